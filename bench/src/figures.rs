@@ -1,11 +1,36 @@
 //! Summaries of a few figures, and of the ratios of two sides that took turns.
 
 use serde::Serialize;
-use stats::Summary;
 
-/// Smallest, middle and largest; `None` without figures.
+/// Size, range, middle and spread of a few figures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Summary {
+    pub(crate) n: usize,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) median: f64,
+    pub(crate) mean: f64,
+    /// The standard deviation; none for a single figure.
+    pub(crate) sd: Option<f64>,
+}
+
+/// The summary of these figures; `None` without figures, and if one is not finite.
 pub(crate) fn summary(figures: impl IntoIterator<Item = f64>) -> Option<Summary> {
-    Summary::from_values(&figures.into_iter().collect::<Vec<f64>>()).ok()
+    let mut sorted: Vec<f64> = figures.into_iter().collect();
+    if !sorted.iter().all(|figure| figure.is_finite()) {
+        return None;
+    }
+    sorted.sort_by(f64::total_cmp);
+    let (n, mean) = (sorted.len(), stats::mean(&sorted));
+    let squares: f64 = sorted.iter().map(|figure| (figure - mean).powi(2)).sum();
+    Some(Summary {
+        n,
+        min: *sorted.first()?,
+        max: *sorted.last()?,
+        median: sorted[(n - 1) / 2].midpoint(sorted[n / 2]),
+        mean,
+        sd: (n > 1).then(|| (squares / (n as f64 - 1.0)).sqrt()),
+    })
 }
 
 /// Median, smallest, largest with this many decimals, and the count: for a table.
@@ -27,7 +52,7 @@ impl Ratios {
     /// `above` by `below`; `None` without pairs.
     pub(crate) fn of(above: &[f64], below: &[f64]) -> Option<Self> {
         let ratios: Vec<f64> = above.iter().zip(below).map(|(above, below)| above / below).collect();
-        Some(Self { interval: median_interval(&ratios), all: Summary::from_values(&ratios).ok()? })
+        Some(Self { interval: median_interval(&ratios), all: summary(ratios)? })
     }
 }
 

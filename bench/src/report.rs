@@ -5,10 +5,9 @@ use std::fmt;
 use report::{Layout, Table};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use stats::Summary;
 
 use crate::failure::Failure;
-use crate::figures::{cells, summary};
+use crate::figures::{Summary, cells, summary};
 use crate::goal::Goal;
 use crate::machine::Machine;
 

@@ -2,9 +2,8 @@
 //! them.
 
 use serde::Serialize;
-use stats::Summary;
 
-use crate::figures::{Ratios, summary};
+use crate::figures::{Ratios, Summary, summary};
 use crate::goal::{Bound, Goal};
 use crate::report::Report;
 use crate::traffic::cell::Cell;

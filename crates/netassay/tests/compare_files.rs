@@ -67,13 +67,7 @@ fn published_samples_with_their_boots() {
 
 #[test]
 fn results_of_other_programs() {
-    let names = [
-        "go-bench.txt",
-        "go-bench-boots.txt",
-        "hyperfine-two.json",
-        "iperf3-tcp.json",
-        "iperf3-tcp-parallel.json",
-    ];
+    let names = ["hyperfine-two.json", "iperf3-tcp.json", "iperf3-tcp-parallel.json"];
     let bench = bench_with(FIXTURES, &names);
     for (name, text) in
         [("1", "10\n11\n"), ("2", "12\n13\n"), ("3", "10.5\n11\n"), ("4", "15\n16\n"), ("5", "14\n16\n")]
@@ -81,8 +75,7 @@ fn results_of_other_programs() {
         bench.write(&format!("{name}.stat"), text);
     }
     for (name, arguments) in [
-        ("files_go", &["go-bench-boots.txt", "go-bench.txt", "--boot", "none"][..]),
-        ("files_hyperfine", &["hyperfine-two.json", "--boots", "5,5", "--margin", "50%"]),
+        ("files_hyperfine", &["hyperfine-two.json", "--boots", "5,5", "--margin", "50%"][..]),
         ("files_intervals", &["iperf3-tcp.json", "iperf3-tcp-parallel.json", "--metric", "intervals"]),
         ("files_numbers", &["a=1.stat,2.stat,3.stat", "b=4.stat,5.stat", "--boots", "file", "--all-pairs"]),
     ] {

@@ -2,10 +2,11 @@
 
 mod conditions;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use stats::{Design, Observation};
 
+use crate::dataset::conditions::{Group, Numbering};
 use crate::error::{Fault, SamplesError};
 use crate::measurement_file::Input;
 use crate::options::{Boots, Options};
@@ -48,8 +49,7 @@ impl Dataset {
     /// Puts files together.
     ///
     /// A file is a condition, unless it names conditions itself and no other file names the same
-    /// ones. If several files do, they are compared condition by condition; benchmarks are always
-    /// compared separately.
+    /// ones. If several files do, they are compared condition by condition.
     ///
     /// # Errors
     /// [`SamplesError`] where boots do not match the values, only some conditions have boots, or
@@ -66,16 +66,12 @@ impl Dataset {
         notes.extend(shared_runs(&inputs)?);
         notes.extend(differences(&inputs));
         let files: Vec<String> = inputs.iter().map(|input| input.file.clone()).collect();
-        let mut numbering = conditions::Numbering::new(&mut inputs, options);
-        let proto = conditions::group(inputs)?;
+        let mut numbering = Numbering::new(&mut inputs, options);
         let mut groups = Vec::new();
         let mut alone = Vec::new();
-        for group in proto {
-            let baseline = match &options.baseline {
-                None => group.conditions.iter().position(|one| one.label == group.first),
-                Some(word) => group.conditions.iter().position(|one| one.label == *word),
-            };
-            match baseline {
+        for group in conditions::group(inputs)? {
+            let baseline = options.baseline.as_ref().unwrap_or(&group.first);
+            match group.conditions.iter().position(|one| one.label == *baseline) {
                 Some(baseline) if group.conditions.len() > 1 => {
                     groups.push(assemble(group, baseline, &mut numbering, &files, options)?);
                 }
@@ -86,21 +82,17 @@ impl Dataset {
             return Err(SamplesError::Question(nothing(&alone, options)));
         }
         if !alone.is_empty() {
-            let names: Vec<String> = alone.iter().map(conditions::Proto::title).collect();
-            notes.push(format!(
-                "measured in one condition only, or not in the baseline: {}{}",
-                names.join(", "),
-                reason_for_package(&alone).map(|why| format!(" ({why})")).unwrap_or_default()
-            ));
+            let names = alone.iter().map(Group::title).collect::<Vec<_>>().join(", ");
+            notes.push(format!("measured in one condition only, or not in the baseline: {names}"));
         }
         Ok(Dataset { groups, notes })
     }
 }
 
 fn assemble(
-    group: conditions::Proto,
+    group: Group,
     baseline: usize,
-    numbering: &mut conditions::Numbering,
+    numbering: &mut Numbering,
     files: &[String],
     options: &Options,
 ) -> Result<ComparedConditions, SamplesError> {
@@ -117,23 +109,19 @@ fn assemble(
     }
     let mut notes = Vec::new();
     if has_named_boots && options.boots != Boots::Named {
-        notes.push("--boots replaces the boots that the files name".to_owned());
+        notes.push("--boots replaces the boots that the files name");
     }
-    if !knows_boots {
-        notes.push(
-            "nothing says which runs belong to the same boot, so each counts as a boot of its own. Runs of one boot are not independent: if these come from fewer boots (restarts, batches, machines), the intervals are too narrow and the verdicts too sure. Give the boots with --boots 10,10,10, or a column that names them"
-                .to_owned(),
-        );
-    } else if options.boots != Boots::Named {
-        let note = match (options.design, &options.boots) {
-            (Some(Design::Crossed), _) => {
-                Some("--design crossed: boots with the same number in each condition are one boot")
-            }
-            (_, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),
-            _ => None,
-        };
-        notes.extend(note.map(str::to_owned));
-    }
+    notes.extend(match (knows_boots, options.design, &options.boots) {
+        (false, ..) => Some(
+            "nothing says which runs belong to the same boot, so each counts as a boot of its own. Runs of one boot are not independent: if these come from fewer boots (restarts, batches, machines), the intervals are too narrow and the verdicts too sure. Give the boots with --boots 10,10,10, or a column that names them",
+        ),
+        (true, _, Boots::Named) => None,
+        (true, Some(Design::Crossed), _) => {
+            Some("--design crossed: boots with the same number in each condition are one boot")
+        }
+        (true, _, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),
+        (true, _, Boots::PerFile) => None,
+    });
     Ok(ComparedConditions {
         name: group.name,
         metric: group.metric,
@@ -143,13 +131,14 @@ fn assemble(
         baseline,
         boots: knows_boots.then(|| std::mem::take(&mut numbering.called)),
         observations,
-        notes,
+        notes: notes.into_iter().map(str::to_owned).collect(),
     })
 }
 
-fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
+/// Why nothing can be compared.
+fn nothing(alone: &[Group], options: &Options) -> String {
     let mut labels: Vec<&str> = Vec::new();
-    let mut metrics: HashMap<&str, &str> = HashMap::new();
+    let mut metrics: BTreeMap<&str, &str> = BTreeMap::new();
     for group in alone {
         for condition in &group.conditions {
             if !labels.contains(&condition.label.as_str()) {
@@ -160,69 +149,28 @@ fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
             }
         }
     }
+    let quoted = labels.iter().map(|label| format!("{label:?}")).collect::<Vec<_>>().join(", ");
     if let Some(word) = options.baseline.as_deref().filter(|word| !labels.contains(word)) {
-        return format!("there is no condition {word:?} to compare with; there are {}", quoted_list(&labels));
+        return format!("there is no condition {word:?} to compare with; there are {quoted}");
     }
-    if labels.len() > 1 && metrics.len() > 1 {
+    if labels.len() < 2 {
+        return format!("one condition only, {quoted}: give a second file to compare it with");
+    }
+    if metrics.len() > 1 {
         let mut told: Vec<String> =
             metrics.into_iter().map(|(metric, label)| format!("{label} holds {metric}")).collect();
         told.sort();
-        return format!(
-            "nothing to compare: {}; choose with --metric, or give files of the same one",
-            told.join(", ")
-        );
+        let told = told.join(", ");
+        return format!("nothing to compare: {told}; choose with --metric, or give files of the same one");
     }
-    if labels.len() > 1 {
-        let way_out = reason_for_package(alone).unwrap_or_else(|| "give files of the same ones".to_owned());
-        return format!(
-            "nothing to compare: no benchmark was measured in two of {}; {way_out}",
-            quoted_list(&labels)
-        );
-    }
-    format!("one condition only, {}: give a second file to compare it with", quoted_list(&labels))
-}
-
-/// Why a benchmark has two names: its CPUs, or its package.
-fn reason_for_package(alone: &[conditions::Proto]) -> Option<String> {
-    let without_cpus = |name: &str| match name.rsplit_once('-') {
-        Some((rest, cpus)) if cpus.parse::<u32>().is_ok() => rest.to_owned(),
-        _ => name.to_owned(),
-    };
-    let mut seen: HashMap<String, &conditions::Proto> = HashMap::new();
-    for group in alone {
-        let (Some(name), Some(subject)) = (&group.name, &group.subject) else { continue };
-        let Some(first) = seen.get(&without_cpus(subject)) else {
-            seen.insert(without_cpus(subject), group);
-            continue;
-        };
-        if first.name.as_ref() == Some(name) {
-            continue;
-        }
-        let whose = |group: &conditions::Proto| {
-            group.conditions.first().map_or(String::new(), |one| one.label.clone())
-        };
-        let known = first.name.as_deref().unwrap_or_default();
-        let both = format!("{known} in {}, {name} in {}", whose(first), whose(group));
-        return Some(if first.subject.as_ref() == Some(subject) {
-            format!("{both}: the packages (pkg:) differ")
-        } else {
-            format!(
-                "{both}: the number at the end is that of the CPUs (GOMAXPROCS); measure with the same -cpu"
-            )
-        });
-    }
-    None
-}
-
-fn quoted_list(words: &[&str]) -> String {
-    words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ")
+    format!("nothing to compare: no benchmark was measured in two of {quoted}; give files of the same ones")
 }
 
 /// The most files that a note names for one value.
 const FILES: usize = 2;
 
 /// Rejects a file that is given twice for one condition.
-pub(super) fn require_once(inputs: &[Input]) -> Result<(), SamplesError> {
+fn require_once(inputs: &[Input]) -> Result<(), SamplesError> {
     for (index, input) in inputs.iter().enumerate() {
         let is_same = |other: &Input| other.file == input.file && other.condition == input.condition;
         if input.file != "<stdin>" && inputs[..index].iter().any(is_same) {
@@ -234,9 +182,9 @@ pub(super) fn require_once(inputs: &[Input]) -> Result<(), SamplesError> {
 }
 
 /// Rejects a run that two files of one condition hold, and notes one that stands in two conditions.
-pub(super) fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError> {
+fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError> {
     let mut seen: HashMap<u64, &Input> = HashMap::new();
-    let mut shared: Vec<(&str, &str, u64)> = Vec::new();
+    let mut shared: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for input in inputs {
         for (run, place) in &input.sheet.found.runs.0 {
             let Some(first) = seen.get(run) else {
@@ -245,55 +193,37 @@ pub(super) fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError>
             };
             if first.condition.is_some() && first.condition == input.condition {
                 let what = format!("a run that {} holds too", first.file);
-                let fault = Fault::new(*place, what, "give each run once");
-                return Err(fault.in_file(&input.file));
+                return Err(Fault::new(*place, what, "give each run once").in_file(&input.file));
             }
-            let files = (first.file.as_str(), input.file.as_str());
-            match shared.iter_mut().find(|(one, other, _)| (*one, *other) == files) {
-                Some((.., count)) => *count += 1,
-                None => shared.push((files.0, files.1, 1)),
-            }
+            *shared.entry((first.file.as_str(), input.file.as_str())).or_default() += 1;
         }
     }
-    let note = |(one, other, count): &(&str, &str, u64)| {
+    let note = |((one, other), count): ((&str, &str), u64)| {
         format!("{one} and {other} hold the same runs: {count}; they differ in nothing")
     };
-    Ok(shared.iter().map(note).collect())
+    Ok(shared.into_iter().map(note).collect())
 }
 
-/// A value of a circumstance, and the files that have it.
-type Value<'a> = (&'a str, Vec<&'a str>);
-
-/// Notes circumstances, such as a CPU or a version, that differ among the runs.
-pub(super) fn differences(inputs: &[Input]) -> Vec<String> {
-    let mut all: Vec<(&str, Vec<Value<'_>>)> = Vec::new();
+/// Notes circumstances, such as a size or a version, that differ among the runs.
+fn differences(inputs: &[Input]) -> Vec<String> {
+    // The files that have each value of a circumstance.
+    let mut all: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for input in inputs {
         for (name, values) in &input.sheet.found.settings.0 {
-            let known = match all.iter().position(|(known, _)| known == name) {
-                Some(known) => known,
-                None => {
-                    all.push((name.as_str(), Vec::new()));
-                    all.len() - 1
-                }
-            };
             for value in values {
-                let values = &mut all[known].1;
-                match values.iter_mut().find(|(known, _)| known == value) {
-                    Some((_, files)) => files.push(input.file.as_str()),
-                    None => values.push((value.as_str(), vec![input.file.as_str()])),
-                }
+                all.entry(name).or_default().entry(value).or_default().push(&input.file);
             }
         }
     }
-    let named = |(value, files): &Value<'_>| {
+    let named = |(value, files): (&str, Vec<&str>)| {
         let more = files.len().saturating_sub(FILES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let files = files[..files.len().min(FILES)].join(", ");
         words::sanitised_line(&format!("{value} ({files}{more})")).into_owned()
     };
-    let differing = all.iter().filter(|(_, values)| values.len() > 1);
-    let note = |(name, values): &(&str, Vec<Value<'_>>)| {
-        let values: Vec<String> = values.iter().map(named).collect();
+    let differing = all.into_iter().filter(|(_, values)| values.len() > 1);
+    let note = |(name, values): (&str, BTreeMap<&str, Vec<&str>>)| {
+        let values: Vec<String> = values.into_iter().map(named).collect();
         format!("{name} differs: {}", values.join(", "))
     };
     differing.map(note).collect()

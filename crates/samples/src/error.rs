@@ -1,5 +1,6 @@
 //! Errors of a file: the problem, its place, and the remedy.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use thiserror::Error;
@@ -41,10 +42,6 @@ pub(crate) struct FilePosition {
 }
 
 impl FilePosition {
-    pub(crate) fn new(line: u64, column: u64) -> FilePosition {
-        FilePosition { line, column }
-    }
-
     pub(crate) fn start_of(line: u64) -> FilePosition {
         FilePosition { line, column: 1 }
     }
@@ -135,16 +132,12 @@ impl LeftOut {
 
 /// Circumstances of the runs of a file, such as the program's version: their distinct values.
 #[derive(Debug, Default)]
-pub(crate) struct Settings(pub(crate) Vec<(String, Vec<String>)>);
+pub(crate) struct Settings(pub(crate) BTreeMap<String, Vec<String>>);
 
 impl Settings {
     pub(crate) fn add(&mut self, name: &str, value: &str) {
-        let place = self.0.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-            self.0.push((name.to_owned(), Vec::new()));
-            self.0.len() - 1
-        });
         let value = value.get(..LONGEST).unwrap_or(value);
-        let values = &mut self.0[place].1;
+        let values = self.0.entry(name.to_owned()).or_default();
         if values.len() < MOST && !values.iter().any(|known| known == value) {
             values.push(value.to_owned());
         }

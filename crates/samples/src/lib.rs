@@ -1,5 +1,5 @@
 //! Measurements of any program, read into observations: ministat's files, CSV, and the output of
-//! netperf, iperf, iperf3, hyperfine and Go's benchmarks.
+//! netperf, iperf, iperf3 and hyperfine.
 //!
 //! This crate opens no file: [`MeasurementFile::read`] reads any input, once and in bounded memory
 //! ([`limits`]), and [`Dataset::new`] combines sheets: which values are one condition, which

@@ -1,13 +1,9 @@
 //! A text file, line by line, in bounded memory.
 
-use std::io;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 
 use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_LINE;
-
-/// Bytes of one read: they stay in the processor's cache until they are parsed.
-const BLOCK: usize = 1 << 18;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
@@ -19,55 +15,32 @@ pub(crate) struct Line<'a> {
 
 /// Calls `take` with each line of an input.
 pub(crate) fn for_each_line(
-    mut input: impl Read,
+    input: impl Read,
     mut take: impl FnMut(&Line<'_>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let (mut buffer, mut held, mut number) = (Vec::new(), 0, 0);
-    let mut next = |bytes: &[u8]| {
+    let mut input = BufReader::with_capacity(1 << 16, input);
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
         number += 1;
-        take(&Line { number, bytes: bytes.strip_suffix(b"\r").unwrap_or(bytes) })
-    };
-    loop {
-        // The beginning of a line waits at the beginning of the buffer.
-        if buffer.len() < held + BLOCK {
-            buffer.resize(held + BLOCK, 0);
+        input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Ok(());
         }
-        let end = held + read(&mut input, &mut buffer[held..])?;
-        if end == held {
-            return if held > 0 { next(&buffer[..held]) } else { Ok(()) };
+        if line.len() > LONGEST_LINE {
+            let place = FilePosition { line: number, column: LONGEST_LINE as u64 + 1 };
+            let way_out = "this is not a file of measurements, or its newlines are missing";
+            return Err(Fault::new(place, format!("a line of more than {LONGEST_LINE} bytes"), way_out));
         }
-        let (mut start, mut scanned) = (0, held);
-        while let Some(length) = buffer[scanned..end].iter().position(|byte| *byte == b'\n') {
-            next(&buffer[start..scanned + length])?;
-            start = scanned + length + 1;
-            scanned = start;
-        }
-        buffer.copy_within(start..end, 0);
-        held = end - start;
-        if held > LONGEST_LINE {
-            return Err(Fault::new(
-                FilePosition::new(number + 1, LONGEST_LINE as u64 + 1),
-                format!("a line of more than {LONGEST_LINE} bytes"),
-                "this is not a file of measurements, or its newlines are missing",
-            ));
-        }
-    }
-}
-
-/// Reads once, and again after interruptions.
-pub(crate) fn read(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match input.read(into) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
+        let bytes = line.strip_suffix(b"\n").unwrap_or(&line);
+        take(&Line { number, bytes: bytes.strip_suffix(b"\r").unwrap_or(bytes) })?;
     }
 }
 
 impl<'a> Line<'a> {
     pub(crate) fn place_of(&self, part: &[u8]) -> FilePosition {
         let column = (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize);
-        FilePosition::new(self.number, column.min(self.bytes.len()) as u64 + 1)
+        FilePosition { line: self.number, column: column.min(self.bytes.len()) as u64 + 1 }
     }
 
     /// The words between blanks and tabs.
@@ -97,29 +70,28 @@ pub(crate) fn separator(line: &[u8]) -> Option<u8> {
 
 /// A number in the place of a measurement.
 pub(crate) fn measured(word: &[u8], place: FilePosition) -> Result<f64, Fault> {
-    match ministat::parse_number(word) {
-        Some(value) if value.is_finite() => Ok(value),
-        Some(_) => Err(Fault::new(
-            place,
-            format!("{} is not a measurement", quoted(word)),
-            "leave the run out, and say that it failed",
-        )),
+    let way_out = match ministat::parse_number(word) {
+        Some(value) if value.is_finite() => return Ok(value),
+        Some(_) => {
+            let what = format!("{} is not a measurement", quoted(word));
+            return Err(Fault::new(place, what, "leave the run out, and say that it failed"));
+        }
         None if word.is_empty() => {
-            Err(Fault::new(place, "no number where one is expected", "leave the line out, or complete it"))
+            let what = "no number where one is expected";
+            return Err(Fault::new(place, what, "leave the line out, or complete it"));
         }
-        None => {
-            let way_out = if word.contains(&b',') {
-                "write a decimal point, not a comma; several columns need a first line with their names"
-            } else {
-                "write numbers like 1234.5 or 1.2e3, and # before what is not data"
-            };
-            Err(Fault::new(place, format!("{} is not a number", quoted(word)), way_out))
+        None if word.contains(&b',') => {
+            "write a decimal point, not a comma; several columns need a first line with their names"
         }
-    }
+        None => "write numbers like 1234.5 or 1.2e3, and # before what is not data",
+    };
+    Err(Fault::new(place, format!("{} is not a number", quoted(word)), way_out))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -155,11 +127,11 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_refused_before_it_is_read() {
-        let endless = io::Read::chain(&b"1\n"[..], io::repeat(b'7'));
+        let endless = Read::chain(&b"1\n"[..], io::repeat(b'7'));
         let Err(Fault::Content { place, .. }) = for_each_line(endless, |_| Ok(())) else {
             panic!("it is too long")
         };
-        assert_eq!(place, FilePosition::new(2, LONGEST_LINE as u64 + 1));
+        assert_eq!(place, FilePosition { line: 2, column: LONGEST_LINE as u64 + 1 });
     }
 
     #[test]
@@ -167,9 +139,9 @@ mod tests {
         let line = Line { number: 7, bytes: b" ab\tc\xff " };
         let words: Vec<&[u8]> = line.words().collect();
         assert_eq!(words, [b"ab".as_slice(), b"c\xff"]);
-        assert_eq!(line.place_of(words[1]), FilePosition::new(7, 5));
+        assert_eq!(line.place_of(words[1]), FilePosition { line: 7, column: 5 });
         let Err(Fault::Content { place, .. }) = line.text_of(line.bytes) else { panic!("it is not UTF-8") };
-        assert_eq!(place, FilePosition::new(7, 6));
+        assert_eq!(place, FilePosition { line: 7, column: 6 });
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use crate::error::{Fault, FilePosition, SamplesError};
 use crate::limits::LARGEST_FILE;
 use crate::lines::{separator, without_mark};
 use crate::options::{InputFormat, Options};
-use crate::readers::{ReadValues, csv, go, hyperfine, iperf, iperf3, netperf, stat};
+use crate::readers::{ReadValues, csv, hyperfine, iperf, iperf3, netperf, stat};
 
 /// The bytes of a file that decide its format.
 const HEAD: u64 = 1 << 16;
@@ -66,15 +66,12 @@ impl MeasurementFile {
             InputFormat::Iperf => iperf::read(whole, options),
             InputFormat::Iperf3 => iperf3::read(whole, options),
             InputFormat::Hyperfine => hyperfine::read(whole, options),
-            InputFormat::Go => go::read(whole, options),
         }?;
         if found.series.is_empty() {
             let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
-            return Err(Fault::new(
-                FilePosition::start_of(1),
-                what,
-                format!("give a file with values (it was read as {format}; --input-format takes another)"),
-            ));
+            let way_out =
+                format!("give a file with values (it was read as {format}; --input-format takes another)");
+            return Err(Fault::new(FilePosition::start_of(1), what, way_out));
         }
         for series in &mut found.series {
             series.key = std::mem::take(&mut series.key).plain();
@@ -86,7 +83,8 @@ impl MeasurementFile {
     }
 }
 
-/// An input with an end: endless comments would never reach a limit of values.
+/// An input with an end: endless comments would never reach a limit of values. Reads again after
+/// interruptions.
 struct Bounded<R> {
     input: R,
     left: u64,
@@ -94,7 +92,12 @@ struct Bounded<R> {
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(into)?;
+        let read = loop {
+            match self.input.read(into) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
         self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
             io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {LARGEST_FILE} bytes"))
         })?;
@@ -115,9 +118,6 @@ pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
         return Ok(json());
     }
     let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).take(1000);
-    if lines().any(go::is_result) {
-        return Ok(InputFormat::Go);
-    }
     if lines().any(netperf::is_sign) {
         return Ok(InputFormat::Netperf);
     }
@@ -145,7 +145,7 @@ fn require_text(head: &[u8]) -> Result<(), Fault> {
         [0x1f, 0x8b, ..] => ("compressed by gzip", "unpack it with gunzip"),
         _ => ("a NUL byte, which no text has", "give a text file"),
     };
-    Err(Fault::new(FilePosition::new(line, column), what, way_out))
+    Err(Fault::new(FilePosition { line, column }, what, way_out))
 }
 
 /// Rejects output that programs print for people, if it has too few digits to compare.
@@ -163,11 +163,8 @@ fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> 
     for (line, number) in lines.zip(1..) {
         if let Some((_, program, option)) = TEXTS.iter().find(|(start, ..)| line.starts_with(start)) {
             let what = format!("the text of {program} for people, whose figures are rounded");
-            return Err(Fault::new(
-                FilePosition::start_of(number),
-                what,
-                format!("let it write data with {option}"),
-            ));
+            let way_out = format!("let it write data with {option}");
+            return Err(Fault::new(FilePosition::start_of(number), what, way_out));
         }
     }
     Ok(())
@@ -186,7 +183,7 @@ mod tests {
 
     #[test]
     fn formats_are_known_by_their_first_lines() {
-        use InputFormat::{Csv, Go, Hyperfine, Iperf, Iperf3, Netperf, Stat};
+        use InputFormat::{Csv, Hyperfine, Iperf, Iperf3, Netperf, Stat};
         for (text, format) in [
             ("1.5\n2\n", Stat),
             ("# a,b\n1.5 1\n", Stat),
@@ -201,7 +198,6 @@ mod tests {
             (r#"{"end": {"results": 1}, "title": "results"}"#, Iperf3),
             ("{", Iperf3),
             ("20261121122148,127.0.0.1,43032,127.0.0.1,5303,1,0.0-0.5,1397096508,22353544128\n", Iperf),
-            ("goos: linux\nBenchmarkX-8 \t 100\t 12.5 ns/op\n", Go),
             ("MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 127.0.0.1 ()\n", Netperf),
             ("LOCAL_CPU_UTIL=1.0\nTHROUGHPUT=34755.68\n", Netperf),
         ] {
@@ -212,9 +208,9 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused_with_its_place() {
         for (bytes, expected, words) in [
-            (&b"1\n2\0"[..], FilePosition::new(2, 2), "NUL"),
-            (b"\xff\xfe1\0\n\0", FilePosition::new(1, 4), "UTF-16"),
-            (b"\x1f\x8b\x08\0", FilePosition::new(1, 4), "gzip"),
+            (&b"1\n2\0"[..], FilePosition { line: 2, column: 2 }, "NUL"),
+            (b"\xff\xfe1\0\n\0", FilePosition { line: 1, column: 4 }, "UTF-16"),
+            (b"\x1f\x8b\x08\0", FilePosition { line: 1, column: 4 }, "gzip"),
         ] {
             let Err(Fault::Content { place, what, .. }) = format_of(bytes) else { panic!("{bytes:?}") };
             assert_eq!(place, expected);

@@ -16,7 +16,7 @@ pub struct Options {
     pub value: Option<String>,
     /// CSV: the column of the conditions. `None`: `label` or `condition`.
     pub condition: Option<String>,
-    /// The column that names the boot; for Go's format, the key.
+    /// The column that names the boot.
     pub boot: Option<Column>,
     /// Which runs belong to the same boot, without a column of boots.
     pub boots: Boots,
@@ -62,20 +62,17 @@ pub enum InputFormat {
     Iperf3,
     /// hyperfine's `--export-json`.
     Hyperfine,
-    /// Go's benchmark format.
-    Go,
 }
 
 impl InputFormat {
     /// All of them.
-    pub const ALL: [InputFormat; 7] = [
+    pub const ALL: [InputFormat; 6] = [
         InputFormat::Stat,
         InputFormat::Csv,
         InputFormat::Netperf,
         InputFormat::Iperf,
         InputFormat::Iperf3,
         InputFormat::Hyperfine,
-        InputFormat::Go,
     ];
 }
 
@@ -88,7 +85,6 @@ impl fmt::Display for InputFormat {
             Self::Iperf => "iperf",
             Self::Iperf3 => "iperf3",
             Self::Hyperfine => "hyperfine",
-            Self::Go => "go",
         })
     }
 }

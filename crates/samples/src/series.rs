@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Fault, FilePosition, quoted};
+use crate::error::{Fault, FilePosition, LeftOut, quoted};
 use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
+use crate::readers::ReadValues;
 
 /// The identity of a series in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SeriesKey {
-    /// The package of the subject, where there are several.
-    pub(crate) package: Option<String>,
-    /// The benchmark, where a file holds several that are compared separately.
-    pub(crate) subject: Option<String>,
     pub(crate) condition: Option<String>,
     pub(crate) metric: Option<String>,
     pub(crate) unit: Option<String>,
@@ -29,8 +26,6 @@ impl SeriesKey {
     pub(crate) fn plain(self) -> SeriesKey {
         let plain = |word: Option<String>| word.map(|word| words::sanitised_line(&word).into_owned());
         SeriesKey {
-            package: plain(self.package),
-            subject: plain(self.subject),
             condition: plain(self.condition),
             metric: plain(self.metric),
             unit: plain(self.unit).map(one_name),
@@ -38,24 +33,23 @@ impl SeriesKey {
         }
     }
 
-    /// Rejects a rate below 0: a damaged result, not a measurement.
-    pub(crate) fn require_possible(&self, value: f64, place: FilePosition) -> Result<(), Fault> {
-        let is_rate = |unit: &String| ["/s", "/sec", "/op"].iter().any(|end| unit.ends_with(end));
-        if value >= 0.0 || !self.unit.as_ref().is_some_and(is_rate) {
+    /// Rejects a value below 0 of a rate, or of any unit if it `is_size`: a damaged result, not a
+    /// measurement.
+    pub(crate) fn require_possible(
+        &self,
+        value: f64,
+        is_size: bool,
+        place: FilePosition,
+    ) -> Result<(), Fault> {
+        let unit = self.unit.as_deref().unwrap_or_default();
+        let is_rate = ["/s", "/sec", "/op"].iter().any(|end| unit.ends_with(end));
+        if value >= 0.0 || !(is_size || is_rate) {
             return Ok(());
         }
-        Err(impossible(self, value, place))
+        let metric = self.metric.as_deref().unwrap_or("value");
+        let what = format!("{metric} is {value} {unit}, and cannot be less than 0");
+        Err(Fault::new(place, what, "the result is damaged: leave it out"))
     }
-}
-
-fn impossible(key: &SeriesKey, value: f64, place: FilePosition) -> Fault {
-    let metric = key.metric.as_deref().unwrap_or("value");
-    let unit = key.unit.as_deref().unwrap_or_default();
-    Fault::new(
-        place,
-        format!("{metric} is {value} {unit}, and cannot be less than 0"),
-        "the result is damaged: leave it out",
-    )
 }
 
 /// One name for each unit: netperf's, and that of netassay's exports before it used Mbit/s.
@@ -73,14 +67,16 @@ pub(crate) struct Series {
     pub(crate) last: FilePosition,
 }
 
+/// Collects the values of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
-    series: Vec<Series>,
+    pub(crate) found: ReadValues,
+    pub(crate) left_out: LeftOut,
+    pub(crate) values: usize,
+    /// The indices of the series.
     places: HashMap<SeriesKey, usize>,
-    boots: Names,
-    values: usize,
-    /// The series of the last value, often also of the next.
-    current: usize,
+    /// The numbers of the boots, in order of appearance.
+    boots: HashMap<Vec<u8>, u32>,
     /// Whether each value is a count, a time or a share, none of which is below 0.
     is_of_program: bool,
 }
@@ -91,7 +87,8 @@ impl Collector {
         Collector { is_of_program: true, ..Collector::default() }
     }
 
-    /// Adds a value, with its series, boot and place.
+    /// Adds a value, with its series, boot and place. A file names a boot for all of its values or
+    /// for none.
     pub(crate) fn push(
         &mut self,
         key: &SeriesKey,
@@ -100,80 +97,59 @@ impl Collector {
         place: FilePosition,
     ) -> Result<(), Fault> {
         if self.values == MOST_VALUES {
-            return Err(too_many_values(place));
+            let what = format!("more than {MOST_VALUES} values");
+            return Err(Fault::new(place, what, "compare fewer runs, or a mean for each boot"));
         }
-        if self.is_of_program && value < 0.0 {
-            return Err(impossible(key, value, place));
-        }
-        key.require_possible(value, place)?;
+        key.require_possible(value, self.is_of_program, place)?;
         self.values += 1;
+        let boot = boot.map(|name| self.boot(name, place)).transpose()?;
         let series = self.series_of(key, place)?;
-        let boot = match boot {
-            Some(name) => Some(self.boot(name, place)?),
-            None => None,
-        };
-        let series = &mut self.series[series];
-        if !series.values.is_empty() && series.boots.is_empty() == boot.is_some() {
-            let (with, without) = if boot.is_some() { ("with", "without") } else { ("without", "with") };
-            return Err(Fault::new(
-                place,
-                format!("a run {with} a boot follows runs of the same condition {without} one"),
-                "give a boot for each run, or use --boot none",
-            ));
-        }
         series.values.push(value);
         series.boots.extend(boot);
         series.last = place;
         Ok(())
     }
 
-    fn series_of(&mut self, key: &SeriesKey, place: FilePosition) -> Result<usize, Fault> {
-        if self.series.get(self.current).is_some_and(|series| series.key == *key) {
-            return Ok(self.current);
+    fn series_of(&mut self, key: &SeriesKey, place: FilePosition) -> Result<&mut Series, Fault> {
+        if let Some(known) = self.places.get(key) {
+            return Ok(&mut self.found.series[*known]);
         }
-        self.current = match self.places.get(key) {
-            Some(known) => *known,
-            None if self.series.len() == MOST_SERIES => {
-                return Err(Fault::new(
-                    place,
-                    format!("more than {MOST_SERIES} conditions and metrics"),
-                    "choose the column of conditions with --condition",
-                ));
-            }
-            None => {
-                let names = [&key.package, &key.subject, &key.condition, &key.metric, &key.unit, &key.kind];
-                for name in names.into_iter().flatten() {
-                    bounded(name.as_bytes(), place)?;
-                }
-                self.places.insert(key.clone(), self.series.len());
-                self.series.push(Series { key: key.clone(), ..Series::default() });
-                self.series.len() - 1
-            }
-        };
-        Ok(self.current)
+        let next = self.found.series.len();
+        if next == MOST_SERIES {
+            let what = format!("more than {MOST_SERIES} conditions and metrics");
+            return Err(Fault::new(place, what, "choose the column of conditions with --condition"));
+        }
+        for name in [&key.condition, &key.metric, &key.unit, &key.kind].into_iter().flatten() {
+            bounded(name.as_bytes(), place)?;
+        }
+        self.places.insert(key.clone(), next);
+        self.found.series.push(Series { key: key.clone(), ..Series::default() });
+        Ok(&mut self.found.series[next])
     }
 
     fn boot(&mut self, name: &[u8], place: FilePosition) -> Result<u32, Fault> {
         bounded(name, place)?;
-        let number = self.boots.number(name);
-        if self.boots.len() > MOST_BOOTS {
-            return Err(Fault::new(
-                place,
-                format!("more than {MOST_BOOTS} boots"),
-                "choose the column of boots with --boot, or --boot none",
-            ));
+        if let Some(known) = self.boots.get(name) {
+            return Ok(*known);
         }
-        Ok(number)
+        if self.boots.len() == MOST_BOOTS {
+            let way_out = "choose the column of boots with --boot, or --boot none";
+            return Err(Fault::new(place, format!("more than {MOST_BOOTS} boots"), way_out));
+        }
+        let next = self.boots.len() as u32;
+        self.boots.insert(name.to_owned(), next);
+        self.found.boots.push(name.to_owned());
+        Ok(next)
     }
 
-    pub(crate) fn finish(self) -> (Vec<Series>, Vec<Vec<u8>>) {
-        (self.series, self.boots.into_names())
+    /// All that was collected. Rejects a file of which only parts that are no measurements are left.
+    pub(crate) fn finish(mut self) -> Result<ReadValues, Fault> {
+        if let (Some(fault), true) = (self.left_out.fault(), self.found.series.is_empty()) {
+            return Err(fault);
+        }
+        self.found.notes.extend(self.left_out.notes());
+        Ok(self.found)
     }
-}
-
-pub(crate) fn too_many_values(place: FilePosition) -> Fault {
-    let what = format!("more than {MOST_VALUES} values");
-    Fault::new(place, what, "compare fewer runs, or a mean for each boot")
 }
 
 /// Rejects a name that is too long to be kept.
@@ -181,50 +157,8 @@ pub(crate) fn bounded(name: &[u8], place: FilePosition) -> Result<(), Fault> {
     if name.len() <= LONGEST_NAME {
         return Ok(());
     }
-    Err(Fault::new(
-        place,
-        format!("a name of {} bytes, {}", name.len(), quoted(name)),
-        format!("names have at most {LONGEST_NAME}"),
-    ))
-}
-
-/// Distinct names, numbered in order of appearance.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
-    numbers: HashMap<Vec<u8>, u32>,
-    /// The last one asked for: files repeat the name of a boot.
-    last: Option<(Vec<u8>, u32)>,
-}
-
-impl Names {
-    pub(crate) fn number(&mut self, name: &[u8]) -> u32 {
-        if let Some((last, number)) = &self.last
-            && last == name
-        {
-            return *number;
-        }
-        let next = u32::try_from(self.numbers.len()).expect("files are limited to far fewer names");
-        let number = match self.numbers.get(name) {
-            Some(number) => *number,
-            None => {
-                self.numbers.insert(name.to_owned(), next);
-                next
-            }
-        };
-        self.last = Some((name.to_owned(), number));
-        number
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
-    pub(crate) fn into_names(self) -> Vec<Vec<u8>> {
-        let mut names: Vec<(u32, Vec<u8>)> =
-            self.numbers.into_iter().map(|(name, number)| (number, name)).collect();
-        names.sort_unstable();
-        names.into_iter().map(|(_, name)| name).collect()
-    }
+    let what = format!("a name of {} bytes, {}", name.len(), quoted(name));
+    Err(Fault::new(place, what, format!("names have at most {LONGEST_NAME}")))
 }
 
 #[cfg(test)]
@@ -232,10 +166,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_numbered_as_they_come() {
-        let mut names = Names::default();
-        let numbers: Vec<u32> = [b"b", b"a", b"a", b"b", b"c"].map(|name| names.number(name)).to_vec();
-        assert_eq!((numbers, names.len()), (vec![0, 1, 1, 0, 2], 3));
-        assert_eq!(names.into_names(), [b"b", b"a", b"c"]);
+    fn boots_are_numbered_as_they_come() {
+        let mut collector = Collector::default();
+        for name in [b"b", b"a", b"a", b"b", b"c"] {
+            collector.push(&SeriesKey::default(), Some(name), 1.0, FilePosition::default()).unwrap();
+        }
+        let found = collector.finish().unwrap();
+        assert_eq!(found.series[0].boots, [0, 1, 1, 0, 2]);
+        assert_eq!(found.boots, [b"b", b"a", b"c"]);
     }
 }

@@ -144,16 +144,6 @@ fn files_made_from_bug_reports() {
         ),
         ("iperf3-client.json", "iperf3-stream.json", None, Said::Values(&[CLIENT], &[1000.0], &[RECEIVED])),
         (
-            "go-whole.txt",
-            "go-cut.txt",
-            None,
-            Said::Values(
-                &[12.1, 12.2, 12.3, 12.4, 12.5],
-                &[12.1, 12.2, 12.3, 12.4, 99.5],
-                &["go-cut.txt: results that other output cut, and that were put together: 1"],
-            ),
-        ),
-        (
             "netperf-killed.txt",
             "netperf-not-killed.txt",
             None,
@@ -322,8 +312,7 @@ fn losses_are_taken_off_and_damage_is_refused() {
     let listed = |value: &str| format!("# metric: throughput (Mbit/s)\n{value}\n");
     let timed = |time: &str| format!("{{\"results\": [{{\"command\": \"c\", \"times\": [{time}]}}]}}");
     let keywords = |rate: &str| format!("THROUGHPUT={rate}\nTHROUGHPUT_UNITS=10^6bits/s\n");
-    let bench = |time: &str| format!("BenchmarkA 10 {time} ns/op\n");
-    let writers: [&dyn Fn(&str) -> String; 5] = [&table, &listed, &timed, &keywords, &bench];
+    let writers: [&dyn Fn(&str) -> String; 4] = [&table, &listed, &timed, &keywords];
     for writer in writers {
         let [good, bad] = ["5", "-5"].map(writer);
         let files = [("a=x", good.as_bytes()), ("b=y", bad.as_bytes())];
@@ -387,53 +376,6 @@ fn rows_of_failed_runs_and_columns_that_nothing_uses_are_named() {
         assert_eq!(values(&read, 0, 1).into_iter().map(|(_, value)| value).collect::<Vec<_>>(), rest);
         let told = format!("{:?}", read.notes);
         assert!(words.iter().all(|word| told.contains(word)), "{text:?}: {told}");
-    }
-}
-
-#[test]
-fn benchmarks_that_differ_in_their_place_say_so() {
-    let text = |head: &str, name: &str| format!("{head}\n{name} \t 100 \t 12.5 ns/op\n");
-    for (before, after, said) in [
-        (
-            text("cpu: A", "BenchmarkX-8"),
-            text("cpu: B", "BenchmarkX-8"),
-            Said::Values(&[12.5], &[12.5], &["cpu differs: A (x), B (y)"]),
-        ),
-        (
-            text("goos: linux", "BenchmarkX-8"),
-            text("goos: plan9", "BenchmarkX-8"),
-            Said::Values(&[12.5], &[12.5], &["goos differs"]),
-        ),
-        (
-            text("", "BenchmarkX-8"),
-            text("", "BenchmarkX-16"),
-            Said::Refused(&["X-8 in a, X-16 in b", "GOMAXPROCS"]),
-        ),
-        (
-            text("pkg: a", "BenchmarkX-8"),
-            text("pkg: b", "BenchmarkX-8"),
-            Said::Refused(&["a.X-8 in a, b.X-8 in b", "packages"]),
-        ),
-        (
-            text("", "BenchmarkX-8"),
-            text("BenchmarkY-8 --- FAIL: BenchmarkY-8\nBenchmarkZ-8 log\n", "BenchmarkX-8"),
-            Said::Values(
-                &[12.5],
-                &[12.5],
-                &[
-                    "benchmarks that failed: 1, in line 1",
-                    "results of BenchmarkZ-8 that other output cut: 1, in line 2",
-                ],
-            ),
-        ),
-        // -v prints names before anything runs.
-        (
-            text("", "BenchmarkX-8"),
-            text("BenchmarkX", "BenchmarkX-8"),
-            Said::Values(&[12.5], &[12.5], &["[]"]),
-        ),
-    ] {
-        check([("a=x", before.as_bytes()), ("b=y", after.as_bytes())], &metric(None), &said);
     }
 }
 

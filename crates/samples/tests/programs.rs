@@ -5,7 +5,7 @@
 mod common;
 
 use common::{boots, dataset, fixture, values};
-use netassay_samples::{Boots, Column, Dataset, InputFormat, MeasurementFile, Options};
+use netassay_samples::{Boots, Dataset, InputFormat, MeasurementFile, Options};
 
 fn sheet(name: &str, metric: Option<&str>) -> MeasurementFile {
     let options = Options { metric: metric.map(str::to_owned), ..Options::default() };
@@ -28,7 +28,7 @@ fn plain(dataset: &Dataset) -> Vec<f64> {
 
 #[test]
 fn formats_are_recognised() {
-    use InputFormat::{Go, Hyperfine, Iperf, Iperf3, Netperf, Stat};
+    use InputFormat::{Hyperfine, Iperf, Iperf3, Netperf, Stat};
     for (name, format, count) in [
         ("iperf3-tcp.json", Iperf3, 3),
         ("iperf3-tcp-parallel.json", Iperf3, 2),
@@ -42,8 +42,6 @@ fn formats_are_recognised() {
         ("netperf-numbers.txt", Stat, 4),
         ("hyperfine-two.json", Hyperfine, 20),
         ("hyperfine-again.json", Hyperfine, 16),
-        ("go-bench.txt", Go, 36),
-        ("go-bench-boots.txt", Go, 27),
     ] {
         let sheet = sheet(name, None);
         assert_eq!((sheet.format(), sheet.values()), (format, count), "{name}");
@@ -225,24 +223,4 @@ fn commands_of_hyperfine_are_conditions() {
     assert_eq!(read.groups[0].labels, ["old", "new"]);
     assert_eq!((boots(&read, 0, 0), boots(&read, 0, 1)), (vec![0, 1], vec![2, 3]));
     assert_eq!(values(&read, 0, 0).len(), 18);
-}
-
-#[test]
-fn each_of_go_s_benchmarks_is_compared_by_itself() {
-    let (before, after) = (fixture("go-bench.txt"), fixture("go-bench-boots.txt"));
-    let files = [("before", before.as_slice()), ("after", &after)];
-    let time = dataset(&files, &Options { boot: Some(Column::None), ..Options::default() }).unwrap();
-    let names: Vec<Option<&str>> = time.groups.iter().map(|group| group.name.as_deref()).collect();
-    assert_eq!(names, [Some("Sum/1400-2"), Some("Sum/9000-2"), Some("Copy-2")]);
-    assert_eq!((time.groups[2].unit.as_deref(), values(&time, 2, 0)[0].1), (Some("ns/op"), 25.40));
-    assert!(time.notes[0].contains("allocs/op"), "{:?}", time.notes);
-
-    let all = dataset(&files, &Options { boot: Some(Column::None), ..metric("all") }).unwrap();
-    assert_eq!(all.groups.len(), 11, "each unit of each benchmark");
-
-    // A key may name the boot.
-    let booted = dataset(&[("a=x", &after), ("b=y", &after)], &Options::default()).unwrap();
-    assert_eq!(boots(&booted, 0, 0), [0, 1, 2]);
-    let error = dataset(&files, &Options::default()).unwrap_err().to_string();
-    assert!(error.starts_with("before:44:") && error.contains("--boots"), "{error}");
 }

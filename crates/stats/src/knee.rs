@@ -11,6 +11,8 @@
 
 use serde::Serialize;
 
+use crate::observed::median_of_sorted;
+
 /// One measured point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -63,9 +65,7 @@ pub fn of_repeats(curves: &[Vec<Point>]) -> Option<Knee> {
     let mut knees: Vec<f64> = curves.iter().map(|curve| of_curve(curve)).collect::<Option<_>>()?;
     knees.sort_by(f64::total_cmp);
     let (lower, upper) = (*knees.first()?, *knees.last()?);
-    let middle = knees.len() / 2;
-    let load =
-        if knees.len() % 2 == 1 { knees[middle] } else { f64::midpoint(knees[middle - 1], knees[middle]) };
+    let load = median_of_sorted(&knees);
     let repeats = i32::try_from(knees.len()).unwrap_or(i32::MAX);
     (repeats > 1).then(|| Knee { load, lower, upper, confidence: 1.0 - 2.0_f64.powi(1 - repeats) })
 }

@@ -28,6 +28,6 @@ pub use compare::{
     Verdict, analyse, analyse_with, estimates,
 };
 pub use model::{Component, Components, ErrorTerm};
-pub use observed::{Observation, Summary, mean};
+pub use observed::{Observation, mean};
 pub use question::{Against, Correction, Design, Look, Margin, Question, StatsError, ValueRange};
 pub use wording::{Seen, confidence, corrected, fixed, signed};

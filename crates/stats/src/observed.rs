@@ -28,6 +28,17 @@ pub(crate) struct Cell {
     pub(crate) root: f64,
 }
 
+/// The cells of two conditions in the boots that measured both.
+pub(crate) fn in_common<'a>(
+    one: &'a [Cell],
+    other: &'a [Cell],
+) -> impl Iterator<Item = (&'a Cell, &'a Cell)> {
+    one.iter().filter_map(|cell| {
+        let place = other.binary_search_by_key(&cell.boot, |other| other.boot).ok()?;
+        Some((cell, &other[place]))
+    })
+}
+
 /// All cells, ordered by condition and then by boot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cells(Vec<Cell>);
@@ -41,7 +52,7 @@ impl Cells {
         require_finite(observations.iter().map(|observation| observation.value))?;
         Ok(Cells::gathered(observations, |values| {
             let mean = mean(values);
-            (values.len(), mean, squares(values, mean).root_over(1.0))
+            (values.len(), mean, deviation(values, mean, 1.0))
         }))
     }
 
@@ -98,49 +109,6 @@ impl Cells {
     }
 }
 
-/// Size, range, middle and spread of a set of values, in the values' own unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Summary {
-    /// The number of values.
-    pub n: usize,
-    /// The smallest.
-    pub min: f64,
-    /// The largest.
-    pub max: f64,
-    /// The middle value; the mean of the two middle ones if `n` is even.
-    pub median: f64,
-    /// The upper of the two middle values if `n` is even: what ministat calls the median.
-    pub upper_median: f64,
-    /// The arithmetic mean.
-    pub mean: f64,
-    /// The standard deviation of the sample (divisor n - 1); none for a single value.
-    pub sd: Option<f64>,
-}
-
-impl Summary {
-    /// Summarises `values`, in any order.
-    ///
-    /// # Errors
-    /// [`StatsError::Empty`]; [`StatsError::NotFinite`], which names the value's place.
-    pub fn from_values(values: &[f64]) -> Result<Summary, StatsError> {
-        require_finite(values.iter().copied())?;
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else { return Err(StatsError::Empty) };
-        let n = sorted.len();
-        let mean = mean(values).clamp(min, max);
-        Ok(Summary {
-            n,
-            min,
-            max,
-            median: median_of_sorted(&sorted),
-            upper_median: sorted[n / 2],
-            mean,
-            sd: (n > 1).then(|| squares(values, mean).root_over((n - 1) as f64)),
-        })
-    }
-}
-
 /// The mean, by Welford's running update (Technometrics 4, 1962), which cannot overflow as a sum
 /// can, and one correction by the mean of the residuals. 0 for no values.
 pub fn mean(values: &[f64]) -> f64 {
@@ -168,37 +136,22 @@ pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     sorted[(n - 1) / 2].midpoint(sorted[n / 2])
 }
 
-/// The sum of squares of `values` around `centre`.
-pub(crate) fn squares(values: &[f64], centre: f64) -> Scaled {
-    Scaled::sum(values.iter().map(|value| value - centre))
-}
-
-/// A sum of squares that cannot overflow or underflow: `scale`^2 times `sum`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scaled {
-    scale: f64,
-    sum: f64,
-}
-
-impl Scaled {
-    fn sum(residuals: impl Iterator<Item = f64> + Clone) -> Scaled {
-        let scale = residuals.clone().fold(0.0, |most: f64, residual| most.max(residual.abs()));
-        if scale == 0.0 {
-            return Scaled { scale, sum: 0.0 };
-        }
-        // The second term corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983,
-        // eq. 1.7).
-        let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
-            let unit = residual / scale;
-            (squares + unit * unit, sum + unit, count + 1.0)
-        });
-        Scaled { scale, sum: squares - sum * sum / count }
+/// The root of the sum of squares of `values` around `centre`, over `divisor`: a standard deviation
+/// for the number of values less one. No square can overflow or underflow.
+pub(crate) fn deviation(values: &[f64], centre: f64, divisor: f64) -> f64 {
+    let residuals = values.iter().map(|value| value - centre);
+    let scale = residuals.clone().fold(0.0, |most: f64, residual| most.max(residual.abs()));
+    if scale == 0.0 {
+        return 0.0;
     }
-
-    /// The root of the sum of squares over `divisor`.
-    pub(crate) fn root_over(self, divisor: f64) -> f64 {
-        self.scale * (self.sum.max(0.0) / divisor).sqrt()
-    }
+    // The sum of the residuals corrects for the rounding of the centre (Chan, Golub and LeVeque,
+    // 1983, eq. 1.7).
+    let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
+        let unit = residual / scale;
+        (squares + unit * unit, sum + unit, count + 1.0)
+    });
+    let squares: f64 = squares - sum * sum / count;
+    scale * (squares.max(0.0) / divisor).sqrt()
 }
 
 #[cfg(test)]
@@ -246,52 +199,39 @@ mod tests {
 }
 
 #[cfg(test)]
-mod summary_tests {
+mod values_tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::oracles;
     use crate::oracles::is_close;
 
-    #[test]
-    fn equals_exact_arithmetic() {
-        for expected in &oracles::oracles().summaries {
-            let got = Summary::from_values(&expected.values).unwrap();
-            let name = format!("{:?}…", &expected.values[..2]);
-            assert_eq!((got.n, got.min, got.max), (expected.n, expected.min, expected.max), "{name}");
-            assert_eq!(got.upper_median, expected.upper_median, "{name}");
-            assert!(is_close(got.median, expected.median, 1e-15), "{name}: median {}", got.median);
-            assert!(is_close(got.mean, expected.mean, 1e-15), "{name}: mean {}", got.mean);
-            assert!(
-                is_close(got.sd.unwrap(), expected.sd, 1e-12),
-                "{name}: sd {:?} not {}",
-                got.sd,
-                expected.sd
-            );
-        }
+    fn sd(values: &[f64]) -> f64 {
+        deviation(values, mean(values), values.len() as f64 - 1.0)
     }
 
     #[test]
-    fn one_value_has_no_spread_and_none_no_summary() {
-        let one = Summary::from_values(&[5.5]).unwrap();
-        assert_eq!((one.n, one.median, one.mean, one.sd), (1, 5.5, 5.5, None));
-        assert_eq!(Summary::from_values(&[]), Err(StatsError::Empty));
-        let error = Summary::from_values(&[1.0, f64::INFINITY]).unwrap_err();
-        assert_eq!(error, StatsError::NotFinite { place: 2, value: f64::INFINITY });
+    fn equals_exact_arithmetic() {
+        for expected in &oracles::oracles().summaries {
+            let (values, name) = (&expected.values, format!("{:?}…", &expected.values[..2]));
+            let (median, mean, sd) = (median(values).unwrap(), mean(values), sd(values));
+            assert!(is_close(median, expected.median, 1e-15), "{name}: median {median}");
+            assert!(is_close(mean, expected.mean, 1e-15), "{name}: mean {mean}");
+            assert!(is_close(sd, expected.sd, 1e-12), "{name}: sd {sd} not {}", expected.sd);
+        }
     }
 
     proptest! {
         #[test]
-        fn order_does_not_matter_and_the_mean_lies_inside(
+        fn order_hardly_matters_and_huge_values_have_a_mean(
             values in proptest::collection::vec(-1e300..1e300f64, 1..40),
             turn in 0..40usize,
         ) {
             let mut turned = values.clone();
             turned.rotate_left(turn % values.len());
-            let (one, other) = (Summary::from_values(&values).unwrap(), Summary::from_values(&turned).unwrap());
-            prop_assert_eq!((one.min, one.max, one.median), (other.min, other.max, other.median));
-            prop_assert!(one.min <= one.mean && one.mean <= one.max);
-            prop_assert!((one.mean - other.mean).abs() <= 1e-13 * (one.max - one.min).abs());
+            prop_assert_eq!(median(&values), median(&turned));
+            let range = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+            prop_assert!((mean(&values) - mean(&turned)).abs() <= 1e-13 * range);
         }
 
         #[test]
@@ -299,11 +239,9 @@ mod summary_tests {
             values in proptest::collection::vec(-1e3..1e3f64, 2..40),
             shift in -1e6..1e6f64,
         ) {
-            let one = Summary::from_values(&values).unwrap();
             let moved: Vec<f64> = values.iter().map(|value| 2.0 * value + shift).collect();
-            let moved = Summary::from_values(&moved).unwrap();
-            prop_assert!((moved.mean - (2.0 * one.mean + shift)).abs() < 1e-8);
-            prop_assert!((moved.sd.unwrap() - 2.0 * one.sd.unwrap()).abs() < 1e-8);
+            prop_assert!((mean(&moved) - (2.0 * mean(&values) + shift)).abs() < 1e-8);
+            prop_assert!((sd(&moved) - 2.0 * sd(&values)).abs() < 1e-8);
         }
     }
 }

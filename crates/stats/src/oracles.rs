@@ -15,11 +15,7 @@ pub(crate) struct Oracles {
 #[derive(Deserialize)]
 pub(crate) struct Summary {
     pub(crate) values: Vec<f64>,
-    pub(crate) n: usize,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
     pub(crate) median: f64,
-    pub(crate) upper_median: f64,
     pub(crate) mean: f64,
     pub(crate) sd: f64,
 }

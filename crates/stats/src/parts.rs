@@ -64,8 +64,8 @@ pub struct Explained {
 pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, StatsError> {
     let pairs: &[Vec<Divided>] = &pairs.iter().map(|runs| comparable(runs)).collect::<Vec<_>>();
     let question = Question { level, ..Question::against(0) };
-    let alone = |runs: &Vec<Divided>| explain_parts(runs, |value| compare(runs, &question, value));
-    let mut explained = pairs.iter().map(alone).collect::<Result<Vec<_>, _>>()?;
+    let mut explained =
+        pairs.iter().map(|runs| explain_pair(runs, &question)).collect::<Result<Vec<_>, _>>()?;
     let spreads: Vec<Option<Vec<Spread>>> =
         explained.iter().zip(pairs).map(|(one, runs)| moderated(&one.parts, runs)).collect();
     for (one, spreads) in explained.iter_mut().zip(&spreads) {
@@ -143,15 +143,13 @@ fn comparable(runs: &[Divided]) -> Vec<Divided> {
 }
 
 /// The difference of the whole, of its parts and of the rest, each compared by its value in a run.
-fn explain_parts(
-    runs: &[Divided],
-    compared: impl Fn(&dyn Fn(&Divided) -> f64) -> Result<Comparison, StatsError>,
-) -> Result<Explained, StatsError> {
-    let parts = runs.iter().map(|run| run.parts.len()).min().unwrap_or(0);
+fn explain_pair(runs: &[Divided], question: &Question) -> Result<Explained, StatsError> {
+    let parts = 0..runs.iter().map(|run| run.parts.len()).min().unwrap_or(0);
+    let part = |place: usize| compare(runs, question, |run| run.parts[place]);
     Ok(Explained {
-        whole: compared(&|run| run.whole)?,
-        parts: (0..parts).map(|place| compared(&|run| run.parts[place])).collect::<Result<_, _>>()?,
-        unexplained: compared(&Divided::unexplained)?,
+        whole: compare(runs, question, |run| run.whole)?,
+        parts: parts.map(part).collect::<Result<_, _>>()?,
+        unexplained: compare(runs, question, Divided::unexplained)?,
     })
 }
 
@@ -203,15 +201,7 @@ fn with_spread(one: &Comparison, spread: Spread, alpha: f64) -> Comparison {
         p: Some(student::two_sided(estimate.t(), spread.df)),
         interval,
         verdict: Verdict::from_interval(interval, None),
-        relative_interval: None,
-        ratio: None,
-        detectable: None,
-        detectable_interval: None,
-        detectable_relative: None,
-        detectable_relative_interval: None,
-        wild: None,
-        checks: Vec::new(),
-        ..one.clone()
+        ..one.clone().means()
     }
 }
 

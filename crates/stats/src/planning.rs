@@ -103,13 +103,8 @@ impl Plan {
     }
 
     fn critical_of_one_look(&self, boots: u32) -> Option<f64> {
-        if self.conditions < 2 || boots < 2 {
-            return None;
-        }
-        if !(self.alpha > 0.0 && self.alpha < 1.0) {
-            return None;
-        }
-        self.judged().critical(self.alpha, self.df(boots))
+        let is_valid = self.conditions > 1 && boots > 1 && self.alpha > 0.0 && self.alpha < 1.0;
+        is_valid.then(|| self.judged().critical(self.alpha, self.df(boots))).flatten()
     }
 
     /// The width of intervals with `boots` boots relative to a known spread: the cost of few boots
@@ -156,11 +151,11 @@ impl Plan {
     }
 
     /// The size of a difference, in standard errors, that is proven with probability `power`.
-    pub(super) fn noncentrality(&self, power: f64, boots: u32) -> Option<f64> {
+    fn noncentrality(&self, power: f64, boots: u32) -> Option<f64> {
         noncentrality(self.critical(boots)?, self.df(boots), power)
     }
 
-    pub(super) fn check(&self, runs: u32) -> Option<()> {
+    fn check(&self, runs: u32) -> Option<()> {
         let is_sd = |sd: f64| sd >= 0.0 && sd.is_finite();
         (is_sd(self.noise.cell) && is_sd(self.noise.run) && runs >= 1).then_some(())
     }
@@ -217,21 +212,9 @@ impl Pilot {
         if !(delta > 0.0 && delta.is_finite()) {
             return None;
         }
-        let is_enough = |boots: u32| self.detectable(boots, level, power).map(|least| least <= delta);
-        let (mut low, mut high) = (self.boots, self.boots);
-        while !is_enough(high)? {
-            if high >= at_most {
-                return None;
-            }
-            low = high;
-            high = high.saturating_mul(2).min(at_most);
-        }
-        // Too few at `low`, unless it is the pilot's own size; enough at `high`.
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if is_enough(middle)? { high = middle } else { low = middle }
-        }
-        Some(high)
+        fewest(self.boots, at_most.max(self.boots), |boots| {
+            self.detectable(boots, level, power).is_some_and(|least| least <= delta)
+        })
     }
 
     /// The true value that `boots` boots prove with probability `power`; the rest is as for
@@ -332,22 +315,15 @@ impl Plan {
     /// of `choice`, and `choice` itself, each with its boots; by the number of runs.
     pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
         let Some(search) = Search::new(self, goal) else { return Vec::new() };
-        let mut runs = [
-            choice.runs / 4,
-            choice.runs / 2,
-            choice.runs,
-            choice.runs.saturating_mul(2),
-            choice.runs.saturating_mul(4),
-        ]
-        .to_vec();
+        let Choice { runs, .. } = choice;
+        let mut runs = vec![runs / 4, runs / 2, runs, runs.saturating_mul(2), runs.saturating_mul(4)];
         runs.retain(|runs| (1..=goal.runs_at_most).contains(runs));
         runs.dedup();
-        runs.into_iter()
-            .filter_map(|runs| {
-                let boots = search.boots_needed(runs, 2, goal.boots_at_most)?;
-                self.choice(goal, self.cost(cost, boots, runs), boots, runs)
-            })
-            .collect()
+        let choice = |runs: u32| {
+            let boots = search.boots_needed(runs, 2, goal.boots_at_most)?;
+            self.choice(goal, self.cost(cost, boots, runs), boots, runs)
+        };
+        runs.into_iter().filter_map(choice).collect()
     }
 
     fn choice(&self, goal: Goal, seconds: f64, boots: u32, runs: u32) -> Option<Choice> {
@@ -385,27 +361,30 @@ impl<'a> Search<'a> {
         reaches(&self.once) && (self.plan.looks.is_none() || reaches(self.plan))
     }
 
-    /// The fewest boots between `fewest` and `most`, by bisection: with more boots the error falls
-    /// and the degrees of freedom grow.
-    fn boots_needed(&self, runs: u32, fewest: u32, most: u32) -> Option<u32> {
-        // Doubling first: small studies are likely, and large ones take no longer.
-        let mut low = fewest;
-        let mut high = fewest;
-        while high < most && !self.is_enough(high, runs) {
-            low = high + 1;
-            high = high.saturating_mul(2).min(most);
-        }
-        if high > most || !self.is_enough(high, runs) {
-            return None;
-        }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.is_enough(middle, runs) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Some(high)
+    fn boots_needed(&self, runs: u32, least: u32, most: u32) -> Option<u32> {
+        fewest(least, most, |boots| self.is_enough(boots, runs))
     }
+}
+
+/// The fewest boots between `least` and `most` that are enough, by bisection: with more boots the
+/// error falls and the degrees of freedom grow.
+fn fewest(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
+    // Doubling first: small studies are likely, and large ones take no longer.
+    let (mut low, mut high) = (least, least);
+    while high < most && !is_enough(high) {
+        low = high + 1;
+        high = high.saturating_mul(2).min(most);
+    }
+    if high > most || !is_enough(high) {
+        return None;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_enough(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Some(high)
 }

@@ -187,9 +187,6 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum StatsError {
-    /// A summary of nothing.
-    #[error("no values to summarise: give at least one")]
-    Empty,
     /// A value is NaN or infinite.
     #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or correct it")]
     NotFinite { place: usize, value: f64 },

@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 
 use netassay_stats::distribution::student;
 use netassay_stats::{
-    Against, Analysis, Comparison, Correction, Margin, Observation, Question, Summary, Verdict, analyse,
+    Against, Analysis, Comparison, Correction, Margin, Observation, Question, Verdict, analyse, mean,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -152,15 +152,16 @@ fn holds(interval: Option<(f64, f64)>, truth: f64) -> bool {
 fn pooled_t_cries_wolf(observations: &[Observation]) -> bool {
     let summary = |condition| {
         let runs = observations.iter().filter(|run| run.condition == condition);
-        Summary::from_values(&runs.map(|run| run.value).collect::<Vec<_>>()).unwrap()
+        let values: Vec<f64> = runs.map(|run| run.value).collect();
+        let mean = mean(&values);
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        (values.len() as f64, mean, squares)
     };
     let (treated, baseline) = (summary(1), summary(0));
-    let degrees = |of: &Summary| of.n as f64 - 1.0;
-    let squares = |of: &Summary| degrees(of) * of.sd.unwrap().powi(2);
-    let df = degrees(&treated) + degrees(&baseline);
-    let variance = (squares(&treated) + squares(&baseline)) / df;
-    let error = (variance * (1.0 / treated.n as f64 + 1.0 / baseline.n as f64)).sqrt();
-    (treated.mean - baseline.mean).abs() > student::upper_quantile(0.025, df).unwrap() * error
+    let df = treated.0 + baseline.0 - 2.0;
+    let variance = (treated.2 + baseline.2) / df;
+    let error = (variance * (1.0 / treated.0 + 1.0 / baseline.0)).sqrt();
+    (treated.1 - baseline.1).abs() > student::upper_quantile(0.025, df).unwrap() * error
 }
 
 const EVEN: &[&[usize]] = &[&[5, 5, 5]];

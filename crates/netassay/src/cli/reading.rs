@@ -168,7 +168,6 @@ const FORMATS: &[Choice<InputFormat>] = &[
     (InputFormat::Iperf, "iperf", "iperf -y C"),
     (InputFormat::Iperf3, "iperf3", "iperf3 -J, or --json-stream"),
     (InputFormat::Hyperfine, "hyperfine", "hyperfine --export-json"),
-    (InputFormat::Go, "go", "go test -bench"),
 ];
 
 #[derive(Debug, Args)]

@@ -158,7 +158,6 @@ fn change(
 fn why(gap: Gap) -> String {
     match gap {
         Gap::Unlike => "its counts do not repeat from boot to boot",
-        Gap::NotConnected => "no boot measured both levels",
         Gap::OneBootInCommon | Gap::OneBoot => "an interval needs two boots or more",
         Gap::NoError => "too few boots measured several conditions to estimate the error",
         Gap::Carried => Gap::Carried.as_str(),

@@ -10,7 +10,7 @@ mod records;
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use crate::error::{Fault, FilePosition, LeftOut, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::measured;
 use crate::options::{Column, Options};
@@ -26,12 +26,11 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     let heading = Heading::read(&mut records, options)?;
     let wanted = options.metric.as_deref().filter(|metric| *metric != "all").map(plain_word);
     let mut metrics: BTreeSet<String> = BTreeSet::new();
-    let mut left_out = LeftOut::default();
     let mut unused = Unused::new(&heading);
     let mut collector = Collector::default();
     while records.next()? {
         if let Some(reason) = reason_to_leave_out(&records, &heading) {
-            left_out.add(&reason, records.field(0).1);
+            collector.left_out.add(&reason, records.field(0).1);
             continue;
         }
         let mut key = SeriesKey::default();
@@ -59,11 +58,8 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
             Some(column) => {
                 let (boot, place) = records.field(column);
                 if boot.is_empty() {
-                    return Err(Fault::new(
-                        place,
-                        "no boot where the column names one",
-                        "complete it, or give --boot none",
-                    ));
+                    let what = "no boot where the column names one";
+                    return Err(Fault::new(place, what, "complete it, or give --boot none"));
                 }
                 Some(boot)
             }
@@ -78,13 +74,10 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         return Err(no_such_metric(wanted, &metrics));
     }
     if options.metric.is_none() && metrics.len() > 1 {
-        return Err(Fault::new(
-            FilePosition::start_of(1),
-            format!("{} metrics", metrics.len()),
-            format!("choose with --metric: all, {}", metrics.join(", ")),
-        ));
+        let way_out = format!("choose with --metric: all, {}", metrics.join(", "));
+        return Err(Fault::new(FilePosition::start_of(1), format!("{} metrics", metrics.len()), way_out));
     }
-    let mut found = ReadValues::new(collector, &left_out)?;
+    let mut found = collector.finish()?;
     found.notes.extend(unused.note(&heading));
     Ok(found)
 }
@@ -177,12 +170,8 @@ enum SuccessColumn {
 impl SuccessColumn {
     /// The outcome that a column of this name holds.
     fn from_column_name(name: &str) -> Option<SuccessColumn> {
-        let letters: String = name
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .map(|letter| letter.to_ascii_lowercase())
-            .collect();
-        Some(match letters.as_str() {
+        let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        Some(match letters.to_ascii_lowercase().as_str() {
             "status" | "outcome" => SuccessColumn::Status,
             "exitcode" | "exitstatus" | "exit" | "returncode" | "rc" | "errno" => SuccessColumn::ExitCode,
             "success" | "succeeded" | "ok" | "passed" | "valid" => SuccessColumn::Success,
@@ -214,17 +203,12 @@ const PLACES: [&str; 7] = ["study", "name", "part", "block", "repeat", "position
 impl Heading {
     fn read<R: Read>(records: &mut Records<R>, options: &Options) -> Result<Heading, Fault> {
         if !records.next()? {
-            return Err(Fault::new(
-                FilePosition::start_of(1),
-                "no first line with the names of columns",
-                "add one",
-            ));
+            let what = "no first line with the names of columns";
+            return Err(Fault::new(FilePosition::start_of(1), what, "add one"));
         }
         let mut names = Vec::new();
         for column in 0..records.len() {
-            let name = records.text(column)?;
-            let name = if column == 0 { name.trim_start_matches('\u{feff}') } else { name };
-            names.push(name.trim().to_owned());
+            names.push(records.text(column)?.trim().to_owned());
         }
         let place = records.field(0).1;
         let find = |word: &str| {
@@ -233,11 +217,8 @@ impl Heading {
         };
         let asked = |word: &str, option: &str| {
             find(word).ok_or_else(|| {
-                Fault::new(
-                    place,
-                    format!("no column {word:?}"),
-                    format!("{option} takes one of {}", names.join(", ")),
-                )
+                let way_out = format!("{option} takes one of {}", names.join(", "));
+                Fault::new(place, format!("no column {word:?}"), way_out)
             })
         };
         // A table may have a column for each metric.
@@ -256,9 +237,7 @@ impl Heading {
         let metric = find("metric").filter(|column| *column != value);
         let is_used = |column: usize| [Some(value), condition, boot].contains(&Some(column));
         let outcome = |(column, name): (usize, &String)| {
-            SuccessColumn::from_column_name(name)
-                .filter(|_| !is_used(column))
-                .map(|outcome| (column, outcome))
+            Some((column, SuccessColumn::from_column_name(name).filter(|_| !is_used(column))?))
         };
         Ok(Heading {
             value,

@@ -6,9 +6,9 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use crate::error::{Fault, FilePosition, LeftOut};
+use crate::error::{Fault, FilePosition};
 use crate::options::Options;
-use crate::readers::{ReadValues, Runs, chosen, json, require_no_boot};
+use crate::readers::{ReadValues, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 #[derive(Deserialize)]
@@ -66,14 +66,12 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     let unit = if metric == "time" { "s" } else { "bytes" };
     let mut seen = HashMap::new();
     let mut collector = Collector::of_program();
-    let mut left_out = LeftOut::default();
-    let mut runs = Runs::default();
     json::for_each_document(input, |document: Document, place| {
         for benchmark in &document.results {
             let values = if metric == "time" { &benchmark.times } else { &benchmark.memory_usage_byte };
             benchmark.require_whole(values, metric, place)?;
-            if runs.repeats(benchmark.identity(), place) {
-                left_out.add("benchmarks that the file holds already (by all their times)", place);
+            if collector.found.runs.repeats(benchmark.identity(), place) {
+                collector.left_out.add("benchmarks that the file holds already (by all their times)", place);
                 continue;
             }
             // A repeated command is a second condition: an A/A comparison.
@@ -87,12 +85,12 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
                     Some(0) => collector.push(&key, None, *value, place)?,
                     code => {
                         let reason = format!("runs of {:?} that failed ({})", benchmark.command, exit(code));
-                        left_out.add(&reason, place);
+                        collector.left_out.add(&reason, place);
                     }
                 }
             }
         }
         Ok(())
     })?;
-    Ok(ReadValues { runs, ..ReadValues::new(collector, &left_out)? })
+    collector.finish()
 }

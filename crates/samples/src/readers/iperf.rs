@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use crate::error::{Fault, FilePosition, LeftOut};
+use crate::error::{Fault, FilePosition};
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
 use crate::readers::{ReadValues, chosen, require_no_boot};
@@ -27,6 +27,8 @@ const FIRST_OF_CLIENTS: u32 = 32768;
 
 /// The most connections of one run: iperf starts a thread for each.
 const MOST_CONNECTIONS: usize = 1 << 12;
+
+const UNCHANGED: &str = "give the unchanged output of iperf -y C";
 
 /// The number of the line with iperf's own sum of parallel connections.
 const SUM: &[u8] = b"-1";
@@ -54,7 +56,6 @@ struct Reader {
     /// The connections of the current run.
     run: Vec<Total>,
     collector: Collector,
-    left_out: LeftOut,
     is_sent_asked: bool,
 }
 
@@ -63,8 +64,12 @@ struct Reader {
 enum Count {
     /// A count of TCP; in iperf 2.0 also of the datagrams that a client of UDP sent.
     OneSide,
+    /// Of UDP, by the client alone.
+    SentAlone,
+    /// Of UDP, by the client; the server's count follows.
     Sent,
-    Received,
+    ReceivedTcp,
+    ReceivedUdp,
     /// A count of UDP; nothing says by whom.
     Unclear,
 }
@@ -77,22 +82,22 @@ impl Count {
         };
         let is_server_first = !is_client(fields[2]) && is_client(fields[4]);
         if fields.len() < UDP_COLUMNS {
-            return if is_server_first { Count::Received } else { Count::OneSide };
+            return if is_server_first { Count::ReceivedTcp } else { Count::OneSide };
         }
         // Only a receiver counts jitter and loss; a client's number of datagrams may be -1.
         let has_figure = |field: &[u8]| field.iter().any(|byte| (b'1'..=b'9').contains(byte));
         if is_server_first || has_figure(fields[9]) || has_figure(fields[10]) {
-            return Count::Received;
+            return Count::ReceivedUdp;
         }
-        if fields[11].starts_with(b"-") { Count::Sent } else { Count::Unclear }
+        if fields[11].starts_with(b"-") { Count::SentAlone } else { Count::Unclear }
     }
 
-    fn words(self, is_udp: bool) -> &'static str {
-        match (self, is_udp) {
-            (Count::OneSide | Count::Unclear, _) => "counted by one side",
-            (Count::Sent, _) => "sent by the client, UDP",
-            (Count::Received, true) => "received by the server, UDP",
-            (Count::Received, false) => "received by the server, TCP",
+    fn words(self) -> &'static str {
+        match self {
+            Count::OneSide | Count::Unclear => "counted by one side",
+            Count::SentAlone | Count::Sent => "sent by the client, UDP",
+            Count::ReceivedUdp => "received by the server, UDP",
+            Count::ReceivedTcp => "received by the server, TCP",
         }
     }
 }
@@ -112,9 +117,6 @@ struct Total {
     /// The addresses and ports of both sides, and the number.
     ends: Vec<u8>,
     count: Count,
-    is_udp: bool,
-    /// Whether the server's count follows.
-    is_followed: bool,
     number: Vec<u8>,
     /// The rate in Mbit/s.
     rate: f64,
@@ -141,21 +143,13 @@ impl Reader {
         }
         let fields: Vec<&[u8]> = bytes.split(|byte| *byte == b',').collect();
         if fields.len() < TCP_COLUMNS {
-            return Err(Fault::new(
-                line.place_of(bytes),
-                format!("{} columns where iperf writes {TCP_COLUMNS} or more", fields.len()),
-                "complete the line, or put # before it",
-            ));
+            let what = format!("{} columns where iperf writes {TCP_COLUMNS} or more", fields.len());
+            return Err(Fault::new(line.place_of(bytes), what, "complete the line, or put # before it"));
         }
         let Some((from, to)) = interval(fields[6]) else {
-            return Err(Fault::new(
-                line.place_of(fields[6]),
-                "no interval such as 0.0-10.0",
-                "give the unchanged output of iperf -y C",
-            ));
+            return Err(Fault::new(line.place_of(fields[6]), "no interval such as 0.0-10.0", UNCHANGED));
         };
         let place = line.place_of(fields[8]);
-        let count = Count::from_fields(&fields);
         if fields.len() >= UDP_COLUMNS {
             self.know_udp(&fields)?;
         }
@@ -163,9 +157,7 @@ impl Reader {
         let total = Total {
             place,
             ends: ends.clone(),
-            count,
-            is_udp: fields.len() >= UDP_COLUMNS,
-            is_followed: false,
+            count: Count::from_fields(&fields),
             number: fields[5].to_owned(),
             rate: measured(fields[8], place)? / 1e6,
             time: seconds(fields[0]),
@@ -187,11 +179,8 @@ impl Reader {
                 self.add(before.total)?;
             }
             None if is_full => {
-                return Err(Fault::new(
-                    place,
-                    format!("more than {MOST_CONNECTIONS} connections without a total"),
-                    "give the unchanged output of iperf -y C",
-                ));
+                let what = format!("more than {MOST_CONNECTIONS} connections without a total");
+                return Err(Fault::new(place, what, UNCHANGED));
             }
             None => {
                 self.close_number(&total.number)?;
@@ -204,17 +193,16 @@ impl Reader {
     /// A line of a server's count: the lines of its client before it were UDP too.
     fn know_udp(&mut self, fields: &[&[u8]]) -> Result<(), Fault> {
         let of_client = [fields[3], fields[4], fields[1], fields[2], fields[5]].join(&b',');
-        if let Some(open) = self.open.get_mut(&of_client) {
-            (open.total.count, open.total.is_followed) = (Count::Sent, true);
-        }
         // With intervals (-i) it is complete already.
-        let complete = self.run.iter().position(|total| total.ends == of_client);
-        if let Some(mut total) = complete.map(|place| self.run.swap_remove(place)) {
-            (total.count, total.is_followed) = (Count::Sent, true);
-            return self.add(total);
+        if let Some(place) = self.run.iter().position(|total| total.ends == of_client) {
+            if let Some(open) = self.open.get_mut(&of_client) {
+                open.total.count = Count::Sent;
+            }
+            let total = self.run.swap_remove(place);
+            return self.add(Total { count: Count::Sent, ..total });
         }
         match self.open.remove(&of_client) {
-            Some(open) => self.close(open),
+            Some(open) => self.close(Open { total: Total { count: Count::Sent, ..open.total }, ..open }),
             None => Ok(()),
         }
     }
@@ -231,11 +219,8 @@ impl Reader {
 
     fn close(&mut self, open: Open) -> Result<(), Fault> {
         if open.has_later {
-            return Err(Fault::new(
-                open.total.place,
-                "a connection without a line for its whole time",
-                "the run was cut short; leave it out",
-            ));
+            let what = "a connection without a line for its whole time";
+            return Err(Fault::new(open.total.place, what, "the run was cut short; leave it out"));
         }
         self.add(open.total)
     }
@@ -243,31 +228,27 @@ impl Reader {
     fn add(&mut self, total: Total) -> Result<(), Fault> {
         // UDP has one line for the sent bytes and one for the received ones.
         match (total.count, self.is_sent_asked) {
-            (Count::Sent, false) => {
-                if !total.is_followed {
-                    self.left_out.add("runs of UDP of which only the client's count is there", total.place);
-                }
+            (Count::SentAlone, false) => {
+                let reason = "runs of UDP of which only the client's count is there";
+                self.collector.left_out.add(reason, total.place);
                 return Ok(());
             }
             (Count::Unclear, _) => {
-                return Err(Fault::new(
-                    total.place,
-                    "UDP without jitter and loss: nothing says whether the client or the server counted",
-                    "give the server's output (iperf -s -u -y C)",
-                ));
+                let what =
+                    "UDP without jitter and loss: nothing says whether the client or the server counted";
+                return Err(Fault::new(total.place, what, "give the server's output (iperf -s -u -y C)"));
             }
-            (Count::Received | Count::OneSide, true) => return Ok(()),
+            (Count::Sent, false) | (Count::ReceivedTcp | Count::ReceivedUdp | Count::OneSide, true) => {
+                return Ok(());
+            }
             _ => {}
         }
         if !self.run.iter().all(|other| total.may_be_beside(other)) {
             self.end_run()?;
         }
         if self.run.len() == MOST_CONNECTIONS {
-            return Err(Fault::new(
-                total.place,
-                format!("more than {MOST_CONNECTIONS} connections of one run"),
-                "give each run as a file",
-            ));
+            let what = format!("more than {MOST_CONNECTIONS} connections of one run");
+            return Err(Fault::new(total.place, what, "give each run as a file"));
         }
         self.run.push(total);
         Ok(())
@@ -279,7 +260,7 @@ impl Reader {
         let connections: Vec<&Total> = totals.iter().filter(|total| total.number != SUM).collect();
         let sum = totals.iter().find(|total| total.number == SUM);
         let rate = sum.map_or_else(|| connections.iter().map(|total| total.rate).sum(), |sum| sum.rate);
-        let words = |total: &Total| total.count.words(total.is_udp);
+        let words = |total: &Total| total.count.words();
         let first = words(connections.first().unwrap_or(&last));
         let is_one = connections.iter().all(|total| words(total) == first);
         let words = if is_one { first } else { "both directions, added up" };
@@ -299,7 +280,7 @@ impl Reader {
             self.close(open)?;
         }
         self.end_run()?;
-        ReadValues::new(self.collector, &self.left_out).map_err(|fault| match fault {
+        self.collector.finish().map_err(|fault| match fault {
             Fault::Content { place, .. } => Fault::new(
                 place,
                 "only what a client of UDP sent, not what its server received",

@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::error::{Fault, FilePosition, LeftOut, Settings};
+use crate::error::{Fault, FilePosition};
 use crate::options::Options;
 use crate::readers::iperf3::run::{Metric, Run};
-use crate::readers::{ReadValues, Runs, chosen, json, require_no_boot};
+use crate::readers::{ReadValues, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 /// The word and the unit of each metric.
@@ -40,20 +40,13 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     require_no_boot("iperf3", options)?;
     let known: Vec<&str> = METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).collect();
     let word = chosen(options, &known)?;
-    let mut reader = Reader {
-        metric: METRICS.iter().find(|(known, ..)| *known == word).copied(),
-        open: None,
-        count: 0,
-        loss_taken_off: false,
-        collector: Collector::of_program(),
-        left_out: LeftOut::default(),
-        settings: Settings::default(),
-        runs: Runs::default(),
-    };
+    let metric = METRICS.iter().find(|(known, ..)| *known == word).copied();
+    let mut reader = Reader { metric, collector: Collector::of_program(), ..Reader::default() };
     json::for_each_document(input, |document, place| reader.take(document, place))?;
     reader.finish()
 }
 
+#[derive(Default)]
 struct Reader {
     /// `None`: the intervals.
     metric: Option<(&'static str, &'static str, Metric)>,
@@ -64,9 +57,6 @@ struct Reader {
     /// Whether the received bytes are the sent ones, less the loss.
     loss_taken_off: bool,
     collector: Collector,
-    left_out: LeftOut,
-    settings: Settings,
-    runs: Runs,
 }
 
 impl Reader {
@@ -79,7 +69,8 @@ impl Reader {
             self.close()?;
         }
         let data = document.data.as_ref().map_or("null", |data| data.get());
-        self.open.get_or_insert_with(|| Run::empty(place)).add(event, data).map_err(|error| {
+        let run = self.open.get_or_insert_with(|| Run { place, document: Document::default() });
+        run.add(event, data).map_err(|error| {
             let what = words::sanitised_line(&error.to_string()).into_owned();
             Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
         })
@@ -91,16 +82,17 @@ impl Reader {
     }
 
     fn run(&mut self, run: Run) -> Result<(), Fault> {
-        if run.cookie().is_some_and(|cookie| self.runs.repeats(cookie, run.place)) {
-            self.left_out.add("runs that the file holds already (by their cookie)", run.place);
+        let Collector { found, left_out, .. } = &mut self.collector;
+        if run.cookie().is_some_and(|cookie| found.runs.repeats(cookie, run.place)) {
+            left_out.add("runs that the file holds already (by their cookie)", run.place);
             return Ok(());
         }
         if let Some(failure) = run.failure() {
-            self.left_out.add(&failure, run.place);
+            left_out.add(&failure, run.place);
             return Ok(());
         }
         self.count += 1;
-        run.add_settings(&mut self.settings);
+        run.add_settings(&mut found.settings);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
         let value = run.value(metric, word)?;
         self.loss_taken_off |= value.is_loss_taken_off;
@@ -122,9 +114,7 @@ impl Reader {
 
     fn finish(mut self) -> Result<ReadValues, Fault> {
         self.close()?;
-        let mut found = ReadValues::new(self.collector, &self.left_out)?;
-        found.settings = self.settings;
-        found.runs = self.runs;
+        let mut found = self.collector.finish()?;
         if self.loss_taken_off {
             found.notes.push("UDP: what was received is what was sent, less the loss".to_owned());
         }
@@ -138,7 +128,7 @@ impl Reader {
 }
 
 /// A whole run, or an event of one.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct Document {
     pub(super) error: Option<String>,
     pub(super) start: Option<Start>,

@@ -8,6 +8,9 @@ use serde::de::DeserializeOwned;
 use crate::error::{Fault, FilePosition};
 use crate::limits::LARGEST_JSON;
 
+/// The remedy for JSON of other programs.
+pub(crate) const KNOWN: &str = "netassay reads the JSON of iperf3 -J and hyperfine --export-json";
+
 /// Calls `take` with each document of an input and the place where it begins.
 pub(crate) fn for_each_document<T: DeserializeOwned>(
     input: impl Read,
@@ -29,7 +32,7 @@ pub(crate) fn for_each_document<T: DeserializeOwned>(
         for byte in &text[read..next] {
             begin = match byte {
                 b'\n' => FilePosition::start_of(begin.line + 1),
-                _ => FilePosition::new(begin.line, begin.column + 1),
+                _ => FilePosition { column: begin.column + 1, ..begin },
             };
         }
         read = next;
@@ -63,7 +66,7 @@ fn with_nulls(text: &[u8]) -> Vec<u8> {
 fn fault(error: &serde_json::Error, begin: FilePosition) -> Fault {
     let place = match (error.line() as u64, error.column() as u64) {
         (0, _) => begin,
-        (line, column) => FilePosition::new(line, column.max(1)),
+        (line, column) => FilePosition { line, column: column.max(1) },
     };
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
@@ -74,7 +77,7 @@ fn fault(error: &serde_json::Error, begin: FilePosition) -> Fault {
     } else if (begin.line, begin.column) == (place.line, place.column) {
         "text that is no JSON: delete the line, and keep standard error apart (2>FILE)"
     } else if error.is_data() {
-        "netassay reads the JSON of iperf3 -J and hyperfine --export-json"
+        KNOWN
     } else {
         "give the unchanged output of the program"
     };
@@ -104,7 +107,11 @@ mod tests {
         let (all, end) = numbers(" 1\n\n  2 \n3");
         assert_eq!(
             all,
-            [(1, FilePosition::new(1, 2)), (2, FilePosition::new(3, 3)), (3, FilePosition::new(4, 1))]
+            [
+                (1, FilePosition { line: 1, column: 2 }),
+                (2, FilePosition { line: 3, column: 3 }),
+                (3, FilePosition { line: 4, column: 1 })
+            ]
         );
         assert_eq!(end, None);
     }
@@ -119,12 +126,12 @@ mod tests {
         };
         for_each_document(text.as_bytes(), take).unwrap_or_else(|_| panic!("it is JSON"));
         assert_eq!(all, [r#"[null,null,null,null,"nan -inf \" nan",null,-1,1]"#]);
-        assert_eq!(numbers("1\n nano").1, Some(FilePosition::new(2, 3)));
+        assert_eq!(numbers("1\n nano").1, Some(FilePosition { line: 2, column: 3 }));
     }
 
     #[test]
     fn faults_have_places() {
-        assert_eq!(numbers("1\n x").1, Some(FilePosition::new(2, 2)));
+        assert_eq!(numbers("1\n x").1, Some(FilePosition { line: 2, column: 2 }));
         assert_eq!(numbers("1\n[").1.map(|place| place.line), Some(2));
     }
 }

@@ -1,7 +1,6 @@
 //! One reader for each format.
 
 pub(crate) mod csv;
-pub(crate) mod go;
 pub(crate) mod hyperfine;
 pub(crate) mod iperf;
 pub(crate) mod iperf3;
@@ -13,9 +12,9 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::error::{Fault, FilePosition, LeftOut, Settings};
+use crate::error::{Fault, FilePosition, Settings};
 use crate::options::{Column, Options};
-use crate::series::{Collector, Series};
+use crate::series::Series;
 
 /// The result of a reader.
 #[derive(Debug, Default)]
@@ -31,17 +30,6 @@ pub(crate) struct ReadValues {
     pub(crate) settings: Settings,
     /// The identities of the runs, where the program gives them one, and their places.
     pub(crate) runs: Runs,
-}
-
-impl ReadValues {
-    /// The values read from a program's results.
-    pub(crate) fn new(collector: Collector, left_out: &LeftOut) -> Result<ReadValues, Fault> {
-        let (series, boots) = collector.finish();
-        match left_out.fault().filter(|_| series.is_empty()) {
-            Some(fault) => Err(fault),
-            None => Ok(ReadValues { series, boots, notes: left_out.notes(), ..ReadValues::default() }),
-        }
-    }
 }
 
 /// The runs of a file by a hash of their values, which differ between runs, each with its place.
@@ -74,14 +62,11 @@ pub(crate) fn chosen<'m>(options: &Options, known: &[&'m str]) -> Result<&'m str
 
 /// The error of a requested metric that no result of a file has.
 pub(crate) fn no_such_metric(metric: &str, known: &[impl Borrow<str>]) -> Fault {
-    Fault::new(
-        FilePosition::start_of(1),
-        format!("no result with the metric {metric:?}"),
-        match known {
-            [] => "give another file, or leave out --metric".to_owned(),
-            known => format!("--metric takes {}", known.join(", ")),
-        },
-    )
+    let way_out = match known {
+        [] => "give another file, or leave out --metric".to_owned(),
+        known => format!("--metric takes {}", known.join(", ")),
+    };
+    Fault::new(FilePosition::start_of(1), format!("no result with the metric {metric:?}"), way_out)
 }
 
 /// Files spell metrics in different ways: `Local CPU Util %`, `LOCAL_CPU_UTIL`. Here both are

@@ -7,7 +7,7 @@ mod table;
 
 use std::io::Read;
 
-use crate::error::{Fault, FilePosition, LeftOut, Settings, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
@@ -34,11 +34,14 @@ fn is_banner(line: &[u8]) -> bool {
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("netperf", options)?;
-    let mut reader = Reader::new(options);
+    let metric = options.metric.as_deref().filter(|metric| *metric != "all").unwrap_or(MAIN);
+    let mut reader =
+        Reader { metric: plain_word(metric), collector: Collector::of_program(), ..Reader::default() };
     for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 
+#[derive(Default)]
 struct Reader {
     metric: String,
     /// The test, as the line before it names it.
@@ -51,8 +54,6 @@ struct Reader {
     unit: Option<String>,
     known: Vec<String>,
     collector: Collector,
-    left_out: LeftOut,
-    settings: Settings,
     /// Results that were not as sure as was asked (`-i`, `-I`).
     unsure: u64,
     /// Lines that are not data, and the first of them.
@@ -68,25 +69,6 @@ struct Test {
 }
 
 impl Reader {
-    fn new(options: &Options) -> Reader {
-        let metric = options.metric.as_deref().filter(|metric| *metric != "all").unwrap_or(MAIN);
-        Reader {
-            metric: plain_word(metric),
-            test: None,
-            columns: Vec::new(),
-            table: Table::default(),
-            waiting: None,
-            unit: None,
-            known: Vec::new(),
-            collector: Collector::of_program(),
-            left_out: LeftOut::default(),
-            settings: Settings::default(),
-            unsure: 0,
-            strange: 0,
-            first_strange: None,
-        }
-    }
-
     fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
         let content = line.bytes.trim_ascii();
         if is_banner(content) {
@@ -182,7 +164,7 @@ impl Reader {
     fn close(&mut self) -> Result<(), Fault> {
         self.flush()?;
         if let Some(test) = self.test.take().filter(|test| !test.has_value) {
-            self.left_out.add(&format!("tests without {}", self.metric), test.place);
+            self.collector.left_out.add(&format!("tests without {}", self.metric), test.place);
         }
         Ok(())
     }
@@ -242,7 +224,7 @@ impl Reader {
     fn circumstance(&mut self, name: &str, value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
         let is_result = ["final", "end"].iter().any(|word| name.ends_with(word));
         if ["protocol", "direction"].contains(&name) || name.contains("size") && !is_result {
-            self.settings.add(name, line.text_of(value)?);
+            self.collector.found.settings.add(name, line.text_of(value)?);
         }
         Ok(())
     }
@@ -281,8 +263,7 @@ impl Reader {
         if !self.known.is_empty() && !self.known.contains(&self.metric) {
             return Err(no_such_metric(&self.metric, &self.known));
         }
-        let mut found = ReadValues::new(self.collector, &self.left_out)?;
-        found.settings = self.settings;
+        let mut found = self.collector.finish()?;
         if let Some((line, text)) = &self.first_strange {
             found.notes.push(format!(
                 "lines that are no results of netperf: {}, the first is line {line}, {text}",

@@ -6,14 +6,11 @@
 
 use std::io::Read;
 
-use ministat::parse_decimal_prefix;
-
 use crate::error::{Fault, FilePosition, quoted};
-use crate::limits::{MOST_BOOTS, MOST_VALUES};
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::{Column, Options};
 use crate::readers::{ReadValues, no_such_metric, plain_word};
-use crate::series::{Names, Series, SeriesKey, bounded, too_many_values};
+use crate::series::{Collector, SeriesKey, bounded};
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut reader = Reader::new(options)?;
@@ -29,21 +26,16 @@ struct Reader {
     are_columns_known: bool,
     /// Whether a comment may say which column names boots.
     may_name_boots: bool,
-    names: Names,
     key: SeriesKey,
-    values: Vec<f64>,
-    numbers: Vec<u32>,
-    last: FilePosition,
+    collector: Collector,
 }
 
 /// The number of a column, from 1, other than the one that is taken.
 fn column_number(word: &str, holds: &str, option: &str, taken: usize) -> Result<usize, Fault> {
     word.parse().ok().filter(|at| *at > 0 && *at != taken).ok_or_else(|| {
-        Fault::new(
-            FilePosition::start_of(1),
-            format!("a file of this format has no column {word:?} of {holds}"),
-            format!("give the column's number from 1, such as {option} 2"),
-        )
+        let what = format!("a file of this format has no column {word:?} of {holds}");
+        let way_out = format!("give the column's number from 1, such as {option} 2");
+        Fault::new(FilePosition::start_of(1), what, way_out)
     })
 }
 
@@ -60,81 +52,45 @@ impl Reader {
             boot,
             are_columns_known: boot.is_some() || options.value.is_some(),
             may_name_boots: options.boot.is_none() && options.value.is_none(),
-            names: Names::default(),
             key: SeriesKey::default(),
-            values: Vec::new(),
-            numbers: Vec::new(),
-            last: FilePosition::default(),
+            collector: Collector::default(),
         })
     }
 
     fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        // Most lines are a single number.
-        if self.column == 1
-            && let Some((value, length)) = parse_decimal_prefix(line.bytes)
-            && length == line.bytes.len()
-            && value.is_finite()
-        {
-            if let Some(column) = self.boot {
-                return Err(too_short(line, column));
-            }
-            return self.push(value, FilePosition::start_of(line.number));
-        }
         match line.words().next() {
             None => Ok(()),
             Some(word) if word.starts_with(b"#") => self.comment(line),
-            Some(_) => self.columns(line),
+            Some(_) => self.value(line),
         }
     }
 
-    fn columns(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        let (mut value, mut boot, mut unknown) = (None, None, None);
-        for (word, number) in line.words().take_while(|word| !word.starts_with(b"#")).zip(1..) {
-            if number == self.column {
-                value = Some(word);
-            } else if Some(number) == self.boot {
-                boot = Some(word);
-            }
-            if number == 2 && !self.are_columns_known {
-                unknown = Some(word);
-            }
+    fn value(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+        let words = || line.words().take_while(|word| !word.starts_with(b"#"));
+        let word = |column: usize| {
+            words().nth(column - 1).ok_or_else(|| {
+                let end = FilePosition { line: line.number, column: line.bytes.len() as u64 + 1 };
+                let what = format!("no column {column} in {}", quoted(line.bytes));
+                Fault::new(end, what, "complete the line, or put # before it")
+            })
+        };
+        let place = line.place_of(word(self.column)?);
+        let value = measured(word(self.column)?, place)?;
+        if let (Some(second), false) = (words().nth(1), self.are_columns_known) {
+            let count = words().count();
+            let what =
+                format!("{count} words in {}, and nothing says which is the value", quoted(line.bytes));
+            let way_out = "-C NUMBER names its column, and --boot NUMBER that of the boots";
+            return Err(Fault::new(line.place_of(second), what, way_out));
         }
-        let Some(value) = value else { return Err(too_short(line, self.column)) };
-        let place = line.place_of(value);
-        let value = measured(value, place)?;
-        if let Some(word) = unknown {
-            return Err(unknown_columns(line, word));
-        }
-        match (self.boot, boot) {
-            (Some(column), None) => return Err(too_short(line, column)),
-            (Some(_), Some(boot)) => self.boot(boot, line.place_of(boot))?,
-            (None, _) => {}
-        }
-        self.push(value, place)
-    }
-
-    fn push(&mut self, value: f64, place: FilePosition) -> Result<(), Fault> {
-        if self.values.len() == MOST_VALUES {
-            return Err(too_many_values(place));
-        }
-        self.key.require_possible(value, place)?;
-        self.values.push(value);
-        self.last = place;
-        Ok(())
-    }
-
-    fn boot(&mut self, name: &[u8], place: FilePosition) -> Result<(), Fault> {
-        bounded(name, place)?;
-        self.numbers.push(self.names.number(name));
-        if self.names.len() > MOST_BOOTS {
-            return Err(Fault::new(place, format!("more than {MOST_BOOTS} boots"), "give --boot none"));
-        }
-        Ok(())
+        let boot = self.boot.map(word).transpose()?;
+        self.key.require_possible(value, false, place)?;
+        // Comments may name the series later.
+        self.collector.push(&SeriesKey::default(), boot, value, place)
     }
 
     fn comment(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        let content = line.bytes.trim_ascii_start();
-        let content = content[1..].trim_ascii();
+        let content = line.bytes.trim_ascii_start()[1..].trim_ascii();
         let Some(colon) = content.iter().position(|byte| *byte == b':') else { return Ok(()) };
         let (word, said) = (&content[..colon], content[colon + 1..].trim_ascii());
         match word {
@@ -147,11 +103,16 @@ impl Reader {
                 };
                 (self.key.metric, self.key.unit) = (Some(metric), unit);
             }
-            b"columns" if self.values.is_empty() => {
+            b"columns" if self.collector.values == 0 => {
                 self.are_columns_known = true;
-                let column = said.split(|byte| *byte == b',').position(|word| word.trim_ascii() == b"boot");
-                if let (Some(column), true) = (column, self.may_name_boots) {
-                    self.boot = Some(column + 1);
+                let columns = said.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+                let boot = columns.zip(1..).find(|(word, _)| *word == b"boot").map(|(_, column)| column);
+                if let (Some(column), true) = (boot, self.may_name_boots) {
+                    if column == self.column {
+                        let way_out = "put the values into the first column, or name the columns by options";
+                        return Err(Fault::new(line.place_of(said), "boots where values are read", way_out));
+                    }
+                    self.boot = Some(column);
                 }
             }
             _ => {}
@@ -161,23 +122,13 @@ impl Reader {
 
     fn finish(mut self, options: &Options) -> Result<ReadValues, Fault> {
         if let Some(wanted) = options.metric.as_deref().filter(|wanted| *wanted != "all") {
-            match &self.key.metric {
-                Some(own) if plain_word(own) == plain_word(wanted) => {}
-                Some(own) => {
-                    return Err(no_such_metric(wanted, std::slice::from_ref(own)));
-                }
-                None => self.key.metric = Some(wanted.to_owned()),
+            let own = self.key.metric.get_or_insert_with(|| wanted.to_owned());
+            if plain_word(own) != plain_word(wanted) {
+                return Err(no_such_metric(wanted, std::slice::from_ref(own)));
             }
         }
-        let mut found = ReadValues { boots: self.names.into_names(), ..ReadValues::default() };
-        if !self.values.is_empty() {
-            found.series.push(Series {
-                key: self.key,
-                values: self.values,
-                boots: self.numbers,
-                last: self.last,
-            });
-        }
+        let mut found = self.collector.finish()?;
+        found.series.iter_mut().for_each(|series| series.key = self.key.clone());
         Ok(found)
     }
 }
@@ -185,22 +136,4 @@ impl Reader {
 fn name(line: &Line<'_>, said: &[u8]) -> Result<String, Fault> {
     bounded(said, line.place_of(said))?;
     Ok(line.text_of(said)?.to_owned())
-}
-
-fn unknown_columns(line: &Line<'_>, second: &[u8]) -> Fault {
-    let count = line.words().take_while(|word| !word.starts_with(b"#")).count();
-    Fault::new(
-        line.place_of(second),
-        format!("{count} words in {}, and nothing says which is the value", quoted(line.bytes)),
-        "-C NUMBER names its column, and --boot NUMBER that of the boots",
-    )
-}
-
-fn too_short(line: &Line<'_>, column: usize) -> Fault {
-    let end = FilePosition::new(line.number, line.bytes.len() as u64 + 1);
-    Fault::new(
-        end,
-        format!("no column {column} in {}", quoted(line.bytes)),
-        "complete the line, or put # before it",
-    )
 }

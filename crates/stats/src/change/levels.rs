@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::Verdict;
 use crate::change::contrast::Sums;
-use crate::change::point::{FEWEST, Own, Scale, Scaled, Split};
+use crate::change::point::{FEWEST, Own, Scale, Scaled, Split, mean_and_squares};
 use crate::distribution::student;
 
 /// The number of points from which a recent level has a spread of its own; with fewer, all levels
@@ -25,7 +25,6 @@ pub(super) struct Levels {
     recent: f64,
     /// Points less levels.
     pub(super) df: f64,
-    /// Sums of the points' weights and values.
     pub(super) contrasts: Sums,
 }
 
@@ -34,20 +33,16 @@ impl Levels {
     pub(super) fn fit(points: &[Own], firsts: Vec<usize>) -> Self {
         let edges: Vec<usize> = [0].into_iter().chain(firsts).chain([points.len()]).collect();
         let parts = || edges.windows(2).map(|edge| &points[edge[0]..edge[1]]);
-        let plain = |part: &[Own]| crate::mean(&part.iter().map(|point| point.value).collect::<Vec<_>>());
-        let squares = |part: &[Own]| {
-            let mean = plain(part);
-            part.iter().map(|point| (point.value - mean).powi(2)).sum::<f64>()
-        };
         let df = (points.len() as f64 - (edges.len() - 1) as f64).max(0.0);
-        let scale = Scale::from_points(points, parts().map(squares).sum::<f64>() / df.max(1.0));
+        let squares: f64 = parts().map(|part| mean_and_squares(part).1).sum();
+        let scale = Scale::from_points(points, squares / df.max(1.0));
         let weights: Vec<f64> = points.iter().map(|point| scale.weight(point)).collect();
         let (mut means, mut sums, mut residual, mut recent) = (Vec::new(), Vec::new(), 0.0, 0.0);
         for (edge, part) in edges.windows(2).zip(parts()) {
             let own = &weights[edge[0]..edge[1]];
             let sum: f64 = own.iter().sum();
             // Around the plain mean, so that equal values have exactly that mean.
-            let around = plain(part);
+            let (around, _) = mean_and_squares(part);
             let beyond: f64 =
                 own.iter().zip(part).map(|(weight, point)| weight * (point.value - around)).sum();
             let mean = if part.is_empty() { 0.0 } else { around + beyond / sum };
@@ -58,7 +53,7 @@ impl Levels {
             sums.push(sum);
         }
         let mut contrasts = Sums::with_room(points.len());
-        let middle = plain(points);
+        let (middle, _) = mean_and_squares(points);
         contrasts.fill(weights.iter().zip(points).map(|(weight, point)| (*weight, point.value - middle)));
         Self { edges, means, sums, scale, residual, recent, df, contrasts }
     }

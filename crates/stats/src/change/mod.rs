@@ -49,8 +49,8 @@ pub fn find(points: &[Point], level: f64) -> Result<LevelHistory, StatsError> {
     levels::settle(&scaled.points, &mut splits);
     let levels = Levels::fit(&scaled.points, splits.iter().map(|split| split.first).collect());
     let newest = levels::newest(&scaled, &splits, level);
-    let needed = contrast::fewest(1.0 - level);
-    Ok(LevelHistory { newest, needed, ..level_history(&levels, &splits, level, scaled.unit) })
+    let (levels, changes) = levels_and_changes(&levels, &splits, level, scaled.unit);
+    Ok(LevelHistory { levels, changes, newest, needed: contrast::fewest(1.0 - level) })
 }
 
 /// The levels of counts that repeat within `resolution`, in %: a new level begins with each count
@@ -144,11 +144,8 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The levels and changes, in multiples of `unit`. `newest` and `needed` stay open.
-fn level_history(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> LevelHistory {
-    if levels.edges[levels.edges.len() - 1] == 0 {
-        return LevelHistory { levels: Vec::new(), changes: Vec::new(), newest: None, needed: 0 };
-    }
+/// The levels and changes, in multiples of `unit`.
+fn levels_and_changes(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> (Vec<Level>, Vec<Change>) {
     let critical = student::upper_quantile((1.0 - level) / 2.0, levels.df.max(1.0));
     let error = levels.deviation().zip(critical).map(|(deviation, critical)| deviation * critical);
     let around = |mean: f64, variance: f64, unit: f64| {
@@ -156,7 +153,9 @@ fn level_history(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> Le
         let ends = ((mean - half) * unit, (mean + half) * unit);
         (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
     };
-    let shown = levels.edges.windows(2).enumerate().map(|(index, edge)| Level {
+    // A history without points has no level.
+    let edges = levels.edges.windows(2).enumerate().filter(|(_, edge)| edge[0] < edge[1]);
+    let shown = edges.map(|(index, edge)| Level {
         first: edge[0],
         points: edge[1] - edge[0],
         mean: levels.means[index] * unit,
@@ -179,12 +178,7 @@ fn level_history(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> Le
             relative_interval: variance.and_then(|variance| around(difference / old, variance, 100.0)),
         }
     };
-    LevelHistory {
-        levels: shown.collect(),
-        changes: splits.iter().enumerate().map(change).collect(),
-        newest: None,
-        needed: 0,
-    }
+    (shown.collect(), splits.iter().enumerate().map(change).collect())
 }
 
 #[cfg(test)]

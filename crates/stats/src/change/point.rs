@@ -42,7 +42,6 @@ pub(super) struct Own {
 /// A history in that unit.
 pub(super) struct Scaled {
     pub(super) points: Vec<Own>,
-    /// The unit: values are multiples of it.
     pub(super) unit: f64,
 }
 
@@ -80,7 +79,6 @@ fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
 /// the variance between studies of one level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
-    /// The variance between studies.
     between: f64,
     /// The largest variance of a point: its weight is 1.
     largest: f64,
@@ -131,7 +129,10 @@ pub(super) fn splits(points: &[Own], alpha: f64) -> Vec<Split> {
 fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f64), found: &mut Vec<Split>) {
     let share = (end - start) as f64 / points.len().max(1) as f64;
     let part = &points[start..end];
-    let scale = Scale::from_points(part, spread(part));
+    // With a change among the values their variance is larger, and the weights are more alike: that
+    // costs a little power, and no order of the points has other weights.
+    let variance = mean_and_squares(part).1 / (part.len() as f64 - 1.0).max(1.0);
+    let scale = Scale::from_points(part, variance);
     let weighed: Vec<(f64, f64)> = part.iter().map(|point| (scale.weight(point), point.value)).collect();
     let Some((contrast, p)) = contrast::proven(&centred(weighed), alpha * share) else { return };
     let (first, p) = (start + contrast.first, (p / share).max(least));
@@ -147,11 +148,8 @@ fn centred(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points
 }
 
-/// The variance of values around their mean. With a change among them it is larger, and the weights
-/// are more alike: that costs a little power, and no order of the points has other weights.
-fn spread(points: &[Own]) -> f64 {
-    let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    let mean = crate::mean(&values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    squares / (values.len() as f64 - 1.0).max(1.0)
+/// The plain mean of values, and their squares around it.
+pub(super) fn mean_and_squares(points: &[Own]) -> (f64, f64) {
+    let mean = crate::mean(&points.iter().map(|point| point.value).collect::<Vec<_>>());
+    (mean, points.iter().map(|point| (point.value - mean).powi(2)).sum())
 }

@@ -37,7 +37,7 @@ impl Analysis {
     pub fn without_answers(mut self, carried: &[usize]) -> Analysis {
         for one in &mut self.comparisons {
             if carried.contains(&one.condition) || carried.contains(&one.baseline) {
-                *one = std::mem::take(one).without_answer(Gap::Carried);
+                *one = Comparison { gap: Some(Gap::Carried), ..std::mem::take(one).means() };
             }
         }
         self
@@ -110,7 +110,7 @@ pub fn analyse_with(
             .conditions()
             .iter()
             .filter(|condition| takes_part(**condition))
-            .map(|condition| estimate(&fit, *condition, &asked))
+            .map(|condition| estimate(&fit, *condition, question, spending))
             .collect(),
         components: Components::from_fit(&fit.model, 1.0 - question.level),
         comparisons,
@@ -130,36 +130,25 @@ pub fn estimates(
     let question = Question { level, range, ..Question::against(0) };
     question.check()?;
     let fit = Fit::new(&Cells::from_observations(observations)?, &question);
-    let alpha = |_: &Estimate, _: usize| Some(question.alpha());
-    Ok(fit.conditions().iter().map(|condition| by_itself(&fit, *condition, range, alpha)).collect())
+    let spending = Spending::default();
+    Ok(fit.conditions().iter().map(|condition| estimate(&fit, *condition, &question, &spending)).collect())
 }
 
-fn estimate(fit: &Fit, condition: usize, asked: &QuestionAtLook<'_>) -> ConditionEstimate {
-    let question = &asked.question;
-    by_itself(fit, condition, question.range, |estimate, boots| match question.look {
-        Some(look) if estimate.is_sure() => {
-            asked.spending.nominal(At::new(look, estimate.df, boots), question.alpha())
-        }
-        _ => Some(question.alpha()),
-    })
-}
-
-/// A condition whose interval has the error rate `alpha` for its estimate and its number of boots,
-/// and does not leave `range`.
-fn by_itself(
-    fit: &Fit,
-    condition: usize,
-    range: ValueRange,
-    alpha: impl Fn(&Estimate, usize) -> Option<f64>,
-) -> ConditionEstimate {
+fn estimate(fit: &Fit, condition: usize, question: &Question, spending: &Spending) -> ConditionEstimate {
     let cells = fit.cells(condition);
     let estimate = fit.contrast(&[(condition, 1.0)], Borrowing::None);
-    let interval = estimate.and_then(|estimate| estimate.interval(alpha(&estimate, cells.len())?));
+    let alpha = |estimate: &Estimate| match question.look {
+        Some(look) if estimate.is_sure() => {
+            spending.nominal(At::new(look, estimate.df, cells.len()), question.alpha())
+        }
+        _ => Some(question.alpha()),
+    };
+    let interval = estimate.and_then(|estimate| estimate.interval(alpha(&estimate)?));
     let mean = fit.mean(condition).unwrap_or(f64::NAN);
     ConditionEstimate {
         condition,
         mean,
-        interval: interval.map(|ends| range.of_value(ends, mean)),
+        interval: interval.map(|ends| question.range.of_value(ends, mean)),
         error: estimate.filter(Estimate::is_sure).map(|estimate| (estimate.se, estimate.df)),
         boots: cells.len(),
         runs: cells.iter().map(|cell| cell.runs).sum(),
@@ -190,16 +179,12 @@ impl<'a> QuestionAtLook<'a> {
 const STEP: f64 = 0.05;
 
 /// Computed levels of looks: they take milliseconds, and do not depend on the data. Kept between
-/// analyses, each is computed once.
+/// analyses, each is computed once: by schedule and by degrees of freedom per boot, in steps.
 #[derive(Default)]
-pub struct Spending {
-    looks: RefCell<BTreeMap<LookKey, Looks>>,
-    /// The bounds by error rate.
-    bounds: RefCell<BTreeMap<(LookKey, u64), Vec<f64>>>,
-}
+pub struct Spending(RefCell<BTreeMap<(Schedule, i64), KnownLooks>>);
 
-/// A schedule, and the degrees of freedom per boot of its comparisons, in steps.
-type LookKey = (Schedule, i64);
+/// Looks, and their bounds by error rate.
+type KnownLooks = (Looks, BTreeMap<u64, Vec<f64>>);
 
 /// A comparison at a look.
 #[derive(Clone, Copy, Debug)]
@@ -215,54 +200,43 @@ impl At {
         let per_boot = (df / (boots as f64 - 1.0).max(1.0)).max(1.0);
         At { look, df: (per_boot.ln() / STEP).round() as i64 }
     }
-
-    fn df_per_boot(self) -> f64 {
-        (self.df as f64 * STEP).exp()
-    }
-
-    fn place(self) -> LookKey {
-        (self.look.schedule, self.df)
-    }
 }
 
 impl Spending {
     /// The two-sided level of the look for a comparison with the error rate `alpha` over all looks.
     pub(crate) fn nominal(&self, at: At, alpha: f64) -> Option<f64> {
-        let z = *self.bounds(at, alpha).get(at.look.number as usize - 1)?;
-        Some(normal::two_sided(z))
+        let number = at.look.number as usize;
+        self.with_bounds(at, alpha, |_, z| z.get(number - 1).map(|z| normal::two_sided(*z)))
     }
 
     /// The error rate over all looks at which a comparison with this two-sided p at the look is
     /// just proven.
     pub(crate) fn p(&self, at: At, nominal: f64) -> Option<f64> {
-        self.with_looks(at, |looks| looks.p(at.look.number, nominal))
+        self.with_looks(at, |(looks, _)| looks.p(at.look.number, nominal))
     }
 
     /// The shift, in standard errors, of the median-unbiased estimate toward zero for this t at the
     /// look, if no earlier look decided.
     pub(crate) fn shift(&self, at: At, alpha: f64, t: f64, df: f64) -> f64 {
         let before = at.look.number as usize - 1;
-        let bounds = self.bounds(at, alpha);
         let z = normal::upper_quantile(student::sf(t, df)).unwrap_or(0.0);
-        match bounds.get(..before) {
-            Some(bounds) => self.with_looks(at, |looks| shift(&looks.fractions[..=before], bounds, z)),
+        self.with_bounds(at, alpha, |looks, bounds| match bounds.get(..before) {
+            Some(bounds) => shift(&looks.fractions[..=before], bounds, z),
             None => 0.0,
-        }
+        })
     }
 
-    fn bounds(&self, at: At, alpha: f64) -> Vec<f64> {
-        let key = (at.place(), alpha.to_bits());
-        if let Some(bounds) = self.bounds.borrow().get(&key) {
-            return bounds.clone();
-        }
-        let bounds = self.with_looks(at, |looks| looks.z(alpha));
-        self.bounds.borrow_mut().insert(key, bounds.clone());
-        bounds
+    fn with_bounds<T>(&self, at: At, alpha: f64, ask: impl FnOnce(&Looks, &[f64]) -> T) -> T {
+        self.with_looks(at, |(looks, bounds)| {
+            let bounds = bounds.entry(alpha.to_bits()).or_insert_with(|| looks.z(alpha));
+            ask(looks, bounds)
+        })
     }
 
-    fn with_looks<T>(&self, at: At, ask: impl FnOnce(&Looks) -> T) -> T {
-        let mut all = self.looks.borrow_mut();
-        ask(all.entry(at.place()).or_insert_with(|| at.look.schedule.looks(at.df_per_boot())))
+    fn with_looks<T>(&self, at: At, ask: impl FnOnce(&mut KnownLooks) -> T) -> T {
+        let schedule = at.look.schedule;
+        let computed = || (schedule.looks((at.df as f64 * STEP).exp()), BTreeMap::new());
+        ask(self.0.borrow_mut().entry((schedule, at.df)).or_insert_with(computed))
     }
 }
 

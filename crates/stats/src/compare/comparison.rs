@@ -84,13 +84,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Its condition and its baseline.
     pub(crate) fn pair(&self) -> (usize, usize) {
         (self.condition, self.baseline)
     }
 
     /// The means alone, from which nothing is concluded.
-    pub(crate) fn without_answer(self, gap: Gap) -> Comparison {
+    pub(crate) fn means(self) -> Comparison {
         Comparison {
             condition: self.condition,
             baseline: self.baseline,
@@ -104,7 +103,6 @@ impl Comparison {
             boots_left_out: self.boots_left_out,
             margin: self.margin,
             range: self.range,
-            gap: Some(gap),
             ..Comparison::default()
         }
     }
@@ -122,7 +120,6 @@ impl Comparison {
         (fall / unit, rise / unit)
     }
 
-    /// The comparison of the same two conditions among others.
     pub(crate) fn same_among<'a>(&self, others: &'a [Comparison]) -> Option<&'a Comparison> {
         others.iter().find(|other| other.pair() == self.pair())
     }
@@ -141,8 +138,6 @@ pub struct Ratio {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gap {
-    /// Crossed: no boot measured both, nor do other conditions connect the two.
-    NotConnected,
     /// Crossed: a single boot measured both.
     OneBootInCommon,
     /// Either condition has a single boot, and no boot measured both.
@@ -159,7 +154,6 @@ impl Gap {
     /// The reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
-            Gap::NotConnected => "no boot measured both it and the baseline",
             Gap::OneBootInCommon => {
                 "only 1 boot measured both it and the baseline, an interval needs 2 or more"
             }
@@ -274,7 +268,7 @@ impl Comparison {
             gap: is_unlike.then_some(Gap::Unlike),
             resolution: Some(resolution),
             verdict,
-            ..self.without_answer(Gap::Unlike)
+            ..self.means()
         }
     }
 }

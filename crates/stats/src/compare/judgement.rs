@@ -6,10 +6,12 @@ use crate::compare::analysis::{At, QuestionAtLook, Spending};
 use crate::compare::comparison::{Comparison, Gap, Verdict};
 use crate::compare::family::{ComparisonFamily, detectable, of_spread};
 use crate::distribution::student;
-use crate::model::{Borrowing, ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
-use crate::observed::Cells;
+use crate::model::{
+    Borrowing, ErrorTerm, Estimate, Fit, Quantiles, paired_relative_interval, relative_interval,
+};
+use crate::observed::{Cells, in_common};
 use crate::question::{Against, Correction, Design, Look, Margin, Question};
-use crate::sequential::Shifted;
+use crate::sequential::shifted;
 
 impl<'a> QuestionAtLook<'a> {
     /// `question`, with the decisions of earlier looks from their boots.
@@ -44,7 +46,16 @@ pub(crate) fn judge(fit: &Fit, asked: &QuestionAtLook<'_>) -> Vec<Comparison> {
     let question = &asked.question;
     let conditions: Vec<usize> =
         fit.conditions().iter().copied().filter(|condition| (asked.takes_part)(*condition)).collect();
-    let pairs: Vec<(usize, usize)> = pairs(&conditions, question.against).collect();
+    let pairs: Vec<(usize, usize)> = match question.against {
+        Against::Baseline(baseline) => {
+            let others = conditions.iter().filter(|condition| **condition != baseline);
+            others.map(|condition| (*condition, baseline)).collect()
+        }
+        Against::AllPairs => {
+            let pairs = (0..conditions.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+            pairs.map(|(one, other)| (conditions[one], conditions[other])).collect()
+        }
+    };
     let borrowing = match question.correction {
         Correction::Family if pairs.len() > 1 => Borrowing::Moderated,
         Correction::Family | Correction::None => Borrowing::None,
@@ -73,16 +84,6 @@ pub(crate) fn judge(fit: &Fit, asked: &QuestionAtLook<'_>) -> Vec<Comparison> {
     pairs.iter().map(|pair| judge.comparison(pair)).collect()
 }
 
-fn pairs(conditions: &[usize], against: Against) -> impl Iterator<Item = (usize, usize)> {
-    conditions.iter().enumerate().flat_map(move |(place, condition)| {
-        let others: Vec<usize> = match against {
-            Against::Baseline(baseline) => (*condition != baseline).then_some(baseline).into_iter().collect(),
-            Against::AllPairs => conditions[..place].to_vec(),
-        };
-        others.into_iter().map(|other| (*condition, other))
-    })
-}
-
 /// Two conditions, before the family.
 struct Pair {
     /// Their comparison without it.
@@ -98,8 +99,9 @@ impl Pair {
         (condition, baseline): (usize, usize),
         borrowing: Borrowing,
     ) -> Pair {
-        let (one, other) = (fit.cells(condition).len(), fit.cells(baseline).len());
-        let common = fit.boots_in_common(condition, baseline);
+        let (one, other) = (fit.cells(condition), fit.cells(baseline));
+        let common = in_common(one, other).count();
+        let (one, other) = (one.len(), other.len());
         let boots_apart = fit.are_apart(condition, baseline);
         let (boots, boots_left_out) = match fit.design {
             Design::Crossed if !boots_apart => (common, one + other - 2 * common),
@@ -156,7 +158,6 @@ struct Judge<'a> {
     /// Critical values by error rate, degrees of freedom and, where the study looks before its end,
     /// boots.
     criticals: BTreeMap<(u64, u64, usize), Option<f64>>,
-    /// Student's t for percentages.
     quantiles: Quantiles,
     /// Detectable standard errors by critical value and degrees of freedom.
     errors_seen: BTreeMap<(u64, u64), Option<f64>>,
@@ -167,10 +168,11 @@ impl Judge<'_> {
         let mut comparison = pair.plain.clone();
         let question = self.asked.question;
         let alpha = question.alpha();
-        if let Some(estimate) = pair.difference
-            && let Some(critical) = self.critical(pair, alpha, estimate.df)
-            && let Some(interval) = estimate.interval_with(critical)
-        {
+        let judged = pair.difference.and_then(|estimate| {
+            let critical = self.critical(pair, alpha, estimate.df)?;
+            Some((estimate, critical, estimate.interval_with(critical)?))
+        });
+        if let Some((estimate, critical, interval)) = judged {
             comparison.standard_error = Some(estimate.se);
             comparison.df = estimate.df;
             let baseline = self.baseline_interval(pair, critical);
@@ -202,9 +204,7 @@ impl Judge<'_> {
         if comparison.relative.is_none() {
             comparison.relative_interval = None;
         }
-        if let Some(estimate) = pair.difference
-            && self.critical(pair, alpha, estimate.df).is_some_and(|critical| estimate.is_rounding(critical))
-        {
+        if judged.is_some_and(|(estimate, critical, _)| estimate.is_rounding(critical)) {
             comparison.difference = 0.0;
             comparison.interval = Some((0.0, 0.0));
             comparison.relative = comparison.relative.map(|_| 0.0);
@@ -239,7 +239,7 @@ impl Judge<'_> {
         let (each, critical) = (self.comparison_level(alpha), self.critical(pair, alpha, estimate.df)?);
         let t = estimate.t();
         let shift = self.asked.spending.shift(at, each, t, estimate.df);
-        let stated = Shifted { t, critical }.by(shift) / t;
+        let stated = shifted(t, critical, shift) / t;
         (shift > 0.0 && stated.is_finite()).then_some(stated * estimate.value)
     }
 
@@ -260,15 +260,11 @@ impl Judge<'_> {
     fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
         let ((condition, baseline), fit, borrowing) = (pair.plain.pair(), self.fit, self.borrowing);
         let (low, high) = if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
-            Pairs::new(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)?
+            paired_relative_interval(fit.cells(condition), fit.cells(baseline), critical)?
         } else {
-            let baseline_mean = self.baseline(pair)?;
-            let error = |r: f64| {
-                let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)], borrowing)?;
-                estimate.is_sure().then_some((estimate.se, estimate.df))
-            };
-            let quantiles = &self.quantiles;
-            Fieller { difference, baseline: baseline_mean, error: &error, critical, quantiles }.interval()?
+            let estimates = (difference, self.baseline(pair)?);
+            let less = |r: f64| fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)], borrowing);
+            relative_interval(estimates, critical, &self.quantiles, less)?
         };
         // A difference is possible from any baseline within its interval.
         let ends = self.baseline_interval(pair, critical);

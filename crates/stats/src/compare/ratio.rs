@@ -5,6 +5,8 @@
 //! model and family of comparisons for the logarithms of the boots' means, each boot with one vote.
 //! So the ratio is one of geometric means.
 
+use std::collections::BTreeMap;
+
 use crate::compare::analysis::QuestionAtLook;
 use crate::compare::comparison::{Comparison, Ratio};
 use crate::compare::robust::Farthest;
@@ -75,20 +77,18 @@ pub(crate) fn blame(
 
 /// The run farthest from the median of its condition, with its place.
 fn wildest(observations: &[Observation]) -> Option<(usize, Farthest)> {
-    let mut conditions: Vec<usize> = observations.iter().map(|run| run.condition).collect();
-    conditions.sort_unstable();
-    conditions.dedup();
-    let by_distance =
-        |one: &(usize, Farthest), other: &(usize, Farthest)| Farthest::by_distance(&one.1, &other.1);
-    let of = |condition: usize| {
-        let own = || observations.iter().enumerate().filter(move |(_, run)| run.condition == condition);
-        let median = median(&own().map(|(_, run)| run.value).collect::<Vec<_>>())?;
-        let run = |(place, run): (usize, &Observation)| {
-            (place, Farthest { condition, boot: run.boot, run: None, value: run.value, median })
-        };
-        own().map(run).max_by(by_distance)
+    let mut values: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for run in observations {
+        values.entry(run.condition).or_default().push(run.value);
+    }
+    let medians: BTreeMap<usize, f64> =
+        values.iter().filter_map(|(condition, own)| Some((*condition, median(own)?))).collect();
+    let run = |(place, run): (usize, &Observation)| {
+        let Observation { condition, boot, value } = *run;
+        (place, Farthest { condition, boot, run: None, value, median: medians[&condition] })
     };
-    let (place, run) = conditions.into_iter().filter_map(of).max_by(by_distance)?;
+    let runs = observations.iter().enumerate().map(run);
+    let (place, run) = runs.max_by(|one, other| Farthest::by_distance(&one.1, &other.1))?;
     let is_of_its_boot = |other: &&Observation| (other.condition, other.boot) == (run.condition, run.boot);
     let number = observations[..=place].iter().filter(is_of_its_boot).count();
     Some((place, Farthest { run: Some(number), ..run }))

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::compare::analysis::QuestionAtLook;
 use crate::compare::comparison::Comparison;
 use crate::compare::ranks;
-use crate::observed::{Cell, Cells, Observation, median};
+use crate::observed::{Cell, Cells, Observation, in_common, median};
 use crate::question::{Correction, Design, Question, ValueRange};
 
 /// A larger p-value is no support for a difference.
@@ -63,25 +63,24 @@ pub(crate) fn state(
     let medians =
         if has_medians { asked.instead(question).judge(&Cells::medians(observations)) } else { Vec::new() };
     for one in comparisons.iter_mut().filter(|one| one.interval.is_some()) {
-        let by = |looks: Looks, relative: Option<f64>, p: Option<f64>| {
-            let relative = relative.filter(|share| share.is_finite());
-            Some(Check { looks, relative, p: p?, agrees: true, farthest: None })
-        };
-        let share =
-            |difference: f64, baseline: f64| (baseline != 0.0).then(|| 100.0 * difference / baseline.abs());
-        let of_medians = one
-            .same_among(&medians)
-            .and_then(|other| by(Looks::RunMedians, share(other.difference, other.baseline_mean), other.p));
-        let of_ranks = boot_ranks(cells, design, one)
-            .and_then(|(difference, baseline, p)| by(Looks::BootRanks, share(difference, baseline), Some(p)));
-        let mut checks: Vec<Check> = [of_medians, of_ranks].into_iter().flatten().collect();
-        for check in &mut checks {
-            check.agrees = agrees(check, one, family);
+        let check = |looks: Looks, (difference, baseline): (f64, f64), p: f64| {
+            let share = (baseline != 0.0).then(|| 100.0 * difference / baseline.abs());
+            let relative = share.filter(|share| share.is_finite());
+            let mut check = Check { looks, relative, p, agrees: true, farthest: None };
+            check.agrees = agrees(&check, one, family);
             if !check.agrees {
-                check.farthest = farthest(check.looks, observations, cells, one);
+                check.farthest = farthest(looks, observations, cells, one);
             }
-        }
-        one.checks = checks;
+            check
+        };
+        let medians = one.same_among(&medians);
+        let of_medians = medians.and_then(|other| {
+            Some(check(Looks::RunMedians, (other.difference, other.baseline_mean), other.p?))
+        });
+        let of_ranks = boot_ranks(cells, design, one);
+        let of_ranks =
+            of_ranks.map(|(difference, baseline, p)| check(Looks::BootRanks, (difference, baseline), p));
+        one.checks = of_medians.into_iter().chain(of_ranks).collect();
     }
 }
 
@@ -106,44 +105,28 @@ fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f
         // 2 of all choices of boots for the condition.
         let choices = (0..own.len()).map(|i| (base.len() + i + 1) as f64 / (i + 1) as f64).product::<f64>();
         let is_enough = 2.0 / choices < REACH;
-        if !is_enough {
-            return None;
-        }
-        return Some((median(&own)? - baseline, baseline, ranks::two_samples(&own, &base)));
+        return is_enough.then_some((median(&own)? - baseline, baseline, ranks::two_samples(&own, &base)));
     }
-    let differences: Vec<f64> = own
-        .iter()
-        .filter_map(|cell| {
-            let place = base.binary_search_by_key(&cell.boot, |other| other.boot).ok()?;
-            Some(cell.mean - base[place].mean)
-        })
-        .collect();
+    let differences: Vec<f64> = in_common(own, base).map(|(cell, base)| cell.mean - base.mean).collect();
     let is_enough = 2.0_f64.powi(1 - i32::try_from(differences.len()).ok()?) < REACH;
-    if !is_enough {
-        return None;
-    }
-    Some((median(&differences)?, baseline, ranks::signed(&differences)))
+    is_enough.then_some((median(&differences)?, baseline, ranks::signed(&differences)))
 }
 
 /// The run farthest from the median of its boot, or the boot farthest from that of its condition,
 /// in the compared conditions.
 fn farthest(looks: Looks, observations: &[Observation], cells: &Cells, one: &Comparison) -> Option<Farthest> {
-    let conditions = [one.condition, one.baseline];
-    let by_distance = Farthest::by_distance;
-    match looks {
+    let conditions = [one.condition, one.baseline].into_iter();
+    let all: Vec<Farthest> = match looks {
         Looks::BootRanks => {
             let of = |condition: usize| {
                 let own = cells.condition(condition);
                 let median = median(&own.iter().map(|cell| cell.mean).collect::<Vec<_>>()).unwrap_or(0.0);
-                own.iter().map(move |cell| Farthest {
-                    condition,
-                    boot: cell.boot,
-                    run: None,
-                    value: cell.mean,
-                    median,
+                own.iter().map(move |cell| {
+                    let (boot, value) = (cell.boot, cell.mean);
+                    Farthest { condition, boot, run: None, value, median }
                 })
             };
-            conditions.into_iter().flat_map(of).max_by(by_distance)
+            conditions.flat_map(of).collect()
         }
         Looks::RunMedians => {
             let medians = Cells::medians(observations);
@@ -151,19 +134,18 @@ fn farthest(looks: Looks, observations: &[Observation], cells: &Cells, one: &Com
                 let (condition, boot, median) = (cell.condition, cell.boot, cell.mean);
                 let own =
                     observations.iter().filter(move |run| (run.condition, run.boot) == (condition, boot));
-                let run = |(run, own): (usize, &Observation)| Farthest {
+                (1..).zip(own).map(move |(run, own)| Farthest {
                     condition,
                     boot,
                     run: Some(run),
                     value: own.value,
                     median,
-                };
-                (1..).zip(own).map(run).max_by(by_distance)
+                })
             };
-            let own = conditions.into_iter().flat_map(|condition| medians.condition(condition));
-            own.filter_map(of).max_by(by_distance)
+            conditions.flat_map(|condition| medians.condition(condition)).flat_map(of).collect()
         }
-    }
+    };
+    all.into_iter().max_by(Farthest::by_distance)
 }
 
 /// The data of a check, in place of the means of boots.

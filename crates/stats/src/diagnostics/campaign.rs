@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::observed::{Observation, mean, squares};
+use crate::observed::{Observation, deviation, mean};
 
 /// A smaller spread, in units of rounding of the largest value, is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -18,11 +18,9 @@ pub(super) struct CampaignValues {
     sorted: Vec<f64>,
     /// The cells by condition, then by boot.
     pub(super) cells: Vec<CellRuns>,
-    /// The measured ones, by number.
     pub(super) conditions: Vec<ConditionValues>,
 }
 
-/// The runs of one condition in one boot.
 pub(super) struct CellRuns {
     pub(super) boot: u32,
     runs: Range<usize>,
@@ -34,7 +32,6 @@ pub(super) struct CellRuns {
 pub(super) struct ConditionValues {
     pub(super) number: usize,
     pub(super) cells: Range<usize>,
-    /// The number of runs over all boots.
     pub(super) runs: usize,
     pub(super) mean: f64,
     /// The standard deviation between the runs of a boot, pooled over its boots; `None` without
@@ -85,7 +82,6 @@ impl CampaignValues {
         &self.values[cell.runs.clone()]
     }
 
-    /// A cell's values in rising order.
     pub(super) fn sorted(&self, cell: &CellRuns) -> &[f64] {
         &self.sorted[cell.runs.clone()]
     }
@@ -116,13 +112,13 @@ impl ConditionValues {
         let df = values.len() - own.len();
         let start = own[0].runs.start;
         let of_cell = |cell: &CellRuns| {
-            squares(&values[cell.runs.start - start..cell.runs.end - start], cell.mean).root_over(1.0)
+            deviation(&values[cell.runs.start - start..cell.runs.end - start], cell.mean, 1.0)
         };
         let root = own.iter().map(of_cell).fold(0.0, f64::hypot);
         let within = if df > 0 { varies(root / (df as f64).sqrt()) } else { None };
         let overall = || match values.len() {
             0 | 1 => None,
-            n => varies(squares(values, mean(values)).root_over((n - 1) as f64)),
+            n => varies(deviation(values, mean(values), (n - 1) as f64)),
         };
         ConditionValues {
             number,
@@ -135,14 +131,12 @@ impl ConditionValues {
     }
 }
 
-/// The boots of a campaign with their effects, each in units of the spread between runs.
+/// A boot of a campaign with its effect, in units of the spread between runs.
 ///
 /// A boot's effect is its mean effect on its conditions. Boots with the same conditions are a
 /// group, whose effects differ only by chance: in a nested design the boots of a condition, in a
 /// crossed one all, with several states of the testbed those of a state. Groups may spread
 /// differently, so each is tested separately.
-pub(super) struct BootEffects(pub(super) Vec<Vec<BootEffect>>);
-
 pub(super) struct BootEffect {
     pub(super) boot: u32,
     /// Its condition, if it measured only one.
@@ -153,41 +147,32 @@ pub(super) struct BootEffect {
     pub(super) time: f64,
 }
 
-impl BootEffects {
-    /// Conditions that do not vary have no unit, and show no effect of boots.
-    pub(super) fn estimate(campaign: &CampaignValues) -> BootEffects {
-        let mut sums: BTreeMap<u32, Sum> = BTreeMap::new();
-        for (index, condition) in campaign.conditions.iter().enumerate() {
-            let Some(scale) = condition.scale else { continue };
-            for cell in campaign.cells_of(condition) {
-                let sum = sums.entry(cell.boot).or_default();
-                sum.effect += (cell.mean - condition.mean) / scale;
-                sum.time += cell.time;
-                sum.conditions.push(index);
-            }
+/// The effects of the boots by group. Conditions that do not vary have no unit, and show no effect
+/// of boots.
+pub(super) fn boot_effects(campaign: &CampaignValues) -> Vec<Vec<BootEffect>> {
+    // The sums of a boot's effects and times, and the indices of its conditions.
+    let mut sums: BTreeMap<u32, (f64, f64, Vec<usize>)> = BTreeMap::new();
+    for (index, condition) in campaign.conditions.iter().enumerate() {
+        let Some(scale) = condition.scale else { continue };
+        for cell in campaign.cells_of(condition) {
+            let (effect, time, conditions) = sums.entry(cell.boot).or_default();
+            *effect += (cell.mean - condition.mean) / scale;
+            *time += cell.time;
+            conditions.push(index);
         }
-        let mut groups: BTreeMap<Vec<usize>, Vec<BootEffect>> = BTreeMap::new();
-        for (boot, Sum { effect, time, conditions }) in sums {
-            let count = conditions.len() as f64;
-            let only = (conditions.len() == 1).then(|| campaign.conditions[conditions[0]].number);
-            let boot = BootEffect { boot, condition: only, effect: effect / count, time: time / count };
-            groups.entry(conditions).or_default().push(boot);
-        }
-        let mut groups: Vec<Vec<BootEffect>> = groups.into_values().collect();
-        groups.iter_mut().for_each(|group| centre(group));
-        BootEffects(groups)
     }
+    let mut groups: BTreeMap<Vec<usize>, Vec<BootEffect>> = BTreeMap::new();
+    for (boot, (effect, time, conditions)) in sums {
+        let count = conditions.len() as f64;
+        let only = (conditions.len() == 1).then(|| campaign.conditions[conditions[0]].number);
+        let boot = BootEffect { boot, condition: only, effect: effect / count, time: time / count };
+        groups.entry(conditions).or_default().push(boot);
+    }
+    let mut groups: Vec<Vec<BootEffect>> = groups.into_values().collect();
+    groups.iter_mut().for_each(|group| centre(group));
+    groups
 }
 
-#[derive(Default)]
-struct Sum {
-    effect: f64,
-    time: f64,
-    /// Indices into the measured conditions.
-    conditions: Vec<usize>,
-}
-
-/// Takes a group's means from its boots.
 fn centre(boots: &mut [BootEffect]) {
     let count = boots.len() as f64;
     let effect = boots.iter().map(|boot| boot.effect).sum::<f64>() / count;

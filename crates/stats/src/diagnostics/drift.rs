@@ -1,7 +1,7 @@
 //! Drift: over the campaign, with boots as units, and inside boots, with runs.
 
 use crate::diagnostics::adjusted;
-use crate::diagnostics::campaign::{BootEffect, BootEffects, CampaignValues, ConditionValues};
+use crate::diagnostics::campaign::{BootEffect, CampaignValues, ConditionValues};
 use crate::diagnostics::flag::{Flag, FlagKind};
 use crate::distribution::{normal, student};
 
@@ -11,8 +11,8 @@ use crate::distribution::{normal, student};
 /// error. The normal scores of the groups' tests are added, weighted as least squares weights their
 /// slopes (S. A. Stouffer et al., The American Soldier, 1949; T. Lipták, 1958). A group of two
 /// boots has no test. (Mann and Kendall's test on five boots could not reach p < 0.01.)
-pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
-    let groups: Vec<Trend> = effects.0.iter().filter_map(|boots| Trend::from_effects(boots)).collect();
+pub(super) fn over_the_campaign(effects: &[Vec<BootEffect>]) -> Option<Flag> {
+    let groups: Vec<Trend> = effects.iter().filter_map(|boots| Trend::from_effects(boots)).collect();
     let time: f64 = groups.iter().map(|group| group.time).sum();
     let slope = groups.iter().map(|group| group.both).sum::<f64>() / time;
     let scores: f64 = groups.iter().map(|group| group.time.sqrt() * group.score()).sum();
@@ -22,13 +22,12 @@ pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
         return None;
     }
     let p = adjusted(normal::two_sided(z), 1)?;
-    let times = || effects.0.iter().flatten().map(|boot| boot.time);
+    let times = || effects.iter().flatten().map(|boot| boot.time);
     let span = times().fold(f64::MIN, f64::max) - times().fold(f64::MAX, f64::min);
     let statistic = if let [only] = groups.as_slice() { only.t } else { z };
     Some(Flag::new(FlagKind::Drift, statistic, p, slope * span))
 }
 
-/// The slope in one group of boots.
 struct Trend {
     /// The sum of squared times.
     time: f64,
@@ -70,12 +69,12 @@ pub(super) fn in_boots(campaign: &CampaignValues) -> Option<Flag> {
     let mut work = Vec::new();
     for cell in &campaign.cells {
         let n = cell.count() as f64;
-        let tied = Ties::count(campaign.sorted(cell));
+        let (tied, correction) = ties(campaign.sorted(cell));
         let all = n * (n - 1.0) / 2.0;
         let falling = inversions(campaign.values(cell), &mut work) as f64;
-        score += all - tied.pairs - 2.0 * falling;
+        score += all - tied - 2.0 * falling;
         pairs += all;
-        variance += (n * (n - 1.0) * (2.0 * n + 5.0) - tied.correction) / 18.0;
+        variance += (n * (n - 1.0) * (2.0 * n + 5.0) - correction) / 18.0;
     }
     if variance <= 0.0 {
         return None;
@@ -87,21 +86,11 @@ pub(super) fn in_boots(campaign: &CampaignValues) -> Option<Flag> {
 }
 
 /// The reduction of the pairs and of the variance by ties.
-struct Ties {
-    pairs: f64,
-    correction: f64,
-}
-
-impl Ties {
-    fn count(sorted: &[f64]) -> Ties {
-        let mut ties = Ties { pairs: 0.0, correction: 0.0 };
-        for equal in sorted.chunk_by(|one, other| one == other) {
-            let t = equal.len() as f64;
-            ties.pairs += t * (t - 1.0) / 2.0;
-            ties.correction += t * (t - 1.0) * (2.0 * t + 5.0);
-        }
-        ties
-    }
+fn ties(sorted: &[f64]) -> (f64, f64) {
+    sorted.chunk_by(|one, other| one == other).fold((0.0, 0.0), |(pairs, correction), equal| {
+        let t = equal.len() as f64;
+        (pairs + t * (t - 1.0) / 2.0, correction + t * (t - 1.0) * (2.0 * t + 5.0))
+    })
 }
 
 /// The number of pairs in falling order, counted while merging.

@@ -27,7 +27,7 @@ mod flag;
 mod modes;
 mod outliers;
 
-use crate::diagnostics::campaign::{BootEffects, CampaignValues, ConditionValues};
+use crate::diagnostics::campaign::{CampaignValues, ConditionValues, boot_effects};
 use crate::observed::Observation;
 use crate::question::{StatsError, require_finite};
 
@@ -43,7 +43,7 @@ pub use flag::{Flag, FlagKind, Names, RunPlace};
 pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     require_finite(observations.iter().map(|observation| observation.value))?;
     let campaign = CampaignValues::from_observations(observations);
-    let effects = BootEffects::estimate(&campaign);
+    let effects = boot_effects(&campaign);
     let outlying_runs = outliers::runs(&campaign);
     let mut flags = Vec::new();
     flags.extend(drift::over_the_campaign(&effects));

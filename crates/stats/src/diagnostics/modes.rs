@@ -4,7 +4,7 @@ use crate::diagnostics::adjusted;
 use crate::diagnostics::campaign::{CampaignValues, ConditionValues};
 use crate::diagnostics::flag::{Flag, FlagKind, RunPlace};
 use crate::distribution::beta;
-use crate::observed::{mean, squares};
+use crate::observed::{deviation, mean};
 
 /// Fewer runs in a boot show little after subtracting their mean.
 const FEW_IN_A_BOOT: usize = 5;
@@ -247,7 +247,7 @@ fn remaining_spread(
         let is_out = |run| outliers.contains(&RunPlace { boot: cell.boot, run: Some(run) });
         let runs = campaign.values(cell).iter().zip(1..);
         let kept: Vec<f64> = runs.filter(|(_, run)| !is_out(*run)).map(|(value, _)| *value).collect();
-        root = f64::hypot(root, squares(&kept, mean(&kept)).root_over(1.0));
+        root = f64::hypot(root, deviation(&kept, mean(&kept), 1.0));
         df += kept.len().saturating_sub(1);
     }
     root / (df.max(1) as f64).sqrt()

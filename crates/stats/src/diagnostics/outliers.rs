@@ -1,16 +1,16 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use crate::diagnostics::campaign::{BootEffect, BootEffects, CampaignValues, ConditionValues};
+use crate::diagnostics::campaign::{BootEffect, CampaignValues, ConditionValues};
 use crate::diagnostics::flag::{Flag, FlagKind};
 use crate::diagnostics::{ROUNDING, adjusted};
 use crate::distribution::student;
-use crate::observed::{mean, squares};
+use crate::observed::{deviation, mean};
 
 /// Boots whose effect is too far from those of their group. Groups may spread differently, so each
 /// is judged by its own spread. `families` share the level.
-pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
+pub(super) fn boots(effects: &[Vec<BootEffect>], families: usize) -> Vec<Flag> {
     let groups: Vec<&[BootEffect]> =
-        effects.0.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
+        effects.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
     let mut flags = Vec::new();
     for boots in &groups {
         let mut sorted: Vec<f64> = boots.iter().map(|boot| boot.effect).collect();
@@ -105,7 +105,6 @@ pub(super) fn outlying_cell(
     Some(flag.in_condition(condition.number).with_place(boot, None))
 }
 
-/// One value that stands out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Extreme {
     /// Which of the groups given.
@@ -127,8 +126,7 @@ pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut left: Vec<ValueGroup> =
         groups.iter().enumerate().filter_map(|(index, values)| ValueGroup::new(index, values)).collect();
     let count: usize = left.iter().map(|group| group.values.len()).sum();
-    let mut total: f64 =
-        left.iter().map(|group| squares(group.values, group.mean).root_over(1.0).powi(2)).sum();
+    let mut total: f64 = left.iter().map(|group| deviation(group.values, group.mean, 1.0).powi(2)).sum();
     let mut df = count - left.len();
     let mut found = Vec::new();
     for step in 0..most_outliers(count) {
@@ -211,7 +209,7 @@ pub(super) fn unlike_first_run(campaign: &CampaignValues) -> Option<Flag> {
     }
     let df = differences.len().checked_sub(1).filter(|df| *df > 0)? as f64;
     let centre = mean(&differences);
-    let error = squares(&differences, centre).root_over(df * (df + 1.0)).max(centre.abs() * f64::EPSILON);
+    let error = deviation(&differences, centre, df * (df + 1.0)).max(centre.abs() * f64::EPSILON);
     let t = centre / error;
     let p = adjusted(student::two_sided(t, df), 1)?;
     Some(Flag::new(FlagKind::FirstRun, t, p, centre))

@@ -15,15 +15,13 @@ pub fn cdf(x: f64, a: f64, b: f64) -> f64 {
 /// The value that X stays below with probability `p`. `None` unless 0 < `p` < 1 and both shapes are
 /// positive and finite.
 pub fn quantile(p: f64, a: f64, b: f64) -> Option<f64> {
-    let ln_odds = is_inside(p).then(|| ln_odds(p, 1.0 - p, a, b)).flatten()?;
-    Some(1.0 / (1.0 + (-ln_odds).exp()))
+    Some(1.0 / (1.0 + (-ln_odds(p, 1.0 - p, a, b)?).exp()))
 }
 
 /// The value that X exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and both shapes
 /// are positive and finite.
 pub fn upper_quantile(tail: f64, a: f64, b: f64) -> Option<f64> {
-    let ln_odds = is_inside(tail).then(|| ln_odds(1.0 - tail, tail, a, b)).flatten()?;
-    Some(1.0 / (1.0 + (-ln_odds).exp()))
+    Some(1.0 / (1.0 + (-ln_odds(1.0 - tail, tail, a, b)?).exp()))
 }
 
 /// The interval of the probability of success given `successes` among `trials`, that covers it with
@@ -49,9 +47,10 @@ pub(crate) fn binomial_at_least(count: usize, trials: usize, chance: f64) -> f64
     }
 }
 
-/// ln(x / (1 - x)) where the tails of X are `p` and `q`; it keeps the digits of either end.
+/// ln(x / (1 - x)) where the tails of X are `p` and `q`; it keeps the digits of either end. `None`
+/// unless both tails and shapes are positive, and the shapes finite.
 pub(crate) fn ln_odds(p: f64, q: f64, a: f64, b: f64) -> Option<f64> {
-    is_valid(a, b).then(|| {
+    (p > 0.0 && q > 0.0 && is_valid(a, b)).then(|| {
         numeric::solve(p, q, a.ln() - b.ln(), |ln_odds| {
             special::beta(a, b, 1.0 / (1.0 + (-ln_odds).exp()), 1.0 / (1.0 + ln_odds.exp()))
         })

@@ -13,7 +13,6 @@ use crate::distribution::{is_inside, normal, numeric, student};
 /// A tail as small as this is replaced by a bound.
 const NO_MORE: f64 = 1e-30;
 
-/// Comparisons of the same λ.
 #[derive(Clone, Copy, Debug)]
 struct EqualComparisons {
     lambda: f64,

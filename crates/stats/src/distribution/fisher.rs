@@ -1,13 +1,10 @@
 //! Fisher's F.
 
-use crate::distribution::{beta, chi_squared, is_inside};
+use crate::distribution::{beta, chi_squared};
 
 /// The value that F stays below with probability `p`. `None` unless 0 < `p` < 1, `numerator` is
 /// positive and finite and `denominator` is positive (it may be infinite).
 pub fn quantile(p: f64, numerator: f64, denominator: f64) -> Option<f64> {
-    if !is_inside(p) {
-        return None;
-    }
     if denominator == f64::INFINITY {
         return chi_squared::quantile(p, numerator).map(|x| x / numerator);
     }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::distribution::student;
-use crate::model::{Borrowing, Estimate, Fieller, Fit, Quantiles};
+use crate::model::{Borrowing, Estimate, Fit, Quantiles, relative_interval};
 use crate::observed::{Cells, Observation};
 use crate::question::{Correction, Question, StatsError};
 
@@ -161,7 +161,11 @@ impl Estimator {
         let interval = estimate.interval(1.0 - self.level);
         let p = student::two_sided(estimate.t(), estimate.df);
         let base_value = self.contrast(base).map_or(0.0, |base| base.value);
-        let relative_interval = interval.and_then(|_| self.relative_interval(&terms, base, estimate));
+        let relative_interval = interval.and_then(|_| {
+            let critical = student::upper_quantile((1.0 - self.level) / 2.0, estimate.df)?;
+            let less = |r: f64| self.contrast(&sum(&terms, base, -r));
+            relative_interval((estimate, self.contrast(base)?), critical, &Quantiles::default(), less)
+        });
         let has_percentage = (relative_interval.is_some() || interval.is_none()) && base_value != 0.0;
         Ok(Estimated {
             relative: has_percentage.then(|| 100.0 * estimate.value / base_value.abs()),
@@ -172,23 +176,6 @@ impl Estimator {
             df: if interval.is_some() { estimate.df } else { 0.0 },
             p: interval.map(|_| p),
         })
-    }
-
-    /// Fieller's interval of a combination in % of another.
-    fn relative_interval(
-        &self,
-        terms: &[(usize, f64)],
-        base: &[(usize, f64)],
-        difference: Estimate,
-    ) -> Option<(f64, f64)> {
-        let quantiles = Quantiles::default();
-        let baseline = self.contrast(base)?;
-        let critical = student::upper_quantile((1.0 - self.level) / 2.0, difference.df)?;
-        let error = |r: f64| {
-            let estimate = self.contrast(&sum(terms, base, -r)).filter(Estimate::is_sure)?;
-            Some((estimate.se, estimate.df))
-        };
-        Fieller { difference, baseline, error: &error, critical, quantiles: &quantiles }.interval()
     }
 }
 

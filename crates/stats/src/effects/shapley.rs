@@ -47,18 +47,20 @@ pub struct FactorShare {
 /// and with everything on that were not measured, by name.
 pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Result<Shares, EffectsError> {
     let estimator = Estimator::new(observations, level)?;
-    let lattice = Lattice::new(layout, &estimator)?;
-    let everything = lattice.conditions.len() - 1;
-    let end =
-        |set: usize| lattice.conditions[set].ok_or_else(|| EffectsError::Unreachable(subset(layout, set)));
+    let conditions = conditions_by_set(layout, &estimator)?;
+    let everything = conditions.len() - 1;
+    let end = |set: usize| conditions[set].ok_or_else(|| EffectsError::Unreachable(subset(layout, set)));
     let (off, on) = (end(0)?, end(everything)?);
-    let paths = Paths::count(&lattice.reachable(), layout.factors.len());
+    let are_measured: Vec<bool> = conditions.iter().map(Option::is_some).collect();
+    let paths = Paths::count(&are_measured, layout.factors.len());
     let count = paths.to[everything];
     if count == 0 {
         return Err(EffectsError::NoOrder);
     }
     let share = |factor: usize| {
-        let terms = lattice.terms(&paths.weights(&lattice, factor));
+        let weights = conditions.iter().zip(paths.weights(factor));
+        let terms: Vec<(usize, f64)> =
+            weights.filter_map(|(condition, weight)| Some(((*condition)?, weight))).collect();
         let share = estimator
             .estimate(&terms, &[(off, 1.0)], || format!("the share of {}", layout.factors[factor]))?;
         Ok(FactorShare { factor, share })
@@ -103,36 +105,19 @@ fn subset(layout: &Layout, set: usize) -> String {
 }
 
 /// The condition of each set of factors, by the bits of the set.
-struct Lattice {
-    conditions: Vec<Option<usize>>,
-}
-
-impl Lattice {
-    fn new(layout: &Layout, estimator: &Estimator) -> Result<Lattice, EffectsError> {
-        let factors = layout.factors.len();
-        if factors == 0 {
-            return Err(EffectsError::NothingVaried);
-        }
-        if factors > MOST_FACTORS {
-            return Err(EffectsError::TooMany { given: factors, most: MOST_FACTORS });
-        }
-        let mut conditions = vec![None; 1 << factors];
-        for (levels, condition) in layout.states(estimator.fit.conditions())? {
-            conditions[switched_on(levels)] = Some(condition);
-        }
-        Ok(Lattice { conditions })
+fn conditions_by_set(layout: &Layout, estimator: &Estimator) -> Result<Vec<Option<usize>>, EffectsError> {
+    let factors = layout.factors.len();
+    if factors == 0 {
+        return Err(EffectsError::NothingVaried);
     }
-
-    /// Whether each set was measured.
-    fn reachable(&self) -> Vec<bool> {
-        self.conditions.iter().map(Option::is_some).collect()
+    if factors > MOST_FACTORS {
+        return Err(EffectsError::TooMany { given: factors, most: MOST_FACTORS });
     }
-
-    /// Weights by set as coefficients by condition.
-    fn terms(&self, weights: &[f64]) -> Vec<(usize, f64)> {
-        let pairs = self.conditions.iter().zip(weights);
-        pairs.filter_map(|(condition, weight)| condition.map(|condition| (condition, *weight))).collect()
+    let mut conditions = vec![None; 1 << factors];
+    for (levels, condition) in layout.states(estimator.fit.conditions())? {
+        conditions[switched_on(levels)] = Some(condition);
     }
+    Ok(conditions)
 }
 
 /// The number of orders from nothing to each set, and from it to everything, through allowed sets.
@@ -161,8 +146,8 @@ impl Paths {
     }
 
     /// The weight of each set's mean in a factor's share.
-    fn weights(&self, lattice: &Lattice, factor: usize) -> Vec<f64> {
-        let sets = lattice.conditions.len();
+    fn weights(&self, factor: usize) -> Vec<f64> {
+        let sets = self.to.len();
         let total = self.to[sets - 1] as f64;
         let mut weights = vec![0.0; sets];
         for before in (0..sets).filter(|set| set >> factor & 1 == 0) {

@@ -8,7 +8,7 @@
 use crate::model::fit::Estimate;
 use crate::model::layout::Layout;
 use crate::model::normal_equations::{NormalEquations, effects, equations};
-use crate::model::rows::{ConditionSpread, Weights, rows};
+use crate::model::rows::{ConditionSpread, rows};
 use crate::model::spread::{Common, Spread};
 
 /// The fitted model. Variances are in the layout's units squared.
@@ -20,12 +20,11 @@ pub(crate) struct Additive {
     /// The mean of each row over the boots of its part, less the centre.
     means: Vec<f64>,
     /// The mean square of the cells' residuals, of all conditions.
-    residual: Spread,
+    pub(crate) residual: Option<Spread>,
     own: Spreads,
     moderated: Spreads,
 }
 
-/// The spreads that an error consists of.
 #[derive(Clone, Debug)]
 struct Spreads {
     rows: Vec<ConditionSpread>,
@@ -41,11 +40,9 @@ pub(crate) enum Borrowing {
     Moderated,
 }
 
-/// The boots of one part.
 #[derive(Clone, Debug)]
 struct Boots {
     /// The mean square of the estimated effects, which includes some of the cells' spread.
-    square: f64,
     spread: Spread,
     count: f64,
     /// The share of each row's variance in a mean square of this part; in complete parts it is
@@ -53,52 +50,37 @@ struct Boots {
     held: Vec<(usize, f64)>,
 }
 
-/// The common effects of boots on all conditions; crossed designs only.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BootSpread {
-    /// The mean square of the boots' effects, in the layout's units squared.
-    pub(crate) mean_square: f64,
-    pub(crate) df: f64,
-    /// The part of it that the spread of cells explains, as a multiple of that.
-    pub(crate) error_share: f64,
-}
-
 impl Additive {
     /// `baseline`: the condition that all others are compared with.
     pub(crate) fn fit(layout: Layout, baseline: Option<usize>) -> Additive {
-        let weights = Weights::equal(&layout);
+        let weights = vec![1.0; layout.rows()];
         let equations = equations(&layout, &weights);
         let effects = effects(&layout, equations.as_ref(), &weights);
         let left = layout.residuals(&effects);
         let df = layout.residual_df() as f64;
         let squares: f64 = left.iter().map(|left| left * left).sum();
-        let residual = if df > 0.0 { Spread { variance: squares / df, df } } else { Spread::UNKNOWN };
+        let residual = (df > 0.0).then(|| Spread { variance: squares / df, df });
         let (rows, common) = rows(&layout, left);
-        let boots = boots(&layout, equations.as_ref(), &effects);
+        let parts = if layout.columns() == 0 { 0 } else { layout.part_count };
+        let boots = (0..parts).map(|part| Boots::new(&layout, equations.as_ref(), &effects, part)).collect();
         let own = Spreads { rows, boots };
         let moderated = own.moderated(common, baseline.and_then(|baseline| layout.row(baseline)));
         let means = (0..layout.rows()).map(|row| effects[row] + layout.boot_mean(&effects, row)).collect();
         Additive { layout, equations, means, residual, own, moderated }
     }
 
-    /// The mean square of the cells' residuals.
-    pub(crate) fn mean_square(&self) -> Option<Spread> {
-        Some(self.residual).filter(|residual| residual.df > 0.0)
-    }
-
-    /// The common effects of boots, pooled over the parts.
-    pub(crate) fn boots(&self) -> Option<BootSpread> {
+    /// The mean square of the common effects of boots on all conditions, pooled over the parts, and
+    /// the part of it that the spread of cells explains, as a multiple of that. `None` in nested
+    /// designs, and for single boots.
+    pub(crate) fn boots(&self) -> Option<(Spread, f64)> {
         let parts = &self.own.boots;
-        if parts.is_empty() {
-            return None;
-        }
         let df: f64 = parts.iter().map(|part| part.count - 1.0).sum();
         let over = |of: &dyn Fn(&Boots) -> f64| {
-            let sum: f64 = parts.iter().map(|part| of(part) * (part.count - 1.0)).sum();
-            if df > 0.0 { sum / df } else { 0.0 }
+            parts.iter().map(|part| of(part) * (part.count - 1.0)).sum::<f64>() / df
         };
         let held = |part: &Boots| part.held.iter().map(|(_, share)| share).sum();
-        Some(BootSpread { mean_square: over(&|part| part.square), df, error_share: over(&held) })
+        let variance = over(&|part| part.spread.variance);
+        (df > 0.0).then(|| (Spread { variance, df }, over(&held)))
     }
 
     /// A row's mean over the boots of its part, in the metric's unit.
@@ -279,21 +261,15 @@ impl Spreads {
     }
 }
 
-fn boots(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64]) -> Vec<Boots> {
-    if layout.columns() == 0 {
-        return Vec::new();
-    }
-    (0..layout.part_count).map(|part| Boots::new(layout, equations, effects, part)).collect()
-}
-
 impl Boots {
     fn new(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64], part: usize) -> Boots {
         let columns: Vec<usize> =
             (layout.rows()..layout.parts.len()).filter(|column| layout.parts[*column] == part).collect();
         let count = columns.len() as f64;
+        let df = count - 1.0;
         let mean = columns.iter().map(|column| effects[*column]).sum::<f64>() / count;
         let squares: f64 = columns.iter().map(|column| (effects[*column] - mean).powi(2)).sum();
-        let df = count - 1.0;
+        let spread = if df > 0.0 { Spread { variance: squares / df, df } } else { Spread::UNKNOWN };
         let own: Vec<usize> = (0..layout.rows()).filter(|row| layout.parts[*row] == part).collect();
         let complete = 1.0 / (own.len() * own.len()) as f64;
         let mut held: Vec<(usize, f64)> = own.iter().map(|row| (*row, complete)).collect();
@@ -307,11 +283,7 @@ impl Boots {
                 held.iter_mut().for_each(|(row, share)| *share += weights[*row] / df);
             }
         }
-        if df == 0.0 {
-            return Boots { square: 0.0, spread: Spread::UNKNOWN, count, held };
-        }
-        let square = squares / df;
-        Boots { square, spread: Spread { variance: square, df }, count, held }
+        Boots { spread, count, held }
     }
 }
 

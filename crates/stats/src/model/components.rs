@@ -46,17 +46,14 @@ impl Components {
         let layout = &fit.layout;
         let run_df = layout.run_df();
         let runs = (run_df > 0.0).then(|| Spread { variance: layout.within / run_df, df: run_df });
-        let cells = fit.mean_square();
+        let cells = fit.residual;
         let of_runs = runs.map(|runs| Spread { variance: runs.variance / layout.harmonic_runs(), ..runs });
         let component = |above, below| Component::from_difference(above, below, alpha, layout.scale);
         let between_cells = cells.map(|cells| component(cells, of_runs));
-        let boots = fit.boots().filter(|spread| spread.df > 0.0).and_then(|spread| {
-            let error = cells?;
-            let above = Spread { variance: spread.mean_square, df: spread.df };
+        let boots = fit.boots().zip(cells).map(|((boots, error_share), error)| {
             // The error limits the precision of a boot's effect: with every cell measured to 1 /
             // conditions of it.
-            let below = Spread { variance: error.variance * spread.error_share, df: error.df };
-            Some(component(above, Some(below)))
+            component(boots, Some(Spread { variance: error.variance * error_share, df: error.df }))
         });
         let (boots, interaction) = match layout.design {
             Design::Nested => (between_cells, None),

@@ -15,22 +15,10 @@ use std::collections::BTreeMap;
 
 use crate::distribution::student;
 use crate::model::fit::{Estimate, ROUNDING};
-use crate::observed::{Cell, mean, squares};
+use crate::observed::{Cell, deviation, in_common, mean};
 
 /// Doublings of the first step in the search for a bound; a farther bound is not worth stating.
 const STEPS: usize = 60;
-
-/// A difference and its baseline.
-pub(crate) struct Fieller<'a> {
-    pub(crate) difference: Estimate,
-    pub(crate) baseline: Estimate,
-    /// The standard error of difference - r * baseline and its degrees of freedom.
-    pub(crate) error: &'a dyn Fn(f64) -> Option<(f64, f64)>,
-    /// The critical value of the difference's interval.
-    pub(crate) critical: f64,
-    /// Known quantiles of Student's t.
-    pub(crate) quantiles: &'a Quantiles,
-}
 
 /// Upper quantiles of Student's t, by tail and degrees of freedom, each computed once.
 #[derive(Debug, Default)]
@@ -47,36 +35,36 @@ impl Quantiles {
     }
 }
 
-impl Fieller<'_> {
-    /// The interval of the difference in % of the baseline's size. `None` where zero is in the
-    /// baseline's interval: then the ratios are unbounded, and no percentage is stated.
-    pub(crate) fn interval(&self) -> Option<(f64, f64)> {
-        // The tail of the critical value in a single t-test, which is kept at other degrees of
-        // freedom.
-        let tail = student::sf(self.critical, self.difference.df);
-        let critical = |df: f64| {
-            if df == self.difference.df { Some(self.critical) } else { self.quantiles.upper(tail, df) }
-        };
-        let centre = self.baseline.value;
-        let noise = self.baseline.half_width(critical(self.baseline.df)?)?;
-        if centre.abs() <= noise {
-            return None;
-        }
-        // Positive where a change of r is rejected.
-        let excess = |r: f64| {
-            let (se, df) = (self.error)(r)?;
-            let reach = critical(df)? * se + self.difference.rounding * (1.0 + (1.0 + r).abs()) / 2.0;
-            Some((self.difference.value - r * centre).abs() - reach)
-        };
-        let point = self.difference.value / centre;
-        let step =
-            (self.difference.half_width(self.critical)? / centre.abs()).max(point.abs() * f64::EPSILON);
-        let low = bound(&excess, point, -step)?;
-        let high = bound(&excess, point, step)?;
-        // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
-        let (low, high) = if centre < 0.0 { (-high, -low) } else { (low, high) };
-        Some((100.0 * low, 100.0 * high))
+/// The interval of `difference` in % of the size of `baseline`. `None` where zero is in the baseline's
+/// interval: then the ratios are unbounded, and no percentage is stated. `critical` is the critical
+/// value of the difference's own interval; `less`(r) estimates the difference - r * baseline.
+pub(crate) fn relative_interval(
+    (difference, baseline): (Estimate, Estimate),
+    critical: f64,
+    quantiles: &Quantiles,
+    less: impl Fn(f64) -> Option<Estimate>,
+) -> Option<(f64, f64)> {
+    // The tail of the critical value in a single t-test, which is kept at other degrees of freedom.
+    let tail = student::sf(critical, difference.df);
+    let critical_of = |df: f64| if df == difference.df { Some(critical) } else { quantiles.upper(tail, df) };
+    let centre = baseline.value;
+    let noise = baseline.half_width(critical_of(baseline.df)?)?;
+    if centre.abs() <= noise {
+        return None;
     }
+    // Positive where a change of r is rejected.
+    let excess = |r: f64| {
+        let Estimate { se, df, .. } = less(r).filter(Estimate::is_sure)?;
+        let reach = critical_of(df)? * se + difference.rounding * (1.0 + (1.0 + r).abs()) / 2.0;
+        Some((difference.value - r * centre).abs() - reach)
+    };
+    let point = difference.value / centre;
+    let step = (difference.half_width(critical)? / centre.abs()).max(point.abs() * f64::EPSILON);
+    let low = bound(&excess, point, -step)?;
+    let high = bound(&excess, point, step)?;
+    // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
+    let (low, high) = if centre < 0.0 { (-high, -low) } else { (low, high) };
+    Some((100.0 * low, 100.0 * high))
 }
 
 /// The point where `excess` turns positive in the direction of `step`. 0 is always tried, so that
@@ -141,87 +129,61 @@ fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> 
 // boots - 1 degrees of freedom. It holds for any spread between boots, also when boots affect
 // conditions differently; treating runs as independent then finds false differences.
 
-/// Boot means of two conditions, boot by boot.
-#[derive(Clone, Debug)]
-pub(crate) struct Pairs {
-    treated: Vec<f64>,
-    baseline: Vec<f64>,
+/// The interval of the difference in % of the baseline's size, by the boots that have a cell of
+/// both; `t` is the critical value of the difference's own.
+///
+/// It is [`relative_interval`] with the covariances between the boots, without assuming equal spreads of the
+/// conditions: those ratios ρ for which a paired t-test does not reject that difference - ρ ·
+/// baseline is zero, by a quadratic equation.
+///
+/// `None` for fewer than two boots, and where zero is in the baseline's interval: then the ratios
+/// are unbounded, and no percentage is stated.
+pub(crate) fn paired_relative_interval(treated: &[Cell], baseline: &[Cell], t: f64) -> Option<(f64, f64)> {
+    let means: Vec<(f64, f64)> =
+        in_common(treated, baseline).map(|(one, other)| (one.mean, other.mean)).collect();
+    if means.len() < 2 {
+        return None;
+    }
+    let largest = means.iter().fold(0.0, |most: f64, (one, other)| most.max(one.abs()).max(other.abs()));
+    let rounding = ROUNDING * largest;
+    let (differences, baseline): (Vec<f64>, Vec<f64>) =
+        means.iter().map(|(treated, baseline)| (treated - baseline, *baseline)).unzip();
+    let centre = mean(&baseline);
+    if centre.abs() <= t * standard_error(&baseline) + rounding {
+        return None;
+    }
+    // In units of the baseline's mean the quadratic in ρ is (1 - a²) ρ² - 2 b ρ + c.
+    let unit = |values: &[f64]| values.iter().map(|value| value / centre).collect::<Vec<f64>>();
+    let (differences, baseline) = (unit(&differences), unit(&baseline));
+    let ratio = mean(&differences);
+    let a = t * standard_error(&baseline);
+    let d = t * standard_error(&differences);
+    let covariance = t * t * covariance_of_means(&differences, &baseline);
+    let both = differences.iter().zip(&baseline);
+    let residual: Vec<f64> = both.map(|(difference, baseline)| difference - ratio * baseline).collect();
+    let r = t * standard_error(&residual);
+    let b = ratio - covariance;
+    // b² - (1 - a²)(ratio² - d²), without its cancellation; never negative except by rounding.
+    let root = (r * r - (a * a * d * d - covariance * covariance)).max(0.0).sqrt();
+    let far = b + root.copysign(b);
+    let bounds = if far == 0.0 { (0.0, 0.0) } else { (far / (1.0 - a * a), (ratio - d) * (ratio + d) / far) };
+    // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
+    let (one, other) = (100.0 * centre.signum() * bounds.0, 100.0 * centre.signum() * bounds.1);
+    let rounding = 100.0 * rounding / centre.abs();
+    Some((one.min(other) - rounding, one.max(other) + rounding))
 }
 
-impl Pairs {
-    /// The boots that have a cell of both.
-    pub(crate) fn new(treated: &[Cell], baseline: &[Cell]) -> Pairs {
-        let both = treated.iter().filter_map(|cell| {
-            let place = baseline.binary_search_by_key(&cell.boot, |other| other.boot).ok()?;
-            Some((cell.mean, baseline[place].mean))
-        });
-        let (treated, baseline) = both.unzip();
-        Pairs { treated, baseline }
-    }
+/// The standard error of the mean of `values`, one per boot.
+fn standard_error(values: &[f64]) -> f64 {
+    let boots = values.len() as f64;
+    deviation(values, mean(values), (boots - 1.0) * boots)
+}
 
-    /// The interval of the difference in % of the baseline's size; `t` is the critical value of the
-    /// difference's own.
-    ///
-    /// It is Fieller's (see [`crate::model::fieller`]) with the covariances between the boots,
-    /// without assuming equal spreads of the conditions: those ratios ρ for which a paired t-test
-    /// does not reject that difference - ρ · baseline is zero, by a quadratic equation.
-    ///
-    /// `None` for fewer than two boots, and where zero is in the baseline's interval: then the
-    /// ratios are unbounded, and no percentage is stated.
-    pub(crate) fn relative_interval(&self, t: f64) -> Option<(f64, f64)> {
-        if self.treated.len() < 2 {
-            return None;
-        }
-        let centre = mean(&self.baseline);
-        if centre.abs() <= t * self.standard_error(&self.baseline) + self.rounding() {
-            return None;
-        }
-        // In units of the baseline's mean the quadratic in ρ is (1 - a²) ρ² - 2 b ρ + c.
-        let unit = |values: &[f64]| values.iter().map(|value| value / centre).collect::<Vec<f64>>();
-        let differences: Vec<f64> =
-            self.treated.iter().zip(&self.baseline).map(|(treated, baseline)| treated - baseline).collect();
-        let (differences, baseline) = (unit(&differences), unit(&self.baseline));
-        let ratio = mean(&differences);
-        let a = t * self.standard_error(&baseline);
-        let d = t * self.standard_error(&differences);
-        let covariance = t * t * self.error_product(&differences, &baseline);
-        let residual: Vec<f64> = differences
-            .iter()
-            .zip(&baseline)
-            .map(|(difference, baseline)| difference - ratio * baseline)
-            .collect();
-        let r = t * self.standard_error(&residual);
-        let b = ratio - covariance;
-        // b² - (1 - a²)(ratio² - d²), without its cancellation; never negative except by rounding.
-        let root = (r * r - (a * a * d * d - covariance * covariance)).max(0.0).sqrt();
-        let far = b + root.copysign(b);
-        let bounds =
-            if far == 0.0 { (0.0, 0.0) } else { (far / (1.0 - a * a), (ratio - d) * (ratio + d) / far) };
-        // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
-        let (one, other) = (100.0 * centre.signum() * bounds.0, 100.0 * centre.signum() * bounds.1);
-        let rounding = 100.0 * self.rounding() / centre.abs();
-        Some((one.min(other) - rounding, one.max(other) + rounding))
-    }
-
-    /// The standard error of the mean of `values`, one per boot.
-    fn standard_error(&self, values: &[f64]) -> f64 {
-        let boots = values.len() as f64;
-        squares(values, mean(values)).root_over((boots - 1.0) * boots)
-    }
-
-    /// The covariance of two means over the boots.
-    fn error_product(&self, one: &[f64], other: &[f64]) -> f64 {
-        let boots = one.len() as f64;
-        let (one_mean, other_mean) = (mean(one), mean(other));
-        let products = one.iter().zip(other).map(|(one, other)| (one - one_mean) * (other - other_mean));
-        products.sum::<f64>() / ((boots - 1.0) * boots)
-    }
-
-    fn rounding(&self) -> f64 {
-        let largest =
-            self.treated.iter().chain(&self.baseline).fold(0.0, |most: f64, value| most.max(value.abs()));
-        ROUNDING * largest
-    }
+fn covariance_of_means(one: &[f64], other: &[f64]) -> f64 {
+    let boots = one.len() as f64;
+    let (one_mean, other_mean) = (mean(one), mean(other));
+    let products = one.iter().zip(other).map(|(one, other)| (one - one_mean) * (other - other_mean));
+    products.sum::<f64>() / ((boots - 1.0) * boots)
 }
 
 #[cfg(test)]

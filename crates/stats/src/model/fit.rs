@@ -105,7 +105,6 @@ impl Fit {
         self.design == Design::Crossed && layout.part(one) != layout.part(other)
     }
 
-    /// A condition's mean; `None` if it was not measured.
     pub(crate) fn mean(&self, condition: usize) -> Option<f64> {
         let (least, most) = self.ends;
         Some(self.model.mean(self.model.layout.row(condition)?).clamp(least, most))
@@ -129,13 +128,6 @@ impl Fit {
             .iter()
             .map(|(condition, coefficient)| Some((self.model.layout.row(*condition)?, *coefficient)))
             .collect()
-    }
-
-    /// The number of boots that measured both.
-    pub(crate) fn boots_in_common(&self, one: usize, other: usize) -> usize {
-        let others = self.cells(other);
-        let is_there = |cell: &&Cell| others.binary_search_by_key(&cell.boot, |other| other.boot).is_ok();
-        self.cells(one).iter().filter(is_there).count()
     }
 
     /// The rounding error of a combination: that of a difference of the largest means, for
@@ -163,7 +155,6 @@ pub(crate) struct Estimate {
     pub(crate) se: f64,
     /// Degrees of freedom of the standard error, at least 1; 0 if unknown.
     pub(crate) df: f64,
-    /// The rounding error of the value.
     pub(crate) rounding: f64,
 }
 

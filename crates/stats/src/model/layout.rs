@@ -8,7 +8,6 @@ use crate::question::Design;
 /// One cell in the model's own numbering and unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellPosition {
-    /// The condition's row.
     pub(crate) row: usize,
     /// The boot's column; 0 in a nested design, which has no columns.
     pub(crate) column: usize,
@@ -28,7 +27,6 @@ pub(crate) struct Layout {
     /// part; a nested design has no such need.
     pub(crate) parts: Vec<usize>,
     pub(crate) part_count: usize,
-    /// The number of columns of each part.
     pub(crate) part_columns: Vec<usize>,
     /// The sum of squares of the runs around their cells' means, in units of the scale squared.
     pub(crate) within: f64,
@@ -49,10 +47,13 @@ impl Layout {
 
     pub(crate) fn new(cells: &Cells, design: Design) -> Layout {
         let conditions: Vec<usize> = cells.conditions().map(|cells| cells[0].condition).collect();
-        let columns = match design {
-            Design::Nested => BTreeMap::new(),
-            Design::Crossed => columns(cells),
+        // The boots of the columns.
+        let mut columns: Vec<u32> = match design {
+            Design::Nested => Vec::new(),
+            Design::Crossed => cells.iter().map(|cell| cell.boot).collect(),
         };
+        columns.sort_unstable();
+        columns.dedup();
         let (centre, scale) = centre_and_scale(cells);
         let places: Vec<CellPosition> = cells
             .conditions()
@@ -60,7 +61,7 @@ impl Layout {
             .flat_map(|(row, cells)| cells.iter().map(move |cell| (row, cell)))
             .map(|(row, cell)| CellPosition {
                 row,
-                column: columns.get(&cell.boot).copied().unwrap_or(0),
+                column: columns.binary_search(&cell.boot).unwrap_or(0),
                 runs: cell.runs as f64,
                 mean: (cell.mean - centre) / scale,
             })
@@ -95,12 +96,10 @@ impl Layout {
         self.parts.len() - self.rows()
     }
 
-    /// The row of a condition; `None` if it was not measured.
     pub(crate) fn row(&self, condition: usize) -> Option<usize> {
         self.conditions.binary_search(&condition).ok()
     }
 
-    /// The part of a condition; `None` if it was not measured.
     pub(crate) fn part(&self, condition: usize) -> Option<usize> {
         self.parts.get(self.row(condition)?).copied()
     }
@@ -136,7 +135,6 @@ impl Layout {
         effects[place.row] + effects.get(self.rows() + place.column).copied().unwrap_or(0.0)
     }
 
-    /// The residuals of the cells.
     pub(crate) fn residuals(&self, effects: &[f64]) -> Vec<f64> {
         self.places.iter().map(|place| place.mean - self.fitted(effects, place)).collect()
     }
@@ -158,7 +156,6 @@ impl Layout {
         sums
     }
 
-    /// The harmonic mean of the cells' numbers of runs.
     pub(crate) fn harmonic_runs(&self) -> f64 {
         self.places.len() as f64 / self.places.iter().map(|place| 1.0 / place.runs).sum::<f64>()
     }
@@ -168,14 +165,6 @@ impl Layout {
     pub(crate) fn restored(&self, value: f64, weight: f64) -> f64 {
         value * self.scale + weight * self.centre
     }
-}
-
-fn columns(cells: &Cells) -> BTreeMap<u32, usize> {
-    let mut columns: BTreeMap<u32, usize> = cells.iter().map(|cell| (cell.boot, 0)).collect();
-    for (column, place) in columns.values_mut().enumerate() {
-        *place = column;
-    }
-    columns
 }
 
 /// The middle of the range of the means, and the largest deviation from it or inside a cell.

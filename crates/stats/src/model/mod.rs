@@ -18,7 +18,7 @@ mod spread;
 
 pub(crate) use additive::Borrowing;
 pub use components::{Component, Components};
-pub(crate) use fieller::{Fieller, Pairs, Quantiles};
+pub(crate) use fieller::{Quantiles, paired_relative_interval, relative_interval};
 pub use fit::ErrorTerm;
 pub(crate) use fit::{Estimate, Fit, ROUNDING};
 pub(crate) use normal_equations::Factor;

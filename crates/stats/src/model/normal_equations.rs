@@ -1,7 +1,6 @@
 //! The normal equations of the model, and their solution.
 
 use crate::model::layout::Layout;
-use crate::model::rows::Weights;
 use crate::question::Design;
 
 /// X' W X of the model with one effect per row and column of the layout, factored; W holds the
@@ -23,7 +22,6 @@ pub(crate) struct NormalEquations {
     factor: Factor,
 }
 
-/// A cell, which ties two effects.
 #[derive(Clone, Copy, Debug)]
 struct Tie {
     eliminated: usize,
@@ -32,7 +30,7 @@ struct Tie {
 }
 
 impl NormalEquations {
-    pub(crate) fn new(layout: &Layout, weights: &Weights) -> NormalEquations {
+    pub(crate) fn new(layout: &Layout, weights: &[f64]) -> NormalEquations {
         let (rows, columns) = (layout.rows(), layout.columns());
         let is_row_eliminated = rows >= columns;
         let kept = effect_numbers(layout, is_row_eliminated);
@@ -44,11 +42,7 @@ impl NormalEquations {
             .map(|place| {
                 let (eliminated, other) =
                     if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
-                Tie {
-                    eliminated,
-                    kept: kept.get(other).copied().flatten(),
-                    weight: weights.of_row(place.row),
-                }
+                Tie { eliminated, kept: kept.get(other).copied().flatten(), weight: weights[place.row] }
             })
             .collect();
         let mut eliminated_diagonal = vec![0.0; eliminated_count];
@@ -189,18 +183,18 @@ impl Factor {
 }
 
 /// The normal equations of a layout; `None` for a complete one, which needs none.
-pub(super) fn equations(layout: &Layout, weights: &Weights) -> Option<NormalEquations> {
+pub(super) fn equations(layout: &Layout, weights: &[f64]) -> Option<NormalEquations> {
     (!layout.is_complete()).then(|| NormalEquations::new(layout, weights))
 }
 
 /// The effects of rows and then columns, from the layout's [`equations`] with the same weights.
-pub(super) fn effects(layout: &Layout, equations: Option<&NormalEquations>, weights: &Weights) -> Vec<f64> {
+pub(super) fn effects(layout: &Layout, equations: Option<&NormalEquations>, weights: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; layout.parts.len()];
     let mut counts = vec![0.0; layout.parts.len()];
     let mut parts = vec![(0.0, 0.0); layout.part_count];
     let is_nested = layout.design == Design::Nested;
     for place in &layout.places {
-        let weight = weights.of_row(place.row);
+        let weight = weights[place.row];
         let column = (!is_nested).then_some(layout.rows() + place.column);
         for effect in [Some(place.row), column].into_iter().flatten() {
             sums[effect] += weight * place.mean;
@@ -244,12 +238,12 @@ mod tests {
     fn the_solution_solves() {
         for (conditions, boots) in [(3, 5), (5, 3), (4, 4), (1, 3), (3, 1)] {
             let layout = layout(conditions, boots, |condition, boot| condition == 1 && boot == 2);
-            let weights = Weights::from((1..=conditions).map(|row| 1.0 / row as f64).collect::<Vec<f64>>());
+            let weights: Vec<f64> = (1..=conditions).map(|row| 1.0 / row as f64).collect();
             let equations = NormalEquations::new(&layout, &weights);
             let product = |effects: &[f64]| {
                 let mut right = vec![0.0; layout.parts.len()];
                 for place in &layout.places {
-                    let fitted = weights.of_row(place.row) * layout.fitted(effects, place);
+                    let fitted = weights[place.row] * layout.fitted(effects, place);
                     right[place.row] += fitted;
                     right[layout.rows() + place.column] += fitted;
                 }

@@ -25,7 +25,7 @@ pub(super) struct ConditionSpread {
 /// Each row's variance from its residuals, and the variances' common part. `left` are the residuals
 /// with equal weights.
 pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<ConditionSpread>, Option<Common>) {
-    let first = Sums::new(layout, &left, &Weights::equal(layout));
+    let first = Sums::new(layout, &left, &vec![1.0; layout.rows()]);
     let mut rows = first.rows(layout);
     // Two conditions alone in their boots have the same residuals except for the sign: they
     // are one estimate.
@@ -34,7 +34,7 @@ pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<ConditionSpread>, Op
     let are_one: Vec<bool> = (0..layout.part_count).map(is_one).collect();
     for _ in 0..PASSES {
         let spreads: Vec<Spread> = rows.iter().map(|row| row.spread).collect();
-        let Some(weights) = Weights::of_spreads(layout, &spreads) else { break };
+        let Some(weights) = weights(layout, &spreads) else { break };
         let effects = effects(layout, equations(layout, &weights).as_ref(), &weights);
         rows = Sums::new(layout, &layout.residuals(&effects), &weights).rows(layout);
     }
@@ -52,11 +52,15 @@ struct Sums {
 }
 
 impl Sums {
-    fn new(layout: &Layout, left: &[f64], weights: &Weights) -> Sums {
-        let on_columns = weights.on_columns(layout);
+    fn new(layout: &Layout, left: &[f64], weights: &[f64]) -> Sums {
+        // The sum of the weights of each boot's cells; none where nested.
+        let mut on_columns = vec![0.0; layout.columns()];
+        if !on_columns.is_empty() {
+            layout.places.iter().for_each(|place| on_columns[place.column] += weights[place.row]);
+        }
         let mut rows = vec![RowSums::default(); layout.rows()];
         for (place, left) in layout.places.iter().zip(left) {
-            let share = on_columns.get(place.column).map_or(0.0, |all| weights.of_row(place.row) / all);
+            let share = on_columns.get(place.column).map_or(0.0, |all| weights[place.row] / all);
             rows[place.row].add(*left, share);
         }
         let kept: f64 = rows.iter().map(RowSums::df).sum();
@@ -77,7 +81,6 @@ impl Sums {
         self.rows.iter().enumerate().map(row).collect()
     }
 
-    /// The mean square of a part.
     fn of_part(&self, layout: &Layout, part: usize) -> Spread {
         let of_it = self.rows.iter().zip(&layout.parts).filter(|(_, of)| **of == part);
         let (squares, df) = of_it
@@ -86,7 +89,6 @@ impl Sums {
     }
 }
 
-/// Sums over a row's cells.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowSums {
     cells: f64,
@@ -156,86 +158,52 @@ impl RowSums {
 // are estimated from the same few boots, and a condition that looks quiet by chance must not get
 // most of the weight: so each is moderated towards their median, by fixed degrees of freedom.
 
-/// A weight for each row of a layout.
-#[derive(Clone, Debug)]
-pub(super) struct Weights(Vec<f64>);
+/// The degrees of freedom of the median in each variance. With 4 families of three conditions err in
+/// up to 6.1 % of studies instead of 5.2, and few more differences are found (simulated as in `bench
+/// verdict --families`).
+const OF_MEDIAN: f64 = 8.0;
+/// The residuals of two conditions are equal except for the sign.
+const FEWEST: usize = 3;
+/// The least weight beside the largest, so that the equations can be solved.
+const LEAST: f64 = 1e-9;
 
-impl Weights {
-    /// The degrees of freedom of the median in each variance. With 4 families of three conditions
-    /// err in up to 6.1 % of studies instead of 5.2, and few more differences are found (simulated
-    /// as in `bench verdict --families`).
-    const OF_MEDIAN: f64 = 8.0;
-    /// The residuals of two conditions are equal except for the sign.
-    const FEWEST: usize = 3;
-    /// The least weight beside the largest, so that the equations can be solved.
-    const LEAST: f64 = 1e-9;
-
-    pub(super) fn equal(layout: &Layout) -> Weights {
-        Weights(vec![1.0; layout.rows()])
+/// Weights of a layout's rows by their estimated variances. `None` if all weights are equal.
+fn weights(layout: &Layout, spreads: &[Spread]) -> Option<Vec<f64>> {
+    if layout.design == Design::Nested {
+        return None;
     }
-
-    /// Weights by the estimated variances of the rows. `None` if all weights are equal.
-    pub(super) fn of_spreads(layout: &Layout, spreads: &[Spread]) -> Option<Weights> {
-        if layout.design == Design::Nested {
-            return None;
+    let mut weights = vec![1.0; layout.rows()];
+    let mut are_equal = true;
+    for part in 0..layout.part_count {
+        let rows: Vec<usize> = (0..layout.rows()).filter(|row| layout.parts[*row] == part).collect();
+        let of_rows: Vec<Spread> = rows.iter().map(|row| spreads[*row]).collect();
+        if let Some(of_part) = weights_of_part(&of_rows) {
+            rows.iter().zip(of_part).for_each(|(row, weight)| weights[*row] = weight);
+            are_equal = false;
         }
-        let mut weights = Weights::equal(layout);
-        let mut are_equal = true;
-        for part in 0..layout.part_count {
-            let rows: Vec<usize> = (0..layout.rows()).filter(|row| layout.parts[*row] == part).collect();
-            let of_rows: Vec<Spread> = rows.iter().map(|row| spreads[*row]).collect();
-            if let Some(of_part) = Weights::of_part(&of_rows) {
-                rows.iter().zip(of_part).for_each(|(row, weight)| weights.0[*row] = weight);
-                are_equal = false;
-            }
-        }
-        (!are_equal).then_some(weights)
     }
-
-    /// The weights of rows that share boots. `None` for few of them, or if half of them do not
-    /// vary.
-    fn of_part(spreads: &[Spread]) -> Option<Vec<f64>> {
-        let mut variances: Vec<f64> =
-            spreads.iter().filter(|one| one.is_estimated()).map(|one| one.variance).collect();
-        if variances.len() < Weights::FEWEST {
-            return None;
-        }
-        variances.sort_by(f64::total_cmp);
-        let median = variances[variances.len() / 2];
-        if median <= 0.0 {
-            return None;
-        }
-        let inverse = |one: &Spread| {
-            let df = if one.is_estimated() { one.df } else { 0.0 };
-            (df + Weights::OF_MEDIAN) / (df * one.variance / median + Weights::OF_MEDIAN)
-        };
-        let weights: Vec<f64> = spreads.iter().map(inverse).collect();
-        let all: f64 = weights.iter().sum();
-        let least = Weights::LEAST * weights.iter().copied().fold(0.0, f64::max);
-        // No condition counts more than all others together: two quiet ones among noisy ones are
-        // then compared by the differences inside their boots.
-        Some(weights.into_iter().map(|weight| weight.min(all - weight).max(least)).collect())
-    }
-
-    pub(super) fn of_row(&self, row: usize) -> f64 {
-        self.0[row]
-    }
-
-    /// The sum of the weights of each boot's cells; none where nested.
-    pub(super) fn on_columns(&self, layout: &Layout) -> Vec<f64> {
-        let mut sums = vec![0.0; layout.columns()];
-        if !sums.is_empty() {
-            layout.places.iter().for_each(|place| sums[place.column] += self.of_row(place.row));
-        }
-        sums
-    }
+    (!are_equal).then_some(weights)
 }
 
-#[cfg(test)]
-impl From<Vec<f64>> for Weights {
-    fn from(weights: Vec<f64>) -> Weights {
-        Weights(weights)
+/// The weights of rows that share boots. `None` for few of them, or if half of them do not vary.
+fn weights_of_part(spreads: &[Spread]) -> Option<Vec<f64>> {
+    let mut variances: Vec<f64> =
+        spreads.iter().filter(|one| one.is_estimated()).map(|one| one.variance).collect();
+    variances.sort_by(f64::total_cmp);
+    let median = *variances.get(variances.len() / 2).filter(|_| variances.len() >= FEWEST)?;
+    if median <= 0.0 {
+        return None;
     }
+    let inverse = |one: &Spread| {
+        let df = if one.is_estimated() { one.df } else { 0.0 };
+        (df + OF_MEDIAN) / (df * one.variance / median + OF_MEDIAN)
+    };
+    let weights: Vec<f64> = spreads.iter().map(inverse).collect();
+    let all: f64 = weights.iter().sum();
+    let least = LEAST * weights.iter().copied().fold(0.0, f64::max);
+    // No condition counts more than all others together: two quiet ones among noisy ones are then
+    // compared by the differences inside their boots.
+    Some(weights.into_iter().map(|weight| weight.min(all - weight).max(least)).collect())
 }
 
 #[cfg(test)]
@@ -244,7 +212,7 @@ mod tests {
     use crate::oracles::is_close;
 
     fn weights(variances: &[f64], df: f64) -> Option<Vec<f64>> {
-        Weights::of_part(
+        weights_of_part(
             &variances.iter().map(|variance| Spread { variance: *variance, df }).collect::<Vec<_>>(),
         )
     }
@@ -276,6 +244,6 @@ mod tests {
         assert_eq!(weights(&[1.0, 5.0], 4.0), None);
         assert_eq!(weights(&[0.0, 0.0, 1.0], 4.0), None);
         let unknown = [Spread::UNKNOWN, Spread::NONE, Spread { variance: 1.0, df: 4.0 }];
-        assert_eq!(Weights::of_part(&unknown), None);
+        assert_eq!(weights_of_part(&unknown), None);
     }
 }

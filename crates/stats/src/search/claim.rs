@@ -69,7 +69,6 @@ impl Claim {
         }
     }
 
-    /// Begins an attempt at a load.
     pub(super) fn open(&mut self, load: Load) {
         self.error /= 2.0;
         self.attempts += 1;

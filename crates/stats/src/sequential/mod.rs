@@ -202,11 +202,14 @@ impl Looks {
 
     /// The bounds on a normal statistic behind [`Looks::nominal`].
     pub fn z(&self, alpha: f64) -> Vec<f64> {
+        self.bounds.calibrated(&self.fractions, alpha, |z| self.crossed(z))
+    }
+
+    /// The chance that the statistic crosses at any look with these bounds on a normal one.
+    fn crossed(&self, z: &[f64]) -> f64 {
         match &self.sequence {
-            Some(sequence) => {
-                self.bounds.calibrated(&self.fractions, alpha, |z| sequence.crossed(&levels(z)))
-            }
-            None => self.bounds.z(&self.fractions, alpha),
+            Some(sequence) => sequence.crossed(&levels(z)),
+            None => either(&walk(&self.fractions, z, 0.0)).iter().sum(),
         }
     }
 
@@ -221,11 +224,7 @@ impl Looks {
             return Some(nominal);
         }
         let constant = normal::upper_quantile(0.5 * nominal)? / self.bounds.shape(*fraction);
-        let z = self.bounds.scaled(&self.fractions, constant);
-        Some(match &self.sequence {
-            Some(sequence) => sequence.crossed(&levels(&z)),
-            None => crossings(&self.fractions, &z, 0.0).iter().sum(),
-        })
+        Some(self.crossed(&self.bounds.scaled(&self.fractions, constant)))
     }
 }
 
@@ -255,21 +254,10 @@ pub fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
     z - drift * fraction.sqrt()
 }
 
-/// An estimate and the quantile that its interval has, in standard errors.
-#[derive(Clone, Copy, Debug)]
-pub struct Shifted {
-    /// The estimate.
-    pub t: f64,
-    /// The quantile of its interval.
-    pub critical: f64,
-}
-
-impl Shifted {
-    /// The estimate moved toward zero by `shift` standard errors, never beyond its interval or
-    /// zero.
-    pub fn by(self, shift: f64) -> f64 {
-        (self.t - shift).max(self.t - self.critical).max(0.0)
-    }
+/// An estimate `t` moved toward zero by `shift`, never beyond zero or its interval of `critical`; all
+/// in standard errors.
+pub fn shifted(t: f64, critical: f64, shift: f64) -> f64 {
+    (t - shift).max(t - critical).max(0.0)
 }
 
 #[cfg(test)]

@@ -30,7 +30,6 @@ const PANEL: f64 = 2.5;
 
 /// Looks at t statistics.
 pub(super) struct Sequence {
-    /// The degrees of freedom at each look.
     df: Vec<f64>,
     steps: Vec<Step>,
 }

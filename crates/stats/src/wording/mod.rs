@@ -93,32 +93,29 @@ impl ShownFigures {
     pub(crate) fn from_comparison(comparison: &Comparison, unit: &str) -> ShownFigures {
         let is_absolute = matches!(comparison.margin, Some(Margin::Absolute(_)));
         let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
-        match comparison.relative {
-            Some(value) if has_percentage && !is_absolute => ShownFigures {
-                value,
-                interval: comparison.relative_interval,
-                measured: comparison.unadjusted_relative,
-                detectable: comparison.detectable_relative,
-                detectable_interval: comparison.detectable_relative_interval,
-                possible: comparison.possible_sizes(true),
-                unit: " %".to_owned(),
-                remark: String::new(),
+        let percent = comparison.relative.filter(|_| has_percentage && !is_absolute);
+        let in_percent = percent.is_some();
+        let (detectable, detectable_interval) = if in_percent {
+            (comparison.detectable_relative, comparison.detectable_relative_interval)
+        } else {
+            (comparison.detectable, comparison.detectable_interval)
+        };
+        ShownFigures {
+            value: percent.unwrap_or(comparison.difference),
+            interval: if in_percent { comparison.relative_interval } else { comparison.interval },
+            measured: if in_percent { comparison.unadjusted_relative } else { comparison.unadjusted },
+            detectable,
+            detectable_interval,
+            possible: comparison.possible_sizes(in_percent),
+            unit: match unit {
+                _ if in_percent => " %".to_owned(),
+                "" => String::new(),
+                unit => format!(" {unit}"),
             },
-            relative => ShownFigures {
-                value: comparison.difference,
-                interval: comparison.interval,
-                measured: comparison.unadjusted,
-                detectable: comparison.detectable,
-                detectable_interval: comparison.detectable_interval,
-                possible: comparison.possible_sizes(false),
-                unit: if unit.is_empty() { String::new() } else { format!(" {unit}") },
-                remark: match relative {
-                    Some(_) => String::new(),
-                    None if comparison.baseline_mean == 0.0 => {
-                        "; no percentage: the baseline is zero".to_owned()
-                    }
-                    None => format!("; no percentage: {UNBOUNDED}"),
-                },
+            remark: match comparison.relative {
+                Some(_) => String::new(),
+                None if comparison.baseline_mean == 0.0 => "; no percentage: the baseline is zero".to_owned(),
+                None => format!("; no percentage: {UNBOUNDED}"),
             },
         }
     }

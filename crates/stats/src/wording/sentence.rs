@@ -269,12 +269,12 @@ mod tests {
             gap: Some(Gap::OneBootInCommon),
             ..comparison(Verdict::Inconclusive)
         };
-        let none = Comparison { boots: 0, relative: None, gap: Some(Gap::NotConnected), ..one.clone() };
+        let none = Comparison { boots: 0, relative: None, gap: Some(Gap::NoError), ..one.clone() };
         assert_eq!(
             [one, none].map(|one| one.sentence("ipv6", "1/s", None)),
             [
                 "ipv6: inconclusive, only 1 boot measured both it and the baseline, an interval needs 2 or more (-33.3 %)",
-                "ipv6: inconclusive, no boot measured both it and the baseline",
+                "ipv6: inconclusive, too few boots measured several conditions to estimate the error",
             ]
         );
     }

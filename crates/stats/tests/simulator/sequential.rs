@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Serialize;
 use stats::Design;
 use stats::distribution::{normal, student};
-use stats::sequential::{Bounds, Schedule, Shifted, shift};
+use stats::sequential::{Bounds, Schedule, shift, shifted};
 
 use super::in_threads;
 use super::means::Anova;
@@ -190,7 +190,7 @@ impl LookOf {
         let place = normal::upper_quantile(student::sf(t, self.df)).unwrap_or(0.0).max(0.0) / STEP;
         let (before, rest) = (place.floor(), place.fract());
         let at = |step: f64| self.shifts.get(step as usize).or(self.shifts.last()).copied().unwrap_or(0.0);
-        Shifted { t, critical: self.critical }.by(at(before) * (1.0 - rest) + at(before + 1.0) * rest)
+        shifted(t, self.critical, at(before) * (1.0 - rest) + at(before + 1.0) * rest)
     }
 }
 

@@ -1,29 +1,21 @@
 //! The records of a CSV file, each field with its place, in bounded memory.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_LINE, MOST_COLUMNS};
-use crate::lines::{read, separator, without_mark};
+use crate::lines::separator;
 use crate::series::bounded;
 
-const BLOCK: usize = 1 << 16;
-
 pub(super) struct Records<R> {
-    input: R,
+    input: BufReader<R>,
     parser: Reader,
-    block: Vec<u8>,
-    start: usize,
-    end: usize,
-    has_ended: bool,
     /// The place of the next byte.
     place: FilePosition,
     /// The fields of the current record, concatenated.
     bytes: Vec<u8>,
-    /// The number of `bytes` that belong to the record.
-    length: usize,
     fields: Vec<Field>,
     /// The number of fields of the first record.
     columns: Option<usize>,
@@ -38,23 +30,19 @@ struct Field {
 
 impl<R: Read> Records<R> {
     pub(super) fn new(input: R) -> Result<Records<R>, Fault> {
-        let mut records = Records {
-            input,
-            parser: Reader::new(),
-            block: vec![0; BLOCK],
-            start: 0,
-            end: 0,
-            has_ended: false,
-            place: FilePosition::start_of(1),
-            bytes: vec![0; 1 << 10],
-            length: 0,
-            fields: Vec::new(),
-            columns: None,
-        };
-        records.skip_comments()?;
-        let line = records.rest().split(|byte| *byte == b'\n').next().unwrap_or_default();
-        records.parser = ReaderBuilder::new().delimiter(separator(line).unwrap_or(b',')).build();
-        Ok(records)
+        let mut input = BufReader::with_capacity(1 << 16, input);
+        let mut place = FilePosition::start_of(1);
+        // Comments before the names of the columns.
+        while let Some(b'#') = input.fill_buf()?.first() {
+            let Some(newline) = input.buffer().iter().position(|byte| *byte == b'\n') else {
+                return Err(Fault::new(place, "a comment without an end", "end it with a newline"));
+            };
+            input.consume(newline + 1);
+            place = FilePosition::start_of(place.line + 1);
+        }
+        let line = input.buffer().split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let parser = ReaderBuilder::new().delimiter(separator(line).unwrap_or(b',')).build();
+        Ok(Records { input, parser, place, bytes: vec![0; 1 << 10], fields: Vec::new(), columns: None })
     }
 
     /// Reads the next non-empty record; false at the end.
@@ -67,11 +55,9 @@ impl<R: Read> Records<R> {
             let columns = *self.columns.get_or_insert(self.fields.len());
             if self.fields.len() != columns {
                 let last = self.fields[self.fields.len().min(columns + 1) - 1].place;
-                return Err(Fault::new(
-                    last,
-                    format!("{} columns where the first line has {columns}", self.fields.len()),
-                    "complete the row, or quote fields that hold the separator",
-                ));
+                let what = format!("{} columns where the first line has {columns}", self.fields.len());
+                let way_out = "complete the row, or quote fields that hold the separator";
+                return Err(Fault::new(last, what, way_out));
             }
             return Ok(true);
         }
@@ -93,43 +79,18 @@ impl<R: Read> Records<R> {
         let (field, place) = self.field(column);
         bounded(field, place)?;
         str::from_utf8(field).map_err(|_| {
-            Fault::new(
-                place,
-                format!("bytes that are not UTF-8: {}", quoted(field)),
-                "convert the file with iconv -t UTF-8",
-            )
+            let what = format!("bytes that are not UTF-8: {}", quoted(field));
+            Fault::new(place, what, "convert the file with iconv -t UTF-8")
         })
-    }
-
-    fn rest(&self) -> &[u8] {
-        &self.block[self.start..self.end]
-    }
-
-    /// Skips comments before the names of the columns, and a byte order mark.
-    fn skip_comments(&mut self) -> Result<(), Fault> {
-        self.fill()?;
-        self.start += self.rest().len() - without_mark(self.rest()).len();
-        while self.rest().first() == Some(&b'#') {
-            let Some(newline) = self.rest().iter().position(|byte| *byte == b'\n') else {
-                return Err(Fault::new(self.place, "a comment without an end", "end it with a newline"));
-            };
-            self.start += newline + 1;
-            self.place = FilePosition::start_of(self.place.line + 1);
-        }
-        Ok(())
     }
 
     fn record(&mut self) -> Result<bool, Fault> {
         self.fields.clear();
-        self.length = 0;
-        let mut start = 0;
+        let (mut start, mut length) = (0, 0);
         let mut place = None;
         loop {
-            if self.start == self.end && !self.has_ended {
-                self.fill()?;
-            }
-            let rest = &self.block[self.start..self.end];
-            let (result, read, written) = self.parser.read_field(rest, &mut self.bytes[self.length..]);
+            let rest = self.input.fill_buf()?;
+            let (result, read, written) = self.parser.read_field(rest, &mut self.bytes[length..]);
             if read > 0 {
                 // Empty lines end before a record's first byte.
                 let skipped = if self.fields.is_empty() && place.is_none() {
@@ -137,27 +98,28 @@ impl<R: Read> Records<R> {
                 } else {
                     0
                 };
-                let taken = (self.start, self.start + read);
-                self.advance(taken.0, taken.0 + skipped);
+                advance(&mut self.place, &rest[..skipped]);
                 place.get_or_insert(self.place);
-                self.advance(taken.0 + skipped, taken.1);
-                self.start = taken.1;
+                advance(&mut self.place, &rest[skipped..read]);
+                self.input.consume(read);
             }
-            self.length += written;
+            length += written;
             match result {
                 ReadFieldResult::InputEmpty => {}
-                ReadFieldResult::OutputFull => self.grow()?,
+                ReadFieldResult::OutputFull if self.bytes.len() >= LONGEST_LINE => {
+                    let what = format!("a row of more than {LONGEST_LINE} bytes");
+                    let way_out = "look for a quotation mark that is never closed";
+                    return Err(Fault::new(self.place, what, way_out));
+                }
+                ReadFieldResult::OutputFull => self.bytes.resize(2 * self.bytes.len(), 0),
                 ReadFieldResult::Field { record_end } => {
                     let place = place.take().unwrap_or(self.place);
                     if self.fields.len() == MOST_COLUMNS {
-                        return Err(Fault::new(
-                            place,
-                            format!("more than {MOST_COLUMNS} columns"),
-                            "the file is not a table",
-                        ));
+                        let what = format!("more than {MOST_COLUMNS} columns");
+                        return Err(Fault::new(place, what, "the file is not a table"));
                     }
-                    self.fields.push(Field { start, end: self.length, place });
-                    start = self.length;
+                    self.fields.push(Field { start, end: length, place });
+                    start = length;
                     if record_end {
                         return Ok(true);
                     }
@@ -166,36 +128,16 @@ impl<R: Read> Records<R> {
             }
         }
     }
+}
 
-    fn advance(&mut self, from: usize, to: usize) {
-        let bytes = &self.block[from..to];
-        match bytes.iter().rposition(|byte| *byte == b'\n') {
-            Some(last) => {
-                self.place.line += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-                self.place.column = (bytes.len() - last) as u64;
-            }
-            None => self.place.column += bytes.len() as u64,
+/// Moves a place behind these bytes.
+fn advance(place: &mut FilePosition, bytes: &[u8]) {
+    match bytes.iter().rposition(|byte| *byte == b'\n') {
+        Some(last) => {
+            place.line += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+            place.column = (bytes.len() - last) as u64;
         }
-    }
-
-    fn grow(&mut self) -> Result<(), Fault> {
-        if self.bytes.len() >= LONGEST_LINE {
-            return Err(Fault::new(
-                self.place,
-                format!("a row of more than {LONGEST_LINE} bytes"),
-                "look for a quotation mark that is never closed",
-            ));
-        }
-        let longer = self.bytes.len() * 2;
-        self.bytes.resize(longer, 0);
-        Ok(())
-    }
-
-    fn fill(&mut self) -> Result<(), Fault> {
-        self.start = 0;
-        self.end = read(&mut self.input, &mut self.block)?;
-        self.has_ended = self.end == 0;
-        Ok(())
+        None => place.column += bytes.len() as u64,
     }
 }
 
@@ -239,7 +181,7 @@ mod tests {
         let mut records = Records::new(&b"a;b\n1;2;3\n"[..]).unwrap();
         assert!(records.next().unwrap());
         let Err(Fault::Content { place, .. }) = records.next() else { panic!("it is wider") };
-        assert_eq!(place, FilePosition::new(2, 5));
+        assert_eq!(place, FilePosition { line: 2, column: 5 });
     }
 
     #[test]

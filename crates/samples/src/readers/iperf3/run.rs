@@ -1,7 +1,8 @@
 //! One run of iperf3: which figure is of which side and direction.
 
 use crate::error::{Fault, FilePosition, Settings};
-use crate::readers::iperf3::{Document, End, Interval, Start, Sum};
+use crate::readers::iperf3::{Document, Interval, Sum};
+use crate::readers::json;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
@@ -21,6 +22,12 @@ pub(super) enum Metric {
 enum Side {
     Client,
     Server,
+}
+
+impl Side {
+    fn by(self) -> &'static str {
+        if self == Side::Client { " by the client" } else { " by the server" }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,37 +62,26 @@ pub(super) struct Value {
 
 pub(super) struct Run {
     pub(super) place: FilePosition,
-    error: Option<String>,
-    start: Option<Start>,
-    intervals: Vec<Interval>,
-    end: Option<End>,
+    pub(super) document: Document,
 }
 
 impl Run {
-    /// A run without anything so far.
-    pub(super) fn empty(place: FilePosition) -> Run {
-        Run { place, error: None, start: None, intervals: Vec::new(), end: None }
-    }
-
     pub(super) fn from_document(document: Document, place: FilePosition) -> Result<Run, Fault> {
-        let Document { error, start, intervals, end, .. } = document;
-        if error.is_none() && start.is_none() && end.is_none() {
-            return Err(Fault::new(
-                place,
-                "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)",
-                "netassay reads the JSON of iperf3 -J and hyperfine --export-json",
-            ));
+        if document.error.is_none() && document.start.is_none() && document.end.is_none() {
+            let what = "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)";
+            return Err(Fault::new(place, what, json::KNOWN));
         }
-        Ok(Run { place, error, start, intervals, end })
+        Ok(Run { place, document })
     }
 
     /// Adds an event of `--json-stream`.
     pub(super) fn add(&mut self, event: &str, data: &str) -> serde_json::Result<()> {
+        let Document { error, start, intervals, end, .. } = &mut self.document;
         match event {
-            "start" => self.start = serde_json::from_str(data).map(Some)?,
-            "interval" => self.intervals.push(serde_json::from_str(data)?),
-            "end" => self.end = serde_json::from_str(data).map(Some)?,
-            "error" => self.error = serde_json::from_str(data).map(Some)?,
+            "start" => *start = serde_json::from_str(data).map(Some)?,
+            "interval" => intervals.push(serde_json::from_str(data)?),
+            "end" => *end = serde_json::from_str(data).map(Some)?,
+            "error" => *error = serde_json::from_str(data).map(Some)?,
             _ => {}
         }
         Ok(())
@@ -97,26 +93,23 @@ impl Run {
 
     /// The server does not know its client's count.
     fn unknown_to_server(&self, what: &str, metric: &str) -> Fault {
-        self.fault(
-            format!("the server's output does not hold what its client {what}"),
-            format!("give the client's output, or compare what the server counted: --metric {metric}"),
-        )
+        let what = format!("the server's output does not hold what its client {what}");
+        let way_out = "give the client's output, or compare what the server counted: --metric";
+        self.fault(what, format!("{way_out} {metric}"))
     }
 
     fn without(&self, word: &str) -> Fault {
-        self.fault(
-            format!("a run without {word}"),
-            "it was interrupted, or its protocol does not count that; leave it out",
-        )
+        let way_out = "it was interrupted, or its protocol does not count that; leave it out";
+        self.fault(format!("a run without {word}"), way_out)
     }
 
     pub(super) fn cookie(&self) -> Option<&str> {
-        self.start.as_ref()?.cookie.as_deref()
+        self.document.start.as_ref()?.cookie.as_deref()
     }
 
     /// Why the run is no measurement.
     pub(super) fn failure(&self) -> Option<String> {
-        match (&self.error, &self.end) {
+        match (&self.document.error, &self.document.end) {
             (Some(error), _) => Some(format!("runs that failed: {}", words::shortened_reason(error))),
             (None, None) => Some("runs that were cut short".to_owned()),
             (None, Some(_)) => None,
@@ -125,89 +118,85 @@ impl Run {
 
     /// The circumstances.
     pub(super) fn add_settings(&self, settings: &mut Settings) {
-        let Some(start) = &self.start else { return };
+        let Some(start) = &self.document.start else { return };
         let test = &start.test_start;
-        let numbers = [
-            ("length of the blocks (-l)", test.blksize),
-            ("duration (-t)", test.duration),
-            ("omitted seconds (-O)", test.omit),
-            ("type of service (-S)", test.tos),
-        ];
-        for (name, value) in numbers {
-            if let Some(value) = value {
-                settings.add(name, &value.to_string());
-            }
-        }
-        let congestion = self.end.as_ref().and_then(|end| end.sender_tcp_congestion.as_ref());
-        for (name, value) in [("version", start.version.as_ref()), ("congestion control", congestion)] {
-            if let Some(value) = value {
-                settings.add(name, value);
-            }
+        let number = |value: Option<f64>| value.map(|value| value.to_string());
+        let congestion = self.document.end.as_ref().and_then(|end| end.sender_tcp_congestion.clone());
+        for (name, value) in [
+            ("length of the blocks (-l)", number(test.blksize)),
+            ("duration (-t)", number(test.duration)),
+            ("omitted seconds (-O)", number(test.omit)),
+            ("type of service (-S)", number(test.tos)),
+            ("version", start.version.clone()),
+            ("congestion control", congestion),
+        ] {
+            value.iter().for_each(|value| settings.add(name, value));
         }
     }
 
     pub(super) fn value(&self, metric: Metric, word: &str) -> Result<Value, Fault> {
         let directions = self.directions();
-        let of = |direction: Direction| {
-            directions.contains(&direction).then_some(vec![direction]).ok_or_else(|| {
-                self.fault(format!("a run without {word}"), "choose another metric, or leave it out")
-            })
+        let counted = match metric {
+            Metric::Forward => vec![Direction::Forward],
+            Metric::Reverse => vec![Direction::Reverse],
+            _ => directions.clone(),
         };
+        if counted.iter().any(|direction| !directions.contains(direction)) {
+            let way_out = "choose another metric, or leave it out";
+            return Err(self.fault(format!("a run without {word}"), way_out));
+        }
+        let total = |of: &dyn Fn(Direction) -> Result<f64, Fault>| -> Result<f64, Fault> {
+            counted.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
+        };
+        let received = || self.kind("received", &counted, Direction::receiver);
         let mut is_loss_taken_off = false;
         let (value, kind) = match metric {
             Metric::Received | Metric::Forward | Metric::Reverse => {
-                let counted = match metric {
-                    Metric::Forward => of(Direction::Forward)?,
-                    Metric::Reverse => of(Direction::Reverse)?,
-                    _ => directions,
-                };
                 let mut sum = 0.0;
                 for direction in &counted {
                     let (rate, is_reduced) = self.received(*direction)?;
                     sum += rate / 1e6;
                     is_loss_taken_off |= is_reduced;
                 }
-                (sum, self.kind("received", &counted, Direction::receiver))
+                (sum, received())
             }
             Metric::Sent => {
-                let sum =
-                    total(&directions, |direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
-                (sum / 1e6, self.kind("sent", &directions, Direction::sender))
+                let sum = total(&|direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
+                (sum / 1e6, self.kind("sent", &counted, Direction::sender))
             }
             Metric::Retransmits => {
-                let sum = total(&directions, |direction| self.sent(direction, word, |sum| sum.retransmits))?;
-                (sum, self.kind("retransmitted", &directions, Direction::sender))
+                let sum = total(&|direction| self.sent(direction, word, |sum| sum.retransmits))?;
+                (sum, self.kind("retransmitted", &counted, Direction::sender))
             }
             Metric::Jitter => {
-                let [direction] = directions[..] else {
+                let [direction] = counted[..] else {
                     let way_out = "measure each direction by itself, without --bidir";
                     return Err(self.fault("a run of two directions has no single jitter", way_out));
                 };
-                let jitter =
-                    self.loss_report(direction, word)?.jitter_ms.ok_or_else(|| self.without(word))?;
-                (jitter, self.kind("received", &directions, Direction::receiver))
+                let jitter = self.loss_report(direction, word)?.jitter_ms;
+                (jitter.ok_or_else(|| self.without(word))?, received())
             }
             Metric::Loss => {
                 let counts = |of: fn(&Sum) -> Option<f64>| {
-                    total(&directions, |direction| {
+                    total(&|direction| {
                         of(self.loss_report(direction, word)?).ok_or_else(|| self.without(word))
                     })
                 };
                 let lost = match (counts(|sum| sum.lost_packets), counts(|sum| sum.packets)) {
                     (Ok(lost), Ok(packets)) if packets > 0.0 => 100.0 * lost / packets,
-                    _ if directions.len() > 1 => return Err(self.without(word)),
+                    _ if counted.len() > 1 => return Err(self.without(word)),
                     _ => counts(|sum| sum.lost_percent)?,
                 };
-                (lost, self.kind("received", &directions, Direction::receiver))
+                (lost, received())
             }
-            Metric::Cpu | Metric::RemoteCpu => self.cpu(metric, &directions, word)?,
+            Metric::Cpu | Metric::RemoteCpu => self.cpu(metric, &counted, word)?,
         };
         Ok(Value { value, kind, is_loss_taken_off })
     }
 
     /// The side that wrote the output.
     fn writer(&self) -> Option<Side> {
-        let start = self.start.as_ref()?;
+        let start = self.document.start.as_ref()?;
         if start.connecting_to.is_some() {
             return Some(Side::Client);
         }
@@ -215,11 +204,10 @@ impl Run {
     }
 
     fn directions(&self) -> Vec<Direction> {
-        let test = self.start.as_ref().map(|start| &start.test_start);
+        let test = self.document.start.as_ref().map(|start| &start.test_start);
         let is_set = |flag: Option<f64>| flag.map(|flag| flag != 0.0);
-        let has_both = self
-            .end
-            .as_ref()
+        let end = self.document.end.as_ref();
+        let has_both = end
             .is_some_and(|end| end.sum_bidir_reverse.is_some() || end.sum_received_bidir_reverse.is_some());
         if has_both || test.and_then(|test| is_set(test.bidir)) == Some(true) {
             return vec![Direction::Forward, Direction::Reverse];
@@ -233,7 +221,7 @@ impl Run {
 
     /// The sums of a direction: UDP's total, of the sender, of the receiver.
     fn sums(&self, direction: Direction) -> [Option<&Sum>; 3] {
-        let Some(end) = &self.end else { return [None; 3] };
+        let Some(end) = &self.document.end else { return [None; 3] };
         let sums = if direction == Direction::Reverse && self.directions().len() > 1 {
             [&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse]
         } else {
@@ -302,7 +290,7 @@ impl Run {
     }
 
     fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Fault> {
-        let cpu = self.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
+        let cpu = self.document.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
         let (value, side) = match (metric, self.writer()) {
             (Metric::RemoteCpu, Some(Side::Server)) => return Err(self.unknown_to_server("used", "cpu")),
             (Metric::RemoteCpu, writer) => {
@@ -325,32 +313,27 @@ impl Run {
             let counted = sums.into_iter().flatten().filter(|sum| !sum.omitted);
             counted.filter_map(|sum| sum.bits_per_second).reduce(|one, other| one + other)
         };
-        self.intervals.iter().filter_map(rate).map(|rate| rate / 1e6).collect()
+        self.document.intervals.iter().filter_map(rate).map(|rate| rate / 1e6).collect()
     }
 
     /// Intervals are counted by the writer alone.
     pub(super) fn kind_of_intervals(&self) -> String {
         let directions = self.directions();
         let what = match (self.writer(), &directions[..]) {
-            (Some(Side::Client), [Direction::Forward]) => "sent by the client",
-            (Some(Side::Client), [Direction::Reverse]) => "received by the client",
-            (Some(Side::Server), [Direction::Forward]) => "received by the server",
-            (Some(Side::Server), [Direction::Reverse]) => "sent by the server",
-            (Some(Side::Client), _) => "sent and received by the client",
-            (Some(Side::Server), _) => "sent and received by the server",
-            (None, _) => "counted by one side",
+            (None, _) => "counted by one side".to_owned(),
+            (Some(side), [direction]) if direction.sender() == Some(side) => format!("sent{}", side.by()),
+            (Some(side), [direction]) if direction.receiver() == Some(side) => {
+                format!("received{}", side.by())
+            }
+            (Some(side), _) => format!("sent and received{}", side.by()),
         };
-        self.described(what.to_owned(), &directions)
+        self.described(what, &directions)
     }
 
     /// The kind of a figure, such as `received by the server, TCP, forward, 1 stream`.
     fn kind(&self, what: &str, directions: &[Direction], side: fn(Direction) -> Option<Side>) -> String {
         let by = match directions {
-            [direction] => match side(*direction) {
-                Some(Side::Client) => " by the client",
-                Some(Side::Server) => " by the server",
-                None => "",
-            },
+            [direction] => side(*direction).map_or("", Side::by),
             _ => " at both ends, added up",
         };
         self.described(format!("{what}{by}"), directions)
@@ -358,8 +341,8 @@ impl Run {
 
     fn described(&self, what: String, directions: &[Direction]) -> String {
         let mut parts = vec![what];
-        let test = self.start.as_ref().map(|start| &start.test_start);
-        let has_udp = self.end.as_ref().is_some_and(|end| end.sum.is_some());
+        let test = self.document.start.as_ref().map(|start| &start.test_start);
+        let has_udp = self.document.end.as_ref().is_some_and(|end| end.sum.is_some());
         let protocol = test.and_then(|test| test.protocol.clone());
         parts.extend(protocol.or_else(|| has_udp.then(|| "UDP".to_owned())));
         parts.extend(match directions {
@@ -379,9 +362,4 @@ impl Run {
         }
         parts.join(", ")
     }
-}
-
-/// The sum over the directions.
-fn total(directions: &[Direction], of: impl Fn(Direction) -> Result<f64, Fault>) -> Result<f64, Fault> {
-    directions.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
 }
