@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use host::journal::{self, Change, Journal};
 use host::machine::{Machine, MachineRequest, Target, Value};
-use host::{Capability, HeldLatency};
+use host::{CapabilitySet, HeldLatency};
 use words::Tuning;
 
 use crate::error::{Refusal, Reply};
@@ -52,7 +52,7 @@ impl MachineSettings {
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
         if wanted.is_empty() {
-            if host::Privileges::read().has(Capability::NetAdmin) {
+            if host::Privileges::read().capabilities.contains(CapabilitySet::NET_ADMIN) {
                 self.journal()?.check_free().map_err(Refusal::of_settings)?;
             }
             return Ok(Answer::MachineChanged { changes: Vec::new() });
@@ -205,7 +205,7 @@ impl MachineSettings {
     fn journal(&mut self) -> Result<&mut Journal, Refusal> {
         Ok(match &mut self.journal {
             Some(journal) => journal,
-            _ if !host::Privileges::read().has(Capability::NetAdmin) => {
+            _ if !host::Privileges::read().capabilities.contains(CapabilitySet::NET_ADMIN) => {
                 let why = if nix::unistd::geteuid().is_root() { NO_NET_ADMIN } else { NO_ROOT };
                 return Err(why.into());
             }

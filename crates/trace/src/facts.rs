@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use host::{Capability, Privileges};
+use host::{CapabilitySet, Privileges};
 
 use crate::resolve::BTF;
 
@@ -117,14 +117,13 @@ fn types(root: &Path) -> Result<(), String> {
 }
 
 fn privilege(privileges: &Privileges) -> Result<(), String> {
-    let has = |capability| privileges.has(capability);
-    let traces = has(Capability::Bpf) && has(Capability::Perfmon);
+    let has = |capabilities| privileges.capabilities.contains(capabilities);
     if privileges.in_user_namespace == Some(true) {
         return Err("this process is in a user namespace, whose capabilities do not count for tracing: it \
                     needs CAP_BPF and CAP_PERFMON (root has them) in the machine's first one"
             .to_owned());
     }
-    if traces || has(Capability::SysAdmin) {
+    if has(CapabilitySet::BPF | CapabilitySet::PERFMON) || has(CapabilitySet::SYS_ADMIN) {
         return Ok(());
     }
     Err("this process has no CAP_BPF and CAP_PERFMON (root has them)".to_owned())
@@ -240,8 +239,9 @@ pub(crate) mod tests {
         let mut inside = own.clone();
         inside.in_user_namespace = Some(true);
         assert!(privilege(&inside).unwrap_err().contains("user namespace"));
+        let has = |capabilities| own.capabilities.contains(capabilities);
         let capable =
-            own.has(Capability::SysAdmin) || own.has(Capability::Bpf) && own.has(Capability::Perfmon);
+            has(CapabilitySet::SYS_ADMIN) || has(CapabilitySet::BPF | CapabilitySet::PERFMON);
         if !capable {
             let mut first = own;
             first.in_user_namespace = Some(false);

@@ -227,7 +227,7 @@ impl fmt::Display for Availability {
 
 #[cfg(test)]
 mod tests {
-    use host::{Capability, Privileges};
+    use host::{CapabilitySet, Privileges};
 
     use super::*;
     use crate::facts::tests::machine;
@@ -237,7 +237,7 @@ mod tests {
 
     fn capable() -> bool {
         let own = Privileges::read();
-        own.has(Capability::SysAdmin) && own.in_user_namespace == Some(false)
+        own.capabilities.contains(CapabilitySet::SYS_ADMIN) && own.in_user_namespace == Some(false)
     }
 
     /// A ladder of a kernel with these files.

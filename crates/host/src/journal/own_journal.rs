@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, SessionEnd};
 use super::file::JournalFile;
-use super::line::{Announced, Change, Header, Record};
+use super::line::{Change, Header, Record};
 use super::restore::{JournalFate, JournalReport, follow_all, start_of};
 use super::undo::{RestoreOptions, Undoing, undo};
 use super::{JournalError, directory};
@@ -210,7 +210,7 @@ impl Journal {
         let mut last = self.last();
         let mut reader = self.machine.reader();
         for target in targets {
-            if announced.iter().any(|one: &Announced| one.target == *target) {
+            if announced.iter().any(|one: &Change| one.target == *target) {
                 continue;
             }
             if let Some(open) = self.changes.iter().find(|one| one.target == *target) {
@@ -226,7 +226,7 @@ impl Journal {
             }
             last = last.saturating_add(1);
             numbers.push(last);
-            announced.push(Announced { number: last, target: target.clone(), before });
+            announced.push(Change { number: last, target: target.clone(), before, after: None });
         }
         if !again.is_empty() {
             self.file()?.announce(&[Record::Changing(again.clone())])?;
@@ -241,8 +241,7 @@ impl Journal {
         }
         let records: Vec<Record> = announced.iter().cloned().map(Record::Change).collect();
         self.file()?.announce(&records)?;
-        let change = |Announced { number, target, before }| Change { number, target, before, after: None };
-        self.changes.extend(announced.into_iter().map(change));
+        self.changes.extend(announced);
         numbers.extend(again);
         Ok(numbers)
     }

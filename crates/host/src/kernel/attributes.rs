@@ -1,11 +1,13 @@
 //! Attributes of netlink messages, as bytes: reading is total, and also keeps attributes that no
 //! library knows.
 
-/// The type of an attribute without its flags (`NLA_TYPE_MASK`).
-pub(crate) const TYPE: u16 = 0x3fff;
+use nix::libc;
+
+/// The type of an attribute without its flags.
+pub(crate) const TYPE: u16 = libc::NLA_TYPE_MASK as u16;
 
 /// The flag of an attribute whose value is attributes; some families of messages require it.
-pub(crate) const NESTED: u16 = 1 << 15;
+pub(crate) const NESTED: u16 = libc::NLA_F_NESTED as u16;
 
 // `struct nlattr`: length and type.
 const HEADER: usize = 4;

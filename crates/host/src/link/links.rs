@@ -17,6 +17,7 @@ use crate::kernel::attributes::{encode, number, string};
 use crate::kernel::netlink::{CREATE_NEW, Failure, Netlink, Request};
 use crate::link::entry::family;
 use crate::link::interface::{IPV6, LINK_HEADER, Link, LinkFacts};
+use crate::link::ioctl;
 
 // The longest time in which an interface notices its carrier: the kernel checks once a second, and
 // usually at once (net/core/link_watch.c).
@@ -266,7 +267,7 @@ impl Links {
     pub(crate) fn change(
         &mut self,
         request: &Request,
-        flags: u16,
+        flags: i32,
         name: &str,
         action: Arguments<'_>,
     ) -> Result<(), Error> {
@@ -296,12 +297,7 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
     }
     let device = File::options().read(true).write(true).open("/dev/net/tun");
     let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
-    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    // At most 15 bytes, so that the last stays NUL.
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = libc::c_char::from_ne_bytes([from]);
-    }
+    let mut request = ioctl::about(name);
     // The flags are far below 2^15.
     request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     // SAFETY: the request outlives the call, which reads it and writes the name back.

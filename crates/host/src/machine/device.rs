@@ -56,7 +56,7 @@ impl<'m> Reader<'m> {
                     self.features.insert(interface.clone(), all);
                 }
                 let state = self.features[interface].get(feature);
-                let state = state.ok_or_else(|| no_feature(interface.name(), feature))?;
+                let state = state.ok_or_else(|| no_feature(&interface.name, feature))?;
                 return Ok(switch(state.wanted).into());
             }
             Target::Device { setting, .. } => {

@@ -167,7 +167,7 @@ impl Machine {
                 let Some((interface, queue, file)) = target.queue() else { return Ok(None) };
                 let directory = format!("{}/queues/{queue}", self.sysfs(interface)?);
                 if !self.files.path(&directory).is_dir() {
-                    let name = interface.name();
+                    let name = &interface.name;
                     return Err(Error::Gone(format!("interface {name:?} has no queue {queue} now")));
                 }
                 format!("{directory}/{file}")
@@ -183,17 +183,16 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
     let mut length = 0;
-    loop {
+    while length < bytes.len() {
         match file.read(&mut bytes[length..])? {
-            0 if length < bytes.len() => break,
             0 => {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "its value is too long to be undone"));
+                bytes.truncate(length);
+                return Ok(bytes);
             }
             more => length += more,
         }
     }
-    bytes.truncate(length);
-    Ok(bytes)
+    Err(io::Error::new(io::ErrorKind::InvalidData, "its value is too long to be undone"))
 }
 
 fn check_allowed(target: &Target) -> Result<(), Error> {

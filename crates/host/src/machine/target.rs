@@ -351,7 +351,7 @@ mod tests {
             assert!(why.contains("not on the list of sysctls"), "{why}");
         }
         let feature = |interface: &str, feature: &str| {
-            let interface = serde_json::from_value(interface.into()).unwrap();
+            let interface = Interface::named(interface);
             Target::Feature { interface, feature: feature.to_owned() }.check()
         };
         assert!(feature("eth0", "tx-tcp-segmentation").is_ok());
@@ -364,8 +364,7 @@ mod tests {
     fn equal_values_are_equal_however_the_kernel_writes_them() {
         let ttl = Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() };
         let ports = Target::Sysctl { name: "net.ipv4.ip_local_reserved_ports".to_owned() };
-        let interface = serde_json::from_value("eth0".into()).unwrap();
-        let steering = Target::Steering { interface, queue: 0 };
+        let steering = Target::Steering { interface: Interface::named("eth0"), queue: 0 };
         for (target, asked, got, equal) in [
             (&ttl, "0x20", "32\n", true),
             (&ttl, "040", "32\n", true),

@@ -49,7 +49,10 @@ proptest! {
             let number = u32::try_from(index).unwrap() + 1;
             let target = Target::Sysctl { name: names[index].to_owned() };
             match phase {
-                0 => file.add(&[Record::Change(Announced { number, target, before: before[index].clone().into() })]),
+                0 => {
+                    let before = before[index].clone().into();
+                    file.add(&[Record::Change(Change { number, target, before, after: None })])
+                }
                 1 => {
                     // The first call of a write, or all of it.
                     let whole = step + 1 < steps;
@@ -66,7 +69,7 @@ proptest! {
         for (step, change) in changes.iter().rev().take(last).enumerate() {
             let Target::Sysctl { name } = &change.target else { panic!("a sysctl") };
             if world.machine().read(&change.target).unwrap() != change.before {
-                file.add(&[Record::Undoing(change.number)]).unwrap();
+                file.add(&[Record::Changing(vec![change.number])]).unwrap();
             }
             if step + 1 < last {
                 put(name, change.before.bytes());
