@@ -64,7 +64,7 @@ impl MachineSettings {
         self.placed = settings.iter().filter(is_placement).cloned().collect();
         let journal = self.journal()?;
         journal.change(&settings).map_err(Refusal::of_settings)?;
-        let changed = journal.changes().iter().filter(|change| !change.is_nothing());
+        let changed = journal.changes().filter(|change| !change.is_nothing());
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
@@ -238,7 +238,7 @@ impl MachineSettings {
 
 /// A value in the form of a request: without the end of line that the kernel adds.
 fn as_written(value: &Value) -> String {
-    String::from_utf8_lossy(value.bytes()).trim().to_owned()
+    value.text().trim().to_owned()
 }
 
 const NO_ROOT: &str = "this would change the machine, and its login is not root: log in as root (root@HOST), let the login run sudo without a \

@@ -1,5 +1,6 @@
 use std::fmt::Display;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use thiserror::Error;
@@ -26,6 +27,9 @@ pub enum Error {
     /// A queue or an interrupt does not exist any more.
     #[error("{0}")]
     Gone(String),
+    /// A file of the undo journal.
+    #[error("cannot {action} the undo journal {}: {errno}", path.display())]
+    Journal { action: &'static str, path: PathBuf, errno: io::Error },
     #[error("{what}")]
     Failed {
         /// The failure, its cause and its remedy.
@@ -50,6 +54,31 @@ impl Error {
     /// with it.
     pub(crate) fn is_gone(&self) -> bool {
         matches!(self, Self::NoInterface { .. } | Self::Gone(_))
+    }
+
+    /// Whether a place of journals is closed to this user and another user's, so that no journal in
+    /// it is ours.
+    #[must_use]
+    pub fn is_out_of_reach(&self) -> bool {
+        matches!(self, Self::Journal { errno, .. } if errno.kind() == io::ErrorKind::PermissionDenied)
+    }
+
+    pub(crate) fn journal(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |errno| Self::Journal { action, path, errno }
+    }
+
+    /// The error for a file or directory that another user may write, as `why` shows, so that its
+    /// content cannot be trusted.
+    pub(crate) fn foreign(path: &Path, why: &str) -> Self {
+        Self::from(format!(
+            "{} is rejected, because other users can change it ({why}): inspect it, then remove it or make it yours \
+             (chown, chmod go-w)",
+            path.display()
+        ))
     }
 
     /// Makes the error of an action: its failure, the kernel's error, and (with its separator) the

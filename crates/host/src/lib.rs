@@ -36,8 +36,8 @@ pub use environment::{
     KernelEnvironment, LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
-pub use journal::LockHolder;
 pub use kernel::bpf;
+#[doc(hidden)] pub use kernel::counted::wrapping_since;
 pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::ethtool::Ethtool;

@@ -9,6 +9,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use host::{CapabilitySet, Privileges};
 
+use crate::btf::MAGIC;
 use crate::resolve::BTF;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,19 +33,12 @@ pub(crate) struct Facts {
     types: Result<(), String>,
     privilege: Result<(), String>,
     lockdown: Result<(), String>,
-    config: Option<Config>,
+    /// The file of the kernel's config, and the options that are set in it.
+    config: Option<(String, BTreeSet<String>)>,
     off: Vec<&'static str>,
     kprobe_events: bool,
 }
 
-#[derive(Clone, Debug)]
-struct Config {
-    file: String,
-    set: BTreeSet<String>,
-}
-
-/// The first two bytes of BTF, in the machine's byte order.
-const BTF_MAGIC: u16 = 0xeb9f;
 const LOCKDOWN: &str = "sys/kernel/security/lockdown";
 const KPROBE: &str = "sys/bus/event_source/devices/kprobe/type";
 const RELEASE: &str = "proc/sys/kernel/osrelease";
@@ -77,7 +71,10 @@ impl Facts {
             Need::Types => self.types.clone().err(),
             Need::Privilege => self.privilege.clone().err(),
             Need::Unlocked => self.lockdown.clone().err(),
-            Need::Option(option) => self.config.as_ref().and_then(|config| config.lacks(option)),
+            Need::Option(option) => {
+                let (file, _) = self.config.as_ref().filter(|(_, set)| !set.contains(option))?;
+                Some(format!("CONFIG_{option} is not set in the kernel's config (/{file})"))
+            }
             Need::Switch(file) => self
                 .off
                 .contains(&file)
@@ -86,13 +83,6 @@ impl Facts {
                 "the kernel has no event source \"kprobe\": it needs CONFIG_KPROBE_EVENTS".to_owned()
             }),
         }
-    }
-}
-
-impl Config {
-    fn lacks(&self, option: &str) -> Option<String> {
-        let is_missing = !self.set.contains(option);
-        is_missing.then(|| format!("CONFIG_{option} is not set in the kernel's config (/{})", self.file))
     }
 }
 
@@ -107,7 +97,7 @@ fn types(root: &Path) -> Result<(), String> {
         Ok(magic)
     };
     match read() {
-        Ok(magic) if u16::from_ne_bytes(magic) == BTF_MAGIC => Ok(()),
+        Ok(magic) if u16::from_ne_bytes(magic) == MAGIC => Ok(()),
         Ok(_) => Err(format!("/{BTF} is not in the format BTF")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
             "no /{BTF}: the kernel does not describe its types (BTF); it needs CONFIG_DEBUG_INFO_BTF"
@@ -139,7 +129,7 @@ fn lockdown(modes: Option<&str>) -> Result<(), String> {
     ))
 }
 
-fn config(root: &Path) -> Option<Config> {
+fn config(root: &Path) -> Option<(String, BTreeSet<String>)> {
     let release = text(root, RELEASE).unwrap_or_default();
     let release = release.trim();
     let packed = "proc/config.gz".to_owned();
@@ -158,7 +148,7 @@ fn config(root: &Path) -> Option<Config> {
         });
         let set: BTreeSet<String> = set.collect();
         // An empty file is no config.
-        (!set.is_empty()).then_some(Config { file, set })
+        (!set.is_empty()).then_some((file, set))
     })
 }
 

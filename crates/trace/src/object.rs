@@ -175,39 +175,28 @@ impl Loaded {
             _ => None,
         }
     }
-
-    pub(crate) fn attached(mut self) -> Result<(Self, Attached), String> {
-        let attached = self.attach().map_err(error_text)?;
-        Ok((self, attached))
-    }
 }
 
-pub(crate) fn raw(
+/// Attaches a copy of a program to a tracepoint.
+pub(crate) fn at_tracepoint(
     programs: &Programs,
     name: &str,
     program: &str,
     constants: Constants,
 ) -> Result<(Loaded, Attached), String> {
-    let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(error_text)?;
-    Loaded { program, place: AttachPoint::Tracepoint(c_name(name)?) }.attached()
+    let place = AttachPoint::Tracepoint(CString::new(name).map_err(error_text)?);
+    attach(Program::RawTracepoint, &programs.copy(program, constants), place)
 }
 
-pub(crate) fn kprobe(
-    programs: &Programs,
-    name: &str,
-    at: At,
-    constants: Constants,
+/// Loads a program, and attaches it.
+pub(crate) fn attach(
+    kind: Program,
+    code: &[Instruction],
+    place: AttachPoint,
 ) -> Result<(Loaded, Attached), String> {
-    let program = match at {
-        At::Entry => "kprobe",
-        At::Return => "kretprobe",
-    };
-    let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(error_text)?;
-    Loaded { program, place: AttachPoint::Function(c_name(name)?, at) }.attached()
-}
-
-fn c_name(name: &str) -> Result<CString, String> {
-    CString::new(name).map_err(error_text)
+    let mut loaded = Loaded { program: load(kind, code).map_err(error_text)?, place };
+    let attached = loaded.attach().map_err(error_text)?;
+    Ok((loaded, attached))
 }
 
 pub(crate) fn error_text(error: impl std::fmt::Display) -> String {

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::btf::Packet;
 use crate::object::{
-    AttachPoint, Constants, KernelPrograms, Loaded, ObjectError, Programs, error_text, kprobe, raw,
+    AttachPoint, Constants, KernelPrograms, Loaded, ObjectError, Programs, at_tracepoint, attach, error_text,
 };
 use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
@@ -148,12 +148,12 @@ impl KernelPrograms {
             for (tracepoint, program) in [end, begin] {
                 // A kernel without one of them has no such interruptions.
                 let constants = Constants { phase, ..Constants::default() };
-                if let Ok(one) = raw(&programs, tracepoint, program, constants) {
+                if let Ok(one) = at_tracepoint(&programs, tracepoint, program, constants) {
                     stays(None, one);
                 }
             }
         }
-        let scheduler = raw(&programs, "sched_switch", "sched_switch", Constants::default());
+        let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
         stays(None, scheduler.map_err(TraceError::Scheduler)?);
         let means: Attachments = probes
             .iter()
@@ -196,48 +196,44 @@ impl KernelPrograms {
         if probe.place.kind == PointKind::Tracepoint {
             let own = matches!(name, "sys_enter" | "sys_exit" | "softirq_entry");
             let program = if own { name } else { "tracepoint" };
-            return Ok((Attachment::Tracepoint, raw(programs, name, program, constants)?));
+            return Ok((Attachment::Tracepoint, at_tracepoint(programs, name, program, constants)?));
         }
-        let first = match self.trampoline(programs, name, at, constants) {
-            Ok(attached) => return Ok((Attachment::Trampoline, attached)),
-            Err(reason) => reason,
-        };
-        match kprobe(programs, name, at, constants) {
-            Ok(attached) => Ok((Attachment::Kprobe, attached)),
-            Err(reason) => Err(format!("fentry: {first}; kprobe: {reason}")),
-        }
+        let with = |mean| Ok((mean, self.at_function(programs, mean, (name, at), constants)?));
+        with(Attachment::Trampoline).or_else(|first: String| {
+            with(Attachment::Kprobe).map_err(|reason: String| format!("fentry: {first}; kprobe: {reason}"))
+        })
     }
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
     ///
     /// # Errors
-    /// Why it cannot be attached.
+    /// The reason why it cannot be attached.
     pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
         let programs = self.programs(LEAST_RING).map_err(error_text)?;
         let constants = Constants { trying: 1, ..Constants::default() };
-        let attached = match mean {
-            Attachment::Trampoline => self.trampoline(&programs, function, At::Entry, constants),
-            Attachment::Kprobe => kprobe(&programs, function, At::Entry, constants),
-            Attachment::Tracepoint => raw(&programs, function, "tracepoint", constants),
-        };
-        attached.map(drop)
+        self.at_function(&programs, mean, (function, At::Entry), constants).map(drop)
     }
 
-    fn trampoline(
+    /// Attaches a program to one end of a function: by a trampoline, or else by a kprobe.
+    fn at_function(
         &self,
         programs: &Programs,
-        name: &str,
-        at: At,
+        mean: Attachment,
+        (name, at): (&str, At),
         constants: Constants,
     ) -> Result<(Loaded, Attached), String> {
+        if mean != Attachment::Trampoline {
+            let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
+            let place = AttachPoint::Function(CString::new(name).map_err(error_text)?, at);
+            return attach(Program::Kprobe, &programs.copy(program, constants), place);
+        }
         let function = self.function(name).ok_or("not among the kernel's own types")?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
         let code = programs.copy(program, constants);
-        let program = load(kind, &code).map_err(error_text)?;
-        Loaded { program, place: AttachPoint::Trampoline(kind, code) }.attached()
+        attach(kind, &code, AttachPoint::Trampoline(kind, code.clone()))
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::directory::lock;
-use super::{JournalError, LockHolder};
+use crate::error::Error;
 
 /// The right to change the machine, until it is dropped or the process ends. It is the lock of a
 /// file beside the journals. Root's journals have one place in every network namespace and
@@ -50,7 +50,7 @@ impl Claim {
     pub(super) fn await_free(
         directory: &Path,
         end: &SessionEnd,
-    ) -> Result<Result<Self, LockHolder>, JournalError> {
+    ) -> Result<Result<Self, String>, Error> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -66,7 +66,7 @@ impl Claim {
     pub(super) fn take(
         directory: &Path,
         end: Option<&SessionEnd>,
-    ) -> Result<Result<Self, LockHolder>, JournalError> {
+    ) -> Result<Result<Self, String>, Error> {
         let look = match lock(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),

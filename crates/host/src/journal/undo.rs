@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::line::Record;
-use super::{Change, JournalError};
+use super::Change;
+use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
 /// The options of a restore.
@@ -98,7 +99,7 @@ pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
     manner: RestoreOptions,
-    mut note: impl FnMut(&[Record]) -> Result<(), JournalError>,
+    mut note: impl FnMut(&[Record]) -> Result<(), Error>,
 ) -> Vec<Undoing> {
     let mut done = plan(machine, changes, manner.force);
     if manner.dry_run {

@@ -97,25 +97,21 @@ impl Machine {
         Err(not_taken(target, &target.show(value).into(), &target.show(&got), ROUNDED))
     }
 
-    /// Writes a value as a person gives it. [`Machine::read`] tells the kernel's form of it, and
-    /// [`Machine::check`] compares that.
-    pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), Error> {
+    /// Writes a value as a person gives it, and checks that the kernel's form of it reads back.
+    pub(crate) fn set(&self, target: &Target, asked: &str) -> Result<(), Error> {
         let end = if target.is_in_file() { "\n" } else { "" };
-        self.put(target, &format!("{value}{end}").into())
+        self.put(target, &format!("{asked}{end}").into())?;
+        let got = self.read(target)?;
+        if target.means(asked, &got) {
+            return Ok(());
+        }
+        Err(not_taken(target, &asked.into(), &got.to_string(), ROUNDED))
     }
 
     /// Whether a setting has the requested value.
     #[must_use]
     pub fn has(&self, target: &Target, asked: &str) -> bool {
         self.read(target).is_ok_and(|now| target.means(asked, &now))
-    }
-
-    /// Checks that the kernel accepted the requested value.
-    pub(crate) fn check(&self, target: &Target, asked: &str, got: &Value) -> Result<(), Error> {
-        if target.means(asked, got) {
-            return Ok(());
-        }
-        Err(not_taken(target, &asked.into(), &got.to_string(), ROUNDED))
     }
 
     /// Checks that the value is the complete state of the setting on this machine now.
@@ -145,7 +141,7 @@ impl Machine {
             .write(true)
             .truncate(true)
             .open(&path)
-            .and_then(|mut file| file.write_all(value.bytes()));
+            .and_then(|mut file| file.write_all(value.text().as_bytes()));
         let action = format_args!("set {target} to {:?}", value.to_string());
         written.map_err(|errno| file_refused(action, &path, errno))
     }
@@ -179,7 +175,7 @@ impl Machine {
 
 /// Reads a file of the kernel in one call: the kernel cuts some values to the requested size, and
 /// then returns nothing more.
-fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+fn read_whole(path: &Path) -> io::Result<Value> {
     let mut file = File::open(path)?;
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
     let mut length = 0;
@@ -187,7 +183,8 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
         match file.read(&mut bytes[length..])? {
             0 => {
                 bytes.truncate(length);
-                return Ok(bytes);
+                let text = String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+                return Ok(text.into());
             }
             more => length += more,
         }

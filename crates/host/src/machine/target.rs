@@ -238,22 +238,20 @@ impl Target {
         }
         if let Self::Device { .. } = self {
             // The driver chose both values itself.
-            return [now, before].iter().all(|value| value.bytes().ends_with(CHOSEN.as_bytes()));
+            return [now, before].iter().all(|value| value.text().ends_with(CHOSEN));
         }
-        let state = |value: &Value| Ipv6State::of_text(str::from_utf8(value.bytes()).ok()?);
+        let state = |value: &Value| Ipv6State::of_text(value.text());
         let states = self.scope().and_then(|_| state(now).zip(state(before)));
         states.is_some_and(|(now, before)| now.is_same(&before))
     }
 
     pub(crate) fn show(&self, value: &Value) -> String {
-        let text = str::from_utf8(value.bytes()).ok();
-        text.filter(|_| self.scope().is_some())
-            .and_then(Ipv6State::of_text)
-            .map_or_else(|| value.to_string(), |state| state.summary())
+        let state = self.scope().and_then(|_| Ipv6State::of_text(value.text()));
+        state.map_or_else(|| value.to_string(), |state| state.summary())
     }
 
     /// Whether a value that was read back is the requested one. The kernel has one form for equal
-    /// values: decimal numbers, neighbours as ranges.
+    /// lists: neighbours as ranges.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
         let got = got.words();
         match self {
@@ -263,13 +261,7 @@ impl Target {
                 mask.is_some() && mask == parse_cpu_mask(&got.concat())
             }
             Self::Sysctl { name } if name == "net.ipv4.ip_local_reserved_ports" => same_list(asked, &got),
-            _ => {
-                let asked: Vec<&str> = asked.split_whitespace().collect();
-                let same = |(asked, got): (&&str, &String)| {
-                    *asked == got || (number(asked).is_some() && number(asked) == number(got))
-                };
-                asked.len() == got.len() && asked.iter().zip(&got).all(same)
-            }
+            _ => asked.split_whitespace().eq(got),
         }
     }
 }
@@ -279,7 +271,7 @@ pub(super) const CHOSEN: &str = " (adaptive)";
 
 /// Checks that this can be the value of a setting.
 pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
-    let bytes = value.bytes().len();
+    let bytes = value.text().len();
     if bytes > LONGEST_VALUE {
         return Err(format!("a value of {bytes} bytes: at most {LONGEST_VALUE} are known").into());
     }
@@ -289,20 +281,6 @@ pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
 /// Compares lists of ports or CPUs: numbers up to 65535.
 fn same_list(asked: &str, got: &[String]) -> bool {
     parse_cpu_list(asked).is_ok_and(|asked| parse_cpu_list(&got.concat()).is_ok_and(|got| got == asked))
-}
-
-/// A number in the kernel's notation: `0x` begins a hexadecimal, `0` an octal one.
-fn number(text: &str) -> Option<i128> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-    let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(digits) => (digits, 16),
-        None if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
-        None => (digits, 10),
-    };
-    i128::from_str_radix(digits, radix)
-        .ok()
-        .filter(|_| !digits.starts_with(['+', '-']))
-        .map(|number| sign * number)
 }
 
 impl fmt::Display for Target {
@@ -366,12 +344,9 @@ mod tests {
         let ports = Target::Sysctl { name: "net.ipv4.ip_local_reserved_ports".to_owned() };
         let steering = Target::Steering { interface: Interface::named("eth0"), queue: 0 };
         for (target, asked, got, equal) in [
-            (&ttl, "0x20", "32\n", true),
-            (&ttl, "040", "32\n", true),
             (&ttl, "1  2 3", "1\t2\t3\n", true),
             (&ttl, "1000", "1024\n", false),
             (&ttl, "1 2", "1\n", false),
-            (&ttl, "--1", "1\n", false),
             (&ports, "8080,8081,8082", "8080-8082\n", true),
             (&ports, "", "\n", true),
             (&ports, "1", "\n", false),

@@ -131,7 +131,7 @@ pub(crate) fn restored(_stage: &mut Stage) {
             refused.push(name);
             continue;
         };
-        assert_ne!(machine.read(&target).unwrap(), Value::from(before.clone()), "{name} = {took:?}");
+        assert_ne!(machine.read(&target).unwrap(), String::from_utf8(before.clone()).unwrap().into(), "{name} = {took:?}");
         undo(directory.path());
         assert_eq!(std::fs::read(&file).unwrap(), before, "{name} = {took:?}");
         changed += 1;

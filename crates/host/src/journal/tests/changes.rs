@@ -181,11 +181,11 @@ fn a_setting_that_is_changed_again_is_announced_once() {
     let path = std::fs::read_dir(world.undo()).unwrap().map(|file| file.unwrap().path());
     let path = path.into_iter().find(|path| path.extension().is_some_and(|end| end == "journal")).unwrap();
     let parsed = parse(&std::fs::read(path).unwrap());
-    assert_eq!(parsed.changes, journal.changes());
+    assert!(parsed.changes.iter().eq(journal.changes()));
     assert_eq!((parsed.changes.len(), parsed.changes[0].after.clone()), (1, Some("4\n".into())));
     journal.undo_matching(|_| true).unwrap();
     assert_eq!(world.bytes("a"), b"1\n");
-    assert_eq!(journal.changes(), []);
+    assert_eq!(journal.changes().next(), None);
     cover(&mut journal, "5\n");
     journal.undo().unwrap();
     assert_eq!((world.bytes("a"), world.journals()), (b"1\n".to_vec(), 0));

@@ -116,8 +116,8 @@ fn what_no_journal_says_is_damage() {
 proptest! {
     #[test]
     fn any_value_is_read_as_it_was_written(
-        before in prop::collection::vec(any::<u8>(), 0..5000),
-        after in prop_oneof![".{0,5000}".prop_map(String::into_bytes), prop::collection::vec(any::<u8>(), 0..5000)],
+        before in prop::collection::vec(any::<char>(), 0..3000).prop_map(String::from_iter),
+        after in ".{0,5000}",
     ) {
         let (before, after) = (Value::from(before), Value::from(after));
         let records = [

@@ -59,7 +59,7 @@ impl World {
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {
-        self.machine().read(&target(name)).unwrap().bytes().to_vec()
+        self.machine().read(&target(name)).unwrap().text().as_bytes().to_vec()
     }
 
     fn machine(&self) -> Machine {
