@@ -64,11 +64,6 @@ impl Privileges {
 }
 
 impl UserNamespaces {
-    /// Reads them.
-    pub fn read() -> Self {
-        Self::read_from(&Files::system())
-    }
-
     fn read_from(files: &Files) -> Self {
         Self {
             supported: !files.names("proc/self/ns", "user").is_empty(),

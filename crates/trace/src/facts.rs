@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use host::{CapabilitySet, Privileges};
@@ -30,13 +30,10 @@ pub(crate) enum Need {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    types: Result<(), String>,
-    privilege: Result<(), String>,
-    lockdown: Result<(), String>,
+    root: PathBuf,
+    privileges: Privileges,
     /// The file of the kernel's config, and the options that are set in it.
     config: Option<(String, BTreeSet<String>)>,
-    off: Vec<&'static str>,
-    kprobe_events: bool,
 }
 
 const LOCKDOWN: &str = "sys/kernel/security/lockdown";
@@ -54,32 +51,24 @@ impl Facts {
     }
 
     pub(crate) fn read_from(root: &Path, privileges: &Privileges) -> Self {
-        let is_off = |file: &&str| text(root, file).is_some_and(|text| text.trim() == "0");
-        Self {
-            types: types(root),
-            privilege: privilege(privileges),
-            lockdown: lockdown(text(root, LOCKDOWN).as_deref()),
-            config: config(root),
-            off: [FTRACE, KPROBES].into_iter().filter(is_off).collect(),
-            kprobe_events: root.join(KPROBE).exists(),
-        }
+        Self { root: root.to_owned(), privileges: privileges.clone(), config: config(root) }
     }
 
     /// Why this need is not met; `None` if it is.
     pub(crate) fn lacks(&self, need: Need) -> Option<String> {
         match need {
-            Need::Types => self.types.clone().err(),
-            Need::Privilege => self.privilege.clone().err(),
-            Need::Unlocked => self.lockdown.clone().err(),
+            Need::Types => types(&self.root).err(),
+            Need::Privilege => privilege(&self.privileges).err(),
+            Need::Unlocked => lockdown(text(&self.root, LOCKDOWN).as_deref()).err(),
             Need::Option(option) => {
                 let (file, _) = self.config.as_ref().filter(|(_, set)| !set.contains(option))?;
                 Some(format!("CONFIG_{option} is not set in the kernel's config (/{file})"))
             }
-            Need::Switch(file) => self
-                .off
-                .contains(&file)
-                .then(|| format!("it is switched off: /{file} is 0; as root, write 1 to it")),
-            Need::KprobeEvents => (!self.kprobe_events).then(|| {
+            Need::Switch(file) => {
+                let is_off = text(&self.root, file).is_some_and(|text| text.trim() == "0");
+                is_off.then(|| format!("it is switched off: /{file} is 0; as root, write 1 to it"))
+            }
+            Need::KprobeEvents => (!self.root.join(KPROBE).exists()).then(|| {
                 "the kernel has no event source \"kprobe\": it needs CONFIG_KPROBE_EVENTS".to_owned()
             }),
         }

@@ -242,7 +242,8 @@ mod tests {
 
     /// A ladder of a kernel with these files.
     fn ladder(files: &[(&str, &[u8])], loaded: io::Result<()>) -> ProbeLadder {
-        let facts = Facts::read_from(machine(files).path(), &Privileges::read());
+        let root = machine(files);
+        let facts = Facts::read_from(root.path(), &Privileges::read());
         ProbeLadder::from_facts(&facts, loaded, &|_| None)
     }
 
@@ -307,7 +308,8 @@ mod tests {
         assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, kprobe));
         assert_eq!(found.obstacle(), None);
         // In a guest the kernel is asked; what is known explains a refusal.
-        let facts = Facts::read_from(machine(&files).path(), &Privileges::read());
+        let root = machine(&files);
+        let facts = Facts::read_from(root.path(), &Privileges::read());
         let found = ProbeLadder::from_facts(&facts, Ok(()), &|rung| match rung {
             Rung::Trampoline => Some(Ok("attached".to_owned())),
             Rung::Kprobe => Some(Err("ENOENT".to_owned())),

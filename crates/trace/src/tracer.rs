@@ -142,7 +142,7 @@ impl KernelPrograms {
         let mut stays = |point: Option<u8>, (loaded, attached): (Loaded, Attached)| {
             standing.push(AttachedProgram { point, loaded, attached: Some(attached) });
         };
-        let phase = probes.first().map_or(0, |probe| probe.phase.number());
+        let phase = probes.first().map_or(0, |probe| probe.phase as u64);
         for [begin, end] in INTERRUPTS {
             // An end without its begin is ignored by the programs, so these come first.
             for (tracepoint, program) in [end, begin] {
@@ -161,7 +161,7 @@ impl KernelPrograms {
                 let constants = Constants {
                     point: probe.number.into(),
                     last: last.into(),
-                    phase: probe.phase.number(),
+                    phase: probe.phase as u64,
                     first: first_of_phase(probes, probe.phase).into(),
                     packet: probe.place.packet.filter(|_| probe.at == At::Entry).map_or(0, packet_constant),
                     ..constants

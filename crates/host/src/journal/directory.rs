@@ -160,7 +160,7 @@ pub(crate) fn lock(path: &Path) -> Result<Result<File, String>, Error> {
 fn sign(file: &mut File) -> io::Result<()> {
     file.rewind()?;
     file.set_len(0)?;
-    write!(file, "{}, user {}", process(std::process::id()), user())?;
+    write!(file, "{}, user {}", process(std::process::id()), geteuid())?;
     // The client of the ssh session that the process belongs to: its address, and two ports.
     let client = std::env::var("SSH_CONNECTION").unwrap_or_default();
     match client.split(' ').next() {
@@ -186,17 +186,4 @@ pub(crate) fn process(pid: u32) -> String {
     let words: Vec<&str> = std::iter::once(program).chain(words).collect();
     let command: String = words.join(" ").chars().take(LONGEST_COMMAND).collect();
     format!("process {pid} ({})", words::sanitised_line(&command))
-}
-
-/// The user's name, or number where that has none.
-fn user() -> String {
-    let id = geteuid().to_string();
-    let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    // passwd(5): name, password, number, …
-    let name_of_user = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == id).then(|| name.to_owned())
-    };
-    known.lines().find_map(name_of_user).unwrap_or(id)
 }

@@ -268,9 +268,12 @@ impl Journal {
             // For a setting that cannot be read, no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
             let is_requested = requested.iter().any(|(target, _)| *target == change.target);
+            // The kernel goes on changing the addresses of an interface that was just set up: no
+            // value after is known.
+            let is_unsettled = matches!(change.target, Target::Ipv6Addresses { .. });
             if !is_requested && change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
-            } else if !change.target.has_no_value_after() {
+            } else if !is_unsettled {
                 records.push(Record::Made(change.number, now.clone()));
                 change.after = Some(now);
             }

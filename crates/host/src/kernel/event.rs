@@ -42,7 +42,7 @@ pub(crate) enum Control {
 
 /// An open event, until it is dropped or the process ends.
 #[derive(Debug)]
-pub(crate) struct Event(OwnedFd);
+pub(crate) struct Event(pub(crate) OwnedFd);
 
 impl Event {
     /// Opens an event.
@@ -79,15 +79,5 @@ impl Event {
         // SAFETY: these commands take a number.
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), command as u64, argument) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    }
-
-    pub(crate) fn descriptor(&self) -> &OwnedFd {
-        &self.0
-    }
-}
-
-impl From<Event> for OwnedFd {
-    fn from(event: Event) -> Self {
-        event.0
     }
 }

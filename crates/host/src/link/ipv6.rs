@@ -1,7 +1,6 @@
 //! The IPv6 state of an interface, which Linux removes when the MTU becomes too small for it,
 //! recorded so that it can be restored.
 
-use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -140,19 +139,13 @@ impl Ipv6State {
     /// entry.
     pub(crate) fn to_text(&self) -> String {
         let mut text = if self.awaits_carrier { format!("{AWAITS_CARRIER}\n") } else { String::new() };
-        // Writing to a text does not fail.
         for Sysctl { directory, name, value } in &self.sysctls {
-            let _ = writeln!(text, "{directory} {name} {value}");
+            text += &format!("{directory} {name} {value}\n");
         }
-        for entry in &self.entries {
-            let _ = write!(text, "{} ", entry.sort.word());
-            for byte in &entry.message {
-                let _ = write!(text, "{byte:02x}");
-            }
-            if let Some([preferred, valid]) = entry.lifetime {
-                let _ = write!(text, "{LIFETIME}{preferred} {valid}");
-            }
-            text.push('\n');
+        for Entry { sort, message, lifetime, .. } in &self.entries {
+            let hex: String = message.iter().map(|byte| format!("{byte:02x}")).collect();
+            let lifetime = lifetime.map(|[preferred, valid]| format!("{LIFETIME}{preferred} {valid}"));
+            text += &format!("{} {hex}{}\n", sort.word(), lifetime.unwrap_or_default());
         }
         text
     }

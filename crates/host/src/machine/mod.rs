@@ -99,7 +99,7 @@ impl Machine {
 
     /// Writes a value as a person gives it, and checks that the kernel's form of it reads back.
     pub(crate) fn set(&self, target: &Target, asked: &str) -> Result<(), Error> {
-        let end = if target.is_in_file() { "\n" } else { "" };
+        let end = if self.path(target)?.is_some() { "\n" } else { "" };
         self.put(target, &format!("{asked}{end}").into())?;
         let got = self.read(target)?;
         if target.means(asked, &got) {

@@ -155,12 +155,6 @@ impl Target {
         }
     }
 
-    /// Whether the kernel goes on changing the setting by itself after a change, such as addresses
-    /// of an interface that was just set up: then no value after is known.
-    pub(crate) fn has_no_value_after(&self) -> bool {
-        matches!(self, Self::Ipv6Addresses { .. })
-    }
-
     /// The place in the order of an undo, so that causes are undone before their effects.
     /// Interfaces that netassay made are deleted first. The CPUs of a queue follow the number of
     /// queues. The IPv6 state at a larger MTU includes addresses that were added before the MTU
@@ -202,12 +196,6 @@ impl Target {
             _ => false,
         };
         is_followed && self.interface() == cause.interface()
-    }
-
-    /// Whether the setting is in a file of its own.
-    pub(crate) fn is_in_file(&self) -> bool {
-        let is_file = matches!(self, Self::Sysctl { .. } | Self::Governor { .. } | Self::IrqAffinity { .. });
-        is_file || self.is_of_queue()
     }
 
     /// The queue whose CPUs this setting is, as sysfs names it, and their file there.

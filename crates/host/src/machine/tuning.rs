@@ -78,7 +78,7 @@ impl Machine {
     }
 
     /// The machine's value of a setting that a condition varies, in words; several where CPUs or
-    /// interrupts differ.
+    /// interrupts differ, and `none` for one that is not set, or that this machine does not have.
     #[must_use]
     pub fn setting_text(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
         let values: BTreeSet<String> = match key {
@@ -101,7 +101,7 @@ impl Machine {
             }
         };
         let told = values.into_iter().collect::<Vec<_>>().join(" and ");
-        if told.is_empty() { NONE.to_owned() } else { told }
+        if told.is_empty() { "none".to_owned() } else { told }
     }
 
     /// The settings that decide which CPUs receive for an interface: the CPUs of its interrupts, or
@@ -132,9 +132,6 @@ fn shared(target: &Target) -> Error {
     )
     .into()
 }
-
-// The text for a setting that is not set, or that this machine does not have.
-const NONE: &str = "none";
 
 #[cfg(test)]
 mod tests {

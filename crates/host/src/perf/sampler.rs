@@ -140,7 +140,7 @@ impl SampleRing {
         let size = PAGES * page;
         // Writable: the kernel then keeps unread samples, and counts those without room.
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        let pages = Pages::map(event.descriptor(), 0, page + size, access)?;
+        let pages = Pages::map(&event.0, 0, page + size, access)?;
         Ok(Self { event, pages, page, size })
     }
 

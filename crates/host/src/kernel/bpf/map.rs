@@ -48,13 +48,8 @@ impl Map {
     /// # Errors
     /// The kernel's error: `EPERM` without the privilege, `ENOMEM`, `EINVAL` for sizes of zero.
     pub fn new(kind: MapKind, key: usize, value: usize, entries: u32) -> io::Result<Self> {
-        let attributes = MapAttributes {
-            map_type: kind as u32,
-            key_size: key as u32,
-            value_size: value as u32,
-            max_entries: entries,
-            flags: 0,
-        };
+        // The type, the sizes of key and value, the most entries, flags.
+        let attributes = [kind as u32, key as u32, value as u32, entries, 0];
         // SAFETY: these attributes hold no address.
         let descriptor = unsafe { made(Command::CreateMap, &attributes) }?;
         Ok(Self { descriptor, kind, key, value, entries })
@@ -132,16 +127,6 @@ fn possible_cpus() -> io::Result<usize> {
     let last = list.trim().rsplit([',', '-']).next().and_then(|last| last.parse::<usize>().ok());
     last.map(|last| last + 1)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} has no list of CPUs")))
-}
-
-#[repr(C)]
-#[derive(Debug, Default)]
-struct MapAttributes {
-    map_type: u32,
-    key_size: u32,
-    value_size: u32,
-    max_entries: u32,
-    flags: u32,
 }
 
 #[repr(C)]

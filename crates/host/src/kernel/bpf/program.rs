@@ -75,11 +75,12 @@ pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
 pub fn current_thread() -> io::Result<u32> {
     // call bpf_get_current_pid_tgid; exit. The thread is the lower half of the result.
     let program = load(Program::RawTracepoint, &[Instruction(0x85, 0, 0, 14), Instruction(0x95, 0, 0, 0)])?;
-    let mut run = RunAttributes { program: program.as_raw_fd().unsigned_abs(), result: 0 };
+    // The first fields of `BPF_PROG_TEST_RUN`: the program, and its result.
+    let mut run = [program.as_raw_fd().unsigned_abs(), 0];
     // SAFETY: these attributes hold no address. The kernel runs the program in the calling thread
     // and writes its result into them; nothing else refers to them.
     unsafe { call(Command::Run, &raw mut run) }?;
-    Ok(run.result)
+    Ok(run[1])
 }
 
 /// Loads a program without attaching it.
@@ -146,14 +147,6 @@ struct LoadAttributes {
     function: u32,
     /// A program, and padding.
     _without_program: [u32; 2],
-}
-
-/// The first fields for `BPF_PROG_TEST_RUN`.
-#[repr(C)]
-#[derive(Debug)]
-struct RunAttributes {
-    program: u32,
-    result: u32,
 }
 
 const LICENSE: &CStr = c"GPL";
@@ -231,7 +224,7 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
     // A program of a kprobe runs on every CPU, whichever CPU the event was opened for.
     event.control(Control::SetBpf, program.as_raw_fd())?;
     event.control(Control::Enable, 0)?;
-    Ok(Attached(event.into()))
+    Ok(Attached(event.0))
 }
 
 #[cfg(test)]
