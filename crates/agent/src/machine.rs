@@ -175,7 +175,7 @@ impl MachineSettings {
     /// Permits changes of settings that a user had applied to stay.
     pub(crate) fn allow_changing_applied(&mut self) -> Result<(), Refusal> {
         self.check_allowed()?;
-        self.journal()?.allow_changing_applied();
+        self.journal()?.may_change_applied = true;
         Ok(())
     }
 
@@ -211,7 +211,9 @@ impl MachineSettings {
             }
             none => {
                 let directory = journal::directory().map_err(Refusal::passing)?;
-                none.insert(Journal::new(&directory, Machine::system()).of_session(self.launch.session))
+                let journal = none.insert(Journal::new(&directory, Machine::system()));
+                journal.session = self.launch.session;
+                journal
             }
         })
     }

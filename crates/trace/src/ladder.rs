@@ -51,19 +51,21 @@ pub enum Availability {
 #[serde(transparent)]
 pub struct ProbeLadder(pub Vec<LadderStep>);
 
-/// A rung's name, requirements and purpose.
-struct Declared {
+/// The declaration of a rung.
+pub struct DeclaredRung {
     rung: Rung,
-    name: &'static str,
-    without: &'static str,
+    /// The kernel's name of the kind.
+    pub name: &'static str,
+    /// The loss of a trace without it.
+    pub without: &'static str,
     needs: &'static [Need],
 }
 
 const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
 
 /// The one place where rungs are declared.
-const RUNGS: [Declared; 3] = [
-    Declared {
+const RUNGS: [DeclaredRung; 3] = [
+    DeclaredRung {
         rung: Rung::Trampoline,
         name: "fentry, fexit",
         without: "functions are probed by kprobes, which cost half as much again to twice as much",
@@ -73,7 +75,7 @@ const RUNGS: [Declared; 3] = [
             Need::Switch(FTRACE),
         ],
     },
-    Declared {
+    DeclaredRung {
         rung: Rung::Kprobe,
         name: "kprobe, kretprobe",
         without: "functions of modules and those with more than six arguments are no stages; without fentry too, \
@@ -85,7 +87,7 @@ const RUNGS: [Declared; 3] = [
             Need::Switch(KPROBES),
         ],
     },
-    Declared {
+    DeclaredRung {
         rung: Rung::RawTracepoint,
         name: "raw tracepoints",
         without: "nothing can be traced: at them interruptions are told from a packet's own time",
@@ -94,20 +96,10 @@ const RUNGS: [Declared; 3] = [
 ];
 
 impl Rung {
-    fn declared(self) -> &'static Declared {
+    /// Its declaration.
+    #[must_use]
+    pub fn declared(self) -> &'static DeclaredRung {
         &RUNGS[self as usize]
-    }
-
-    /// The kernel's name of the kind.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.declared().name
-    }
-
-    /// The loss of a trace without it.
-    #[must_use]
-    pub fn without(self) -> &'static str {
-        self.declared().without
     }
 }
 
@@ -146,7 +138,7 @@ impl ProbeLadder {
         tried: &dyn Fn(Rung) -> Option<Result<String, String>>,
     ) -> Self {
         let loaded = loaded.map_err(refused);
-        let step = |declared: &Declared| {
+        let step = |declared: &DeclaredRung| {
             let rung = declared.rung;
             let tried = match rung {
                 Rung::RawTracepoint => {
@@ -180,7 +172,7 @@ impl ProbeLadder {
     }
 }
 
-fn missing(facts: &Facts, declared: &Declared) -> Option<String> {
+fn missing(facts: &Facts, declared: &DeclaredRung) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     for need in BASE.iter().chain(declared.needs) {
         // An option that is missing says already why there is no source of such events.
@@ -217,11 +209,7 @@ fn refused(error: io::Error) -> String {
 
 impl fmt::Display for Availability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Yes => "yes",
-            Self::No => "no",
-            Self::NotTried => "not tried",
-        })
+        f.write_str(["yes", "no", "not tried"][*self as usize])
     }
 }
 
@@ -256,7 +244,7 @@ mod tests {
     fn each_rung_is_declared_once_and_says_what_is_lost_without_it() {
         assert_eq!(RUNGS.map(|declared| declared.rung), ALL);
         for rung in ALL {
-            assert!(!rung.name().is_empty() && !rung.without().is_empty());
+            assert!(!rung.declared().name.is_empty() && !rung.declared().without.is_empty());
         }
     }
 

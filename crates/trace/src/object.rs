@@ -9,8 +9,7 @@ use std::os::fd::OwnedFd;
 use aya_obj::generated::bpf_insn;
 use aya_obj::{Object, btf};
 use host::bpf::{
-    Attached, Instruction, Map, MapKind, Program, attach_to_function, attach_to_tracepoint,
-    attach_trampoline, load,
+    Attached, Instruction, Map, MapKind, Program, attach, attach_to_function, load,
 };
 use thiserror::Error;
 
@@ -155,12 +154,12 @@ pub(crate) enum AttachPoint {
 impl Loaded {
     pub(crate) fn attach(&mut self) -> io::Result<Attached> {
         match &self.place {
-            AttachPoint::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
-            AttachPoint::Trampoline(kind, code) => match attach_trampoline(&self.program) {
+            AttachPoint::Tracepoint(name) => attach(Some(name), &self.program),
+            AttachPoint::Trampoline(kind, code) => match attach(None, &self.program) {
                 // Old kernels (5.10 does) attach such a program once.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.program = load(*kind, code)?;
-                    attach_trampoline(&self.program)
+                    attach(None, &self.program)
                 }
                 answer => answer,
             },
@@ -185,11 +184,11 @@ pub(crate) fn at_tracepoint(
     constants: Constants,
 ) -> Result<(Loaded, Attached), String> {
     let place = AttachPoint::Tracepoint(CString::new(name).map_err(error_text)?);
-    attach(Program::RawTracepoint, &programs.copy(program, constants), place)
+    load_at(Program::RawTracepoint, &programs.copy(program, constants), place)
 }
 
 /// Loads a program, and attaches it.
-pub(crate) fn attach(
+pub(crate) fn load_at(
     kind: Program,
     code: &[Instruction],
     place: AttachPoint,

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::btf::Packet;
 use crate::object::{
-    AttachPoint, Constants, KernelPrograms, Loaded, ObjectError, Programs, at_tracepoint, attach, error_text,
+    AttachPoint, Constants, KernelPrograms, Loaded, ObjectError, Programs, at_tracepoint, error_text, load_at,
 };
 use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
@@ -225,7 +225,7 @@ impl KernelPrograms {
         if mean != Attachment::Trampoline {
             let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
             let place = AttachPoint::Function(CString::new(name).map_err(error_text)?, at);
-            return attach(Program::Kprobe, &programs.copy(program, constants), place);
+            return load_at(Program::Kprobe, &programs.copy(program, constants), place);
         }
         let function = self.function(name).ok_or("not among the kernel's own types")?;
         let (kind, program) = match at {
@@ -233,7 +233,7 @@ impl KernelPrograms {
             At::Return => (Program::Return(function), "fexit"),
         };
         let code = programs.copy(program, constants);
-        attach(kind, &code, AttachPoint::Trampoline(kind, code.clone()))
+        load_at(kind, &code, AttachPoint::Trampoline(kind, code.clone()))
     }
 }
 

@@ -29,12 +29,6 @@ impl DeviceCounters {
         let losses = self.changed.iter().filter(|(name, _)| rank(name) == LOSS);
         losses.map(|(name, count)| (name.as_str(), *count))
     }
-
-    /// Whether nothing changed.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        self.changed.is_empty()
-    }
 }
 
 /// Reads the counters of one interface's driver repeatedly. Their names are read once.

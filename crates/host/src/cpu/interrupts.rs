@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::affinity;
 use crate::error::Error;
-use crate::kernel::bpf::{Attached, Instruction, Map, MapKind, Program, attach_to_tracepoint, load};
+use crate::kernel::bpf::{Attached, Instruction, Map, MapKind, Program, attach, load};
 
 /// A kind of interrupt or software interrupt that is counted per CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -167,10 +167,8 @@ impl Softirqs {
         let counting = || {
             let sum = Map::new(MapKind::Array, KEY.len(), 8, 1)?;
             let program = load(Program::RawTracepoint, &program(&sum))?;
-            let attached = [
-                attach_to_tracepoint(c"softirq_entry", &program)?,
-                attach_to_tracepoint(c"softirq_exit", &program)?,
-            ];
+            let attached =
+                [attach(Some(c"softirq_entry"), &program)?, attach(Some(c"softirq_exit"), &program)?];
             // Soft interrupts may have begun between the two. None is under way now, because this
             // program runs.
             sum.write(&KEY, &[0; 8])?;

@@ -12,7 +12,7 @@ use crate::machine::{Target, Value, check_value};
 pub(super) const MOST_DAMAGE: usize = 10;
 
 // The version of the format; others are not followed.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 
 /// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

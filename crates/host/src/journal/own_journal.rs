@@ -14,6 +14,7 @@ use super::restore::{JournalFate, JournalReport, Process, find, follow_each};
 use super::undo::{RestoreOptions, Undoing, undo};
 use super::directory;
 use crate::error::Error;
+use crate::link::ipv6::Ipv6State;
 use crate::machine::{Machine, Target, Value};
 
 /// A setting that differs from the value that was read back after its change. It prints as a
@@ -59,7 +60,9 @@ pub struct Journal {
     /// Made with the first change.
     file: Option<JournalFile>,
     directory: PathBuf,
-    session: u64,
+    /// Journals of one session do not exclude each other in a directory that several network
+    /// namespaces share, if each is of another namespace.
+    pub session: u64,
     /// The announced changes, by their numbers.
     changes: Vec<Change>,
     /// The numbers of changes with nothing to undo now. A change of the same setting from the same
@@ -67,8 +70,9 @@ pub struct Journal {
     closed: BTreeSet<u32>,
     /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
-    /// Whether changes that a user had applied to stay may be changed.
-    may_change_applied: bool,
+    /// Whether settings that a user had applied to stay ([`Journal::keep`]) may be changed. The new
+    /// changes are undone first.
+    pub may_change_applied: bool,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
@@ -88,20 +92,6 @@ impl Journal {
             may_change_applied: false,
             claim: None,
         }
-    }
-
-    /// Sets the session. Journals of one session do not exclude each other in a directory that
-    /// several network namespaces share, if each is of another namespace.
-    #[must_use]
-    pub fn of_session(mut self, session: u64) -> Self {
-        self.session = session;
-        self
-    }
-
-    /// Permits changes of settings that a user had applied to stay ([`Journal::keep`]). The new
-    /// changes are undone first.
-    pub fn allow_changing_applied(&mut self) {
-        self.may_change_applied = true;
     }
 
     /// Lets the changes stay after the end of this process, until a user restores the machine or it
@@ -248,15 +238,12 @@ impl Journal {
     fn at_first(&self, target: &Target, now: Value) -> Value {
         let Target::Ipv6 { interface } = target else { return now };
         let mtu = Target::Ipv6Mtu { interface: interface.clone() };
-        let is_mtu = |line: &&str| line.starts_with("conf mtu ");
-        let first = self.changes().find(|one| one.target == mtu).map(|one| one.before.text());
-        let Some(line) = first.and_then(|first| first.lines().find(is_mtu)) else { return now };
-        let changed = now
-            .text()
-            .lines()
-            .map(|own| if is_mtu(&own) { line } else { own })
-            .fold(String::new(), |text, line| text + line + "\n");
-        changed.into()
+        let state = |value: &Value| Ipv6State::of_text(value.text());
+        let first = self.changes().find(|one| one.target == mtu).and_then(|one| state(&one.before));
+        match (state(&now), first) {
+            (Some(now), Some(first)) => now.with_mtu_of(&first).to_text().into(),
+            _ => now,
+        }
     }
 
     /// Notes the values of the settings of these changes after the changes, and closes those

@@ -5,6 +5,7 @@
 use std::net::IpAddr;
 
 use nix::libc;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::kernel::attributes::{TYPE, attribute, attributes, push, u16_at, u32_at};
@@ -12,7 +13,8 @@ use crate::kernel::netlink::Request;
 use crate::link::links::Links;
 
 /// The kind of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum EntryKind {
     Address,
     Route,
@@ -50,7 +52,8 @@ pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
 }
 
 /// An address, a route or a neighbour.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
     pub(crate) sort: EntryKind,
     /// The message that adds it.
@@ -60,6 +63,7 @@ pub(crate) struct Entry {
     pub(crate) lifetime: Option<[u32; 2]>,
     /// Whether it is an address that the kernel still checks for duplicates, and that can be added
     /// as it is.
+    #[serde(skip)]
     pub(crate) is_tentative: bool,
 }
 

@@ -32,12 +32,7 @@ pub enum ProgramPlace {
 
 impl Display for ProgramPlace {
     fn fmt(&self, f: &mut Formatter<'_>) -> FmtResult {
-        f.write_str(match self {
-            Self::Xdp => "XDP",
-            Self::XdpGeneric => "generic XDP",
-            Self::TcIngress => "tc ingress",
-            Self::TcEgress => "tc egress",
-        })
+        f.write_str(["XDP", "generic XDP", "tc ingress", "tc egress"][*self as usize])
     }
 }
 

@@ -259,10 +259,7 @@ fn named<'s>(sample: &StackSample, symbols: &'s Symbols, is_softirq: bool) -> Ve
 
 impl fmt::Display for SamplingScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Cpus => "CPUs",
-            Self::Threads => "threads",
-        })
+        f.write_str(["CPUs", "threads"][*self as usize])
     }
 }
 

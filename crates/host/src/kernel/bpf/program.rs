@@ -160,29 +160,18 @@ pub struct Instruction(pub u8, pub u8, pub i16, pub i32);
 #[derive(Debug)]
 pub struct Attached(#[expect(dead_code, reason = "the kernel detaches when it is closed")] OwnedFd);
 
-/// Attaches a program of kind [`Program::RawTracepoint`].
+/// Attaches a program of kind [`Program::RawTracepoint`] to a tracepoint; without one, a program of
+/// kind [`Program::Entry`] or [`Program::Return`] to the function that it was loaded for.
 ///
 /// # Errors
-/// The kernel's error: `ENOENT` without that tracepoint.
-pub fn attach_to_tracepoint(name: &CStr, program: &OwnedFd) -> io::Result<Attached> {
-    open(name.as_ptr() as u64, program)
-}
-
-/// Attaches a program of kind [`Program::Entry`] or [`Program::Return`] to the
-/// function that it was loaded for.
-///
-/// # Errors
-/// The kernel's error: 524 (`ENOTSUPP`) for a function with more than six arguments, `EBUSY` or
-/// `EPERM` where such programs are not allowed.
-pub fn attach_trampoline(program: &OwnedFd) -> io::Result<Attached> {
-    open(0, program)
-}
-
-fn open(name: u64, program: &OwnedFd) -> io::Result<Attached> {
+/// The kernel's error: `ENOENT` without that tracepoint; 524 (`ENOTSUPP`) for a function with more
+/// than six arguments, `EBUSY` or `EPERM` where such programs are not allowed.
+pub fn attach(tracepoint: Option<&CStr>, program: &OwnedFd) -> io::Result<Attached> {
+    let name = tracepoint.map_or(0, |name| name.as_ptr() as u64);
     let program = program.as_raw_fd().unsigned_abs();
     let attributes = TracepointAttributes { name, program, _padding: 0 };
-    // SAFETY: the kernel reads a NUL-terminated string behind `name` unless it is 0; that of
-    // `attach_to_tracepoint` lives until the call returns.
+    // SAFETY: the kernel reads a NUL-terminated string behind `name` unless it is 0; it lives until
+    // the call returns.
     unsafe { made(Command::OpenRawTracepoint, &attributes) }.map(Attached)
 }
 
