@@ -88,12 +88,10 @@ impl Error {
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }
     }
 
-    /// Makes the error of a file that cannot be read.
     pub(crate) fn unreadable(path: &str) -> impl FnOnce(io::Error) -> Self {
         move |errno| Self::failed(format_args!("cannot read {path}"), errno, "")
     }
 
-    /// The error of `action` on the interface `name`.
     pub(crate) fn netlink(action: impl Display, name: &str, failure: Failure) -> Self {
         match failure {
             Failure::Transport(errno) => {

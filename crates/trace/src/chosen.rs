@@ -137,7 +137,6 @@ impl<'s> Candidates<'s> {
         chosen.collect()
     }
 
-    /// The places, each with the index of its stage.
     fn places_in_order(&self, functions: bool) -> impl Iterator<Item = (usize, &'s ProbePoint)> + '_ {
         self.places.iter().enumerate().flat_map(move |(index, places)| {
             let places = places.unwrap_or_default().iter();

@@ -63,7 +63,6 @@ pub struct DeclaredRung {
 
 const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
 
-/// The one place where rungs are declared.
 const RUNGS: [DeclaredRung; 3] = [
     DeclaredRung {
         rung: Rung::Trampoline,

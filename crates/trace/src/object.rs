@@ -34,7 +34,6 @@ pub(crate) struct Programs {
 /// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
 
-/// The constants that differ from copy to copy of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) point: u64,
@@ -78,7 +77,6 @@ impl KernelPrograms {
         self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
     }
 
-    /// Makes the maps, with a ring of so many bytes for samples.
     pub(crate) fn programs(&self, ring: u32) -> Result<Programs, ObjectError> {
         let mut object = self.object.clone();
         let mut maps = BTreeMap::new();
@@ -167,7 +165,6 @@ impl Loaded {
         }
     }
 
-    /// The function of a kprobe at its entry or its return.
     pub(crate) fn function(&self, side: At) -> Option<&CString> {
         match &self.place {
             AttachPoint::Function(name, at) if *at == side => Some(name),
@@ -176,7 +173,6 @@ impl Loaded {
     }
 }
 
-/// Attaches a copy of a program to a tracepoint.
 pub(crate) fn at_tracepoint(
     programs: &Programs,
     name: &str,
@@ -187,7 +183,6 @@ pub(crate) fn at_tracepoint(
     load_at(Program::RawTracepoint, &programs.copy(program, constants), place)
 }
 
-/// Loads a program, and attaches it.
 pub(crate) fn load_at(
     kind: Program,
     code: &[Instruction],

@@ -78,7 +78,6 @@ pub struct Tracer {
     maps: BTreeMap<String, Map>,
 }
 
-/// A loaded program, and what holds it at its place, if it is attached.
 #[derive(Debug)]
 struct AttachedProgram {
     /// The number of its probe; none for what tells interruptions, which any probes need.
@@ -326,7 +325,6 @@ impl Tracer {
     }
 }
 
-/// The point at which the journeys of a phase begin.
 fn first_of_phase(probes: &[Probe], phase: JourneyPhase) -> u8 {
     probes.iter().find(|probe| probe.phase == phase).map_or(0, |probe| probe.number)
 }

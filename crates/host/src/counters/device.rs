@@ -64,7 +64,6 @@ impl DeviceReader {
     }
 }
 
-/// The counters that grew, the most telling ones first.
 fn changed<'n>(
     interface: &str,
     values: impl Iterator<Item = (&'n str, (&'n u64, &'n u64))>,

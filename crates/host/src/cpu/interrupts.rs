@@ -148,7 +148,6 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
 /// both, and so costs the same: half of what counting costs lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
-    /// A map with one number.
     sum: Map,
     _attached: [Attached; 2],
 }

@@ -85,7 +85,6 @@ pub(crate) fn parse(text: &str, tick: u64) -> BTreeMap<u32, CpuTimes> {
     text.lines().filter_map(|line| parse_line(line, tick)).collect()
 }
 
-/// The times of all CPUs together since boot, if `/proc/stat` can be read.
 pub(crate) fn since_boot(text: &str, tick: u64) -> CpuTimes {
     CpuTimes::sum(&parse(text, tick).into_values().collect::<Vec<_>>())
 }

@@ -36,7 +36,6 @@ impl Drop for Claim {
 #[derive(Clone, Debug)]
 pub(super) struct SessionEnd {
     pub(super) session: u64,
-    /// The network namespace whose settings it changes.
     pub(super) network: String,
 }
 
@@ -108,7 +107,6 @@ impl SessionEnd {
     }
 }
 
-/// The files in a directory whose names have this extension.
 fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(move |path| path.extension() == Some(extension.as_ref()))

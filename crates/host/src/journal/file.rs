@@ -28,7 +28,6 @@ pub(super) struct JournalFile {
     end: LastLine,
 }
 
-/// The state of a journal's last line.
 #[derive(Debug, PartialEq, Eq)]
 enum LastLine {
     /// The line is complete.
@@ -85,7 +84,6 @@ impl JournalFile {
         parse(&first).header
     }
 
-    /// Opens a file that can be a journal of ours; `None` if it is gone.
     fn find(path: &Path) -> Result<Option<File>, Error> {
         match open_ours(path, false) {
             Err(Error::Journal { errno, .. }) if errno.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -134,13 +132,11 @@ impl JournalFile {
         written
     }
 
-    /// Removes the journal: nothing is left to undo.
     pub(super) fn remove(self) -> Result<(), Error> {
         std::fs::remove_file(&self.path).map_err(Error::journal("remove", &self.path))?;
         self.sync_place()
     }
 
-    /// Renames the journal, so that no session undoes it.
     pub(super) fn set_aside(self) -> Result<PathBuf, Error> {
         let aside = self.path.with_extension("set-aside");
         std::fs::rename(&self.path, &aside).map_err(Error::journal("set aside", &self.path))?;

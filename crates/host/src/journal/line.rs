@@ -36,7 +36,6 @@ pub(super) enum Record {
     Applied(String),
 }
 
-/// The owner of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
@@ -45,7 +44,6 @@ pub(super) struct Header {
     /// Its start, in ticks since the machine's: together with the number it identifies the process.
     pub(super) start: u64,
     pub(super) boot: String,
-    /// The network namespace whose settings it changes.
     pub(super) network: String,
 }
 
@@ -231,7 +229,6 @@ fn read(line: &[u8]) -> Result<Record, Error> {
     serde_json::from_slice(json).map_err(|error| error.to_string().into())
 }
 
-/// A record as a line, with its end.
 pub(super) fn write(record: &Record) -> Vec<u8> {
     // Strings, numbers and enums serialize without errors; an empty line would count as damage.
     let json = serde_json::to_vec(record).unwrap_or_default();

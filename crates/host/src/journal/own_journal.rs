@@ -57,7 +57,6 @@ impl fmt::Display for Difference {
 #[derive(Debug)]
 pub struct Journal {
     machine: Machine,
-    /// Made with the first change.
     file: Option<JournalFile>,
     directory: PathBuf,
     /// Journals of one session do not exclude each other in a directory that several network
@@ -138,7 +137,6 @@ impl Journal {
         made.and(ended)
     }
 
-    /// Writes the present values back.
     fn prove(&self, settings: &[(Target, String)]) -> Result<(), Error> {
         for (target, _) in settings {
             let now = self.machine.read(target)?;
@@ -333,7 +331,6 @@ impl Journal {
         Ok(done)
     }
 
-    /// Takes the right to change the machine, unless this journal has it.
     fn claim(&mut self) -> Result<(), Error> {
         if self.claim.is_none() {
             self.claim = Some(self.take_claim(self.may_change_applied)?);
@@ -395,7 +392,6 @@ impl Journal {
     }
 }
 
-/// Sets settings, and checks that each reads back as requested.
 fn set_each(machine: &Machine, settings: &[(Target, String)]) -> Result<(), Error> {
     settings.iter().try_for_each(|(target, value)| machine.set(target, value))
 }

@@ -160,7 +160,6 @@ const WAIT: Duration = Duration::from_millis(50);
 // well under a millisecond.
 const WAIT_FOR_END: Duration = Duration::from_millis(1);
 
-/// Follows journals, for the owner of the claim.
 pub(super) fn follow_each(
     journals: &[PathBuf],
     machine: &Machine,
@@ -196,7 +195,6 @@ impl JournalReport {
     }
 }
 
-/// Undoes one journal; `None` if it is gone.
 fn follow(
     path: &Path,
     machine: &Machine,
@@ -239,7 +237,6 @@ fn not_followed(path: &Path, manner: RestoreOptions, why: String) -> JournalRepo
     JournalReport::new(path, fate)
 }
 
-/// Removes, renames or keeps the file, by its fate.
 fn settle(
     file: JournalFile,
     manner: RestoreOptions,

@@ -24,7 +24,6 @@ pub(crate) struct EventAttributes {
     pub(crate) offset: u64,
 }
 
-/// The CPU or thread that an event observes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventScope {
     /// A CPU, whatever thread runs there.
@@ -40,7 +39,6 @@ pub(crate) enum Control {
     SetBpf = 0x4004_2408,
 }
 
-/// An open event, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct Event(pub(crate) OwnedFd);
 

@@ -18,13 +18,10 @@ pub(crate) struct Netlink {
 /// A request, kept as bytes: so it may be an answer of the kernel that is sent back.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// Its type, for example `RTM_NEWLINK`.
     pub(crate) kind: u16,
-    /// The bytes after the netlink header.
     pub(crate) payload: Vec<u8>,
 }
 
-/// The reason why an exchange failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Transport(io::Error),
@@ -32,7 +29,6 @@ pub(crate) enum Failure {
     Malformed(String),
 }
 
-/// Makes something that must not be there yet.
 pub(crate) const CREATE_NEW: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 
 // `struct nlmsghdr`.
@@ -44,7 +40,6 @@ const NLMSGERR_ATTR_MSG: u16 = 1;
 const DUMPS: u32 = 8;
 
 impl Netlink {
-    /// Opens a socket for `protocol` (a constant of `netlink_sys::protocols`).
     pub(crate) fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
         // The kernel's error message, and no echo of the request. Both are optional and exist since
@@ -62,7 +57,6 @@ impl Netlink {
         self.collect().map(|(answers, _)| answers)
     }
 
-    /// Requests a dump.
     pub(crate) fn dump(&mut self, request: &Request) -> Result<Vec<Vec<u8>>, Failure> {
         let mut attempt = 1;
         loop {
@@ -128,7 +122,6 @@ impl Request {
     }
 }
 
-/// One message of a datagram.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
     kind: i32,

@@ -61,7 +61,6 @@ const ATTRIBUTES: [SettingAttributes; 14] = [
     (DeviceSetting::PauseTx, 4, None),
 ];
 
-/// The settings that an option of `ethtool` sets.
 fn set_by(option: &str) -> impl Iterator<Item = SettingAttributes> {
     ATTRIBUTES.into_iter().filter(move |(setting, ..)| setting.ethtool().option == option)
 }
@@ -168,7 +167,6 @@ pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool
     setting.chosen_by().is_some_and(is_on)
 }
 
-/// Reads an answer with the settings of an option.
 fn parse(attributes: &[u8], option: &str) -> DeviceSettings {
     let value = |(setting, kind, most): SettingAttributes| {
         let value = attribute(attributes, kind)?;

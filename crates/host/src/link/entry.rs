@@ -12,7 +12,6 @@ use crate::kernel::attributes::{TYPE, attribute, attributes, push, u16_at, u32_a
 use crate::kernel::netlink::Request;
 use crate::link::links::Links;
 
-/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EntryKind {
@@ -43,7 +42,6 @@ impl EntryKind {
 pub(crate) const IPV4: u8 = libc::AF_INET as u8;
 pub(crate) const IPV6: u8 = libc::AF_INET6 as u8;
 
-/// The family of an address, and its bytes.
 pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
     match address {
         IpAddr::V4(address) => (IPV4, address.octets().to_vec()),
@@ -56,7 +54,6 @@ pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
     pub(crate) sort: EntryKind,
-    /// The message that adds it.
     pub(crate) message: Vec<u8>,
     /// The preferred and the valid lifetime in seconds, if not for ever. A route has the second
     /// only.
@@ -239,7 +236,6 @@ fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     Some(Entry { sort: EntryKind::Neighbour, message, lifetime: None, is_tentative: false })
 }
 
-/// The attributes but those of these types.
 fn without(inside: &[u8], left_out: &[u16]) -> Vec<u8> {
     let kept = attributes(inside).filter(|(kind, _)| !left_out.contains(&(kind & TYPE)));
     kept.fold(Vec::new(), |mut bytes, (kind, value)| {
@@ -249,7 +245,6 @@ fn without(inside: &[u8], left_out: &[u16]) -> Vec<u8> {
 }
 
 impl Links {
-    /// The entries of one kind of an interface.
     pub(crate) fn entries(&mut self, sort: EntryKind, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
         let mut payload = vec![0; sort.header()];
         payload[0] = family;

@@ -24,7 +24,6 @@ pub struct Impairment {
     rate: u64,
 }
 
-/// A discipline to be made.
 struct Order {
     handle: u32,
     parent: u32,
@@ -80,7 +79,6 @@ impl Impairment {
         self.delay_ns > 0 || self.loss > 0
     }
 
-    /// The effect of our disciplines among those of an interface.
     fn from_disciplines(all: &[Discipline]) -> Self {
         let mut found = Self::default();
         for Discipline { options, handle, .. } in all {

@@ -64,7 +64,6 @@ counted! {
     }
 }
 
-/// An interface with the facts that are no part of its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LinkFacts {
     pub(crate) link: Link,
@@ -77,9 +76,7 @@ pub(crate) struct LinkFacts {
     /// Whether IPv6 is ready on it (`IF_READY`): it is up, has had a carrier since, and the kernel
     /// has added the addresses of its own.
     pub(crate) has_ipv6_ready: bool,
-    /// The place and the number of its XDP program.
     pub(crate) xdp: Option<(ProgramPlace, u32)>,
-    /// The network's number and the UDP port of a VXLAN tunnel.
     pub(crate) vxlan: Option<(u32, u16)>,
 }
 
@@ -158,7 +155,6 @@ impl LinkFacts {
 }
 
 impl LinkCounters {
-    /// Reads `struct rtnl_link_stats64`.
     fn parse(value: &[u8]) -> Self {
         let number = |place: usize| u64_at(value, 8 * place).unwrap_or(0);
         Self {
@@ -186,7 +182,6 @@ fn xdp(value: &[u8]) -> Option<(ProgramPlace, u32)> {
     Some((place, u32_at(number, 0).filter(|number| *number != 0)?))
 }
 
-/// A link-layer address in words; `None` for an empty one.
 pub(crate) fn hardware_address(value: &[u8]) -> Option<String> {
     let words: Vec<String> = value.iter().map(|byte| format!("{byte:02x}")).collect();
     (!words.is_empty()).then(|| words.join(":"))

@@ -131,7 +131,6 @@ fn name(bytes: &[u8]) -> String {
     words::sanitised_line(String::from_utf8_lossy(&bytes[..end]).trim()).into_owned()
 }
 
-/// A socket of the network namespace of the calling thread.
 pub(crate) fn open() -> nix::Result<OwnedFd> {
     socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
 }

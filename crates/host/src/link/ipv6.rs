@@ -18,7 +18,6 @@ use crate::link::links::Links;
 /// interface: it removes its addresses, routes and neighbours, and resets its sysctls.
 pub const LEAST_IPV6_MTU: u32 = 1_280;
 
-/// The part of the state that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ipv6Part {
     /// All of IPv6.
@@ -136,7 +135,6 @@ impl Ipv6State {
         made.and(settled)
     }
 
-    /// The state with the interface's MTU of IPv6 in another one.
     pub(crate) fn with_mtu_of(mut self, other: &Self) -> Self {
         if let (Some(own), Some(other)) = (self.sysctls.get_mut(MTU), other.sysctls.get(MTU)) {
             own.clone_from(other);
@@ -144,13 +142,11 @@ impl Ipv6State {
         self
     }
 
-    /// The text of the state.
     pub(crate) fn to_text(&self) -> String {
         // Texts, numbers and switches serialize without errors; no text counts as no state.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads the text of a state; `None` if it is invalid.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let state: Self = serde_json::from_str(text).ok()?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -175,7 +171,6 @@ impl Ipv6State {
             && entries(self) == entries(before)
     }
 
-    /// The state for people, by its numbers.
     pub(crate) fn summary(&self) -> String {
         if *self == Self::default() {
             return "none".to_owned();

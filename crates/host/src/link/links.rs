@@ -41,7 +41,6 @@ const NAME_MAX: usize = 15;
 
 pub(crate) const UP: u32 = libc::IFF_UP.cast_unsigned();
 
-/// An attribute: its type and flags, and its value.
 type Attribute = (u16, Vec<u8>);
 
 /// The interfaces of one network namespace: that of the thread that opened this, even if it enters
@@ -77,7 +76,6 @@ impl Links {
         Ok(self.facts(name)?.link)
     }
 
-    /// The interface with this name or alternative name, and more facts about it.
     pub(crate) fn facts(&mut self, name: &str) -> Result<LinkFacts, Error> {
         // The kernel looks up a short name among both.
         if name.len() <= NAME_MAX {
@@ -87,7 +85,6 @@ impl Links {
         self.look_up(0, &[(libc::IFLA_ALT_IFNAME, string(name))], name)
     }
 
-    /// The interface with this index. `name` is for error messages.
     pub(crate) fn facts_by_index(&mut self, index: u32, name: &str) -> Result<LinkFacts, Error> {
         self.look_up(index, &[], name)
     }
@@ -147,7 +144,6 @@ impl Links {
         self.set(port, (libc::IFLA_MASTER, number(index)), action)
     }
 
-    /// Makes a virtual interface of a kind with the data of that kind.
     pub(crate) fn create(
         &mut self,
         name: &str,
@@ -162,7 +158,6 @@ impl Links {
         self.change(&request, CREATE_NEW, name, action)
     }
 
-    /// Sets an attribute of an interface.
     pub(crate) fn set(
         &mut self,
         name: &str,
@@ -328,7 +323,6 @@ fn link_request(kind: u16, [index, flags, mask]: [u32; 3], attributes: &[Attribu
     Request { kind, payload: [header, encode(attributes)].concat() }
 }
 
-/// The attribute that names the interface.
 fn named(name: &str) -> Result<Attribute, Error> {
     check_name(name)?;
     Ok((libc::IFLA_IFNAME, string(name)))

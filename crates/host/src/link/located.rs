@@ -205,7 +205,6 @@ fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|six| IpAddr::V6(six.ip())))
 }
 
-/// Whether an address is valid on one link only.
 fn is_of_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => four.is_link_local(),

@@ -10,10 +10,8 @@ use crate::kernel::netlink::Request;
 use crate::link::entry::family;
 use crate::link::links::Links;
 
-/// A neighbour that is resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Neighbour {
-    /// The index of its interface.
     pub(crate) interface: u32,
     pub(crate) address: IpAddr,
     pub(crate) link_address: Vec<u8>,
@@ -43,7 +41,6 @@ impl Links {
         Ok(all.len())
     }
 
-    /// The neighbours that have a link-layer address.
     pub(crate) fn neighbours(&mut self) -> Result<Vec<Neighbour>, Error> {
         let request = Request { kind: libc::RTM_GETNEIGH, payload: vec![0; HEADER] };
         let payloads = self.dump(&request, "", format_args!("list the neighbours"))?;

@@ -46,7 +46,6 @@ const PARENTS: [(u32, ProgramPlace); 3] = [
 ];
 
 impl Links {
-    /// The programs and filters of an interface, as far as this process may see them.
     pub(crate) fn programs(&mut self, LinkFacts { link, xdp, .. }: &LinkFacts) -> Programs {
         let mut found = Programs::new();
         let mut add = |place: ProgramPlace, name: String| {

@@ -92,7 +92,6 @@ fn opened<T>(slot: &mut Option<T>, open: impl FnOnce() -> Result<T, Error>) -> R
     })
 }
 
-/// Writes a value of a setting that is in no file.
 pub(super) fn write(target: &Target, value: &Value, files: &Files) -> Result<(), Error> {
     if let Target::Made { name, kind } = target {
         return delete_made(target, name, kind, value);
@@ -154,7 +153,6 @@ fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -
     links.restore_entries(&others, is_address, family, (link.index, &link.name))
 }
 
-/// The interface of this name that netassay may have made.
 fn find_made(links: &mut Links, name: &str) -> Result<Option<LinkFacts>, Error> {
     match links.facts(name) {
         Err(Error::NoInterface { .. }) => Ok(None),
@@ -162,7 +160,6 @@ fn find_made(links: &mut Links, name: &str) -> Result<Option<LinkFacts>, Error> 
     }
 }
 
-/// The text that distinguishes an interface that was made from any later interface of its name.
 fn made(link: &Link) -> String {
     format!("{} {}", link.index, link.kind.as_deref().unwrap_or("device"))
 }

@@ -58,7 +58,6 @@ impl Interface {
     }
 }
 
-/// The part of a device's identity beside its index.
 fn device(facts: &LinkFacts) -> &str {
     facts.permanent_address.as_deref().or(facts.link.kind.as_deref()).unwrap_or_default()
 }

@@ -34,7 +34,6 @@ pub struct Machine {
     files: Files,
 }
 
-/// The boot of the machine and the network namespace that settings belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// The random name of the boot; a reboot resets every change.
@@ -196,7 +195,6 @@ fn check_allowed(target: &Target) -> Result<(), Error> {
     target.check().map_err(|why| forbidden(target, &why.to_string()))
 }
 
-/// The error for a setting that must not be changed.
 fn forbidden(target: &Target, why: &str) -> Error {
     format!("cannot change {target}: {why}").into()
 }
@@ -217,7 +215,6 @@ fn no_feature(interface: &str, names: &str) -> Error {
     .into()
 }
 
-/// The error for a file of a setting that cannot be read or written.
 fn file_refused(action: Arguments<'_>, path: &Path, errno: io::Error) -> Error {
     let way_out = match errno.kind() {
         io::ErrorKind::PermissionDenied => "; it needs root, outside of any user namespace",

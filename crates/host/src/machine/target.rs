@@ -145,7 +145,6 @@ impl Target {
         }
     }
 
-    /// The part of an interface's IPv6 state that this setting is.
     pub(crate) fn scope(&self) -> Option<Ipv6Part> {
         match self {
             Self::Ipv6 { .. } => Some(Ipv6Part::All),
@@ -257,7 +256,6 @@ impl Target {
 /// The end of a [`Target::Device`] number that the driver chose by itself.
 pub(super) const CHOSEN: &str = " (adaptive)";
 
-/// Checks that this can be the value of a setting.
 pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
     let bytes = value.text().len();
     if bytes > LONGEST_VALUE {
@@ -266,7 +264,6 @@ pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares lists of ports or CPUs: numbers up to 65535.
 fn same_list(asked: &str, got: &[String]) -> bool {
     parse_cpu_list(asked).is_ok_and(|asked| parse_cpu_list(&got.concat()).is_ok_and(|got| got == asked))
 }

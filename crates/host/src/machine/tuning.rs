@@ -114,7 +114,6 @@ impl Machine {
         Interface::find(interface).and_then(|found| self.affected_by_steering(&found)).unwrap_or_default()
     }
 
-    /// The CPUs in the value of a setting; `None` for none.
     fn cpus_of(&self, target: &Target) -> Option<String> {
         let value = self.read(target).ok()?;
         if let Target::IrqAffinity { .. } = target {

@@ -143,7 +143,6 @@ struct ElementAttributes {
 /// describes it.
 #[derive(Debug)]
 pub struct Ring {
-    /// The position up to which this process has read.
     consumed: Pages,
     /// The position up to which programs have written; behind this page the records, mapped twice
     /// in a row, so that none of them is divided.

@@ -119,7 +119,6 @@ pub fn load(program: Program, instructions: &[Instruction]) -> Result<OwnedFd, L
 
 const LOG_BYTES: usize = 1 << 20;
 
-/// The last line of the verifier that is not its statistics.
 fn last_reason(log: &[u8]) -> String {
     let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(text);
