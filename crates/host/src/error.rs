@@ -63,10 +63,7 @@ impl Error {
         matches!(self, Self::Journal { errno, .. } if errno.kind() == io::ErrorKind::PermissionDenied)
     }
 
-    pub(crate) fn journal(
-        action: &'static str,
-        path: impl Into<PathBuf>,
-    ) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn journal(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |errno| Self::Journal { action, path, errno }
     }

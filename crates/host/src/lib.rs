@@ -37,7 +37,8 @@ pub use environment::{
 };
 pub use error::Error;
 pub use kernel::bpf;
-#[doc(hidden)] pub use kernel::counted::wrapping_since;
+#[doc(hidden)]
+pub use kernel::counted::wrapping_since;
 pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::ethtool::Ethtool;

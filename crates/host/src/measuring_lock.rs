@@ -8,8 +8,8 @@ use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
 use crate::error::Error;
-use crate::journal::directory::{in_user_namespace, lock, make, process};
 use crate::journal;
+use crate::journal::directory::{in_user_namespace, lock, make, process};
 
 // The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";

@@ -33,7 +33,8 @@ use crate::privileges::{Privileges, UserNamespaces};
 pub fn enter_user() -> Result<(), Error> {
     single_thread()?;
     let (user, group) = (geteuid(), getegid());
-    let refused = |step: String, errno: io::Error| user_refused(&step, errno, &Privileges::read().user_namespaces);
+    let refused =
+        |step: String, errno: io::Error| user_refused(&step, errno, &Privileges::read().user_namespaces);
     prctl::set_dumpable(true)
         .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
     unshare(CloneFlags::CLONE_NEWUSER)

@@ -219,8 +219,7 @@ pub(crate) mod tests {
         inside.in_user_namespace = Some(true);
         assert!(privilege(&inside).unwrap_err().contains("user namespace"));
         let has = |capabilities| own.capabilities.contains(capabilities);
-        let capable =
-            has(CapabilitySet::SYS_ADMIN) || has(CapabilitySet::BPF | CapabilitySet::PERFMON);
+        let capable = has(CapabilitySet::SYS_ADMIN) || has(CapabilitySet::BPF | CapabilitySet::PERFMON);
         if !capable {
             let mut first = own;
             first.in_user_namespace = Some(false);

@@ -8,9 +8,7 @@ use std::os::fd::OwnedFd;
 
 use aya_obj::generated::bpf_insn;
 use aya_obj::{Object, btf};
-use host::bpf::{
-    Attached, Instruction, Map, MapKind, Program, attach, attach_to_function, load,
-};
+use host::bpf::{Attached, Instruction, Map, MapKind, Program, attach, attach_to_function, load};
 
 use crate::path::At;
 use crate::tracer::TraceError;
@@ -70,7 +68,8 @@ impl KernelPrograms {
         let mut object = self.object.clone();
         let mut maps = BTreeMap::new();
         for (name, map) in &object.maps {
-            let made = create_map(map, ring).map_err(|error| TraceError::Misfit(format!("map {name}: {error}")))?;
+            let made =
+                create_map(map, ring).map_err(|error| TraceError::Misfit(format!("map {name}: {error}")))?;
             maps.insert(name.clone(), made);
         }
         let described = self.object.maps.iter();

@@ -270,8 +270,7 @@ impl Layer {
 
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [&str; 7] =
-            ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"];
+        const NAMES: [&str; 7] = ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"];
         f.write_str(NAMES[*self as usize])
     }
 }
@@ -304,7 +303,6 @@ impl JourneyPhase {
             true => Self::Reading,
         })
     }
-
 }
 
 #[cfg(test)]

@@ -46,10 +46,7 @@ const EXIT: Duration = Duration::from_secs(1);
 impl Claim {
     /// Takes the right, after waiting up to [`EXIT`] for a holder that is about to exit; or the
     /// name of the process that keeps it.
-    pub(super) fn await_free(
-        directory: &Path,
-        end: &SessionEnd,
-    ) -> Result<Result<Self, String>, Error> {
+    pub(super) fn await_free(directory: &Path, end: &SessionEnd) -> Result<Result<Self, String>, Error> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -62,10 +59,7 @@ impl Claim {
 
     /// Takes the right for an end of a session, or for no session (`None`); or the name of the
     /// process that has it.
-    pub(super) fn take(
-        directory: &Path,
-        end: Option<&SessionEnd>,
-    ) -> Result<Result<Self, String>, Error> {
+    pub(super) fn take(directory: &Path, end: Option<&SessionEnd>) -> Result<Result<Self, String>, Error> {
         let look = match lock(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),

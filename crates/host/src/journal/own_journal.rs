@@ -8,11 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, SessionEnd};
+use super::directory;
 use super::file::JournalFile;
 use super::line::{Change, Header, Record};
 use super::restore::{JournalFate, JournalReport, Process, find, follow_each};
 use super::undo::{RestoreOptions, Undoing, undo};
-use super::directory;
 use crate::error::Error;
 use crate::link::ipv6::Ipv6State;
 use crate::machine::{Machine, Target, Value};

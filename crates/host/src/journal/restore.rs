@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::claim::{Claim, SessionEnd};
+use super::directory;
 use super::file::JournalFile;
 use super::line::{Damage, parse};
 use super::undo::{RestoreOptions, Undoing, undo};
-use super::directory;
 use crate::cpu::threads::ThreadStat;
 use crate::error::Error;
 use crate::machine::{Identity, Machine};

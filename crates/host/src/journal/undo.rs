@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::line::Record;
 use super::Change;
+use super::line::Record;
 use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 

@@ -154,14 +154,16 @@ impl Frame<'_> {
         match self.kind {
             // Since Linux 4.15 the end of a dump carries an errno too.
             libc::NLMSG_DONE if self.payload.is_empty() => Some(Ok(())),
-            kind @ (libc::NLMSG_ERROR | libc::NLMSG_DONE) => match u32_at(self.payload, 0).map(u32::cast_signed) {
-                Some(code) if code >= 0 => Some(Ok(())),
-                Some(code) => Some(Err(Failure::Refused {
-                    errno: io::Error::from_raw_os_error(code.saturating_neg()),
-                    said: self.kernel_message(),
-                })),
-                None => malformed(format!("message {kind} has no error number")),
-            },
+            kind @ (libc::NLMSG_ERROR | libc::NLMSG_DONE) => {
+                match u32_at(self.payload, 0).map(u32::cast_signed) {
+                    Some(code) if code >= 0 => Some(Ok(())),
+                    Some(code) => Some(Err(Failure::Refused {
+                        errno: io::Error::from_raw_os_error(code.saturating_neg()),
+                        said: self.kernel_message(),
+                    })),
+                    None => malformed(format!("message {kind} has no error number")),
+                }
+            }
             libc::NLMSG_OVERRUN => malformed("messages were lost".to_owned()),
             _ => None,
         }

@@ -38,8 +38,12 @@ impl DeviceChange {
 
 // Settings that one message reads, and the next one sets: the option of `ethtool` that sets them,
 // their name, and the message that reads (`ETHTOOL_MSG_*_GET`).
-const GROUPS: [(&str, &str, u8); 4] =
-    [("-G", "rings", 15), ("-L", "queues", 17), ("-C", "interrupt coalescing", 19), ("-A", "pause frames", 21)];
+const GROUPS: [(&str, &str, u8); 4] = [
+    ("-G", "rings", 15),
+    ("-L", "queues", 17),
+    ("-C", "interrupt coalescing", 19),
+    ("-A", "pause frames", 21),
+];
 
 /// A setting with its attribute, and that of its greatest value (`linux/ethtool_netlink.h`).
 type SettingAttributes = (DeviceSetting, u16, Option<u16>);

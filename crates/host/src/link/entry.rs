@@ -178,8 +178,7 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
         .and_then(|cache| Some([u32_at(cache, 0)?, u32_at(cache, 4)?]))
         .filter(|lifetime| *lifetime != [FOREVER; 2]);
     // Only the kernel can add an address of stable privacy.
-    let is_tentative =
-        flags & (libc::IFA_F_TENTATIVE | libc::IFA_F_STABLE_PRIVACY) == libc::IFA_F_TENTATIVE;
+    let is_tentative = flags & (libc::IFA_F_TENTATIVE | libc::IFA_F_STABLE_PRIVACY) == libc::IFA_F_TENTATIVE;
     Some(Entry { sort: EntryKind::Address, message, lifetime, is_tentative })
 }
 
@@ -335,7 +334,8 @@ mod tests {
         let header = [vec![IPV6, 64, 0x80, 0], index.to_ne_bytes().to_vec()].concat();
         let cache = [preferred, FOREVER, 5, 6].map(u32::to_ne_bytes).concat();
         let flags = encoded(libc::IFA_FLAGS, &flags.to_ne_bytes());
-        [header, encoded(libc::IFA_ADDRESS, &[0xfd; 16]), encoded(libc::IFA_CACHEINFO, &cache), flags].concat()
+        [header, encoded(libc::IFA_ADDRESS, &[0xfd; 16]), encoded(libc::IFA_CACHEINFO, &cache), flags]
+            .concat()
     }
 
     #[test]
@@ -354,7 +354,8 @@ mod tests {
         assert_eq!(parse(&address_of(0x80, FOREVER, 8)), None);
         assert_eq!(Entry::parse(EntryKind::Address, &address_of(0x80, FOREVER, INDEX), IPV4, INDEX), None);
         // Its message is that of an address that is not detected first, and then its own.
-        let flags = |bytes: &[u8]| attributes(&bytes[8..]).find(|one| one.0 == libc::IFA_FLAGS).unwrap().1.to_vec();
+        let flags =
+            |bytes: &[u8]| attributes(&bytes[8..]).find(|one| one.0 == libc::IFA_FLAGS).unwrap().1.to_vec();
         assert_eq!(flags(&permanent.message_with(libc::IFA_F_NODAD)), 2u32.to_ne_bytes());
         assert_eq!(flags(&permanent.message_with(0)), 0u32.to_ne_bytes());
     }

@@ -276,14 +276,17 @@ mod tests {
             let text = format!(r#"{{"sysctls":{{"{sysctl}":"1"}}}}"#);
             assert_eq!(Ipv6State::of_text(&text), None, "{text}");
         }
-        for text in ["", "x", "[]", r#"{"entries":[{"sort":"x","message":[0],"lifetime":null}]}"#, r#"{"x":1}"#] {
+        for text in
+            ["", "x", "[]", r#"{"entries":[{"sort":"x","message":[0],"lifetime":null}]}"#, r#"{"x":1}"#]
+        {
             assert_eq!(Ipv6State::of_text(text), None, "{text}");
         }
     }
 
     #[test]
     fn the_time_that_is_left_makes_no_difference() {
-        let entry = |sort, byte: u8, lifetime| Entry { sort, message: vec![byte], lifetime, is_tentative: false };
+        let entry =
+            |sort, byte: u8, lifetime| Entry { sort, message: vec![byte], lifetime, is_tentative: false };
         let of_entries = |entries: &[Entry]| Ipv6State { entries: entries.to_vec(), ..Ipv6State::default() };
         let address = |byte, lifetime| entry(EntryKind::Address, byte, lifetime);
         let route = |byte| entry(EntryKind::Route, byte, None);
@@ -298,10 +301,7 @@ mod tests {
         let without = of_entries(&[address(0, None)]);
         let with = Ipv6State { awaits_carrier: true, ..without.clone() };
         assert!(!with.is_same(&without) && without.is_same(&with) && with.is_same(&with));
-        assert_eq!(
-            mtu("1").summary(),
-            "1 address(es), 2 route(s), 0 permanent neighbour(s), 1 sysctl(s)"
-        );
+        assert_eq!(mtu("1").summary(), "1 address(es), 2 route(s), 0 permanent neighbour(s), 1 sysctl(s)");
         assert_eq!(of_entries(&[]).summary(), "none");
     }
 }

@@ -74,9 +74,7 @@ impl Machine {
             // A device with one queue has no choice of CPUs for it, and refuses to be read.
             let readable = self.files.texts(&format!("{directory}/queues"), "tx-", "/xps_cpus");
             let queues = readable.keys().filter_map(|name| name.strip_prefix("tx-")?.parse().ok());
-            all.extend(
-                queues.map(|queue| Target::TransmitSteering { interface: interface.clone(), queue }),
-            );
+            all.extend(queues.map(|queue| Target::TransmitSteering { interface: interface.clone(), queue }));
         }
         // Drivers choose the CPUs of their interrupts when the number of queues changes.
         let interrupts = super::requested::interrupts(self, &name).unwrap_or_default();

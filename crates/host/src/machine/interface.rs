@@ -96,10 +96,9 @@ mod tests {
         ] {
             assert!(serde_json::from_str::<Interface>(wrong).is_err(), "{wrong}");
         }
-        for wrong in [
-            r#"{"name":"../x","index":5,"device":"veth"}"#,
-            r#"{"name":"eth0","index":0,"device":"veth"}"#,
-        ] {
+        for wrong in
+            [r#"{"name":"../x","index":5,"device":"veth"}"#, r#"{"name":"eth0","index":0,"device":"veth"}"#]
+        {
             assert!(serde_json::from_str::<Interface>(wrong).unwrap().check().is_err(), "{wrong}");
         }
     }

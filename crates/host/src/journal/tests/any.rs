@@ -4,8 +4,8 @@ use super::*;
 
 /// Values of a setting: nothing, a line, a long list, any characters.
 fn values() -> impl Strategy<Value = String> {
-    let long =
-        (100usize..9000).prop_map(|ports| (0..ports).map(|port| format!("{},", port * 2)).collect::<String>());
+    let long = (100usize..9000)
+        .prop_map(|ports| (0..ports).map(|port| format!("{},", port * 2)).collect::<String>());
     prop_oneof![
         Just(String::new()),
         Just("\n".to_owned()),

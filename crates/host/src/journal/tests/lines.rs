@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::line::{
-    Change, Damage, FORMAT, Header, MOST_DAMAGE, Record, parse, unfinished, write,
-};
+use super::super::line::{Change, Damage, FORMAT, Header, MOST_DAMAGE, Record, parse, unfinished, write};
 use crate::machine::{Target, Value};
 
 fn begun() -> Vec<u8> {
@@ -81,8 +79,7 @@ fn damaged_lines_are_counted_and_ten_are_reported() {
 
 #[test]
 fn what_no_journal_says_is_damage() {
-    let hostile =
-        Change { target: Target::Sysctl { name: "kernel.core_pattern".to_owned() }, ..change(1) };
+    let hostile = Change { target: Target::Sysctl { name: "kernel.core_pattern".to_owned() }, ..change(1) };
     let long = Change { before: "x".repeat(300_000).as_str().into(), ..change(1) };
     for (records, why) in [
         (vec![Record::Change(hostile)], "not on the list"),
