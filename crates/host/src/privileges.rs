@@ -77,24 +77,23 @@ impl UserNamespaces {
     /// Which of these settings forbids user namespaces to an ordinary user, with the remedy; `None`
     /// if none does. Seccomp filters and security modules may still forbid them: only a try tells.
     pub fn obstacle(&self) -> Option<String> {
-        let setting = if !self.supported {
-            Some("this kernel has no user namespaces (CONFIG_USER_NS); run as root")
-        } else if self.max == Some(0) {
-            Some(
+        let settings = [
+            (!self.supported, "this kernel has no user namespaces (CONFIG_USER_NS); run as root"),
+            (
+                self.max == Some(0),
                 "user namespaces are off: `sysctl user.max_user_namespaces=15000` allows them, or run as root",
-            )
-        } else if self.unprivileged_clone == Some(false) {
-            Some(
+            ),
+            (
+                self.unprivileged_clone == Some(false),
                 "user namespaces are for root only: `sysctl kernel.unprivileged_userns_clone=1` allows them to all users, or \
                  run as root",
-            )
-        } else {
-            None
-        };
+            ),
+        ];
+        let setting = settings.into_iter().find(|(forbids, _)| *forbids);
         // A program's own profile may allow them.
         let is_own = |profile: &String| !SHARED_PROFILES.iter().any(|name| profile.starts_with(name));
         let by_apparmor = || self.apparmor().filter(|_| !self.apparmor_profile.as_ref().is_some_and(is_own));
-        setting.map(str::to_owned).or_else(by_apparmor)
+        setting.map(|(_, way_out)| way_out.to_owned()).or_else(by_apparmor)
     }
 
     /// AppArmor's restriction of user namespaces, with the profile and the remedy; `None` without

@@ -166,7 +166,7 @@ pub(crate) mod tests {
 
     #[test]
     fn types_need_a_file_with_the_right_magic() {
-        let magic = BTF_MAGIC.to_ne_bytes();
+        let magic = MAGIC.to_ne_bytes();
         assert_eq!(lacks(&[(BTF, &magic)], Need::Types), None);
         assert!(lacks(&[(BTF, b"xx")], Need::Types).unwrap().contains("not in the format"));
         assert!(lacks(&[(BTF, b"x")], Need::Types).unwrap().contains("cannot be read"));

@@ -129,7 +129,7 @@ pub(crate) struct LoadedProgram {
     /// The number of its probe; none for what tells interruptions, which any probes need.
     pub(crate) point: Option<u8>,
     pub(crate) place: AttachPoint,
-    program: OwnedFd,
+    pub(crate) program: OwnedFd,
     pub(crate) attached: Option<Attached>,
 }
 

@@ -156,17 +156,10 @@ impl LinkFacts {
 
 impl LinkCounters {
     fn parse(value: &[u8]) -> Self {
-        let number = |place: usize| u64_at(value, 8 * place).unwrap_or(0);
-        Self {
-            rx_packets: number(0),
-            tx_packets: number(1),
-            rx_bytes: number(2),
-            tx_bytes: number(3),
-            rx_errors: number(4),
-            tx_errors: number(5),
-            rx_dropped: number(6),
-            tx_dropped: number(7),
-        }
+        // `struct rtnl_link_stats64`.
+        let [rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped] =
+            std::array::from_fn(|place| u64_at(value, 8 * place).unwrap_or(0));
+        Self { rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped }
     }
 }
 

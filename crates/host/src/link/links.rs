@@ -39,8 +39,6 @@ const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0
 // `IFNAMSIZ` of linux/if.h, without its final zero.
 const NAME_MAX: usize = 15;
 
-pub(crate) const UP: u32 = libc::IFF_UP.cast_unsigned();
-
 type Attribute = (u16, Vec<u8>);
 
 /// The interfaces of one network namespace: that of the thread that opened this, even if it enters
@@ -170,12 +168,14 @@ impl Links {
 
     /// Sets the interface up.
     pub fn set_up(&mut self, name: &str) -> Result<(), Error> {
-        self.set_state(name, "up", UP)
+        self.set_state(name, true)
     }
 
     /// Sets the interface up or down. Of an interface that is down the kernel removes its routes,
     /// and most of its IPv6 addresses.
-    pub(crate) fn set_state(&mut self, name: &str, state: &str, flags: u32) -> Result<(), Error> {
+    pub(crate) fn set_state(&mut self, name: &str, up: bool) -> Result<(), Error> {
+        const UP: u32 = libc::IFF_UP.cast_unsigned();
+        let (state, flags) = if up { ("up", UP) } else { ("down", 0) };
         let request = link_request(libc::RTM_SETLINK, [0, flags, UP], &[named(name)?]);
         self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
     }

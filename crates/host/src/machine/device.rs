@@ -19,7 +19,7 @@ use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::{Link, LinkFacts};
 use crate::link::ipv6::Ipv6State;
-use crate::link::links::{Links, UP};
+use crate::link::links::Links;
 
 /// Reads several settings at one time, and remembers them: so a list of an interface's features is
 /// read once.
@@ -113,8 +113,7 @@ pub(super) fn write(target: &Target, value: &Value, files: &Files) -> Result<(),
         },
         Target::Up { .. } => match (text, link.up) {
             ("up", true) | ("down", false) => Ok(()),
-            (state @ "up", false) => links.set_state(name, state, UP),
-            (state @ "down", true) => links.set_state(name, state, 0),
+            ("up" | "down", is_up) => links.set_state(name, !is_up),
             _ => unknown("up or down"),
         },
         Target::Address { address, prefix, .. } => {
