@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
-use host::journal::JournalError;
 use host::perf::{PerfError, SymbolsError};
 use thiserror::Error;
 
@@ -121,12 +120,11 @@ impl Refusal {
 
     /// From an error of the machine's settings, after which other requests can still be met, unless
     /// the journal cannot be written.
-    pub(crate) fn of_settings(error: JournalError) -> Self {
-        let other_requests = match error {
-            JournalError::File { .. } => OtherRequests::ChangesFail,
-            _ => OtherRequests::Possible,
-        };
-        Self { why: error.to_string(), other_requests }
+    pub(crate) fn of_settings(error: host::Error) -> Self {
+        match error {
+            host::Error::Journal { .. } => error.into(),
+            error => Self::passing(error),
+        }
     }
 
     /// From the reason why states cannot take turns.
@@ -176,20 +174,14 @@ passing!(io::Error, load::Error, trace::PathError, trace::TraceError, PerfError,
 
 impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {
-        // Interfaces of a testbed do not come back: every later request that names it would fail
-        // too.
-        let is_broken = matches!(error, host::Error::NoInterface { .. });
-        let other_requests = if is_broken { OtherRequests::Fail } else { OtherRequests::Possible };
+        let other_requests = match error {
+            // Interfaces of a testbed do not come back: every later request that names it would
+            // fail too.
+            host::Error::NoInterface { .. } => OtherRequests::Fail,
+            host::Error::Journal { .. } => OtherRequests::ChangesFail,
+            _ => OtherRequests::Possible,
+        };
         Self { why: error.to_string(), other_requests }
-    }
-}
-
-impl From<JournalError> for Refusal {
-    fn from(error: JournalError) -> Self {
-        match error {
-            JournalError::Other(error) => error.into(),
-            error => Self::of_settings(error),
-        }
     }
 }
 
@@ -205,7 +197,7 @@ mod tests {
             matches!(gone.into_answer(), Answer::Failed { broken: true, why } if why.contains("no-such-link"))
         );
         let (path, errno) = ("1.journal".into(), std::io::ErrorKind::StorageFull.into());
-        let full = Refusal::from(JournalError::File { action: "write", path, errno });
+        let full = Refusal::from(host::Error::Journal { action: "write", path, errno });
         assert!(matches!(full.into_answer(), Answer::NoJournal { why } if why.contains("1.journal")));
         assert!(matches!(Refusal::from("busy").into_answer(), Answer::Failed { broken: false, .. }));
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use host::journal::{self, Change, Journal};
 use host::machine::{Machine, MachineRequest, Target, Value};
-use host::{Capability, HeldLatency};
+use host::{CapabilitySet, HeldLatency};
 use words::Tuning;
 
 use crate::error::{Refusal, Reply};
@@ -52,7 +52,7 @@ impl MachineSettings {
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
         if wanted.is_empty() {
-            if host::Privileges::read().has(Capability::NetAdmin) {
+            if host::Privileges::read().capabilities.contains(CapabilitySet::NET_ADMIN) {
                 self.journal()?.check_free().map_err(Refusal::of_settings)?;
             }
             return Ok(Answer::MachineChanged { changes: Vec::new() });
@@ -64,7 +64,7 @@ impl MachineSettings {
         self.placed = settings.iter().filter(is_placement).cloned().collect();
         let journal = self.journal()?;
         journal.change(&settings).map_err(Refusal::of_settings)?;
-        let changed = journal.changes().iter().filter(|change| !change.is_nothing());
+        let changed = journal.changes().filter(|change| !change.is_nothing());
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
@@ -175,7 +175,7 @@ impl MachineSettings {
     /// Permits changes of settings that a user had applied to stay.
     pub(crate) fn allow_changing_applied(&mut self) -> Result<(), Refusal> {
         self.check_allowed()?;
-        self.journal()?.allow_changing_applied();
+        self.journal()?.may_change_applied = true;
         Ok(())
     }
 
@@ -205,13 +205,15 @@ impl MachineSettings {
     fn journal(&mut self) -> Result<&mut Journal, Refusal> {
         Ok(match &mut self.journal {
             Some(journal) => journal,
-            _ if !host::Privileges::read().has(Capability::NetAdmin) => {
+            _ if !host::Privileges::read().capabilities.contains(CapabilitySet::NET_ADMIN) => {
                 let why = if nix::unistd::geteuid().is_root() { NO_NET_ADMIN } else { NO_ROOT };
                 return Err(why.into());
             }
             none => {
                 let directory = journal::directory().map_err(Refusal::passing)?;
-                none.insert(Journal::new(&directory, Machine::system()).of_session(self.launch.session))
+                let journal = none.insert(Journal::new(&directory, Machine::system()));
+                journal.session = self.launch.session;
+                journal
             }
         })
     }
@@ -238,7 +240,7 @@ impl MachineSettings {
 
 /// A value in the form of a request: without the end of line that the kernel adds.
 fn as_written(value: &Value) -> String {
-    String::from_utf8_lossy(value.bytes()).trim().to_owned()
+    value.text().trim().to_owned()
 }
 
 const NO_ROOT: &str = "this would change the machine, and its login is not root: log in as root (root@HOST), let the login run sudo without a \

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use host::namespace;
+use host::{CapabilitySet, namespace};
 
 use crate::controller;
 use crate::controller::{Line, NextLine, Requests};
@@ -51,7 +51,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     host::prioritise_current_thread();
     // While this is the only thread: capabilities belong to a thread, and threads that it starts
     // inherit them.
-    host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
+    host::keep_capabilities(needed(&launch)).map_err(ServeError::Privileges)?;
     // An agent that dies with its parent is killed together with it, and leaves the undo to the
     // next session.
     if launch.isolation == Isolation::Machine && launch.parent.is_none() {
@@ -92,32 +92,29 @@ fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
 }
 
 /// The capabilities that an agent keeps in its namespaces, if it had them.
-fn needed(launch: &Launch) -> Vec<host::Capability> {
-    use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource, Syslog};
+fn needed(launch: &Launch) -> CapabilitySet {
     if launch.isolation == Isolation::Machine && launch.parent.is_some() {
         // Features of interfaces, sysctls of the network; kernel.numa_balancing.
-        return vec![NetAdmin, SysAdmin];
+        return CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN;
     }
-    let mut needed = vec![
-        // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion
-        // controls.
-        NetAdmin,
+    // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion
+    // controls.
+    let needed = CapabilitySet::NET_ADMIN
         // A receiver's port below 1024.
-        NetBindService,
+        | CapabilitySet::NET_BIND_SERVICE
         // Pages of zerocopy sends, beyond RLIMIT_MEMLOCK.
-        IpcLock,
+        | CapabilitySet::IPC_LOCK
         // A socket for each of 100,000 flows, beyond the hard limit of open files.
-        SysResource,
+        | CapabilitySet::SYS_RESOURCE
         // Programs that count soft interrupts, or discard packets.
-        Bpf,
-        Perfmon,
+        | CapabilitySet::BPF
+        | CapabilitySet::PERFMON
         // The names of functions that were sampled.
-        Syslog,
-    ];
+        | CapabilitySet::SYSLOG;
     // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it
-    // includes the last two. An agent on another machine has traffic, and settings as above.
-    if launch.parent.is_none() || !Bpf.is_known() {
-        needed.push(SysAdmin);
+    // includes the programs. An agent on another machine has traffic, and settings as above.
+    if launch.parent.is_none() || !host::is_known(CapabilitySet::BPF) {
+        return needed | CapabilitySet::SYS_ADMIN;
     }
     needed
 }

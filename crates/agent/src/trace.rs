@@ -314,7 +314,7 @@ impl Profiler {
             sampler.start()?;
             work.repeat(turns.max(1))?;
             parts.push(sampler.stop()?);
-            means = Some(sampler.means());
+            means = Some(sampler.means);
         }
         let whose = (&self.threads, &softirq_threads());
         let means = means.map(|means| (means, self.period));

@@ -127,7 +127,7 @@ impl WorkloadSide {
         let (power_after, devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
-            device: Some(device.passed(&devices, &devices_after)).filter(|passed| !passed.is_nothing()),
+            device: Some(device.passed(&devices, &devices_after)).filter(|passed| !passed.changed.is_empty()),
             power: Some(power_after.since(&power)).filter(|power| !power.is_unknown()),
             late: Late { opened_ns, closed_ns },
             // Read after the window, so that the reading disturbs no measurement.

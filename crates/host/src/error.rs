@@ -1,5 +1,6 @@
 use std::fmt::Display;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use thiserror::Error;
@@ -26,6 +27,9 @@ pub enum Error {
     /// A queue or an interrupt does not exist any more.
     #[error("{0}")]
     Gone(String),
+    /// A file of the undo journal.
+    #[error("cannot {action} the undo journal {}: {errno}", path.display())]
+    Journal { action: &'static str, path: PathBuf, errno: io::Error },
     #[error("{what}")]
     Failed {
         /// The failure, its cause and its remedy.
@@ -52,6 +56,28 @@ impl Error {
         matches!(self, Self::NoInterface { .. } | Self::Gone(_))
     }
 
+    /// Whether a place of journals is closed to this user and another user's, so that no journal in
+    /// it is ours.
+    #[must_use]
+    pub fn is_out_of_reach(&self) -> bool {
+        matches!(self, Self::Journal { errno, .. } if errno.kind() == io::ErrorKind::PermissionDenied)
+    }
+
+    pub(crate) fn journal(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |errno| Self::Journal { action, path, errno }
+    }
+
+    /// The error for a file or directory that another user may write, as `why` shows, so that its
+    /// content cannot be trusted.
+    pub(crate) fn foreign(path: &Path, why: &str) -> Self {
+        Self::from(format!(
+            "{} is rejected, because other users can change it ({why}): inspect it, then remove it or make it yours \
+             (chown, chmod go-w)",
+            path.display()
+        ))
+    }
+
     /// Makes the error of an action: its failure, the kernel's error, and (with its separator) the
     /// remedy.
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
@@ -59,12 +85,10 @@ impl Error {
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }
     }
 
-    /// Makes the error of a file that cannot be read.
     pub(crate) fn unreadable(path: &str) -> impl FnOnce(io::Error) -> Self {
         move |errno| Self::failed(format_args!("cannot read {path}"), errno, "")
     }
 
-    /// The error of `action` on the interface `name`.
     pub(crate) fn netlink(action: impl Display, name: &str, failure: Failure) -> Self {
         match failure {
             Failure::Transport(errno) => {

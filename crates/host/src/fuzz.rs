@@ -96,7 +96,7 @@ mod tests {
             flags in any::<u16>(),
             payload in prop::collection::vec(any::<u8>(), 0..100),
         ) {
-            netlink(&Request { kind, payload }.encoded(flags, 7));
+            netlink(&Request { kind, payload }.encoded(flags.into(), 7));
         }
 
         #[test]

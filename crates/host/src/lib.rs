@@ -36,8 +36,9 @@ pub use environment::{
     KernelEnvironment, LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
-pub use journal::LockHolder;
 pub use kernel::bpf;
+#[doc(hidden)]
+pub use kernel::counted::wrapping_since;
 pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::ethtool::Ethtool;
@@ -53,6 +54,6 @@ pub use link::traffic_control::QueueCounters;
 pub use link::tunnel::{NUMBERED, NUMBERS, Vxlan};
 pub use measuring_lock::MeasuringLock;
 pub use privileges::{
-    Capability, Privileges, UserNamespaces, close_inherited, gain_no_privileges, keep_capabilities,
-    lower_bounds, open_files,
+    CapabilitySet, Privileges, UserNamespaces, close_inherited, gain_no_privileges, is_known,
+    keep_capabilities, lower_bounds, open_files,
 };

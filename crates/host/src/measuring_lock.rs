@@ -8,8 +8,8 @@ use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
 use crate::error::Error;
+use crate::journal;
 use crate::journal::directory::{in_user_namespace, lock, make, process};
-use crate::journal::{self, JournalError, LockHolder};
 
 // The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";
@@ -29,7 +29,7 @@ impl MeasuringLock {
     ///
     /// # Errors
     /// If no directory can hold the file.
-    pub fn take() -> Result<Result<Self, LockHolder>, Error> {
+    pub fn take() -> Result<Result<Self, String>, Error> {
         let name = network_file()?;
         let mut refused = None;
         let is_root = geteuid().is_root() && !in_user_namespace();
@@ -43,7 +43,7 @@ impl MeasuringLock {
             }
         }
         let why = match refused {
-            Some(JournalError::File { path, errno, .. }) => format!("{}: {errno}", path.display()),
+            Some(Error::Journal { path, errno, .. }) => format!("{}: {errno}", path.display()),
             Some(error) => error.to_string(),
             None => String::new(),
         };
@@ -53,7 +53,7 @@ impl MeasuringLock {
         .into())
     }
 
-    fn take_in(directory: &Path, name: &str) -> Result<Result<Self, LockHolder>, JournalError> {
+    fn take_in(directory: &Path, name: &str) -> Result<Result<Self, String>, Error> {
         // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
         make(directory, 0o711)?;
         let taken = lock(&directory.join(name))?;
@@ -85,7 +85,7 @@ fn network_file() -> Result<String, Error> {
 
 /// The process that holds the lock of a file, as the kernel lists it: this user cannot open root's
 /// file.
-fn holder_seen_from_outside(path: &Path) -> Option<LockHolder> {
+fn holder_seen_from_outside(path: &Path) -> Option<String> {
     let file = fs::symlink_metadata(path).ok()?;
     let id = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -95,7 +95,7 @@ fn holder_seen_from_outside(path: &Path) -> Option<LockHolder> {
         let (kind, process, locked) = (words.next()?, words.nth(2)?, words.next()?);
         (kind == "FLOCK" && locked == id).then(|| process.parse().ok()).flatten()
     })?;
-    Some(LockHolder(format!("{}, user root", self::process(process))))
+    Some(format!("{}, user root", self::process(process)))
 }
 
 #[cfg(test)]

@@ -33,13 +33,13 @@ use crate::privileges::{Privileges, UserNamespaces};
 pub fn enter_user() -> Result<(), Error> {
     single_thread()?;
     let (user, group) = (geteuid(), getegid());
-    let refused = |step: String, errno: io::Error| user_refused(&step, errno, &UserNamespaces::read());
+    let refused =
+        |step: String, errno: io::Error| user_refused(&step, errno, &Privileges::read().user_namespaces);
     prctl::set_dumpable(true)
         .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(|errno| refused("make a user namespace".to_owned(), errno.into()))?;
-    // Without privileges the group map may be written only after setgroups is denied. Kernels
-    // before 3.19 have no such file.
+    // Without privileges the group map may be written only after setgroups is denied.
     let maps = [
         ("/proc/self/setgroups", "deny".to_owned()),
         ("/proc/self/uid_map", format!("0 {user} 1")),
@@ -48,10 +48,8 @@ pub fn enter_user() -> Result<(), Error> {
     for (path, text) in maps {
         // The kernel accepts these files only in a single write.
         let file = File::options().write(true).open(path);
-        match file.and_then(|mut file| file.write_all(text.as_bytes())) {
-            Err(errno) if errno.kind() == io::ErrorKind::NotFound && path.ends_with("setgroups") => {}
-            result => result.map_err(|errno| refused(format!("write {text:?} to {path}"), errno))?,
-        }
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|errno| refused(format!("write {text:?} to {path}"), errno))?;
     }
     Ok(())
 }

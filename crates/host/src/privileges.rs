@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::RawFd;
 
 use nix::libc;
+pub use rustix::thread::CapabilitySet;
+use rustix::thread::{self, CapabilitySets};
 
 use crate::kernel::files::{Files, field, numbers};
 
@@ -12,8 +14,8 @@ use crate::kernel::files::{Files, field, numbers};
 /// own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privileges {
-    /// The effective capabilities, a bit for each; none if `/proc` does not show them.
-    capabilities: u64,
+    /// The effective capabilities; none if `/proc` does not show them.
+    pub capabilities: CapabilitySet,
     /// Whether the process is inside a user namespace other than the machine's first; `None` if
     /// unknown.
     pub in_user_namespace: Option<bool>,
@@ -48,7 +50,7 @@ impl Privileges {
         let capabilities = field(&status, "CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
         let map = files.text("proc/self/uid_map");
         Self {
-            capabilities: capabilities.unwrap_or(0),
+            capabilities: CapabilitySet::from_bits_retain(capabilities.unwrap_or(0)),
             // The machine's first user namespace maps every number to itself.
             in_user_namespace: map.map(|map| !map.split_whitespace().eq(["0", "0", "4294967295"])),
             user_namespaces: UserNamespaces::read_from(files),
@@ -57,21 +59,11 @@ impl Privileges {
 
     /// Whether network namespaces can be made and changed directly, without a user namespace.
     pub fn privileged(&self) -> bool {
-        self.has(Capability::NetAdmin) && self.has(Capability::SysAdmin)
-    }
-
-    /// Whether this process has a capability.
-    pub fn has(&self, capability: Capability) -> bool {
-        self.capabilities & 1 << capability as u8 != 0
+        self.capabilities.contains(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)
     }
 }
 
 impl UserNamespaces {
-    /// Reads them.
-    pub fn read() -> Self {
-        Self::read_from(&Files::system())
-    }
-
     fn read_from(files: &Files) -> Self {
         Self {
             supported: !files.names("proc/self/ns", "user").is_empty(),
@@ -85,24 +77,23 @@ impl UserNamespaces {
     /// Which of these settings forbids user namespaces to an ordinary user, with the remedy; `None`
     /// if none does. Seccomp filters and security modules may still forbid them: only a try tells.
     pub fn obstacle(&self) -> Option<String> {
-        let setting = if !self.supported {
-            Some("this kernel has no user namespaces (CONFIG_USER_NS); run as root")
-        } else if self.max == Some(0) {
-            Some(
+        let settings = [
+            (!self.supported, "this kernel has no user namespaces (CONFIG_USER_NS); run as root"),
+            (
+                self.max == Some(0),
                 "user namespaces are off: `sysctl user.max_user_namespaces=15000` allows them, or run as root",
-            )
-        } else if self.unprivileged_clone == Some(false) {
-            Some(
+            ),
+            (
+                self.unprivileged_clone == Some(false),
                 "user namespaces are for root only: `sysctl kernel.unprivileged_userns_clone=1` allows them to all users, or \
                  run as root",
-            )
-        } else {
-            None
-        };
+            ),
+        ];
+        let setting = settings.into_iter().find(|(forbids, _)| *forbids);
         // A program's own profile may allow them.
         let is_own = |profile: &String| !SHARED_PROFILES.iter().any(|name| profile.starts_with(name));
         let by_apparmor = || self.apparmor().filter(|_| !self.apparmor_profile.as_ref().is_some_and(is_own));
-        setting.map(str::to_owned).or_else(by_apparmor)
+        setting.map(|(_, way_out)| way_out.to_owned()).or_else(by_apparmor)
     }
 
     /// AppArmor's restriction of user namespaces, with the profile and the remedy; `None` without
@@ -123,117 +114,41 @@ impl UserNamespaces {
 // The profiles of programs without one of their own, outside of and inside a user namespace.
 const SHARED_PROFILES: [&str; 2] = ["unconfined", "unprivileged_userns"];
 
-/// A capability by its number (linux/capability.h).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Capability {
-    /// Files of others.
-    DacOverride = 1,
-    /// Signals to processes of others.
-    Kill = 5,
-    /// Another group.
-    SetGid = 6,
-    /// Another user.
-    SetUid = 7,
-    /// Lower bounds of capabilities.
-    SetPcap = 8,
-    /// Ports below 1024.
-    NetBindService = 10,
-    /// The network's configuration.
-    NetAdmin = 12,
-    /// Locked memory beyond its limit.
-    IpcLock = 14,
-    /// Namespaces, mounts, and much else.
-    SysAdmin = 21,
-    /// CPUs of processes of others.
-    SysNice = 23,
-    /// Beyond resource limits.
-    SysResource = 24,
-    /// Addresses of the kernel's functions.
-    Syslog = 34,
-    /// Tracing (Linux 5.8).
-    Perfmon = 38,
-    /// Programs in the kernel (Linux 5.8).
-    Bpf = 39,
+/// Whether this kernel has a capability.
+#[must_use]
+pub fn is_known(capability: CapabilitySet) -> bool {
+    thread::capability_is_in_bounding_set(capability).is_ok()
 }
-
-impl Capability {
-    /// Whether this kernel has the capability.
-    pub fn is_known(self) -> bool {
-        // SAFETY: plain numbers.
-        unsafe { libc::prctl(libc::PR_CAPBSET_READ, self as libc::c_ulong, 0, 0, 0) >= 0 }
-    }
-}
-
-/// `struct __user_cap_data_struct`: the lower halves of three sets, or the upper ones.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct CapabilityHalf {
-    effective: u32,
-    permitted: u32,
-    inheritable: u32,
-}
-
-/// `struct __user_cap_header_struct`; process 0 is the calling thread.
-#[repr(C)]
-struct CapabilityHeader {
-    version: u32,
-    process: i32,
-}
-
-// `_LINUX_CAPABILITY_VERSION_3`.
-const VERSION: u32 = 0x2008_0522;
 
 /// Keeps those of the calling thread's capabilities that are `needed`, drops all others for good,
 /// and prevents new ones from programs that it runs (`NO_NEW_PRIVS`). Holds for threads that it
 /// starts later, not for running ones.
-pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
-    let kept = needed.iter().fold(0u64, |set, capability| set | 1 << *capability as u8);
-    let mut halves = capabilities()?;
-    let had = u64::from(halves[0].effective) | u64::from(halves[1].effective) << 32;
+pub fn keep_capabilities(needed: CapabilitySet) -> io::Result<()> {
+    let had = thread::capabilities(None)?;
     // The bounds first: lowering them needs a capability. A thread without it gains none either,
     // because of NO_NEW_PRIVS.
-    if had & 1 << Capability::SetPcap as u8 != 0 {
-        lower_bounds(kept)?;
+    if had.effective.contains(CapabilitySet::SETPCAP) {
+        lower_bounds(needed)?;
     }
-    let (low, high) = (kept as u32, (kept >> 32) as u32);
-    for (half, kept) in halves.iter_mut().zip([low, high]) {
-        half.permitted &= kept;
-        half.effective &= kept;
-        half.inheritable = 0;
-    }
-    exchange(libc::SYS_capset, &mut halves)?;
+    let [effective, permitted] = [had.effective & needed, had.permitted & needed];
+    let inheritable = CapabilitySet::empty();
+    thread::set_capabilities(None, CapabilitySets { effective, permitted, inheritable })?;
     gain_no_privileges()
 }
 
-fn capabilities() -> io::Result<[CapabilityHalf; 2]> {
-    let mut halves = [CapabilityHalf::default(); 2];
-    exchange(libc::SYS_capget, &mut halves)?;
-    Ok(halves)
-}
-
-/// Reads (`capget`) or sets (`capset`) the capabilities of the calling thread.
-fn exchange(call: libc::c_long, halves: &mut [CapabilityHalf; 2]) -> io::Result<()> {
-    let mut header = CapabilityHeader { version: VERSION, process: 0 };
-    // SAFETY: a header and the two halves that its version has, which outlive the call.
-    check(unsafe { libc::syscall(call, &raw mut header, halves.as_mut_ptr()) })
-}
-
-/// Removes all capabilities except the set `kept` (a bit for each) from what the calling thread,
-/// and programs that it runs, can ever have. It makes system calls only, so it may be called
-/// between `fork` and `exec`.
+/// Removes all capabilities except `kept` from what the calling thread, and programs that it runs,
+/// can ever have. It makes system calls only, so it may be called between `fork` and `exec`.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SETPCAP`.
-pub fn lower_bounds(kept: u64) -> io::Result<()> {
-    for capability in (0..64).filter(|capability| kept & 1 << capability == 0) {
-        // SAFETY: plain numbers.
-        match unsafe { libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) } {
-            // SAFETY: plain numbers.
-            1 => check(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) }.into())?,
-            0 => {}
+pub fn lower_bounds(kept: CapabilitySet) -> io::Result<()> {
+    let all = (0..u64::BITS).map(|number| CapabilitySet::from_bits_retain(1 << number));
+    for capability in all.filter(|capability| !kept.contains(*capability)) {
+        match thread::capability_is_in_bounding_set(capability) {
+            Ok(true) => thread::remove_capability_from_bounding_set(capability)?,
+            Ok(false) => {}
             // This kernel has no more.
-            _ => break,
+            Err(_) => break,
         }
     }
     Ok(())
@@ -266,10 +181,6 @@ pub fn close_inherited() -> io::Result<()> {
 pub fn open_files() -> io::Result<Vec<RawFd>> {
     let open: Vec<RawFd> = numbers("/proc/self/fd")?;
     Ok(open.into_iter().filter(|fd| *fd > libc::STDERR_FILENO).collect())
-}
-
-fn check(result: libc::c_long) -> io::Result<()> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -349,9 +260,8 @@ mod tests {
 
     /// Makes all capabilities inheritable, as the parent of netassay may have done.
     fn inherit_all() {
-        let mut halves = capabilities().unwrap();
-        halves.iter_mut().for_each(|half| half.inheritable = half.permitted);
-        exchange(libc::SYS_capset, &mut halves).unwrap();
+        let had = thread::capabilities(None).unwrap();
+        thread::set_capabilities(None, CapabilitySets { inheritable: had.permitted, ..had }).unwrap();
     }
 
     #[test]
@@ -360,10 +270,10 @@ mod tests {
             let before = set("CapEff");
             inherit_all();
             assert_eq!(set("CapInh"), before);
-            keep_capabilities(&[Capability::NetAdmin]).unwrap();
-            let kept = before & 1 << Capability::NetAdmin as u8;
+            keep_capabilities(CapabilitySet::NET_ADMIN).unwrap();
+            let kept = before & CapabilitySet::NET_ADMIN.bits();
             assert_eq!((set("CapEff"), set("CapPrm"), set("CapInh")), (kept, kept, 0));
-            if before & 1 << Capability::SetPcap as u8 != 0 {
+            if before & CapabilitySet::SETPCAP.bits() != 0 {
                 assert_eq!(set("CapBnd") & !kept, 0);
             }
             assert_eq!(status("NoNewPrivs"), "1");

@@ -125,7 +125,6 @@ pub fn refuse_planted(path: &Path) -> io::Result<()> {
     Err(refusal(&format!("{}, in a directory that others may write", belongs(&about))))
 }
 
-/// Refuses any existing file except a regular file of this user.
 fn check_own(path: &Path) -> io::Result<()> {
     let about = match fs::symlink_metadata(path) {
         Ok(about) => about,

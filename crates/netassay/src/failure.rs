@@ -33,8 +33,6 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Host(#[from] host::Error),
     #[error(transparent)]
-    Journal(#[from] host::journal::JournalError),
-    #[error(transparent)]
     Agent(#[from] agent::ServeError),
     #[error(transparent)]
     Samples(#[from] samples::SamplesError),

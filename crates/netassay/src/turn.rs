@@ -4,7 +4,7 @@ use record::Cause;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use host::{LockHolder, MeasuringLock};
+use host::MeasuringLock;
 
 use crate::cli::TurnFlags;
 use crate::failure::{Failure, say};
@@ -35,7 +35,7 @@ pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session,
 
 fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let begun = Instant::now();
-    let mut told: Option<(LockHolder, Instant)> = None;
+    let mut told: Option<(String, Instant)> = None;
     loop {
         let holder = match MeasuringLock::take() {
             Ok(Ok(turn)) => {
@@ -44,7 +44,7 @@ fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
                 }
                 return Ok(Session::Alone { _turn: turn });
             }
-            Ok(Err(holder)) if flags.beside => return Ok(Session::Beside(holder.to_string())),
+            Ok(Err(holder)) if flags.beside => return Ok(Session::Beside(holder)),
             Err(error) if flags.beside => return Ok(Session::Beside(error.to_string())),
             Ok(Err(holder)) => holder,
             Err(error) => return Err(error.into()),

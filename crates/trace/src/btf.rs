@@ -101,11 +101,9 @@ impl Btf {
     }
 }
 
-/// The types, as bytes, and where each begins.
 struct Types<'b> {
     types: &'b [u8],
     texts: &'b [u8],
-    /// Places of the types, from type 1 on.
     places: Vec<usize>,
 }
 
@@ -135,13 +133,11 @@ impl<'b> Types<'b> {
         Ok(Self { types, texts, places })
     }
 
-    /// The name, the kind and the target of the type there.
     fn fields_at(&self, place: usize) -> Option<[usize; 3]> {
         let [name, info, target] = [0, 4, 8].map(|offset| word(self.types, place + offset).ok());
         Some([name?, split(info?).0, target?])
     }
 
-    /// The place of a type, if it is of this kind.
     fn of_kind(&self, id: usize, kind: usize) -> Option<usize> {
         let place = *self.places.get(id.checked_sub(1)?)?;
         (self.fields_at(place)?[1] == kind).then_some(place)
@@ -174,7 +170,6 @@ impl<'b> Types<'b> {
         Arguments { count: each.len().try_into().unwrap_or(u16::MAX), packet }
     }
 
-    /// A name, if it has only printable characters.
     fn text(&self, place: usize) -> Option<&'b str> {
         let name = self.texts.get(place..)?.split(|byte| *byte == 0).next()?;
         let printable = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
@@ -182,12 +177,10 @@ impl<'b> Types<'b> {
     }
 }
 
-/// The kind of a type, and how many parts it has.
 fn split(info: usize) -> (usize, usize) {
     (info >> 24 & 0x1f, info & 0xffff)
 }
 
-/// The bytes that follow the first 12 of a type.
 fn body_bytes(kind: usize, count: usize) -> Option<usize> {
     match kind {
         // Integers, variables, tags of declarations.

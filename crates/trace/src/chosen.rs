@@ -112,15 +112,12 @@ impl<'s> Candidates<'s> {
             }
             let seen = seen.map(|(place, mean)| {
                 let packet = place.packet.filter(|_| stage.at == At::Entry);
-                StagePoint { point: 0, name: place.name.clone(), mean, packet }
+                point += 1;
+                StagePoint { point: point - 1, name: place.name.clone(), mean, packet }
             });
             let seen = seen.ok_or_else(|| match reasons.is_empty() {
                 true => "only functions stand for it, and they are not probed here".to_owned(),
                 false => reasons.join("; "),
-            });
-            let seen = seen.map(|seen| {
-                point += 1;
-                StagePoint { point: point - 1, ..seen }
             });
             // The first that has the packet ends what leads to it.
             leads = leads && !seen.as_ref().is_ok_and(|seen| seen.packet.is_some());
@@ -140,7 +137,6 @@ impl<'s> Candidates<'s> {
         chosen.collect()
     }
 
-    /// The places, each with the index of its stage.
     fn places_in_order(&self, functions: bool) -> impl Iterator<Item = (usize, &'s ProbePoint)> + '_ {
         self.places.iter().enumerate().flat_map(move |(index, places)| {
             let places = places.unwrap_or_default().iter();

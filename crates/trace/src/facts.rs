@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use host::{Capability, Privileges};
+use host::{CapabilitySet, Privileges};
 
+use crate::btf::MAGIC;
 use crate::resolve::BTF;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,22 +30,12 @@ pub(crate) enum Need {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    types: Result<(), String>,
-    privilege: Result<(), String>,
-    lockdown: Result<(), String>,
-    config: Option<Config>,
-    off: Vec<&'static str>,
-    kprobe_events: bool,
+    root: PathBuf,
+    privileges: Privileges,
+    /// The file of the kernel's config, and the options that are set in it.
+    config: Option<(String, BTreeSet<String>)>,
 }
 
-#[derive(Clone, Debug)]
-struct Config {
-    file: String,
-    set: BTreeSet<String>,
-}
-
-/// The first two bytes of BTF, in the machine's byte order.
-const BTF_MAGIC: u16 = 0xeb9f;
 const LOCKDOWN: &str = "sys/kernel/security/lockdown";
 const KPROBE: &str = "sys/bus/event_source/devices/kprobe/type";
 const RELEASE: &str = "proc/sys/kernel/osrelease";
@@ -60,39 +51,27 @@ impl Facts {
     }
 
     pub(crate) fn read_from(root: &Path, privileges: &Privileges) -> Self {
-        let is_off = |file: &&str| text(root, file).is_some_and(|text| text.trim() == "0");
-        Self {
-            types: types(root),
-            privilege: privilege(privileges),
-            lockdown: lockdown(text(root, LOCKDOWN).as_deref()),
-            config: config(root),
-            off: [FTRACE, KPROBES].into_iter().filter(is_off).collect(),
-            kprobe_events: root.join(KPROBE).exists(),
-        }
+        Self { root: root.to_owned(), privileges: privileges.clone(), config: config(root) }
     }
 
     /// Why this need is not met; `None` if it is.
     pub(crate) fn lacks(&self, need: Need) -> Option<String> {
         match need {
-            Need::Types => self.types.clone().err(),
-            Need::Privilege => self.privilege.clone().err(),
-            Need::Unlocked => self.lockdown.clone().err(),
-            Need::Option(option) => self.config.as_ref().and_then(|config| config.lacks(option)),
-            Need::Switch(file) => self
-                .off
-                .contains(&file)
-                .then(|| format!("it is switched off: /{file} is 0; as root, write 1 to it")),
-            Need::KprobeEvents => (!self.kprobe_events).then(|| {
+            Need::Types => types(&self.root).err(),
+            Need::Privilege => privilege(&self.privileges).err(),
+            Need::Unlocked => lockdown(text(&self.root, LOCKDOWN).as_deref()).err(),
+            Need::Option(option) => {
+                let (file, _) = self.config.as_ref().filter(|(_, set)| !set.contains(option))?;
+                Some(format!("CONFIG_{option} is not set in the kernel's config (/{file})"))
+            }
+            Need::Switch(file) => {
+                let is_off = text(&self.root, file).is_some_and(|text| text.trim() == "0");
+                is_off.then(|| format!("it is switched off: /{file} is 0; as root, write 1 to it"))
+            }
+            Need::KprobeEvents => (!self.root.join(KPROBE).exists()).then(|| {
                 "the kernel has no event source \"kprobe\": it needs CONFIG_KPROBE_EVENTS".to_owned()
             }),
         }
-    }
-}
-
-impl Config {
-    fn lacks(&self, option: &str) -> Option<String> {
-        let is_missing = !self.set.contains(option);
-        is_missing.then(|| format!("CONFIG_{option} is not set in the kernel's config (/{})", self.file))
     }
 }
 
@@ -107,7 +86,7 @@ fn types(root: &Path) -> Result<(), String> {
         Ok(magic)
     };
     match read() {
-        Ok(magic) if u16::from_ne_bytes(magic) == BTF_MAGIC => Ok(()),
+        Ok(magic) if u16::from_ne_bytes(magic) == MAGIC => Ok(()),
         Ok(_) => Err(format!("/{BTF} is not in the format BTF")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
             "no /{BTF}: the kernel does not describe its types (BTF); it needs CONFIG_DEBUG_INFO_BTF"
@@ -117,14 +96,13 @@ fn types(root: &Path) -> Result<(), String> {
 }
 
 fn privilege(privileges: &Privileges) -> Result<(), String> {
-    let has = |capability| privileges.has(capability);
-    let traces = has(Capability::Bpf) && has(Capability::Perfmon);
+    let has = |capabilities| privileges.capabilities.contains(capabilities);
     if privileges.in_user_namespace == Some(true) {
         return Err("this process is in a user namespace, whose capabilities do not count for tracing: it \
                     needs CAP_BPF and CAP_PERFMON (root has them) in the machine's first one"
             .to_owned());
     }
-    if traces || has(Capability::SysAdmin) {
+    if has(CapabilitySet::BPF | CapabilitySet::PERFMON) || has(CapabilitySet::SYS_ADMIN) {
         return Ok(());
     }
     Err("this process has no CAP_BPF and CAP_PERFMON (root has them)".to_owned())
@@ -140,7 +118,7 @@ fn lockdown(modes: Option<&str>) -> Result<(), String> {
     ))
 }
 
-fn config(root: &Path) -> Option<Config> {
+fn config(root: &Path) -> Option<(String, BTreeSet<String>)> {
     let release = text(root, RELEASE).unwrap_or_default();
     let release = release.trim();
     let packed = "proc/config.gz".to_owned();
@@ -159,7 +137,7 @@ fn config(root: &Path) -> Option<Config> {
         });
         let set: BTreeSet<String> = set.collect();
         // An empty file is no config.
-        (!set.is_empty()).then_some(Config { file, set })
+        (!set.is_empty()).then_some((file, set))
     })
 }
 
@@ -188,7 +166,7 @@ pub(crate) mod tests {
 
     #[test]
     fn types_need_a_file_with_the_right_magic() {
-        let magic = BTF_MAGIC.to_ne_bytes();
+        let magic = MAGIC.to_ne_bytes();
         assert_eq!(lacks(&[(BTF, &magic)], Need::Types), None);
         assert!(lacks(&[(BTF, b"xx")], Need::Types).unwrap().contains("not in the format"));
         assert!(lacks(&[(BTF, b"x")], Need::Types).unwrap().contains("cannot be read"));
@@ -240,8 +218,8 @@ pub(crate) mod tests {
         let mut inside = own.clone();
         inside.in_user_namespace = Some(true);
         assert!(privilege(&inside).unwrap_err().contains("user namespace"));
-        let capable =
-            own.has(Capability::SysAdmin) || own.has(Capability::Bpf) && own.has(Capability::Perfmon);
+        let has = |capabilities| own.capabilities.contains(capabilities);
+        let capable = has(CapabilitySet::SYS_ADMIN) || has(CapabilitySet::BPF | CapabilitySet::PERFMON);
         if !capable {
             let mut first = own;
             first.in_user_namespace = Some(false);

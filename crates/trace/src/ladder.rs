@@ -51,19 +51,20 @@ pub enum Availability {
 #[serde(transparent)]
 pub struct ProbeLadder(pub Vec<LadderStep>);
 
-/// A rung's name, requirements and purpose.
-struct Declared {
+/// The declaration of a rung.
+pub struct DeclaredRung {
     rung: Rung,
-    name: &'static str,
-    without: &'static str,
+    /// The kernel's name of the kind.
+    pub name: &'static str,
+    /// The loss of a trace without it.
+    pub without: &'static str,
     needs: &'static [Need],
 }
 
 const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
 
-/// The one place where rungs are declared.
-const RUNGS: [Declared; 3] = [
-    Declared {
+const RUNGS: [DeclaredRung; 3] = [
+    DeclaredRung {
         rung: Rung::Trampoline,
         name: "fentry, fexit",
         without: "functions are probed by kprobes, which cost half as much again to twice as much",
@@ -73,7 +74,7 @@ const RUNGS: [Declared; 3] = [
             Need::Switch(FTRACE),
         ],
     },
-    Declared {
+    DeclaredRung {
         rung: Rung::Kprobe,
         name: "kprobe, kretprobe",
         without: "functions of modules and those with more than six arguments are no stages; without fentry too, \
@@ -85,7 +86,7 @@ const RUNGS: [Declared; 3] = [
             Need::Switch(KPROBES),
         ],
     },
-    Declared {
+    DeclaredRung {
         rung: Rung::RawTracepoint,
         name: "raw tracepoints",
         without: "nothing can be traced: at them interruptions are told from a packet's own time",
@@ -94,20 +95,10 @@ const RUNGS: [Declared; 3] = [
 ];
 
 impl Rung {
-    fn declared(self) -> &'static Declared {
+    /// Its declaration.
+    #[must_use]
+    pub fn declared(self) -> &'static DeclaredRung {
         &RUNGS[self as usize]
-    }
-
-    /// The kernel's name of the kind.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.declared().name
-    }
-
-    /// The loss of a trace without it.
-    #[must_use]
-    pub fn without(self) -> &'static str {
-        self.declared().without
     }
 }
 
@@ -146,7 +137,7 @@ impl ProbeLadder {
         tried: &dyn Fn(Rung) -> Option<Result<String, String>>,
     ) -> Self {
         let loaded = loaded.map_err(refused);
-        let step = |declared: &Declared| {
+        let step = |declared: &DeclaredRung| {
             let rung = declared.rung;
             let tried = match rung {
                 Rung::RawTracepoint => {
@@ -180,7 +171,7 @@ impl ProbeLadder {
     }
 }
 
-fn missing(facts: &Facts, declared: &Declared) -> Option<String> {
+fn missing(facts: &Facts, declared: &DeclaredRung) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     for need in BASE.iter().chain(declared.needs) {
         // An option that is missing says already why there is no source of such events.
@@ -217,17 +208,13 @@ fn refused(error: io::Error) -> String {
 
 impl fmt::Display for Availability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Yes => "yes",
-            Self::No => "no",
-            Self::NotTried => "not tried",
-        })
+        f.write_str(["yes", "no", "not tried"][*self as usize])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use host::{Capability, Privileges};
+    use host::{CapabilitySet, Privileges};
 
     use super::*;
     use crate::facts::tests::machine;
@@ -237,12 +224,13 @@ mod tests {
 
     fn capable() -> bool {
         let own = Privileges::read();
-        own.has(Capability::SysAdmin) && own.in_user_namespace == Some(false)
+        own.capabilities.contains(CapabilitySet::SYS_ADMIN) && own.in_user_namespace == Some(false)
     }
 
     /// A ladder of a kernel with these files.
     fn ladder(files: &[(&str, &[u8])], loaded: io::Result<()>) -> ProbeLadder {
-        let facts = Facts::read_from(machine(files).path(), &Privileges::read());
+        let root = machine(files);
+        let facts = Facts::read_from(root.path(), &Privileges::read());
         ProbeLadder::from_facts(&facts, loaded, &|_| None)
     }
 
@@ -255,7 +243,7 @@ mod tests {
     fn each_rung_is_declared_once_and_says_what_is_lost_without_it() {
         assert_eq!(RUNGS.map(|declared| declared.rung), ALL);
         for rung in ALL {
-            assert!(!rung.name().is_empty() && !rung.without().is_empty());
+            assert!(!rung.declared().name.is_empty() && !rung.declared().without.is_empty());
         }
     }
 
@@ -307,7 +295,8 @@ mod tests {
         assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, kprobe));
         assert_eq!(found.obstacle(), None);
         // In a guest the kernel is asked; what is known explains a refusal.
-        let facts = Facts::read_from(machine(&files).path(), &Privileges::read());
+        let root = machine(&files);
+        let facts = Facts::read_from(root.path(), &Privileges::read());
         let found = ProbeLadder::from_facts(&facts, Ok(()), &|rung| match rung {
             Rung::Trampoline => Some(Ok("attached".to_owned())),
             Rung::Kprobe => Some(Err("ENOENT".to_owned())),

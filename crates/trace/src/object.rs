@@ -8,13 +8,10 @@ use std::os::fd::OwnedFd;
 
 use aya_obj::generated::bpf_insn;
 use aya_obj::{Object, btf};
-use host::bpf::{
-    Attached, Instruction, Map, MapKind, Program, attach_to_function, attach_to_tracepoint,
-    attach_trampoline, load,
-};
-use thiserror::Error;
+use host::bpf::{Attached, Instruction, Map, MapKind, Program, attach, attach_to_function, load};
 
 use crate::path::At;
+use crate::tracer::TraceError;
 
 /// The output of clang. `cargo xtask bpf` compiles it again.
 #[repr(align(8))]
@@ -35,7 +32,6 @@ pub(crate) struct Programs {
 /// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
 
-/// The constants that differ from copy to copy of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) point: u64,
@@ -53,24 +49,13 @@ pub(crate) struct Constants {
     pub(crate) every: u64,
 }
 
-/// Why the programs cannot be made ready.
-#[derive(Debug, Error)]
-#[error("the programs for tracing do not fit this kernel: {0}")]
-pub struct ObjectError(String);
-
-impl ObjectError {
-    fn from_display(error: impl std::fmt::Display) -> Self {
-        Self(error.to_string())
-    }
-}
-
 impl KernelPrograms {
     /// Puts the offsets of fields into the programs. `types`: the bytes of
     /// `/sys/kernel/btf/vmlinux`.
-    pub(crate) fn fit(types: &[u8]) -> Result<Self, ObjectError> {
-        let mut object = Object::parse(&COMPILED.0).map_err(ObjectError::from_display)?;
-        let types = btf::Btf::parse(types, object.endianness).map_err(ObjectError::from_display)?;
-        object.relocate_btf(&types).map_err(ObjectError::from_display)?;
+    pub(crate) fn fit(types: &[u8]) -> Result<Self, TraceError> {
+        let mut object = Object::parse(&COMPILED.0).map_err(TraceError::misfit)?;
+        let types = btf::Btf::parse(types, object.endianness).map_err(TraceError::misfit)?;
+        object.relocate_btf(&types).map_err(TraceError::misfit)?;
         Ok(Self { object, types })
     }
 
@@ -79,17 +64,17 @@ impl KernelPrograms {
         self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
     }
 
-    /// Makes the maps, with a ring of so many bytes for samples.
-    pub(crate) fn programs(&self, ring: u32) -> Result<Programs, ObjectError> {
+    pub(crate) fn programs(&self, ring: u32) -> Result<Programs, TraceError> {
         let mut object = self.object.clone();
         let mut maps = BTreeMap::new();
         for (name, map) in &object.maps {
-            let made = create_map(map, ring).map_err(|error| ObjectError(format!("map {name}: {error}")))?;
+            let made =
+                create_map(map, ring).map_err(|error| TraceError::Misfit(format!("map {name}: {error}")))?;
             maps.insert(name.clone(), made);
         }
         let described = self.object.maps.iter();
         let named = described.map(|(name, map)| (name.as_str(), maps[name].number(), map));
-        object.relocate_maps(named, &HashSet::new()).map_err(ObjectError::from_display)?;
+        object.relocate_maps(named, &HashSet::new()).map_err(TraceError::misfit)?;
         Ok(Programs { maps, object })
     }
 }
@@ -138,10 +123,14 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
     code
 }
 
+/// A program, and what holds it at its place, if it is attached.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) program: OwnedFd,
+pub(crate) struct LoadedProgram {
+    /// The number of its probe; none for what tells interruptions, which any probes need.
+    pub(crate) point: Option<u8>,
     pub(crate) place: AttachPoint,
+    pub(crate) program: OwnedFd,
+    pub(crate) attached: Option<Attached>,
 }
 
 #[derive(Debug)]
@@ -152,62 +141,52 @@ pub(crate) enum AttachPoint {
     Function(CString, At),
 }
 
-impl Loaded {
-    pub(crate) fn attach(&mut self) -> io::Result<Attached> {
-        match &self.place {
-            AttachPoint::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
-            AttachPoint::Trampoline(kind, code) => match attach_trampoline(&self.program) {
+impl LoadedProgram {
+    pub(crate) fn attach(&mut self) -> io::Result<()> {
+        self.attached = Some(match &self.place {
+            AttachPoint::Tracepoint(name) => attach(Some(name), &self.program),
+            AttachPoint::Trampoline(kind, code) => match attach(None, &self.program) {
                 // Old kernels (5.10 does) attach such a program once.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.program = load(*kind, code)?;
-                    attach_trampoline(&self.program)
+                    attach(None, &self.program)
                 }
                 answer => answer,
             },
             AttachPoint::Function(name, at) => attach_to_function(name, *at == At::Return, &self.program),
-        }
+        }?);
+        Ok(())
     }
 
-    /// The function of a kprobe at its entry or its return.
     pub(crate) fn function(&self, side: At) -> Option<&CString> {
         match &self.place {
             AttachPoint::Function(name, at) if *at == side => Some(name),
             _ => None,
         }
     }
-
-    pub(crate) fn attached(mut self) -> Result<(Self, Attached), String> {
-        let attached = self.attach().map_err(error_text)?;
-        Ok((self, attached))
-    }
 }
 
-pub(crate) fn raw(
+/// Attaches a copy of a program to a tracepoint.
+pub(crate) fn at_tracepoint(
     programs: &Programs,
     name: &str,
     program: &str,
     constants: Constants,
-) -> Result<(Loaded, Attached), String> {
-    let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(error_text)?;
-    Loaded { program, place: AttachPoint::Tracepoint(c_name(name)?) }.attached()
+) -> Result<LoadedProgram, String> {
+    let place = AttachPoint::Tracepoint(CString::new(name).map_err(error_text)?);
+    load_at(Program::RawTracepoint, &programs.copy(program, constants), place)
 }
 
-pub(crate) fn kprobe(
-    programs: &Programs,
-    name: &str,
-    at: At,
-    constants: Constants,
-) -> Result<(Loaded, Attached), String> {
-    let program = match at {
-        At::Entry => "kprobe",
-        At::Return => "kretprobe",
-    };
-    let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(error_text)?;
-    Loaded { program, place: AttachPoint::Function(c_name(name)?, at) }.attached()
-}
-
-fn c_name(name: &str) -> Result<CString, String> {
-    CString::new(name).map_err(error_text)
+/// Loads a program, and attaches it.
+pub(crate) fn load_at(
+    kind: Program,
+    code: &[Instruction],
+    place: AttachPoint,
+) -> Result<LoadedProgram, String> {
+    let program = load(kind, code).map_err(error_text)?;
+    let mut loaded = LoadedProgram { point: None, place, program, attached: None };
+    loaded.attach().map_err(error_text)?;
+    Ok(loaded)
 }
 
 pub(crate) fn error_text(error: impl std::fmt::Display) -> String {

@@ -73,7 +73,7 @@ pub struct PathError {
 #[serde(deny_unknown_fields)]
 struct PathFile {
     about: Spanned<String>,
-    workload: Spanned<String>,
+    workload: Kind,
     stage: Vec<Spanned<StageEntry>>,
 }
 
@@ -115,8 +115,6 @@ impl TracePath {
         let read: PathFile = toml::from_str(text)
             .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
         let about = printable(&read.about).map_err(wrong)?;
-        let workload = read.workload.get_ref().parse();
-        let workload = workload.map_err(|problem| wrong((read.workload.span(), problem)))?;
         if !(2..=MOST_STAGES).contains(&read.stage.len()) {
             let count = read.stage.len();
             return Err(wrong((0..0, format!("the path has {count} stages: give 2 to {MOST_STAGES}"))));
@@ -133,7 +131,7 @@ impl TracePath {
             }
             stages.push(stage);
         }
-        let path = Self { about, workload, stages };
+        let path = Self { about, workload: read.workload, stages };
         if path.comes_in() && path.phases().last() != Some(JourneyPhase::Reading) {
             let problem = "the path begins in an interrupt, and nobody reads: end it with stages from the reader's `application` on";
             return Err(wrong((0..0, problem.to_owned())));
@@ -272,19 +270,13 @@ impl Layer {
 
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Application => "application",
-            Self::Socket => "socket",
-            Self::Protocol => "protocol",
-            Self::Ip => "IP",
-            Self::Device => "device",
-            Self::Driver => "driver",
-            Self::Interrupt => "interrupt",
-        })
+        const NAMES: [&str; 7] = ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"];
+        f.write_str(NAMES[*self as usize])
     }
 }
 
-/// The journey that a stage is a part of.
+/// The journey that a stage is a part of, in the order of the constant `PHASE` of a program
+/// (`bpf/maps.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JourneyPhase {
@@ -310,16 +302,6 @@ impl JourneyPhase {
             true if index < border => Self::Arriving,
             true => Self::Reading,
         })
-    }
-
-    /// The constant `PHASE` of a program (`bpf/maps.h`).
-    pub(crate) fn number(self) -> u64 {
-        match self {
-            Self::Out => 0,
-            Self::Leading => 1,
-            Self::Arriving => 2,
-            Self::Reading => 3,
-        }
     }
 }
 

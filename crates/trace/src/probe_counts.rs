@@ -57,25 +57,25 @@ pub struct Segment {
     pub buckets: Vec<(u16, u32)>,
 }
 
-/// The outcomes of the journeys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Journeys {
-    /// Arrived, each point on the way passed once and in order: these are in the ways.
-    pub arrived: u64,
-    /// Began, and another one began before they arrived.
-    pub lost: u64,
-    /// Hits without a journey: its begin was not seen.
-    pub stray: u64,
-    /// Arrived, but passed a point more than once or out of order: a packet that became several.
-    pub repeated: u64,
-    /// Hits within an interrupt that came in between: other packets'.
-    pub inside: u64,
-    /// Arrived by a way beyond those that are kept apart.
-    pub crowded: u64,
-    /// Came in from outside and arrived nowhere: dropped, merged into another packet, an
-    /// acknowledgement, or for somebody who is not followed.
-    pub unread: u64,
+host::counted! {
+    /// The outcomes of the journeys.
+    pub struct Journeys {
+        /// Arrived, each point on the way passed once and in order: these are in the ways.
+        arrived,
+        /// Began, and another one began before they arrived.
+        lost,
+        /// Hits without a journey: its begin was not seen.
+        stray,
+        /// Arrived, but passed a point more than once or out of order: a packet that became several.
+        repeated,
+        /// Hits within an interrupt that came in between: other packets'.
+        inside,
+        /// Arrived by a way beyond those that are kept apart.
+        crowded,
+        /// Came in from outside and arrived nowhere: dropped, merged into another packet, an
+        /// acknowledgement, or for somebody who is not followed.
+        unread,
+    }
 }
 
 /// The programs' maps of what they counted (`bpf/maps.h`).
@@ -93,6 +93,11 @@ const TALLIES: u32 = 9;
 const MISSED: u32 = 10;
 
 impl CounterMaps {
+    /// Samples without room since the programs were loaded.
+    pub(crate) fn missed(&self) -> io::Result<u64> {
+        total(&self.tallies, MISSED)
+    }
+
     pub(crate) fn clear(&self) -> io::Result<()> {
         let used = u32::try_from(ProbeCounts::read(self)?.ways.len()).unwrap_or(WAYS).max(1);
         // Ways have their numbers by CPU: one of another CPU may stand behind it.
@@ -103,13 +108,6 @@ impl CounterMaps {
             (0..keys).try_for_each(|key| map.clear(&key.to_ne_bytes()))?;
         }
         Ok(())
-    }
-}
-
-impl CounterMaps {
-    /// Samples without room since the programs were loaded.
-    pub(crate) fn missed(&self) -> io::Result<u64> {
-        total(&self.tallies, MISSED)
     }
 }
 
@@ -238,18 +236,7 @@ impl ProbeCounts {
         for way in more.ways {
             self.add_way(way);
         }
-        let (sum, more_journeys) = (&mut self.journeys, more.journeys);
-        for (sum, more) in [
-            (&mut sum.arrived, more_journeys.arrived),
-            (&mut sum.lost, more_journeys.lost),
-            (&mut sum.stray, more_journeys.stray),
-            (&mut sum.repeated, more_journeys.repeated),
-            (&mut sum.inside, more_journeys.inside),
-            (&mut sum.crowded, more_journeys.crowded),
-            (&mut sum.unread, more_journeys.unread),
-        ] {
-            *sum = sum.saturating_add(more);
-        }
+        self.journeys = self.journeys.plus(&more.journeys);
         self.hits.resize(self.hits.len().max(more.hits.len()), 0);
         for (sum, more) in self.hits.iter_mut().zip(more.hits) {
             *sum = sum.saturating_add(more);

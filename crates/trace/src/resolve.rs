@@ -80,35 +80,26 @@ pub fn resolve(path: &TracePath, offered: &OfferedProbes) -> Vec<ResolvedStage> 
 }
 
 fn probe_points(functions: &[String], tracepoints: &[String], offered: &OfferedProbes) -> ProbePoints {
-    let (mut points, mut reasons) = (Vec::new(), Vec::new());
-    match &offered.functions {
-        Err(reason) => reasons.push(reason.clone()),
-        Ok(known) => {
-            for name in functions {
-                match symbol(name, known) {
-                    Ok(symbol) => {
-                        let types = offered.types.as_ref().ok();
-                        // A copy that the compiler made has its arguments as it likes.
-                        let known = types.and_then(|types| types.functions.get(symbol));
-                        points.push(ProbePoint::new(PointKind::Function, symbol, known));
-                    }
-                    Err(reason) => reasons.push(reason),
-                }
-            }
+    let types = offered.types.as_ref().map_err(String::as_str);
+    let function = |name: &String| {
+        let symbol = symbol(name, offered.functions.as_ref().map_err(Clone::clone)?)?;
+        // A copy that the compiler made has its arguments as it likes.
+        let known = types.ok().and_then(|types| types.functions.get(symbol));
+        Ok(ProbePoint::new(PointKind::Function, symbol, known))
+    };
+    let tracepoint = |name: &String| match types?.tracepoints.get(name) {
+        Some(known) => Ok(ProbePoint::new(PointKind::Tracepoint, name, Some(known))),
+        None => Err(format!("no tracepoint {name}")),
+    };
+    let (mut points, mut reasons) = (Vec::new(), Vec::<String>::new());
+    for found in functions.iter().map(function).chain(tracepoints.iter().map(tracepoint)) {
+        match found {
+            Ok(point) => points.push(point),
+            Err(reason) => reasons.push(reason),
         }
     }
-    match &offered.types {
-        Err(reason) if !tracepoints.is_empty() => reasons.push(reason.clone()),
-        Err(_) => {}
-        Ok(types) => {
-            for name in tracepoints {
-                match types.tracepoints.get(name) {
-                    Some(known) => points.push(ProbePoint::new(PointKind::Tracepoint, name, Some(known))),
-                    None => reasons.push(format!("no tracepoint {name}")),
-                }
-            }
-        }
-    }
+    // A list that cannot be read is the reason for each name.
+    reasons.dedup();
     if points.is_empty() { ProbePoints::Missing(reasons.join("; ")) } else { ProbePoints::Points(points) }
 }
 

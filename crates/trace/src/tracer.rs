@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::{fs, io};
 
-use host::bpf::{Attached, Map, Program, Ring, load};
+use host::bpf::{Map, Program, Ring};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
 use crate::object::{
-    AttachPoint, Constants, KernelPrograms, Loaded, ObjectError, Programs, error_text, kprobe, raw,
+    AttachPoint, Constants, KernelPrograms, LoadedProgram, Programs, at_tracepoint, error_text, load_at,
 };
 use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
@@ -48,9 +48,9 @@ pub enum TraceError {
     /// The kernel's types cannot be read.
     #[error("/{BTF} cannot be read: {0}: the kernel needs CONFIG_DEBUG_INFO_BTF")]
     Types(io::Error),
-    /// The programs do not fit the kernel.
-    #[error(transparent)]
-    Object(#[from] ObjectError),
+    /// The programs cannot be made ready.
+    #[error("the programs for tracing do not fit this kernel: {0}")]
+    Misfit(String),
     /// The tracepoint cannot be attached that tells interruptions from the packet's own time.
     #[error("the scheduler's tracepoint cannot be used: {0}")]
     Scheduler(String),
@@ -73,18 +73,9 @@ pub struct Tracer {
     samples: Ring,
     /// Samples without room, when these were last read.
     missed: u64,
-    programs: Vec<AttachedProgram>,
+    programs: Vec<LoadedProgram>,
     #[expect(dead_code, reason = "a program that is loaded once more names its maps by their descriptors")]
     maps: BTreeMap<String, Map>,
-}
-
-/// A loaded program, and what holds it at its place, if it is attached.
-#[derive(Debug)]
-struct AttachedProgram {
-    /// The number of its probe; none for what tells interruptions, which any probes need.
-    point: Option<u8>,
-    loaded: Loaded,
-    attached: Option<Attached>,
 }
 
 /// The attachment of each probe, in their order, or the reason why none was possible.
@@ -112,7 +103,7 @@ impl KernelPrograms {
     /// [`TraceError`].
     pub fn running() -> Result<Self, TraceError> {
         let types = fs::read(format!("/{BTF}")).map_err(TraceError::Types)?;
-        Ok(Self::fit(&types)?)
+        Self::fit(&types)
     }
 
     /// Attaches probes. The probe with the highest number ends a journey. `call`: the number of
@@ -139,35 +130,35 @@ impl KernelPrograms {
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
         let mut standing = Vec::new();
-        let mut stays = |point: Option<u8>, (loaded, attached): (Loaded, Attached)| {
-            standing.push(AttachedProgram { point, loaded, attached: Some(attached) });
-        };
-        let phase = probes.first().map_or(0, |probe| probe.phase.number());
+        let phase = probes.first().map_or(0, |probe| probe.phase as u64);
         for [begin, end] in INTERRUPTS {
             // An end without its begin is ignored by the programs, so these come first.
             for (tracepoint, program) in [end, begin] {
                 // A kernel without one of them has no such interruptions.
                 let constants = Constants { phase, ..Constants::default() };
-                if let Ok(one) = raw(&programs, tracepoint, program, constants) {
-                    stays(None, one);
+                if let Ok(one) = at_tracepoint(&programs, tracepoint, program, constants) {
+                    standing.push(one);
                 }
             }
         }
-        let scheduler = raw(&programs, "sched_switch", "sched_switch", Constants::default());
-        stays(None, scheduler.map_err(TraceError::Scheduler)?);
+        let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
+        standing.push(scheduler.map_err(TraceError::Scheduler)?);
         let means: Attachments = probes
             .iter()
             .map(|probe| {
                 let constants = Constants {
                     point: probe.number.into(),
                     last: last.into(),
-                    phase: probe.phase.number(),
-                    first: first_of_phase(probes, probe.phase).into(),
+                    phase: probe.phase as u64,
+                    first: probes
+                        .iter()
+                        .find(|first| first.phase == probe.phase)
+                        .map_or(0, |first| first.number.into()),
                     packet: probe.place.packet.filter(|_| probe.at == At::Entry).map_or(0, packet_constant),
                     ..constants
                 };
-                let (mean, at_its_place) = self.probe(&programs, probe, constants)?;
-                stays(Some(probe.number), at_its_place);
+                let (mean, program) = self.probe(&programs, probe, constants)?;
+                standing.push(LoadedProgram { point: Some(probe.number), ..program });
                 Ok(mean)
             })
             .collect();
@@ -191,53 +182,55 @@ impl KernelPrograms {
         programs: &Programs,
         probe: &Probe,
         constants: Constants,
-    ) -> Result<(Attachment, (Loaded, Attached)), String> {
+    ) -> Result<(Attachment, LoadedProgram), String> {
         let (name, at) = (probe.place.name.as_str(), probe.at);
         if probe.place.kind == PointKind::Tracepoint {
             let own = matches!(name, "sys_enter" | "sys_exit" | "softirq_entry");
             let program = if own { name } else { "tracepoint" };
-            return Ok((Attachment::Tracepoint, raw(programs, name, program, constants)?));
+            return Ok((Attachment::Tracepoint, at_tracepoint(programs, name, program, constants)?));
         }
-        let first = match self.trampoline(programs, name, at, constants) {
-            Ok(attached) => return Ok((Attachment::Trampoline, attached)),
-            Err(reason) => reason,
-        };
-        match kprobe(programs, name, at, constants) {
-            Ok(attached) => Ok((Attachment::Kprobe, attached)),
-            Err(reason) => Err(format!("fentry: {first}; kprobe: {reason}")),
-        }
+        let with = |mean| Ok((mean, self.at_function(programs, mean, (name, at), constants)?));
+        with(Attachment::Trampoline).or_else(|first: String| {
+            with(Attachment::Kprobe).map_err(|reason: String| format!("fentry: {first}; kprobe: {reason}"))
+        })
     }
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
     ///
     /// # Errors
-    /// Why it cannot be attached.
+    /// The reason why it cannot be attached.
     pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
         let programs = self.programs(LEAST_RING).map_err(error_text)?;
         let constants = Constants { trying: 1, ..Constants::default() };
-        let attached = match mean {
-            Attachment::Trampoline => self.trampoline(&programs, function, At::Entry, constants),
-            Attachment::Kprobe => kprobe(&programs, function, At::Entry, constants),
-            Attachment::Tracepoint => raw(&programs, function, "tracepoint", constants),
-        };
-        attached.map(drop)
+        self.at_function(&programs, mean, (function, At::Entry), constants).map(drop)
     }
 
-    fn trampoline(
+    /// Attaches a program to one end of a function: by a trampoline, or else by a kprobe.
+    fn at_function(
         &self,
         programs: &Programs,
-        name: &str,
-        at: At,
+        mean: Attachment,
+        (name, at): (&str, At),
         constants: Constants,
-    ) -> Result<(Loaded, Attached), String> {
+    ) -> Result<LoadedProgram, String> {
+        if mean != Attachment::Trampoline {
+            let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
+            let place = AttachPoint::Function(CString::new(name).map_err(error_text)?, at);
+            return load_at(Program::Kprobe, &programs.copy(program, constants), place);
+        }
         let function = self.function(name).ok_or("not among the kernel's own types")?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
         let code = programs.copy(program, constants);
-        let program = load(kind, &code).map_err(error_text)?;
-        Loaded { program, place: AttachPoint::Trampoline(kind, code) }.attached()
+        load_at(kind, &code, AttachPoint::Trampoline(kind, code.clone()))
+    }
+}
+
+impl TraceError {
+    pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
+        Self::Misfit(error.to_string())
     }
 }
 
@@ -293,28 +286,27 @@ impl Tracer {
     /// The kernel's error, of the first place that cannot be had any more.
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
-        let is_wanted = |standing: &AttachedProgram| standing.point.is_none_or(wanted);
+        let is_wanted = |standing: &LoadedProgram| standing.point.is_none_or(wanted);
         // In which order the kernel calls two kprobes of one function depends on which came first,
         // and by it the stamp of one is before or behind the other's work. So that each batch has
         // the same order, those at returns always come last.
-        let comes = |standing: &&AttachedProgram| is_wanted(standing) && standing.attached.is_none();
-        let entered = self.programs.iter().filter(comes).filter_map(|one| one.loaded.function(At::Entry));
+        let comes = |standing: &&LoadedProgram| is_wanted(standing) && standing.attached.is_none();
+        let entered = self.programs.iter().filter(comes).filter_map(|one| one.function(At::Entry));
         let entered: Vec<CString> = entered.cloned().collect();
         for standing in &mut self.programs {
-            let again = standing.loaded.function(At::Return).is_some_and(|name| entered.contains(name));
+            let again = standing.function(At::Return).is_some_and(|name| entered.contains(name));
             if again || !is_wanted(standing) {
                 standing.attached = None;
             }
         }
         for standing in self.programs.iter_mut().filter(|standing| is_wanted(standing)) {
             if standing.attached.is_none() {
-                let attached = standing.loaded.attach().map_err(|error| match &standing.loaded.place {
+                standing.attach().map_err(|error| match &standing.place {
                     AttachPoint::Trampoline(..) => error,
                     AttachPoint::Tracepoint(name) | AttachPoint::Function(name, _) => {
                         io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
                     }
-                });
-                standing.attached = Some(attached?);
+                })?;
             }
         }
         Ok(())
@@ -328,11 +320,6 @@ impl Tracer {
         self.counters.clear()?;
         self.sampled().map(drop)
     }
-}
-
-/// The point at which the journeys of a phase begin.
-fn first_of_phase(probes: &[Probe], phase: JourneyPhase) -> u8 {
-    probes.iter().find(|probe| probe.phase == phase).map_or(0, |probe| probe.number)
 }
 
 /// The constant `PACKET` of a program (`bpf/maps.h`).

@@ -310,10 +310,12 @@ fn names_that_could_be_commands_are_no_names_of_an_agent() {
         format!(r#"{{"settled":{{"mtu":1500,"active":{active},"refused":{{}},"follow_on":{{}}}}}}"#)
     };
     let located = r#"{"located":{"interface":"x; id","mtu":1500,"addresses":[],"near":[],"carries":false}}"#;
+    let device = |name: &str| format!(r#"{{"name":"{name}","index":5,"device":"veth"}}"#);
+    let feature = format!(r#"{{"interface":{},"feature":"x; touch /tmp/owned"}}"#, device("eth0"));
     for (id, (answer, what)) in (1..).zip([
         (change(r#"{"sysctl":{"name":"net.core.x; touch /tmp/owned"}}"#), "a sysctl"),
-        (change(r#"{"feature":{"interface":"eth0","feature":"x; touch /tmp/owned"}}"#), "a feature"),
-        (change(r#"{"mtu":{"interface":"x; touch y"}}"#), "an interface"),
+        (change(&format!(r#"{{"feature":{feature}}}"#)), "a feature"),
+        (change(&format!(r#"{{"mtu":{{"interface":{}}}}}"#, device("x; touch y"))), "an interface"),
         (change(r#"{"made":{"name":"x; touch y","kind":"veth"}}"#), "an interface"),
         (settled(r#"{"x; touch /tmp/owned":true}"#), "a feature"),
         (located.to_owned(), "an interface"),

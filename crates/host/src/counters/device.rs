@@ -1,10 +1,11 @@
 //! The counters of an interface's driver (`ethtool -S`): which queue dropped packets, and why.
 
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::ioctl::DriverCounters;
+use crate::link::ioctl;
 
 const MOST: usize = 32;
 
@@ -28,48 +29,41 @@ impl DeviceCounters {
         let losses = self.changed.iter().filter(|(name, _)| rank(name) == LOSS);
         losses.map(|(name, count)| (name.as_str(), *count))
     }
-
-    /// Whether nothing changed.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        self.changed.is_empty()
-    }
 }
 
 /// Reads the counters of one interface's driver repeatedly. Their names are read once.
 #[derive(Debug)]
 pub struct DeviceReader {
     interface: String,
-    driver: Option<DriverCounters>,
+    socket: Option<OwnedFd>,
+    /// The names of the counters; none of a driver without counters.
+    pub names: Vec<String>,
 }
 
 impl DeviceReader {
     /// Finds the counters of the driver.
     #[must_use]
     pub fn open(interface: &str) -> Self {
-        Self { interface: interface.to_owned(), driver: DriverCounters::open(interface) }
+        let socket = ioctl::open().ok();
+        let names = socket.as_ref().and_then(|socket| ioctl::counter_names(socket, interface));
+        Self { interface: interface.to_owned(), socket, names: names.unwrap_or_default() }
     }
 
-    /// The names of the driver's counters.
-    #[must_use]
-    pub fn names(&self) -> &[String] {
-        self.driver.as_ref().map(|driver| &*driver.names).unwrap_or_default()
-    }
-
-    /// The values of the counters, in the order of the names. A driver without counters has none.
+    /// The values of the counters, in the order of the names.
     #[must_use]
     pub fn read(&self) -> Vec<u64> {
-        self.driver.as_ref().and_then(DriverCounters::values).unwrap_or_default()
+        let socket = self.socket.as_ref().filter(|_| !self.names.is_empty());
+        let values = socket.and_then(|it| ioctl::counter_values(it, &self.interface, self.names.len()));
+        values.unwrap_or_default()
     }
 
     /// The differences between two readings.
     #[must_use]
     pub fn passed(&self, earlier: &[u64], later: &[u64]) -> DeviceCounters {
-        changed(&self.interface, self.names().iter().map(String::as_str).zip(earlier.iter().zip(later)))
+        changed(&self.interface, self.names.iter().map(String::as_str).zip(earlier.iter().zip(later)))
     }
 }
 
-/// The counters that grew, the most telling ones first.
 fn changed<'n>(
     interface: &str,
     values: impl Iterator<Item = (&'n str, (&'n u64, &'n u64))>,

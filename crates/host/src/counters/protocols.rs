@@ -180,15 +180,12 @@ counted! {
 impl SoftnetCounters {
     /// Sums `softnet_stat` over its lines, one per CPU, in hexadecimal.
     pub(crate) fn from_softnet_stat(text: &str) -> Self {
-        let column = |line: &str, index: usize| {
-            let word = line.split_whitespace().nth(index)?;
-            u64::from_str_radix(word, 16).ok()
-        };
-        let of_line = |line: &str| Self {
-            dropped: column(line, 1).unwrap_or(0),
-            time_squeeze: column(line, 2).unwrap_or(0),
-        };
-        text.lines().fold(Self::default(), |sum, line| sum.plus(&of_line(line)))
+        text.lines().fold(Self::default(), |sum, line| {
+            let mut words = line.split_whitespace().skip(1);
+            let mut next = || u64::from_str_radix(words.next()?, 16).ok();
+            let (dropped, time_squeeze) = (next().unwrap_or(0), next().unwrap_or(0));
+            sum.plus(&Self { dropped, time_squeeze })
+        })
     }
 }
 

@@ -104,7 +104,6 @@ pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, Error> {
     Ok(words.iter().rev().map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(","))
 }
 
-/// Reads such a mask, of any width.
 pub(crate) fn parse_cpu_mask(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
     for (index, word) in (0u32..).zip(text.trim().rsplit(',')) {

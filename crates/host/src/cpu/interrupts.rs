@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::affinity;
 use crate::error::Error;
-use crate::kernel::bpf::{Attached, Instruction, Map, MapKind, Program, attach_to_tracepoint, load};
+use crate::kernel::bpf::{Attached, Instruction, Map, MapKind, Program, attach, load};
 
 /// A kind of interrupt or software interrupt that is counted per CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -148,7 +148,6 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
 /// both, and so costs the same: half of what counting costs lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
-    /// A map with one number.
     sum: Map,
     _attached: [Attached; 2],
 }
@@ -167,10 +166,8 @@ impl Softirqs {
         let counting = || {
             let sum = Map::new(MapKind::Array, KEY.len(), 8, 1)?;
             let program = load(Program::RawTracepoint, &program(&sum))?;
-            let attached = [
-                attach_to_tracepoint(c"softirq_entry", &program)?,
-                attach_to_tracepoint(c"softirq_exit", &program)?,
-            ];
+            let attached =
+                [attach(Some(c"softirq_entry"), &program)?, attach(Some(c"softirq_exit"), &program)?];
             // Soft interrupts may have begun between the two. None is under way now, because this
             // program runs.
             sum.write(&KEY, &[0; 8])?;

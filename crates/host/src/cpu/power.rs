@@ -83,7 +83,6 @@ impl Power {
     }
 }
 
-/// The sensors of thermal zones and of drivers, with their temperatures.
 fn sensors(files: &Files) -> Vec<(String, i64)> {
     let mut all = Vec::new();
     for (class, prefix, name) in [("thermal", "thermal_zone", "type"), ("hwmon", "hwmon", "name")] {

@@ -21,7 +21,6 @@ pub struct CpuQuota {
 }
 
 impl CpuQuota {
-    /// The number of CPUs that have this much time.
     fn cpus(self) -> f64 {
         self.runtime_us as f64 / self.period_us.max(1) as f64
     }

@@ -18,14 +18,12 @@ pub struct Tasks {
     threads: BTreeMap<u32, Task>,
 }
 
-/// One thread, from `/proc/PID/task/TID/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
     process: u32,
     parent: u32,
     name: String,
     kernel: bool,
-    /// The CPU it ran on last.
     cpu: u32,
     /// In user mode and in the kernel, ns. The sum is exact within its unit of 10 ms.
     ns: u64,
@@ -151,7 +149,6 @@ impl Tasks {
 }
 
 impl Task {
-    /// `None` for invalid text.
     pub(crate) fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
         let stat = ThreadStat::parse(stat)?;
         let number = |field: usize| stat.number(field);

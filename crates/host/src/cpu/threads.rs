@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::kernel::counted::counted;
 use crate::kernel::files::numbers;
 
-/// A thread's line in `/proc/PID/stat`.
 #[derive(Debug)]
 pub(crate) struct ThreadStat<'a> {
     pub(crate) name: &'a [u8],
@@ -33,7 +32,6 @@ impl<'a> ThreadStat<'a> {
         matches!(self.fields.first(), None | Some(&("Z" | "X")))
     }
 
-    /// The field of this number, as proc(5) numbers them.
     pub(crate) fn number(&self, field: usize) -> Option<u64> {
         self.fields.get(field - Self::STATE)?.parse().ok()
     }
@@ -69,7 +67,6 @@ impl ThreadTimes {
         Self::read_from(&format!("/proc/self/task/{thread}"))
     }
 
-    /// Reads the times of the thread with this directory in `/proc`.
     pub(crate) fn read_from(directory: &str) -> Result<Self, Error> {
         let path = format!("{directory}/stat");
         let stat = std::fs::read(&path).map_err(Error::unreadable(&path))?;

@@ -85,7 +85,6 @@ pub(crate) fn parse(text: &str, tick: u64) -> BTreeMap<u32, CpuTimes> {
     text.lines().filter_map(|line| parse_line(line, tick)).collect()
 }
 
-/// The times of all CPUs together since boot, if `/proc/stat` can be read.
 pub(crate) fn since_boot(text: &str, tick: u64) -> CpuTimes {
     CpuTimes::sum(&parse(text, tick).into_values().collect::<Vec<_>>())
 }
@@ -112,9 +111,8 @@ fn parse_line(line: &str, tick: u64) -> Option<(u32, CpuTimes)> {
 /// This host's clocks, read one right after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockReading {
-    monotonic_ns: u64,
-    raw_ns: u64,
-    boottime_ns: u64,
+    /// `CLOCK_MONOTONIC`, `CLOCK_MONOTONIC_RAW` and `CLOCK_BOOTTIME`, in ns.
+    ns: [u64; 3],
     source: Option<String>,
 }
 
@@ -145,23 +143,16 @@ impl ClockReading {
     pub fn read() -> Self {
         // The file first: it takes longest, and the clocks must be read together.
         let source = std::fs::read_to_string(SOURCE).ok().map(|text| text.trim().to_owned());
-        Self {
-            monotonic_ns: now(ClockId::CLOCK_MONOTONIC),
-            raw_ns: now(ClockId::CLOCK_MONOTONIC_RAW),
-            boottime_ns: now(ClockId::CLOCK_BOOTTIME),
-            source,
-        }
+        let clocks = [ClockId::CLOCK_MONOTONIC, ClockId::CLOCK_MONOTONIC_RAW, ClockId::CLOCK_BOOTTIME];
+        Self { ns: clocks.map(now), source }
     }
 
     /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> ClockCheck {
-        ClockCheck {
-            monotonic_ns: self.monotonic_ns.saturating_sub(earlier.monotonic_ns),
-            raw_ns: self.raw_ns.saturating_sub(earlier.raw_ns),
-            boottime_ns: self.boottime_ns.saturating_sub(earlier.boottime_ns),
-            source_changed: self.source != earlier.source,
-        }
+        let [monotonic_ns, raw_ns, boottime_ns] =
+            [0, 1, 2].map(|clock| self.ns[clock].saturating_sub(earlier.ns[clock]));
+        ClockCheck { monotonic_ns, raw_ns, boottime_ns, source_changed: self.source != earlier.source }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
-use crate::link::ioctl::DriverInfo;
+use crate::link::ioctl::driver_info;
 use crate::link::links::Links;
 use crate::link::programs::Programs;
 
@@ -112,9 +112,9 @@ impl Hardware {
     /// Reads the hardware. `sysfs`: the interface's directory, if `/sys` shows its network
     /// namespace.
     fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
-        let told = DriverInfo::read(interface);
+        let [driver_version, firmware, bus] = driver_info(interface);
         let of_files = sysfs.map(|directory| Self::from_sysfs(files, directory)).unwrap_or_default();
-        Self { driver_version: told.version, firmware: told.firmware, bus: told.bus, ..of_files }
+        Self { driver_version, firmware, bus, ..of_files }
     }
 
     fn from_sysfs(files: &Files, directory: &str) -> Self {

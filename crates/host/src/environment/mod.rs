@@ -113,7 +113,6 @@ impl Environment {
         self
     }
 
-    /// The part that does not depend on the interfaces.
     fn of_machine(files: &Files, version: &str) -> Self {
         Self {
             netassay: build(files, version),
@@ -183,7 +182,6 @@ impl LoadEnvironment {
     }
 }
 
-/// A field of `/proc/meminfo`, in bytes.
 pub(crate) fn memory(meminfo: &str, name: &str) -> Option<u64> {
     let kibibytes: u64 = field(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::directory::lock;
-use super::{JournalError, LockHolder};
+use crate::error::Error;
 
 /// The right to change the machine, until it is dropped or the process ends. It is the lock of a
 /// file beside the journals. Root's journals have one place in every network namespace and
@@ -36,7 +36,6 @@ impl Drop for Claim {
 #[derive(Clone, Debug)]
 pub(super) struct SessionEnd {
     pub(super) session: u64,
-    /// The network namespace whose settings it changes.
     pub(super) network: String,
 }
 
@@ -47,10 +46,7 @@ const EXIT: Duration = Duration::from_secs(1);
 impl Claim {
     /// Takes the right, after waiting up to [`EXIT`] for a holder that is about to exit; or the
     /// name of the process that keeps it.
-    pub(super) fn await_free(
-        directory: &Path,
-        end: &SessionEnd,
-    ) -> Result<Result<Self, LockHolder>, JournalError> {
+    pub(super) fn await_free(directory: &Path, end: &SessionEnd) -> Result<Result<Self, String>, Error> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -63,10 +59,7 @@ impl Claim {
 
     /// Takes the right for an end of a session, or for no session (`None`); or the name of the
     /// process that has it.
-    pub(super) fn take(
-        directory: &Path,
-        end: Option<&SessionEnd>,
-    ) -> Result<Result<Self, LockHolder>, JournalError> {
+    pub(super) fn take(directory: &Path, end: Option<&SessionEnd>) -> Result<Result<Self, String>, Error> {
         let look = match lock(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),
@@ -108,7 +101,6 @@ impl SessionEnd {
     }
 }
 
-/// The files in a directory whose names have this extension.
 fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(move |path| path.extension() == Some(extension.as_ref()))

@@ -1,6 +1,5 @@
 //! The directory of journals, its owner, and files there that one process at a time has locked.
 
-use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use nix::unistd::{getegid, geteuid};
 
-use super::JournalError;
+use crate::error::Error;
 use crate::privileges::Privileges;
 
 // The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
@@ -24,7 +23,7 @@ const NO_PLACE: &str =
 ///
 /// # Errors
 /// Without any of them.
-pub fn directory() -> Result<PathBuf, JournalError> {
+pub fn directory() -> Result<PathBuf, Error> {
     // The XDG base directory specification ignores relative paths.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let root = (geteuid().is_root() && !in_user_namespace()).then(|| PathBuf::from("/var/lib"));
@@ -40,13 +39,13 @@ pub(crate) fn in_user_namespace() -> bool {
 }
 
 /// Makes the directory, which only this user can write, and syncs its parent.
-pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), JournalError> {
+pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), Error> {
     let mut builder = fs::DirBuilder::new();
     builder
         .recursive(true)
         .mode(mode)
         .create(directory)
-        .map_err(JournalError::file("make a place for", directory))?;
+        .map_err(Error::journal("make a place for", directory))?;
     if let Some(parent) = directory.parent() {
         sync(parent)?;
     }
@@ -54,23 +53,23 @@ pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), JournalError> {
 }
 
 /// Checks that only this user can have written into the directory, and nobody can replace it.
-pub(super) fn check(directory: &Path) -> Result<(), JournalError> {
+pub(super) fn check(directory: &Path) -> Result<(), Error> {
     check_ours(directory, &look_at(directory)?)?;
     // Of a path with links, both the links and their targets count.
-    let real = directory.canonicalize().map_err(JournalError::file("look at", directory))?;
+    let real = directory.canonicalize().map_err(Error::journal("look at", directory))?;
     for parent in directory.ancestors().skip(1).chain(real.ancestors().skip(1)) {
         trusted(parent, &look_at(parent)?)?;
     }
     Ok(())
 }
 
-fn look_at(path: &Path) -> Result<Metadata, JournalError> {
-    fs::symlink_metadata(path).map_err(JournalError::file("look at", path))
+fn look_at(path: &Path) -> Result<Metadata, Error> {
+    fs::symlink_metadata(path).map_err(Error::journal("look at", path))
 }
 
 /// Checks that only this user or root can rename our files in a directory.
-fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
-    let foreign = |why: String| Err(JournalError::foreign(path, &why));
+fn trusted(path: &Path, metadata: &Metadata) -> Result<(), Error> {
+    let foreign = |why: String| Err(Error::foreign(path, &why));
     let (owner, user) = (metadata.uid(), geteuid().as_raw());
     // In a user namespace the machine's root, like everybody else, has this owner.
     let unmapped = || owner == OVERFLOW && in_user_namespace();
@@ -87,14 +86,14 @@ fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     Ok(())
 }
 
-pub(super) fn sync(directory: &Path) -> Result<(), JournalError> {
+pub(super) fn sync(directory: &Path) -> Result<(), Error> {
     let synced = File::open(directory).and_then(|file| file.sync_all());
-    synced.map_err(JournalError::file("sync the place of", directory))
+    synced.map_err(Error::journal("sync the place of", directory))
 }
 
 /// Checks that a journal is ours alone: it is undone with our privileges.
-pub(crate) fn check_ours(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
-    let foreign = |why: String| Err(JournalError::foreign(path, &why));
+fn check_ours(path: &Path, metadata: &Metadata) -> Result<(), Error> {
+    let foreign = |why: String| Err(Error::foreign(path, &why));
     let user = geteuid().as_raw();
     if metadata.is_symlink() {
         return foreign("it is a symbolic link".to_owned());
@@ -114,62 +113,67 @@ const LONGEST_NAME: u64 = 1000;
 // The longest part of its command line that is written, in characters.
 const LONGEST_COMMAND: usize = 300;
 
-/// The process, command line and user that has a lock, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LockHolder(pub(crate) String);
+// More than any study changes: a larger file is not our journal, and none is made.
+pub(super) const LARGEST: u64 = 16 << 20;
 
-impl fmt::Display for LockHolder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Takes the lock of a file, which is made if it is missing; or names the process that has the
-/// lock. Only the lock counts: the file's text is for that message.
-pub(crate) fn lock(path: &Path) -> Result<Result<File, LockHolder>, JournalError> {
-    let mut file = OpenOptions::new()
+/// Opens a regular file of ours; a lock is made if it is missing.
+pub(super) fn open_ours(path: &Path, is_lock: bool) -> Result<File, Error> {
+    let file = OpenOptions::new()
         .read(true)
         .write(true)
-        .create(true)
+        .create(is_lock)
         .truncate(false)
         .mode(0o600)
         .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
         .open(path)
-        .map_err(JournalError::file("open the lock of", path))?;
-    let about = file.metadata().map_err(JournalError::file("look at", path))?;
+        .map_err(Error::journal(if is_lock { "open the lock of" } else { "open" }, path))?;
+    let about = file.metadata().map_err(Error::journal("look at", path))?;
     check_ours(path, &about)?;
-    if !about.is_file() {
-        return Err(JournalError::foreign(path, "it is no regular file"));
+    if !about.is_file() || about.len() > LARGEST {
+        let why = format!("it is not a regular file of at most {LARGEST} bytes");
+        return Err(Error::foreign(path, &why));
     }
+    Ok(file)
+}
+
+/// Takes the lock of an open file; `false` if another process has it.
+pub(super) fn try_lock(file: &File, path: &Path) -> Result<bool, Error> {
     match file.try_lock() {
-        Ok(()) => {
-            // Without the text the message to others is less clear; the lock is the same.
-            let _ = sign(&mut file);
-            Ok(Ok(file))
-        }
-        Err(TryLockError::WouldBlock) => Ok(Err(holder(&file))),
-        Err(TryLockError::Error(errno)) => Err(JournalError::file("lock", path)(errno)),
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(errno)) => Err(Error::journal("lock", path)(errno)),
     }
+}
+
+/// Takes the lock of a file, which is made if it is missing; or names the process that has the
+/// lock, with its command line and user. Only the lock counts: the file's text is for that message.
+pub(crate) fn lock(path: &Path) -> Result<Result<File, String>, Error> {
+    let mut file = open_ours(path, true)?;
+    if !try_lock(&file, path)? {
+        return Ok(Err(holder(&file)));
+    }
+    // Without the text the message to others is less clear; the lock is the same.
+    let _ = sign(&mut file);
+    Ok(Ok(file))
 }
 
 fn sign(file: &mut File) -> io::Result<()> {
     file.rewind()?;
     file.set_len(0)?;
-    let mut name = format!("{}, user {}", process(std::process::id()), user());
+    write!(file, "{}, user {}", process(std::process::id()), geteuid())?;
     // The client of the ssh session that the process belongs to: its address, and two ports.
     let client = std::env::var("SSH_CONNECTION").unwrap_or_default();
-    if let Some(address) = client.split(' ').next().filter(|address| !address.is_empty()) {
-        name += ", by ssh from ";
-        name += address;
+    match client.split(' ').next() {
+        None | Some("") => Ok(()),
+        Some(address) => write!(file, ", by ssh from {address}"),
     }
-    file.write_all(name.as_bytes())
 }
 
-fn holder(mut file: &File) -> LockHolder {
+fn holder(mut file: &File) -> String {
     let mut bytes = Vec::new();
     let _ = Read::by_ref(&mut file).take(LONGEST_NAME).read_to_end(&mut bytes);
     let name = words::shortened_reason(&String::from_utf8_lossy(&bytes));
-    LockHolder(if name.is_empty() { "its process is unknown".to_owned() } else { name })
+    if name.is_empty() { "its process is unknown".to_owned() } else { name }
 }
 
 /// A process with its command line, without the program's directory; `/proc` may hide it.
@@ -182,17 +186,4 @@ pub(crate) fn process(pid: u32) -> String {
     let words: Vec<&str> = std::iter::once(program).chain(words).collect();
     let command: String = words.join(" ").chars().take(LONGEST_COMMAND).collect();
     format!("process {pid} ({})", words::sanitised_line(&command))
-}
-
-/// The user's name, or number where that has none.
-fn user() -> String {
-    let id = geteuid().to_string();
-    let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    // passwd(5): name, password, number, …
-    let name_of_user = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == id).then(|| name.to_owned())
-    };
-    known.lines().find_map(name_of_user).unwrap_or(id)
 }

@@ -1,20 +1,17 @@
 //! The file of a journal: opened safely, written durably.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{FallocateFlags, OFlag, fallocate};
+use nix::fcntl::{FallocateFlags, fallocate};
 
-use super::JournalError;
-use super::directory::{check_ours, sync};
+use super::directory::{LARGEST, open_ours, sync, try_lock};
 use super::line::{Header, Record, parse, unfinished, write};
-
-// More than any study changes: a larger file is not our journal, and none is made.
-const LARGEST: u64 = 16 << 20;
+use crate::error::Error;
 
 // The longest first line that is looked at, in bytes.
 const LONGEST_HEADER: u64 = 4096;
@@ -31,7 +28,6 @@ pub(super) struct JournalFile {
     end: LastLine,
 }
 
-/// The state of a journal's last line.
 #[derive(Debug, PartialEq, Eq)]
 enum LastLine {
     /// The line is complete.
@@ -45,19 +41,19 @@ enum LastLine {
 
 impl JournalFile {
     /// Makes a journal with its first line; its name appears once it is complete.
-    pub(super) fn make(path: &Path, first: &Record) -> Result<Self, JournalError> {
+    pub(super) fn make(path: &Path, first: &Record) -> Result<Self, Error> {
         let unfinished = path.with_extension("new");
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
             .open(&unfinished)
-            .map_err(JournalError::file("make", &unfinished))?;
-        file.try_lock().map_err(|error| JournalError::file("lock", &unfinished)(error.into()))?;
+            .map_err(Error::journal("make", &unfinished))?;
+        file.try_lock().map_err(|error| Error::journal("lock", &unfinished)(error.into()))?;
         let written = reserve(&file, 0, UNDO_SPACE).and_then(|()| file.write_all(&write(first)));
         let written = written.and_then(|()| file.sync_all());
-        written.map_err(JournalError::file("write", &unfinished))?;
-        std::fs::rename(&unfinished, path).map_err(JournalError::file("name", path))?;
+        written.map_err(Error::journal("write", &unfinished))?;
+        std::fs::rename(&unfinished, path).map_err(Error::journal("name", path))?;
         let file = Self { path: path.to_owned(), file, end: LastLine::Whole };
         file.sync_place()?;
         Ok(file)
@@ -65,15 +61,13 @@ impl JournalFile {
 
     /// Opens and reads a journal, perhaps another process's. `None` if that process holds it, or it
     /// is gone.
-    pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, JournalError> {
+    pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, Error> {
         let Some(mut file) = Self::find(path)? else { return Ok(None) };
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(errno)) => return Err(JournalError::file("lock", path)(errno)),
+        if !try_lock(&file, path)? {
+            return Ok(None);
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(JournalError::file("read", path))?;
+        file.read_to_end(&mut bytes).map_err(Error::journal("read", path))?;
         let end = match unfinished(&bytes) {
             Some(place) => LastLine::Begun(place as u64),
             None if bytes.last().is_some_and(|byte| *byte != b'\n') => LastLine::Damaged,
@@ -90,35 +84,21 @@ impl JournalFile {
         parse(&first).header
     }
 
-    /// Opens a file that can be a journal of ours; `None` if it is gone.
-    fn find(path: &Path) -> Result<Option<File>, JournalError> {
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
-            .open(path);
-        let file = match opened {
-            Ok(file) => file,
-            Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(errno) => return Err(JournalError::file("open", path)(errno)),
-        };
-        let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
-        check_ours(path, &metadata)?;
-        if !metadata.is_file() || metadata.len() > LARGEST {
-            let why = format!("it is not a regular file of at most {LARGEST} bytes");
-            return Err(JournalError::foreign(path, &why));
+    fn find(path: &Path) -> Result<Option<File>, Error> {
+        match open_ours(path, false) {
+            Err(Error::Journal { errno, .. }) if errno.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
         }
-        Ok(Some(file))
     }
 
     /// Adds lines, and returns when they are on disk. On failure none of them is.
-    pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.append(records, false).map_err(JournalError::file("write", &self.path))
+    pub(super) fn add(&mut self, records: &[Record]) -> Result<(), Error> {
+        self.append(records, false).map_err(Error::journal("write", &self.path))
     }
 
     /// Adds lines that announce changes, if there is space on the disk for the lines of their undo.
-    pub(super) fn announce(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.append(records, true).map_err(JournalError::file("write", &self.path))
+    pub(super) fn announce(&mut self, records: &[Record]) -> Result<(), Error> {
+        self.append(records, true).map_err(Error::journal("write", &self.path))
     }
 
     fn append(&mut self, records: &[Record], needs_undo_space: bool) -> io::Result<()> {
@@ -152,21 +132,19 @@ impl JournalFile {
         written
     }
 
-    /// Removes the journal: nothing is left to undo.
-    pub(super) fn remove(self) -> Result<(), JournalError> {
-        std::fs::remove_file(&self.path).map_err(JournalError::file("remove", &self.path))?;
+    pub(super) fn remove(self) -> Result<(), Error> {
+        std::fs::remove_file(&self.path).map_err(Error::journal("remove", &self.path))?;
         self.sync_place()
     }
 
-    /// Renames the journal, so that no session undoes it.
-    pub(super) fn set_aside(self) -> Result<PathBuf, JournalError> {
+    pub(super) fn set_aside(self) -> Result<PathBuf, Error> {
         let aside = self.path.with_extension("set-aside");
-        std::fs::rename(&self.path, &aside).map_err(JournalError::file("set aside", &self.path))?;
+        std::fs::rename(&self.path, &aside).map_err(Error::journal("set aside", &self.path))?;
         self.sync_place()?;
         Ok(aside)
     }
 
-    fn sync_place(&self) -> Result<(), JournalError> {
+    fn sync_place(&self) -> Result<(), Error> {
         self.path.parent().map_or(Ok(()), sync)
     }
 }

@@ -11,13 +11,8 @@ use crate::machine::{Target, Value, check_value};
 // The most damaged lines of a journal that are reported, each with its reason.
 pub(super) const MOST_DAMAGE: usize = 10;
 
-// The version of the format.
-pub(super) const FORMAT: u32 = 5;
-
-// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
-// and names interfaces only. Version 3 has no [`Record::Applied`]. Version 5 may also have drivers
-// that were taken down, which are read as damage.
-const OLDEST: u32 = 2;
+// The version of the format; others are not followed.
+pub(super) const FORMAT: u32 = 6;
 
 /// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,12 +20,10 @@ const OLDEST: u32 = 2;
 pub(super) enum Record {
     /// The first: the owner of the journal.
     Begun(Header),
-    /// A change that will be made.
-    Change(Announced),
+    /// A change that will be made: its value after is not known.
+    Change(Change),
     /// The change of this number is made, and its setting reads back this value.
     Made(u32, Value),
-    /// The change of this number will be undone.
-    Undoing(u32),
     /// The settings of these changes are being changed, or changed again, or undone: they may have
     /// any value. Their values before stay as announced.
     Changing(Vec<u32>),
@@ -43,16 +36,6 @@ pub(super) enum Record {
     Applied(String),
 }
 
-/// A change that will be made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Announced {
-    pub(super) number: u32,
-    pub(super) target: Target,
-    pub(super) before: Value,
-}
-
-/// The owner of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
@@ -61,7 +44,6 @@ pub(super) struct Header {
     /// Its start, in ticks since the machine's: together with the number it identifies the process.
     pub(super) start: u64,
     pub(super) boot: String,
-    /// The network namespace whose settings it changes.
     pub(super) network: String,
 }
 
@@ -97,13 +79,9 @@ impl Change {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.after {
-            Some(after) => {
-                let (target, before) = (&self.target, self.target.show(&self.before));
-                write!(f, "{target}: {before} -> {}", target.show(after))
-            }
-            None => write!(f, "{}: {} -> being changed", self.target, self.target.show(&self.before)),
-        }
+        let Self { target, before, after, .. } = self;
+        let after = after.as_ref().map_or("being changed".to_owned(), |after| target.show(after));
+        write!(f, "{target}: {} -> {after}", target.show(before))
     }
 }
 
@@ -190,9 +168,9 @@ impl Parsed {
     fn add(&mut self, line: usize, record: Record) -> Result<(), Error> {
         match record {
             Record::Begun(header) if line == 1 => {
-                if !(OLDEST..=FORMAT).contains(&header.format) {
+                if header.format != FORMAT {
                     return Err(Error::from(format!(
-                        "it is of format {}, and this version knows formats {OLDEST} to {FORMAT}",
+                        "it is of format {}, and this version knows format {FORMAT}",
                         header.format
                     )));
                 }
@@ -203,20 +181,19 @@ impl Parsed {
             }
             Record::Begun(_) => return Err("a journal begins only once".to_owned().into()),
             _ if line == 1 => return Err("it does not name the process that wrote it".to_owned().into()),
-            Record::Change(Announced { number, target, before }) => {
-                target.check()?;
-                check_value(&before)?;
-                if self.places.contains_key(&number) {
-                    return Err(format!("there is a change {number} already").into());
+            Record::Change(change) => {
+                change.target.check()?;
+                check_value(&change.before)?;
+                if self.places.contains_key(&change.number) {
+                    return Err(format!("there is a change {} already", change.number).into());
                 }
-                self.places.insert(number, self.changes.len());
-                self.changes.push(Change { number, target, before, after: None });
+                self.places.insert(change.number, self.changes.len());
+                self.changes.push(Change { after: None, ..change });
             }
             Record::Made(number, after) => {
                 check_value(&after)?;
                 self.change(number)?.after = Some(after);
             }
-            Record::Undoing(number) => self.change(number)?.after = None,
             Record::Changing(numbers) => {
                 for number in numbers {
                     self.change(number)?.after = None;
@@ -252,7 +229,6 @@ fn read(line: &[u8]) -> Result<Record, Error> {
     serde_json::from_slice(json).map_err(|error| error.to_string().into())
 }
 
-/// A record as a line, with its end.
 pub(super) fn write(record: &Record) -> Vec<u8> {
     // Strings, numbers and enums serialize without errors; an empty line would count as damage.
     let json = serde_json::to_vec(record).unwrap_or_default();
@@ -268,7 +244,7 @@ pub(super) fn write(record: &Record) -> Vec<u8> {
 pub fn journal_text(changes: &[(Target, Value)]) -> Vec<u8> {
     let begun = Record::Begun(Header::new(1, 2, "boot".to_owned(), "net:[1]".to_owned()));
     let announced = |(number, (target, before)): (u32, &(Target, Value))| {
-        Record::Change(Announced { number, target: target.clone(), before: before.clone() })
+        Record::Change(Change { number, target: target.clone(), before: before.clone(), after: None })
     };
     let records = [begun].into_iter().chain((1..).zip(changes).map(announced));
     records.flat_map(|record| write(&record)).collect()
@@ -277,6 +253,6 @@ pub fn journal_text(changes: &[(Target, Value)]) -> Vec<u8> {
 // Digits of the checksum.
 const SUM: usize = 16;
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     format!("{:016x}", words::fnv1a(bytes))
 }

@@ -8,12 +8,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, SessionEnd};
+use super::directory;
 use super::file::JournalFile;
-use super::line::{Announced, Change, Header, Record};
-use super::restore::{JournalFate, JournalReport, follow_all, start_of};
+use super::line::{Change, Header, Record};
+use super::restore::{JournalFate, JournalReport, Process, find, follow_each};
 use super::undo::{RestoreOptions, Undoing, undo};
-use super::{JournalError, directory};
 use crate::error::Error;
+use crate::link::ipv6::Ipv6State;
 use crate::machine::{Machine, Target, Value};
 
 /// A setting that differs from the value that was read back after its change. It prints as a
@@ -56,19 +57,21 @@ impl fmt::Display for Difference {
 #[derive(Debug)]
 pub struct Journal {
     machine: Machine,
-    /// Made with the first change.
     file: Option<JournalFile>,
     directory: PathBuf,
-    session: u64,
-    /// The changes that are not undone.
+    /// Journals of one session do not exclude each other in a directory that several network
+    /// namespaces share, if each is of another namespace.
+    pub session: u64,
+    /// The announced changes, by their numbers.
     changes: Vec<Change>,
-    /// Announced changes with nothing to undo now. A change of the same setting from the same value
-    /// is the same change again: so the journal of a long study stays short.
-    closed: Vec<Change>,
+    /// The numbers of changes with nothing to undo now. A change of the same setting from the same
+    /// value is the same change again: so the journal of a long study stays short.
+    closed: BTreeSet<u32>,
     /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
-    /// Whether changes that a user had applied to stay may be changed.
-    may_change_applied: bool,
+    /// Whether settings that a user had applied to stay ([`Journal::keep`]) may be changed. The new
+    /// changes are undone first.
+    pub may_change_applied: bool,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
@@ -83,46 +86,32 @@ impl Journal {
             directory: directory.to_owned(),
             session: 0,
             changes: Vec::new(),
-            closed: Vec::new(),
+            closed: BTreeSet::new(),
             covered: BTreeSet::new(),
             may_change_applied: false,
             claim: None,
         }
     }
 
-    /// Sets the session. Journals of one session do not exclude each other in a directory that
-    /// several network namespaces share, if each is of another namespace.
-    #[must_use]
-    pub fn of_session(mut self, session: u64) -> Self {
-        self.session = session;
-        self
-    }
-
-    /// Permits changes of settings that a user had applied to stay ([`Journal::keep`]). The new
-    /// changes are undone first.
-    pub fn allow_changing_applied(&mut self) {
-        self.may_change_applied = true;
-    }
-
     /// Lets the changes stay after the end of this process, until a user restores the machine or it
     /// boots. `why`: the purpose of the changes, for everybody who meets the journal.
     ///
     /// # Errors
-    /// [`JournalError`] if this cannot be noted: then the changes are undone.
-    pub fn keep(mut self, why: &str) -> Result<Vec<Change>, JournalError> {
-        let Some(file) = &mut self.file else { return Ok(Vec::new()) };
-        if self.changes.is_empty() {
+    /// [`Error`] if this cannot be noted: then the changes are undone.
+    pub fn keep(mut self, why: &str) -> Result<Vec<Change>, Error> {
+        let kept: Vec<Change> = self.changes().cloned().collect();
+        if kept.is_empty() {
             self.undo_now()?;
-            return Ok(Vec::new());
+        } else if let Some(file) = &mut self.file {
+            file.add(&[Record::Applied(why.to_owned())])?;
+            self.file = None;
         }
-        file.add(&[Record::Applied(why.to_owned())])?;
-        self.file = None;
-        Ok(std::mem::take(&mut self.changes))
+        Ok(kept)
     }
 
     /// Refuses a machine that another process changes, or that has changes of a process that is
     /// gone. Changes that a user had applied to stay are no obstacle.
-    pub fn check_free(&self) -> Result<(), JournalError> {
+    pub fn check_free(&self) -> Result<(), Error> {
         // Without the directory no change was made, and the directory is not made for a look.
         let is_unknown = self.claim.is_none() && self.directory.exists();
         if is_unknown { self.take_claim(true).map(drop) } else { Ok(()) }
@@ -132,10 +121,10 @@ impl Journal {
     /// back as a proof; then the settings are changed.
     ///
     /// # Errors
-    /// [`JournalError`]: another process changes this machine, or left changes behind, or the
+    /// [`Error`]: another process changes this machine, or left changes behind, or the
     /// journal cannot be written (then nothing was touched); or an old value cannot be written
     /// back, or the kernel rejects a new one. Changes until then stay until they are undone.
-    pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
+    pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), Error> {
         self.claim()?;
         let mut targets = self.followers(settings)?;
         targets.extend(settings.iter().map(|(target, _)| target.clone()));
@@ -143,13 +132,12 @@ impl Journal {
             self.covered.remove(target);
         }
         let numbers = self.begin(&targets)?;
-        let made = self.prove(settings).and_then(|()| Ok(set_each(&self.machine, settings)?));
+        let made = self.prove(settings).and_then(|()| set_each(&self.machine, settings));
         let ended = self.end(&numbers, settings);
         made.and(ended)
     }
 
-    /// Writes the present values back.
-    fn prove(&self, settings: &[(Target, String)]) -> Result<(), JournalError> {
+    fn prove(&self, settings: &[(Target, String)]) -> Result<(), Error> {
         for (target, _) in settings {
             let now = self.machine.read(target)?;
             self.machine.write(target, &now).map_err(|error| {
@@ -162,7 +150,7 @@ impl Journal {
     }
 
     /// The settings that may change with the requested ones, and are not among them.
-    fn followers(&self, settings: &[(Target, String)]) -> Result<Vec<Target>, JournalError> {
+    fn followers(&self, settings: &[(Target, String)]) -> Result<Vec<Target>, Error> {
         let features = settings.iter().filter_map(|(target, _)| match target {
             Target::Feature { interface, .. } => Some(interface),
             _ => None,
@@ -180,24 +168,24 @@ impl Journal {
     /// the value before of its first change.
     ///
     /// # Errors
-    /// [`JournalError`] as with [`Journal::change`]; then `action` was not called. Or its own
+    /// [`Error`] as with [`Journal::change`]; then `action` was not called. Or its own
     /// error.
     pub fn cover<T>(
         &mut self,
         targets: &[Target],
         action: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, JournalError> {
+    ) -> Result<T, Error> {
         self.claim()?;
         let numbers = self.begin(targets)?;
         self.covered.extend(targets.iter().cloned());
         let done = action();
         self.end(&numbers, &[])?;
-        Ok(done?)
+        done
     }
 
     /// Changes settings that every condition changes again: each is announced once, as by
     /// [`Journal::cover`], and is read back now.
-    pub fn switch(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
+    pub fn switch(&mut self, settings: &[(Target, String)]) -> Result<(), Error> {
         let targets: Vec<Target> = settings.iter().map(|(target, _)| target.clone()).collect();
         let machine = self.machine.clone();
         self.cover(&targets, || set_each(&machine, settings))
@@ -205,44 +193,39 @@ impl Journal {
 
     /// Announces changes, and returns when they are on disk. A setting that is changed again keeps
     /// the value before of its first change.
-    fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, JournalError> {
+    fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, Error> {
         let (mut announced, mut again, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-        let mut last = self.last();
+        let mut last = self.changes.last().map_or(0, |one| one.number);
         let mut reader = self.machine.reader();
         for target in targets {
-            if announced.iter().any(|one: &Announced| one.target == *target) {
+            if announced.iter().any(|one: &Change| one.target == *target) {
                 continue;
             }
-            if let Some(open) = self.changes.iter().find(|one| one.target == *target) {
+            if let Some(open) = self.changes().find(|one| one.target == *target) {
                 again.push(open.number);
                 continue;
             }
             let before = self.at_first(target, reader.read(target)?);
             self.machine.check_whole(target, &before)?;
             let is_it = |one: &&Change| one.target == *target && target.is_same(&before, &one.before);
-            if let Some(closed) = self.closed.iter().find(is_it) {
+            if let Some(closed) = self.changes.iter().find(is_it) {
                 again.push(closed.number);
                 continue;
             }
             last = last.saturating_add(1);
             numbers.push(last);
-            announced.push(Announced { number: last, target: target.clone(), before });
+            announced.push(Change { number: last, target: target.clone(), before, after: None });
         }
         if !again.is_empty() {
             self.file()?.announce(&[Record::Changing(again.clone())])?;
-            let (opened, closed) =
-                std::mem::take(&mut self.closed).into_iter().partition(|one| again.contains(&one.number));
-            self.closed = closed;
-            self.changes.extend::<Vec<Change>>(opened);
-            self.changes.sort_by_key(|one| one.number);
+            self.closed.retain(|number| !again.contains(number));
             for change in self.changes.iter_mut().filter(|one| again.contains(&one.number)) {
                 change.after = None;
             }
         }
         let records: Vec<Record> = announced.iter().cloned().map(Record::Change).collect();
         self.file()?.announce(&records)?;
-        let change = |Announced { number, target, before }| Change { number, target, before, after: None };
-        self.changes.extend(announced.into_iter().map(change));
+        self.changes.extend(announced);
         numbers.extend(again);
         Ok(numbers)
     }
@@ -253,29 +236,29 @@ impl Journal {
     fn at_first(&self, target: &Target, now: Value) -> Value {
         let Target::Ipv6 { interface } = target else { return now };
         let mtu = Target::Ipv6Mtu { interface: interface.clone() };
-        let is_mtu = |line: &&str| line.starts_with("conf mtu ");
-        let text = |value: &Value| String::from_utf8_lossy(value.bytes()).into_owned();
-        let first = self.changes.iter().find(|one| one.target == mtu).map(|one| text(&one.before));
-        let Some(line) = first.as_deref().and_then(|first| first.lines().find(is_mtu)) else { return now };
-        let changed = text(&now)
-            .lines()
-            .map(|own| if is_mtu(&own) { line } else { own })
-            .fold(String::new(), |text, line| text + line + "\n");
-        changed.as_str().into()
+        let state = |value: &Value| Ipv6State::of_text(value.text());
+        let first = self.changes().find(|one| one.target == mtu).and_then(|one| state(&one.before));
+        match (state(&now), first) {
+            (Some(now), Some(first)) => now.with_mtu_of(&first).to_text().into(),
+            _ => now,
+        }
     }
 
     /// Notes the values of the settings of these changes after the changes, and closes those
     /// without a change. Requested settings stay open, so that they are watched.
-    fn end(&mut self, numbers: &[u32], requested: &[(Target, String)]) -> Result<(), JournalError> {
+    fn end(&mut self, numbers: &[u32], requested: &[(Target, String)]) -> Result<(), Error> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
         let mut reader = self.machine.reader();
         for change in self.changes.iter_mut().filter(|one| numbers.contains(&one.number)) {
             // For a setting that cannot be read, no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
             let is_requested = requested.iter().any(|(target, _)| *target == change.target);
+            // The kernel goes on changing the addresses of an interface that was just set up: no
+            // value after is known.
+            let is_unsettled = matches!(change.target, Target::Ipv6Addresses { .. });
             if !is_requested && change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
-            } else if !change.target.has_no_value_after() {
+            } else if !is_unsettled {
                 records.push(Record::Made(change.number, now.clone()));
                 change.after = Some(now);
             }
@@ -284,26 +267,15 @@ impl Journal {
             records.push(Record::Unchanged(unchanged.clone()));
         }
         self.file()?.add(&records)?;
-        self.close(&unchanged);
+        self.closed.extend(unchanged);
         Ok(())
-    }
-
-    fn close(&mut self, numbers: &[u32]) {
-        let (closed, open) =
-            std::mem::take(&mut self.changes).into_iter().partition(|one| numbers.contains(&one.number));
-        self.changes = open;
-        self.closed.extend::<Vec<Change>>(closed);
-    }
-
-    fn last(&self) -> u32 {
-        self.changes.iter().chain(&self.closed).map(|one| one.number).max().unwrap_or(0)
     }
 
     /// The settings of a study that differ from the value that was read back after their change.
     /// Settings that [`Journal::cover`] changed since are not compared: they are set for each run,
     /// and read back then.
     pub fn differences(&self) -> Vec<Difference> {
-        let watched = self.changes.iter().filter(|change| !self.covered.contains(&change.target));
+        let watched = self.changes().filter(|change| !self.covered.contains(&change.target));
         let differs = |Change { target, after, .. }: &Change| {
             let after = after.as_ref()?;
             let now = match self.machine.read(target) {
@@ -317,43 +289,41 @@ impl Journal {
     }
 
     /// Changes that were made, or tried, and are not undone.
-    pub fn changes(&self) -> &[Change] {
-        &self.changes
+    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|one| !self.closed.contains(&one.number))
     }
 
     /// Undoes all changes, the last first, and removes the journal if no change is left.
     ///
     /// # Errors
-    /// [`JournalError`] if the journal cannot be written: the next restore checks changes whose
+    /// [`Error`] if the journal cannot be written: the next restore checks changes whose
     /// undo was not noted.
-    pub fn undo(mut self) -> Result<Vec<Undoing>, JournalError> {
+    pub fn undo(mut self) -> Result<Vec<Undoing>, Error> {
         self.undo_now()
     }
 
     /// Undoes the changes of some settings, the last first, and goes on with the others.
     ///
     /// # Errors
-    /// [`JournalError`] if one of them cannot be undone, with the reason: it stays open.
-    pub fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), JournalError> {
-        let changes: Vec<Change> = self.changes.iter().filter(|one| chosen(&one.target)).cloned().collect();
+    /// [`Error`] if one of them cannot be undone, with the reason: it stays open.
+    pub fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Error> {
+        let changes: Vec<Change> = self.changes().filter(|one| chosen(&one.target)).cloned().collect();
         if changes.is_empty() {
             return Ok(());
         }
         self.file()?;
         let Some(file) = &mut self.file else { return Ok(()) };
         let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
-        let settled = done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number);
-        let settled: Vec<u32> = settled.collect();
-        self.close(&settled);
+        self.closed.extend(done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number));
         done.iter()
             .find(|one| !one.outcome.is_settled())
             .map_or(Ok(()), |left| Err(left.sentence(false).into()))
     }
 
-    fn undo_now(&mut self) -> Result<Vec<Undoing>, JournalError> {
+    fn undo_now(&mut self) -> Result<Vec<Undoing>, Error> {
         let Some(mut file) = self.file.take() else { return Ok(Vec::new()) };
-        let changes = std::mem::take(&mut self.changes);
-        self.closed.clear();
+        let changes: Vec<Change> = self.changes().cloned().collect();
+        self.changes.clear();
         let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
         if done.iter().all(|one| one.outcome.is_settled()) {
             file.remove()?;
@@ -361,8 +331,7 @@ impl Journal {
         Ok(done)
     }
 
-    /// Takes the right to change the machine, unless this journal has it.
-    fn claim(&mut self) -> Result<(), JournalError> {
+    fn claim(&mut self) -> Result<(), Error> {
         if self.claim.is_none() {
             self.claim = Some(self.take_claim(self.may_change_applied)?);
         }
@@ -371,7 +340,7 @@ impl Journal {
 
     /// Takes the right to change the machine, and checks that no earlier owner left changes to
     /// undo.
-    fn take_claim(&self, may_change_applied: bool) -> Result<Claim, JournalError> {
+    fn take_claim(&self, may_change_applied: bool) -> Result<Claim, Error> {
         directory::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let network = self.machine.identity()?.network;
@@ -384,7 +353,7 @@ impl Journal {
             )
         })?;
         let look = RestoreOptions { dry_run: true, ..RestoreOptions::default() };
-        let left = follow_all(&self.directory, &self.machine, look)?;
+        let left = follow_each(&find(&self.directory)?, &self.machine, look)?;
         let is_in_the_way = |left: &JournalReport| match left.fate {
             // A journal of the session's other end: other sessions' have no claim.
             JournalFate::InUse => {
@@ -396,7 +365,7 @@ impl Journal {
         };
         let Some(left) = left.into_iter().find(is_in_the_way) else { return Ok(claim) };
         let journal = left.journal.display();
-        Err(JournalError::from(match left.fate {
+        Err(Error::from(match left.fate {
             JournalFate::Applied { why } => format!(
                 "settings of this machine were applied to stay ({why}), and would be changed again: `netassay undo` undoes them first \
                  (of another machine with --host); their journal is {journal}"
@@ -409,10 +378,9 @@ impl Journal {
         }))
     }
 
-    fn file(&mut self) -> Result<&mut JournalFile, JournalError> {
+    fn file(&mut self) -> Result<&mut JournalFile, Error> {
         if self.file.is_none() {
-            let pid = std::process::id();
-            let start = start_of(pid).unwrap_or_default();
+            let Process { pid, start } = Process::this();
             let identity = self.machine.identity()?;
             let first = Record::Begun(Header::new(pid, start, identity.boot, identity.network));
             // Names sort by time: over all journals the last change is undone first.
@@ -424,12 +392,8 @@ impl Journal {
     }
 }
 
-/// Sets settings, and checks that each reads back as requested.
 fn set_each(machine: &Machine, settings: &[(Target, String)]) -> Result<(), Error> {
-    settings.iter().try_for_each(|(target, value)| {
-        machine.set(target, value)?;
-        machine.check(target, value, &machine.read(target)?)
-    })
+    settings.iter().try_for_each(|(target, value)| machine.set(target, value))
 }
 
 impl Drop for Journal {

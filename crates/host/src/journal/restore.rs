@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::claim::{Claim, SessionEnd};
+use super::directory;
 use super::file::JournalFile;
 use super::line::{Damage, parse};
 use super::undo::{RestoreOptions, Undoing, undo};
-use super::{JournalError, directory};
 use crate::cpu::threads::ThreadStat;
+use crate::error::Error;
 use crate::machine::{Identity, Machine};
 
 /// The result for a journal.
@@ -70,19 +71,19 @@ impl JournalReport {
 /// while another process changes the machine.
 ///
 /// # Errors
-/// [`JournalError`] if the directory cannot be read or trusted, or if the boot of the machine is
+/// [`Error`] if the directory cannot be read or trusted, or if the boot of the machine is
 /// unknown. Errors of a journal are in its fate, errors of the machine in its changes.
 pub fn restore(
     directory: &Path,
     machine: &Machine,
     manner: RestoreOptions,
-) -> Result<Vec<JournalReport>, JournalError> {
+) -> Result<Vec<JournalReport>, Error> {
     let journals = find(directory)?;
     if journals.is_empty() {
         return Ok(Vec::new());
     }
     match Claim::take(directory, None)? {
-        Ok(_claim) => follow_all(directory, machine, manner),
+        Ok(_claim) => follow_each(&find(directory)?, machine, manner),
         Err(_) => Ok(in_use(&journals)),
     }
 }
@@ -98,7 +99,7 @@ pub fn restore_of(
     machine: &Machine,
     (process, session): (Process, u64),
     patience: Duration,
-) -> Result<Vec<JournalReport>, JournalError> {
+) -> Result<Vec<JournalReport>, Error> {
     let deadline = Instant::now() + patience;
     // The kernel closes the files of a process one after the other before it has ended: until then
     // its journal is in use.
@@ -159,39 +160,30 @@ const WAIT: Duration = Duration::from_millis(50);
 // well under a millisecond.
 const WAIT_FOR_END: Duration = Duration::from_millis(1);
 
-/// Follows all journals as [`restore`] does, for the owner of the claim.
-pub(super) fn follow_all(
-    directory: &Path,
-    machine: &Machine,
-    manner: RestoreOptions,
-) -> Result<Vec<JournalReport>, JournalError> {
-    follow_each(&find(directory)?, machine, manner)
-}
-
-fn follow_each(
+pub(super) fn follow_each(
     journals: &[PathBuf],
     machine: &Machine,
     manner: RestoreOptions,
-) -> Result<Vec<JournalReport>, JournalError> {
+) -> Result<Vec<JournalReport>, Error> {
     let here = machine.identity()?;
     // An error in one must not stop the others.
     let follow = |path: &PathBuf| {
         follow(path, machine, &here, manner)
-            .unwrap_or_else(|error| not_followed(path, manner, error.to_string()))
+            .unwrap_or_else(|error| Some(not_followed(path, manner, error.to_string())))
     };
     Ok(journals.iter().filter_map(follow).collect())
 }
 
 /// The journals in a directory of ours, the newest first.
-fn find(directory: &Path) -> Result<Vec<PathBuf>, JournalError> {
+pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(errno) if errno.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(errno) => return Err(JournalError::file("look for", directory)(errno)),
+        Err(errno) => return Err(Error::journal("look for", directory)(errno)),
     };
     directory::check(directory)?;
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
-    let mut journals = paths.map_err(JournalError::file("look for", directory))?;
+    let mut journals = paths.map_err(Error::journal("look for", directory))?;
     journals.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
     journals.sort_unstable_by(|one, other| other.cmp(one));
     Ok(journals)
@@ -203,13 +195,12 @@ impl JournalReport {
     }
 }
 
-/// Undoes one journal; `None` if it is gone.
 fn follow(
     path: &Path,
     machine: &Machine,
     here: &Identity,
     manner: RestoreOptions,
-) -> Result<Option<JournalReport>, JournalError> {
+) -> Result<Option<JournalReport>, Error> {
     let Some((mut file, bytes)) = JournalFile::open(path)? else {
         return Ok(path.exists().then(|| JournalReport::new(path, JournalFate::InUse)));
     };
@@ -238,20 +229,19 @@ fn follow(
 }
 
 /// Renames a foreign file, if the user asks for it; never opens it again.
-fn not_followed(path: &Path, manner: RestoreOptions, why: String) -> Option<JournalReport> {
+fn not_followed(path: &Path, manner: RestoreOptions, why: String) -> JournalReport {
     let aside = path.with_extension("set-aside");
     let forgotten = manner.forget && !manner.dry_run && std::fs::rename(path, &aside).is_ok();
     let fate =
         if forgotten { JournalFate::SetAside { path: aside } } else { JournalFate::NotFollowed { why } };
-    Some(JournalReport::new(path, fate))
+    JournalReport::new(path, fate)
 }
 
-/// Removes, renames or keeps the file, by its fate.
 fn settle(
     file: JournalFile,
     manner: RestoreOptions,
     mut report: JournalReport,
-) -> Result<Option<JournalReport>, JournalError> {
+) -> Result<Option<JournalReport>, Error> {
     match report.fate {
         _ if manner.dry_run => {}
         JournalFate::Undone | JournalFate::Restarted => file.remove()?,

@@ -1,12 +1,13 @@
 //! Undoing of changes, the last first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::Change;
 use super::line::Record;
-use super::{Change, JournalError};
+use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
 /// The options of a restore.
@@ -98,7 +99,7 @@ pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
     manner: RestoreOptions,
-    mut note: impl FnMut(&[Record]) -> Result<(), JournalError>,
+    mut note: impl FnMut(&[Record]) -> Result<(), Error>,
 ) -> Vec<Undoing> {
     let mut done = plan(machine, changes, manner.force);
     if manner.dry_run {
@@ -200,21 +201,17 @@ fn write_back(machine: &Machine, one: &mut Undoing) {
 /// Reads the settings of interfaces again, and repeats a write that the undo of another setting has
 /// changed. Of several changes of one setting the first counts, which is the last here.
 fn check(machine: &Machine, done: &mut [Undoing]) {
-    let mut seen = BTreeSet::new();
     let mut reader = machine.reader();
-    let mut first_changes: Vec<usize> = Vec::new();
-    for (index, one) in done.iter().enumerate().rev() {
-        if one.change.target.interface().is_some() && seen.insert(one.change.target.clone()) {
-            first_changes.push(index);
-        }
-    }
+    let mut rest = done;
     // Causes first, as before.
-    for index in first_changes.into_iter().rev() {
-        let one = &mut done[index];
+    while let Some((one, later)) = rest.split_first_mut() {
+        rest = later;
         let Change { target, before, .. } = &one.change;
+        let is_first = rest.iter().all(|other| other.change.target != *target);
         // A queue may be back by now.
         let is_gone = one.outcome == UndoOutcome::Gone && !target.is_of_queue();
-        if is_gone || matches!(one.outcome, UndoOutcome::ChangedMeanwhile { .. }) {
+        let is_left = is_gone || matches!(one.outcome, UndoOutcome::ChangedMeanwhile { .. });
+        if target.interface().is_none() || !is_first || is_left {
             continue;
         }
         if reader.read(target).is_ok_and(|now| target.is_same(&now, before)) {

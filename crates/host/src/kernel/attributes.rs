@@ -1,11 +1,12 @@
 //! Attributes of netlink messages, as bytes: reading is total, and also keeps attributes that no
 //! library knows.
 
-/// The type of an attribute without its flags (`NLA_TYPE_MASK`).
-pub(crate) const TYPE: u16 = 0x3fff;
+use nix::libc;
+
+pub(crate) const TYPE: u16 = libc::NLA_TYPE_MASK as u16;
 
 /// The flag of an attribute whose value is attributes; some families of messages require it.
-pub(crate) const NESTED: u16 = 1 << 15;
+pub(crate) const NESTED: u16 = libc::NLA_F_NESTED as u16;
 
 // `struct nlattr`: length and type.
 const HEADER: usize = 4;
@@ -20,12 +21,10 @@ pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
     })
 }
 
-/// The value of the first attribute of a type.
 pub(crate) fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     attributes(bytes).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value)
 }
 
-/// Appends an attribute.
 pub(crate) fn push(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     // No attribute of the kernel's is longer.
     let length = u16::try_from(HEADER + value.len()).unwrap_or(u16::MAX);
@@ -35,19 +34,16 @@ pub(crate) fn push(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// Attributes, each with its type and flags, in the kernel's encoding.
 pub(crate) fn encode(list: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     list.iter().for_each(|(kind, value)| push(&mut bytes, *kind, value));
     bytes
 }
 
-/// The value of an attribute that is a number.
 pub(crate) fn number(number: u32) -> Vec<u8> {
     number.to_ne_bytes().to_vec()
 }
 
-/// The value of an attribute that is a text.
 pub(crate) fn string(text: &str) -> Vec<u8> {
     [text.as_bytes(), b"\0"].concat()
 }

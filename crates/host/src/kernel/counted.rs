@@ -2,6 +2,7 @@
 
 /// Declares a struct of `u64` counters, or of such structs, with `since`, `plus` and `sum`. The
 /// kernel keeps a counter of the group `wrapping` in 32 bits.
+#[macro_export]
 macro_rules! counted {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$field_meta:meta])* $field:ident $(: $group:tt)?),* $(,)?
@@ -9,20 +10,20 @@ macro_rules! counted {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct $name { $($(#[$field_meta])* pub $field: counted!(@type $($group)?)),* }
+        pub struct $name { $($(#[$field_meta])* pub $field: $crate::counted!(@type $($group)?)),* }
 
         impl $name {
             /// The difference from `earlier`. A counter that went backwards counts as 0: it was
             /// replaced or estimated again.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
-                Self { $($field: counted!(@since self.$field, earlier.$field $(, $group)?)),* }
+                Self { $($field: $crate::counted!(@since self.$field, earlier.$field $(, $group)?)),* }
             }
 
             /// The sum of both.
             #[must_use]
             pub fn plus(&self, other: &Self) -> Self {
-                Self { $($field: counted!(@plus self.$field, other.$field $(, $group)?)),* }
+                Self { $($field: $crate::counted!(@plus self.$field, other.$field $(, $group)?)),* }
             }
 
             /// The sum of several.
@@ -36,7 +37,7 @@ macro_rules! counted {
     (@type $group:tt) => { $group };
     (@since $later:expr, $earlier:expr) => { $later.saturating_sub($earlier) };
     (@since $later:expr, $earlier:expr, wrapping) => {
-        $crate::kernel::counted::wrapping_since($later, $earlier)
+        $crate::wrapping_since($later, $earlier)
     };
     (@since $later:expr, $earlier:expr, $group:tt) => { $later.since(&$earlier) };
     (@plus $one:expr, $other:expr $(, wrapping)?) => { $one.saturating_add($other) };
@@ -45,7 +46,8 @@ macro_rules! counted {
 
 /// The difference between two readings of 32 bits. A wrapped counter is corrected; one that was
 /// reset counts as 0.
-pub(crate) fn wrapping_since(later: u64, earlier: u64) -> u64 {
+#[must_use]
+pub fn wrapping_since(later: u64, earlier: u64) -> u64 {
     const RANGE: u64 = 1 << 32;
     match later.checked_sub(earlier) {
         Some(passed) => passed,

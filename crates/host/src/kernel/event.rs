@@ -24,7 +24,6 @@ pub(crate) struct EventAttributes {
     pub(crate) offset: u64,
 }
 
-/// The CPU or thread that an event observes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventScope {
     /// A CPU, whatever thread runs there.
@@ -40,9 +39,8 @@ pub(crate) enum Control {
     SetBpf = 0x4004_2408,
 }
 
-/// An open event, until it is dropped or the process ends.
 #[derive(Debug)]
-pub(crate) struct Event(OwnedFd);
+pub(crate) struct Event(pub(crate) OwnedFd);
 
 impl Event {
     /// Opens an event.
@@ -79,15 +77,5 @@ impl Event {
         // SAFETY: these commands take a number.
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), command as u64, argument) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    }
-
-    pub(crate) fn descriptor(&self) -> &OwnedFd {
-        &self.0
-    }
-}
-
-impl From<Event> for OwnedFd {
-    fn from(event: Event) -> Self {
-        event.0
     }
 }

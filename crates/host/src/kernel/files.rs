@@ -18,7 +18,6 @@ impl Files {
         Self { root: root.as_ref().to_owned() }
     }
 
-    /// The path of a file of the tree.
     pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.root.join(below)
     }
@@ -36,7 +35,6 @@ impl Files {
         self.text(path)?.parse().ok()
     }
 
-    /// The value of a switch: `0` or `1`.
     pub(crate) fn switch(&self, path: &str) -> Option<bool> {
         self.number::<i64>(path).map(|number| number != 0)
     }
@@ -65,7 +63,6 @@ pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(value).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 
-/// The numeric names in a directory, unordered.
 pub(crate) fn numbers<T: std::str::FromStr>(directory: &str) -> std::io::Result<Vec<T>> {
     let entries = std::fs::read_dir(directory)?;
     Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())

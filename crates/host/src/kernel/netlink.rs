@@ -3,6 +3,7 @@
 use std::io;
 
 use netlink_sys::{Socket, SocketAddr};
+use nix::libc;
 
 use crate::kernel::attributes::{attribute, text, u16_at, u32_at};
 
@@ -17,13 +18,10 @@ pub(crate) struct Netlink {
 /// A request, kept as bytes: so it may be an answer of the kernel that is sent back.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// Its type, for example `RTM_NEWLINK`.
     pub(crate) kind: u16,
-    /// The bytes after the netlink header.
     pub(crate) payload: Vec<u8>,
 }
 
-/// The reason why an exchange failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Transport(io::Error),
@@ -31,28 +29,10 @@ pub(crate) enum Failure {
     Malformed(String),
 }
 
-// Flags of messages (linux/netlink.h).
-const REQUEST: u16 = 1;
-const ACKNOWLEDGE: u16 = 4;
-const DUMP: u16 = 0x300;
-const INTERRUPTED: u16 = 0x10;
-const CAPPED: u16 = 0x100;
-const HAS_ATTRIBUTES: u16 = 0x200;
-pub(crate) const REPLACE: u16 = 0x100;
-pub(crate) const APPEND: u16 = 0x800;
-/// Makes something that must not be there yet (`NLM_F_CREATE` with `NLM_F_EXCL`).
-pub(crate) const CREATE_NEW: u16 = CREATE | 0x200;
-pub(crate) const CREATE: u16 = 0x400;
-
-// Types of messages.
-const ERROR: u16 = 2;
-const DONE: u16 = 3;
-const OVERRUN: u16 = 4;
+pub(crate) const CREATE_NEW: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 
 // `struct nlmsghdr`.
 const HEADER: usize = 16;
-// An `int` at the beginning of `NLMSG_ERROR` and `NLMSG_DONE`.
-const ERRNO: usize = 4;
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
 // The number of attempts at a dump that a concurrent change disturbs; then the last answer is
@@ -60,7 +40,6 @@ const NLMSGERR_ATTR_MSG: u16 = 1;
 const DUMPS: u32 = 8;
 
 impl Netlink {
-    /// Opens a socket for `protocol` (a constant of `netlink_sys::protocols`).
     pub(crate) fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
         // The kernel's error message, and no echo of the request. Both are optional and exist since
@@ -73,16 +52,15 @@ impl Netlink {
     }
 
     /// Requests one thing; returns the payloads before the acknowledgement.
-    pub(crate) fn ask(&mut self, request: &Request, flags: u16) -> Result<Vec<Vec<u8>>, Failure> {
-        self.send(request, REQUEST | ACKNOWLEDGE | flags)?;
+    pub(crate) fn ask(&mut self, request: &Request, flags: i32) -> Result<Vec<Vec<u8>>, Failure> {
+        self.send(request, libc::NLM_F_ACK | flags)?;
         self.collect().map(|(answers, _)| answers)
     }
 
-    /// Requests a dump.
     pub(crate) fn dump(&mut self, request: &Request) -> Result<Vec<Vec<u8>>, Failure> {
         let mut attempt = 1;
         loop {
-            self.send(request, REQUEST | DUMP)?;
+            self.send(request, libc::NLM_F_DUMP)?;
             let (answers, interrupted) = self.collect()?;
             if !interrupted || attempt == DUMPS {
                 return Ok(answers);
@@ -91,9 +69,9 @@ impl Netlink {
         }
     }
 
-    fn send(&mut self, request: &Request, flags: u16) -> Result<(), Failure> {
+    fn send(&mut self, request: &Request, flags: i32) -> Result<(), Failure> {
         self.sequence = self.sequence.wrapping_add(1);
-        let bytes = request.encoded(flags, self.sequence);
+        let bytes = request.encoded(libc::NLM_F_REQUEST | flags, self.sequence);
         loop {
             match self.socket.send(&bytes, 0) {
                 Ok(_) => return Ok(()),
@@ -119,7 +97,7 @@ impl Netlink {
                 if frame.sequence != self.sequence {
                     continue;
                 }
-                interrupted |= frame.flags & INTERRUPTED != 0;
+                interrupted |= frame.flags & libc::NLM_F_DUMP_INTR != 0;
                 match frame.end() {
                     None => answers.push(frame.payload.to_vec()),
                     Some(end) => return end.map(|()| (answers, interrupted)),
@@ -130,11 +108,12 @@ impl Netlink {
 }
 
 impl Request {
-    pub(crate) fn encoded(&self, flags: u16, sequence: u32) -> Vec<u8> {
+    pub(crate) fn encoded(&self, flags: i32, sequence: u32) -> Vec<u8> {
         // No request has 4 GiB.
         let mut bytes = ((HEADER + self.payload.len()) as u32).to_ne_bytes().to_vec();
         bytes.extend(self.kind.to_ne_bytes());
-        bytes.extend(flags.to_ne_bytes());
+        // All flags are in the lower half.
+        bytes.extend((flags as u16).to_ne_bytes());
         bytes.extend(sequence.to_ne_bytes());
         // The kernel's own port.
         bytes.extend([0; 4]);
@@ -143,11 +122,10 @@ impl Request {
     }
 }
 
-/// One message of a datagram.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
-    kind: u16,
-    flags: u16,
+    kind: i32,
+    flags: i32,
     sequence: u32,
     pub(crate) payload: &'a [u8],
 }
@@ -164,8 +142,8 @@ pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, 
             return Some(Err(Failure::Malformed("a message does not end with its datagram".to_owned())));
         };
         rest = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-        let (kind, flags, sequence) = (u16_at(bytes, 4)?, u16_at(bytes, 6)?, u32_at(bytes, 8)?);
-        Some(Ok(Frame { kind, flags, sequence, payload }))
+        let [kind, flags] = [u16_at(bytes, 4)?, u16_at(bytes, 6)?].map(i32::from);
+        Some(Ok(Frame { kind, flags, sequence: u32_at(bytes, 8)?, payload }))
     })
 }
 
@@ -175,33 +153,29 @@ impl Frame<'_> {
         let malformed = |why: String| Some(Err(Failure::Malformed(why)));
         match self.kind {
             // Since Linux 4.15 the end of a dump carries an errno too.
-            DONE if self.payload.is_empty() => Some(Ok(())),
-            kind @ (ERROR | DONE) => match u32_at(self.payload, 0).map(u32::cast_signed) {
-                Some(code) if code >= 0 => Some(Ok(())),
-                Some(code) => Some(Err(Failure::Refused {
-                    errno: io::Error::from_raw_os_error(code.saturating_neg()),
-                    said: self.kernel_message(),
-                })),
-                None => malformed(format!("message {kind} has no error number")),
-            },
-            OVERRUN => malformed("messages were lost".to_owned()),
+            libc::NLMSG_DONE if self.payload.is_empty() => Some(Ok(())),
+            kind @ (libc::NLMSG_ERROR | libc::NLMSG_DONE) => {
+                match u32_at(self.payload, 0).map(u32::cast_signed) {
+                    Some(code) if code >= 0 => Some(Ok(())),
+                    Some(code) => Some(Err(Failure::Refused {
+                        errno: io::Error::from_raw_os_error(code.saturating_neg()),
+                        said: self.kernel_message(),
+                    })),
+                    None => malformed(format!("message {kind} has no error number")),
+                }
+            }
+            libc::NLMSG_OVERRUN => malformed("messages were lost".to_owned()),
             _ => None,
         }
     }
 
-    /// The kernel's message: an attribute after the errno and the header (or, without capping, the
-    /// whole) of the request.
+    /// The kernel's message: an attribute after the errno and the header of the request.
     fn kernel_message(&self) -> Option<String> {
-        if self.flags & HAS_ATTRIBUTES == 0 {
+        if self.flags & libc::NLM_F_ACK_TLVS == 0 {
             return None;
         }
-        let behind_code = self.payload.get(ERRNO..)?;
-        let request = match self.kind {
-            DONE => 0,
-            _ if self.flags & CAPPED != 0 => HEADER,
-            _ => (u32_at(behind_code, 0)? as usize).next_multiple_of(4),
-        };
-        text(attribute(behind_code.get(request..)?, NLMSGERR_ATTR_MSG)?)
+        let request = if self.kind == libc::NLMSG_DONE { 0 } else { HEADER };
+        text(attribute(self.payload.get(size_of::<i32>() + request..)?, NLMSGERR_ATTR_MSG)?)
     }
 }
 
@@ -210,8 +184,8 @@ mod tests {
     use super::*;
     use crate::kernel::attributes::{encode, string};
 
-    fn message(kind: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = Request { kind, payload: payload.to_vec() }.encoded(flags, 7);
+    fn message(kind: i32, flags: i32, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = Request { kind: kind as u16, payload: payload.to_vec() }.encoded(flags, 7);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         bytes
     }
@@ -219,7 +193,7 @@ mod tests {
     #[test]
     fn messages_in_one_datagram_are_taken_apart() {
         let mut bytes = message(16, 2, b"one");
-        bytes.extend(message(DONE, 2, &0i32.to_ne_bytes()));
+        bytes.extend(message(libc::NLMSG_DONE, 2, &0i32.to_ne_bytes()));
         let frames: Vec<_> = frames(&bytes).map(Result::unwrap).collect();
         assert_eq!(frames.len(), 2);
         let first = &frames[0];
@@ -229,24 +203,20 @@ mod tests {
     }
 
     #[test]
-    fn an_error_carries_the_kernels_sentence_capped_or_not() {
-        for (flags, request) in [(HAS_ATTRIBUTES | CAPPED, HEADER), (HAS_ATTRIBUTES, 32)] {
-            let mut payload = (-22i32).to_ne_bytes().to_vec();
-            let mut echo = message(16, 0, &[0; 16]);
-            echo.truncate(request);
-            payload.extend(echo);
-            payload.extend(encode(&[(NLMSGERR_ATTR_MSG, string("mtu too large"))]));
-            let bytes = message(ERROR, flags, &payload);
-            let end = frames(&bytes).next().unwrap().unwrap().end();
-            let Some(Err(Failure::Refused { errno, said })) = end else { panic!("not refused") };
-            assert_eq!(errno.raw_os_error(), Some(22));
-            assert_eq!(said.as_deref(), Some("mtu too large"));
-        }
+    fn an_error_carries_the_kernels_sentence() {
+        let mut payload = (-22i32).to_ne_bytes().to_vec();
+        payload.extend(message(16, 0, &[]));
+        payload.extend(encode(&[(NLMSGERR_ATTR_MSG, string("mtu too large"))]));
+        let bytes = message(libc::NLMSG_ERROR, libc::NLM_F_ACK_TLVS | libc::NLM_F_CAPPED, &payload);
+        let end = frames(&bytes).next().unwrap().unwrap().end();
+        let Some(Err(Failure::Refused { errno, said })) = end else { panic!("not refused") };
+        assert_eq!(errno.raw_os_error(), Some(22));
+        assert_eq!(said.as_deref(), Some("mtu too large"));
     }
 
     #[test]
     fn an_error_without_its_number_is_damaged() {
-        let bytes = message(ERROR, 0, &[1, 2]);
+        let bytes = message(libc::NLMSG_ERROR, 0, &[1, 2]);
         let end = frames(&bytes).next().unwrap().unwrap().end();
         let Some(Err(Failure::Malformed(why))) = end else { panic!("not damaged") };
         assert_eq!(why, "message 2 has no error number");

@@ -10,14 +10,12 @@ use nix::libc::{c_void, off_t};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// A mapping of a kernel descriptor's memory.
 #[derive(Debug)]
 pub(crate) struct Pages {
     start: NonNull<c_void>,
     len: NonZero<usize>,
 }
 
-/// The size of a page, in bytes.
 pub(crate) fn page_size() -> io::Result<usize> {
     let page = sysconf(SysconfVar::PAGE_SIZE)?.and_then(|page| usize::try_from(page).ok());
     Ok(page.ok_or(io::ErrorKind::Unsupported)?)

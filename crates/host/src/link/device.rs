@@ -36,54 +36,38 @@ impl DeviceChange {
     }
 }
 
-/// Settings that one message reads, and another one sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SettingGroup {
-    name: &'static str,
-    /// The message that reads (`ETHTOOL_MSG_*_GET`). The next number sets.
-    get: u8,
-    /// Each setting with its attribute, and that of its greatest value.
-    attributes: &'static [(DeviceSetting, u16, Option<u16>)],
-}
-
-// The numbers of `linux/ethtool_netlink.h`.
-const GROUPS: [SettingGroup; 4] = [
-    SettingGroup {
-        name: "rings",
-        get: 15,
-        attributes: &[(DeviceSetting::RxRing, 6, Some(2)), (DeviceSetting::TxRing, 9, Some(5))],
-    },
-    SettingGroup {
-        name: "queues",
-        get: 17,
-        attributes: &[
-            (DeviceSetting::RxQueues, 6, Some(2)),
-            (DeviceSetting::TxQueues, 7, Some(3)),
-            (DeviceSetting::Queues, 9, Some(5)),
-        ],
-    },
-    SettingGroup {
-        name: "interrupt coalescing",
-        get: 19,
-        attributes: &[
-            (DeviceSetting::RxUsecs, 2, None),
-            (DeviceSetting::RxFrames, 3, None),
-            (DeviceSetting::TxUsecs, 6, None),
-            (DeviceSetting::TxFrames, 7, None),
-            (DeviceSetting::AdaptiveRx, 11, None),
-            (DeviceSetting::AdaptiveTx, 12, None),
-        ],
-    },
-    SettingGroup {
-        name: "pause frames",
-        get: 21,
-        attributes: &[
-            (DeviceSetting::PauseAutoneg, 2, None),
-            (DeviceSetting::PauseRx, 3, None),
-            (DeviceSetting::PauseTx, 4, None),
-        ],
-    },
+// Settings that one message reads, and the next one sets: the option of `ethtool` that sets them,
+// their name, and the message that reads (`ETHTOOL_MSG_*_GET`).
+const GROUPS: [(&str, &str, u8); 4] = [
+    ("-G", "rings", 15),
+    ("-L", "queues", 17),
+    ("-C", "interrupt coalescing", 19),
+    ("-A", "pause frames", 21),
 ];
+
+/// A setting with its attribute, and that of its greatest value (`linux/ethtool_netlink.h`).
+type SettingAttributes = (DeviceSetting, u16, Option<u16>);
+
+const ATTRIBUTES: [SettingAttributes; 14] = [
+    (DeviceSetting::RxRing, 6, Some(2)),
+    (DeviceSetting::TxRing, 9, Some(5)),
+    (DeviceSetting::RxQueues, 6, Some(2)),
+    (DeviceSetting::TxQueues, 7, Some(3)),
+    (DeviceSetting::Queues, 9, Some(5)),
+    (DeviceSetting::RxUsecs, 2, None),
+    (DeviceSetting::RxFrames, 3, None),
+    (DeviceSetting::TxUsecs, 6, None),
+    (DeviceSetting::TxFrames, 7, None),
+    (DeviceSetting::AdaptiveRx, 11, None),
+    (DeviceSetting::AdaptiveTx, 12, None),
+    (DeviceSetting::PauseAutoneg, 2, None),
+    (DeviceSetting::PauseRx, 3, None),
+    (DeviceSetting::PauseTx, 4, None),
+];
+
+fn set_by(option: &str) -> impl Iterator<Item = SettingAttributes> {
+    ATTRIBUTES.into_iter().filter(move |(setting, ..)| setting.ethtool().option == option)
+}
 
 // The reason for a setting that is missing.
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
@@ -93,21 +77,17 @@ impl Ethtool {
     /// tell, are missing.
     pub fn device(&mut self, interface: &str) -> Result<DeviceSettings, Error> {
         let mut all = DeviceSettings::new();
-        for group in GROUPS {
-            all.extend(self.group(interface, group)?);
+        for (option, name, get) in GROUPS {
+            let action = format_args!("read the {name} of interface {interface:?}");
+            match self.ask(get, (interface, 0), &[], action) {
+                Ok(answer) => all.extend(parse(&answer, option)),
+                // Most drivers have only some of the groups (EOPNOTSUPP).
+                Err(Error::Failed { .. }) => {}
+                Err(missing) => return Err(missing),
+            }
         }
         all.extend(flow_hashes(interface).map(|(setting, now)| (setting, DeviceValue { now, most: None })));
         Ok(all)
-    }
-
-    fn group(&mut self, interface: &str, group: SettingGroup) -> Result<DeviceSettings, Error> {
-        let action = format_args!("read the {} of interface {interface:?}", group.name);
-        match self.ask(group.get, (interface, 0), &[], action) {
-            Ok(answer) => Ok(parse(&answer, group)),
-            // Most drivers have only some of the groups (EOPNOTSUPP).
-            Err(Error::Failed { .. }) => Ok(DeviceSettings::new()),
-            Err(missing) => Err(missing),
-        }
     }
 
     /// Requests settings of the interface's device, and reads back the result. Only differing
@@ -124,18 +104,17 @@ impl Ethtool {
     ) -> Result<DeviceChange, Error> {
         let before = self.device(interface)?;
         let (sendable, mut refused) = sendable(requested, &before);
-        for group in GROUPS {
-            let of_group = |(setting, value): (&DeviceSetting, &u32)| {
-                let (_, kind, _) = group.attributes.iter().find(|(one, ..)| one == setting)?;
-                let bytes = if setting.is_switch() { vec![u8::from(*value != 0)] } else { number(*value) };
-                Some((*setting, (*kind, bytes)))
+        for (option, name, get) in GROUPS {
+            let requested = |(setting, kind, _): SettingAttributes| {
+                let value = *sendable.get(&setting)?;
+                let bytes = if setting.is_switch() { vec![u8::from(value != 0)] } else { number(value) };
+                Some((setting, (kind, bytes)))
             };
-            let (settings, attributes): (Vec<_>, Vec<_>) = sendable.iter().filter_map(of_group).unzip();
+            let (settings, attributes): (Vec<_>, Vec<_>) = set_by(option).filter_map(requested).unzip();
             if settings.is_empty() {
                 continue;
             }
-            let action = format_args!("change the {}", group.name);
-            match self.ask(group.get + 1, (interface, 0), &attributes, action) {
+            match self.ask(get + 1, (interface, 0), &attributes, format_args!("change the {name}")) {
                 Ok(_) => {}
                 Err(missing @ Error::NoInterface { .. }) => return Err(missing),
                 Err(why) => refused.extend(settings.iter().map(|setting| {
@@ -192,21 +171,21 @@ pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool
     setting.chosen_by().is_some_and(is_on)
 }
 
-fn parse(attributes: &[u8], group: SettingGroup) -> DeviceSettings {
-    let value = |&(setting, kind, most): &(DeviceSetting, u16, Option<u16>)| {
+fn parse(attributes: &[u8], option: &str) -> DeviceSettings {
+    let value = |(setting, kind, most): SettingAttributes| {
         let value = attribute(attributes, kind)?;
         let now = if setting.is_switch() { u32::from(*value.first()? != 0) } else { u32_at(value, 0)? };
         let most = most.and_then(|most| u32_at(attribute(attributes, most)?, 0));
         Some((setting, DeviceValue { now, most }))
     };
-    group.attributes.iter().filter_map(value).collect()
+    set_by(option).filter_map(value).collect()
 }
 
 /// (fuzzing) Reads an answer as that of each group.
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn parse_any(attributes: &[u8]) {
-    for group in GROUPS {
-        assert!(parse(attributes, group).len() <= group.attributes.len());
+    for (option, ..) in GROUPS {
+        assert!(parse(attributes, option).len() <= set_by(option).count());
     }
 }
 
@@ -232,7 +211,7 @@ mod tests {
         // As the kernel writes them; 3, 7 and 13 are rings that netassay does not set.
         let answer =
             [number(2, 4096), number(3, 9), number(5, 2048), number(6, 512), number(7, 1), number(9, 256)];
-        let read = parse(&encode(&answer), GROUPS[0]);
+        let read = parse(&encode(&answer), "-G");
         let value = |now, most| DeviceValue { now, most: Some(most) };
         assert_eq!(read, [(RX, value(512, 4096)), (TX, value(256, 2048))].into());
     }
@@ -241,16 +220,12 @@ mod tests {
     fn every_setting_is_in_one_group_and_comes_back_as_it_was_sent() {
         let of_netlink = |setting: &DeviceSetting| setting.form() != DeviceForm::Fields;
         for setting in DeviceSetting::ALL.into_iter().filter(of_netlink) {
-            let all: Vec<SettingGroup> = GROUPS
-                .into_iter()
-                .filter(|group| group.attributes.iter().any(|one| one.0 == setting))
-                .collect();
-            let [group] = &all[..] else { panic!("{setting} is in {all:?}") };
-            let (_, kind, _) = group.attributes.iter().find(|one| one.0 == setting).unwrap();
-            assert_eq!(parse(&encode(&[(*kind, number(1))]), *group), now(&[(setting, 1)]));
             // Settings that `ethtool` sets with one option are set with one message.
             let option = setting.ethtool().option;
-            assert!(group.attributes.iter().all(|one| one.0.ethtool().option == option));
+            assert_eq!(GROUPS.iter().filter(|group| group.0 == option).count(), 1, "{setting}");
+            let all: Vec<SettingAttributes> = set_by(option).filter(|one| one.0 == setting).collect();
+            let [(_, kind, _)] = all[..] else { panic!("{setting} is {all:?}") };
+            assert_eq!(parse(&encode(&[(kind, number(1))]), option), now(&[(setting, 1)]));
         }
     }
 

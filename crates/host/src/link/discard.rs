@@ -1,9 +1,7 @@
 //! Interfaces that discard the packets sent through them, to measure the cost of sending alone.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd as _;
-use std::str::FromStr;
 
 use nix::libc;
 use serde::{Deserialize, Serialize};
@@ -15,50 +13,22 @@ use crate::kernel::netlink::CREATE_NEW;
 use crate::link::links::Links;
 use crate::link::neighbours::Neighbour;
 
-/// The device of a discarding interface.
-///
-/// All three count a packet as sent (`tx_packets`) before it is freed. They differ in the remaining
-/// cost of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DiscardDevice {
-    /// The kernel's own `dummy` device: its transmit function counts and frees.
-    Dummy,
-    /// A bridge without ports: it counts, finds no port, and frees.
-    Bridge,
-    /// A veth whose far end's XDP program drops everything: the packet crosses to the receive side
-    /// before it is freed. This costs most, and the far end counts the bytes without the 14 of the
-    /// Ethernet header (Linux 6.18). Needs root in the machine's first user namespace.
-    VethXdp,
-}
-
-impl DiscardDevice {
-    /// All devices in the order of trial: the least work per packet first.
-    pub const ALL: [Self; 3] = [Self::Dummy, Self::Bridge, Self::VethXdp];
-
-    /// The word in messages and on the command line.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Dummy => "dummy",
-            Self::Bridge => "bridge",
-            Self::VethXdp => "veth-xdp",
-        }
-    }
-}
-
-impl fmt::Display for DiscardDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
-impl FromStr for DiscardDevice {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|device| device.word() == word);
-        found.ok_or_else(|| format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are"))
+words::vocabulary! {
+    /// The device of a discarding interface, in the order of trial: the least work per packet
+    /// first.
+    ///
+    /// All three count a packet as sent (`tx_packets`) before it is freed. They differ in the
+    /// remaining cost of a packet.
+    pub enum DiscardDevice: "a discarding device" {
+        /// The kernel's own `dummy` device: its transmit function counts and frees.
+        Dummy = "dummy";
+        /// A bridge without ports: it counts, finds no port, and frees.
+        Bridge = "bridge";
+        /// A veth whose far end's XDP program drops everything: the packet crosses to the receive
+        /// side before it is freed. This costs most, and the far end counts the bytes without the
+        /// 14 of the Ethernet header (Linux 6.18). Needs root in the machine's first user
+        /// namespace.
+        VethXdp = "veth-xdp";
     }
 }
 

@@ -5,14 +5,15 @@
 use std::net::IpAddr;
 
 use nix::libc;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::kernel::attributes::{TYPE, attribute, attributes, push, u16_at, u32_at};
-use crate::kernel::netlink::{APPEND, CREATE, REPLACE, Request};
+use crate::kernel::netlink::Request;
 use crate::link::links::Links;
 
-/// The kind of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum EntryKind {
     Address,
     Route,
@@ -38,11 +39,9 @@ impl EntryKind {
     }
 }
 
-/// `AF_INET` and `AF_INET6` of linux/socket.h.
-pub(crate) const IPV4: u8 = 2;
-pub(crate) const IPV6: u8 = 10;
+pub(crate) const IPV4: u8 = libc::AF_INET as u8;
+pub(crate) const IPV6: u8 = libc::AF_INET6 as u8;
 
-/// The family of an address, and its bytes.
 pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
     match address {
         IpAddr::V4(address) => (IPV4, address.octets().to_vec()),
@@ -51,51 +50,33 @@ pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
 }
 
 /// An address, a route or a neighbour.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
     pub(crate) sort: EntryKind,
-    /// The message that adds it.
     pub(crate) message: Vec<u8>,
     /// The preferred and the valid lifetime in seconds, if not for ever. A route has the second
     /// only.
     pub(crate) lifetime: Option<[u32; 2]>,
     /// Whether it is an address that the kernel still checks for duplicates, and that can be added
     /// as it is.
+    #[serde(skip)]
     pub(crate) is_tentative: bool,
 }
 
-// `struct ifaddrmsg` and its attributes, in linux/if_addr.h.
-const IFA_F_TEMPORARY: u32 = 0x01;
-const IFA_F_NODAD: u32 = 0x02;
-const IFA_F_TENTATIVE: u32 = 0x40;
-// Only the kernel can add an address with this flag.
-const IFA_F_STABLE_PRIVACY: u32 = 0x800;
-// Home address, managed temporary addresses, no prefix route, joined multicast: what `ip address
-// add` can set, beside `nodad`.
-const IFA_SETTABLE: u32 = IFA_F_NODAD | 0x10 | 0x100 | 0x200 | 0x400;
-const IFA_LOCAL: u16 = 2;
-const IFA_ADDRESS: u16 = 1;
-const IFA_CACHEINFO: u16 = 6;
-const IFA_FLAGS: u16 = 8;
+// The flags of an address that `ip address add` can set: another flag, or the kernel's own, is
+// refused.
+const SETTABLE: u32 = libc::IFA_F_NODAD
+    | libc::IFA_F_HOMEADDRESS
+    | libc::IFA_F_MANAGETEMPADDR
+    | libc::IFA_F_NOPREFIXROUTE
+    | libc::IFA_F_MCAUTOJOIN;
 
-// `struct rtmsg` and its attributes, in linux/rtnetlink.h.
-const RTM_F_CLONED: u32 = 0x200;
+// linux/rtnetlink.h
 const RTNH_F_ONLINK: u8 = 4;
-const RT_TABLE_LOCAL: u8 = 255;
-const RTPROT_KERNEL: u8 = 2;
-const RTA_OIF: u16 = 4;
-const RTA_METRICS: u16 = 8;
-const RTA_MULTIPATH: u16 = 9;
-const RTA_CACHEINFO: u16 = 12;
-const RTA_EXPIRES: u16 = 23;
 const RTAX_MTU: u16 = 2;
 // Ticks a second in the kernel's messages (`USER_HZ`).
 const TICKS: u32 = 100;
-
-// `struct ndmsg` and its attributes, in linux/neighbour.h.
-const NUD_PERMANENT: u8 = 0x80;
-const NDA_CACHEINFO: u16 = 3;
-const NDA_PROBES: u16 = 4;
 
 const FOREVER: u32 = u32::MAX;
 
@@ -117,13 +98,13 @@ impl Entry {
 
     /// Whether a route has an MTU of its own, which the kernel may change with the interface's.
     pub(crate) fn has_mtu(&self) -> bool {
-        let metrics = self.attribute(RTA_METRICS).filter(|_| self.sort == EntryKind::Route);
+        let metrics = self.attribute(libc::RTA_METRICS).filter(|_| self.sort == EntryKind::Route);
         metrics.is_some_and(|metrics| attribute(metrics, RTAX_MTU).is_some())
     }
 
     pub(crate) fn is_address(&self, address: &[u8], prefix: u8) -> bool {
         // On a point-to-point link the other attribute is the peer's.
-        let own = self.attribute(IFA_LOCAL).or_else(|| self.attribute(IFA_ADDRESS));
+        let own = self.attribute(libc::IFA_LOCAL).or_else(|| self.attribute(libc::IFA_ADDRESS));
         self.sort == EntryKind::Address && own == Some(address) && self.message.get(1) == Some(&prefix)
     }
 
@@ -141,19 +122,19 @@ impl Entry {
             EntryKind::Address => {
                 // A route may need the address at once, which duplicate address detection delays.
                 // The detection was made before.
-                let at_once = self.message_with(IFA_F_NODAD);
-                send(at_once.clone(), CREATE | REPLACE)?;
+                let at_once = self.message_with(libc::IFA_F_NODAD);
+                send(at_once.clone(), libc::NLM_F_CREATE | libc::NLM_F_REPLACE)?;
                 let as_before = self.message_with(0);
-                if as_before == at_once { Ok(()) } else { send(as_before, REPLACE) }
+                if as_before == at_once { Ok(()) } else { send(as_before, libc::NLM_F_REPLACE) }
             }
             EntryKind::Route => {
                 let mut payload = self.message.clone();
                 if let Some([_, seconds]) = self.lifetime {
-                    push(&mut payload, RTA_EXPIRES, &seconds.to_ne_bytes());
+                    push(&mut payload, libc::RTA_EXPIRES, &seconds.to_ne_bytes());
                 }
-                send(payload, CREATE | APPEND)
+                send(payload, libc::NLM_F_CREATE | libc::NLM_F_APPEND)
             }
-            EntryKind::Neighbour => send(self.message.clone(), CREATE | REPLACE),
+            EntryKind::Neighbour => send(self.message.clone(), libc::NLM_F_CREATE | libc::NLM_F_REPLACE),
         }
     }
 
@@ -162,19 +143,13 @@ impl Entry {
         let Some((header, inside)) = self.message.split_at_checked(self.sort.header()) else {
             return self.message.clone();
         };
-        let mut bytes = header.to_vec();
-        for (kind, value) in attributes(inside) {
-            if kind & TYPE == IFA_FLAGS {
-                let flags = u32_at(value, 0).unwrap_or(0) | flag;
-                push(&mut bytes, kind, &flags.to_ne_bytes());
-            } else {
-                push(&mut bytes, kind, value);
-            }
-        }
+        let flags = attribute(inside, libc::IFA_FLAGS).and_then(|value| u32_at(value, 0)).unwrap_or(0);
+        let mut bytes = [header, &without(inside, &[libc::IFA_FLAGS])].concat();
+        push(&mut bytes, libc::IFA_FLAGS, &(flags | flag).to_ne_bytes());
         let [preferred, valid] = self.lifetime.unwrap_or([FOREVER; 2]);
         // `struct ifa_cacheinfo`: the last two are the kernel's.
         let cache = [preferred, valid, 0, 0].map(u32::to_ne_bytes);
-        push(&mut bytes, IFA_CACHEINFO, &cache.concat());
+        push(&mut bytes, libc::IFA_CACHEINFO, &cache.concat());
         bytes
     }
 
@@ -190,23 +165,20 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
         return None;
     }
     let flags =
-        attribute(inside, IFA_FLAGS).and_then(|value| u32_at(value, 0)).unwrap_or(u32::from(header[2]));
+        attribute(inside, libc::IFA_FLAGS).and_then(|value| u32_at(value, 0)).unwrap_or(u32::from(header[2]));
     // In IPv4 this flag marks a second address of a network.
-    if header[0] == IPV6 && flags & IFA_F_TEMPORARY != 0 {
+    if header[0] == IPV6 && flags & libc::IFA_F_TEMPORARY != 0 {
         return None;
     }
     let mut message = header.to_vec();
     message[2] = 0;
-    for (kind, value) in attributes(inside) {
-        if !matches!(kind & TYPE, IFA_CACHEINFO | IFA_FLAGS) {
-            push(&mut message, kind, value);
-        }
-    }
-    push(&mut message, IFA_FLAGS, &(flags & IFA_SETTABLE).to_ne_bytes());
-    let lifetime = attribute(inside, IFA_CACHEINFO)
+    message.extend(without(inside, &[libc::IFA_CACHEINFO, libc::IFA_FLAGS]));
+    push(&mut message, libc::IFA_FLAGS, &(flags & SETTABLE).to_ne_bytes());
+    let lifetime = attribute(inside, libc::IFA_CACHEINFO)
         .and_then(|cache| Some([u32_at(cache, 0)?, u32_at(cache, 4)?]))
         .filter(|lifetime| *lifetime != [FOREVER; 2]);
-    let is_tentative = flags & (IFA_F_TENTATIVE | IFA_F_STABLE_PRIVACY) == IFA_F_TENTATIVE;
+    // Only the kernel can add an address of stable privacy.
+    let is_tentative = flags & (libc::IFA_F_TENTATIVE | libc::IFA_F_STABLE_PRIVACY) == libc::IFA_F_TENTATIVE;
     Some(Entry { sort: EntryKind::Address, message, lifetime, is_tentative })
 }
 
@@ -214,7 +186,7 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let flags = u32_at(header, 8)?;
     let [table, protocol] = [header[4], header[5]];
     // The kernel makes and removes local routes with their addresses.
-    if flags & RTM_F_CLONED != 0 || (table == RT_TABLE_LOCAL && protocol == RTPROT_KERNEL) {
+    if flags & libc::RTM_F_CLONED != 0 || (table == libc::RT_TABLE_LOCAL && protocol == libc::RTPROT_KERNEL) {
         return None;
     }
     let mut message = header[..8].to_vec();
@@ -222,14 +194,14 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let (mut is_ours, mut seconds) = (false, 0);
     for (kind, value) in attributes(inside) {
         match kind & TYPE {
-            RTA_CACHEINFO => seconds = u32_at(value, 8)? / TICKS,
-            RTA_MULTIPATH => {
+            libc::RTA_CACHEINFO => seconds = u32_at(value, 8)? / TICKS,
+            libc::RTA_MULTIPATH => {
                 let hops = hops(value, index);
                 is_ours |= !hops.is_empty();
                 push(&mut message, kind, &hops);
             }
             other => {
-                is_ours |= other == RTA_OIF && u32_at(value, 0) == Some(index);
+                is_ours |= other == libc::RTA_OIF && u32_at(value, 0) == Some(index);
                 push(&mut message, kind, value);
             }
         }
@@ -256,21 +228,22 @@ fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
 }
 
 fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
-    // The state has 16 bits.
-    if u32_at(header, 4)? != index || !header[8..10].contains(&NUD_PERMANENT) {
+    if u32_at(header, 4)? != index || u16_at(header, 8)? & libc::NUD_PERMANENT == 0 {
         return None;
     }
-    let mut message = header.to_vec();
-    for (kind, value) in attributes(inside) {
-        if !matches!(kind & TYPE, NDA_CACHEINFO | NDA_PROBES) {
-            push(&mut message, kind, value);
-        }
-    }
+    let message = [header, &without(inside, &[libc::NDA_CACHEINFO, libc::NDA_PROBES])].concat();
     Some(Entry { sort: EntryKind::Neighbour, message, lifetime: None, is_tentative: false })
 }
 
+fn without(inside: &[u8], left_out: &[u16]) -> Vec<u8> {
+    let kept = attributes(inside).filter(|(kind, _)| !left_out.contains(&(kind & TYPE)));
+    kept.fold(Vec::new(), |mut bytes, (kind, value)| {
+        push(&mut bytes, kind, value);
+        bytes
+    })
+}
+
 impl Links {
-    /// The entries of one kind of an interface.
     pub(crate) fn entries(&mut self, sort: EntryKind, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
         let mut payload = vec![0; sort.header()];
         payload[0] = family;
@@ -360,8 +333,9 @@ mod tests {
     fn address_of(flags: u32, preferred: u32, index: u32) -> Vec<u8> {
         let header = [vec![IPV6, 64, 0x80, 0], index.to_ne_bytes().to_vec()].concat();
         let cache = [preferred, FOREVER, 5, 6].map(u32::to_ne_bytes).concat();
-        let flags = encoded(IFA_FLAGS, &flags.to_ne_bytes());
-        [header, encoded(IFA_ADDRESS, &[0xfd; 16]), encoded(IFA_CACHEINFO, &cache), flags].concat()
+        let flags = encoded(libc::IFA_FLAGS, &flags.to_ne_bytes());
+        [header, encoded(libc::IFA_ADDRESS, &[0xfd; 16]), encoded(libc::IFA_CACHEINFO, &cache), flags]
+            .concat()
     }
 
     #[test]
@@ -380,8 +354,9 @@ mod tests {
         assert_eq!(parse(&address_of(0x80, FOREVER, 8)), None);
         assert_eq!(Entry::parse(EntryKind::Address, &address_of(0x80, FOREVER, INDEX), IPV4, INDEX), None);
         // Its message is that of an address that is not detected first, and then its own.
-        let flags = |bytes: &[u8]| attributes(&bytes[8..]).find(|one| one.0 == IFA_FLAGS).unwrap().1.to_vec();
-        assert_eq!(flags(&permanent.message_with(IFA_F_NODAD)), 2u32.to_ne_bytes());
+        let flags =
+            |bytes: &[u8]| attributes(&bytes[8..]).find(|one| one.0 == libc::IFA_FLAGS).unwrap().1.to_vec();
+        assert_eq!(flags(&permanent.message_with(libc::IFA_F_NODAD)), 2u32.to_ne_bytes());
         assert_eq!(flags(&permanent.message_with(0)), 0u32.to_ne_bytes());
     }
 
@@ -392,16 +367,16 @@ mod tests {
 
     #[test]
     fn a_route_is_that_of_the_interface_and_not_one_of_an_address() {
-        let out = |index: u32| encoded(RTA_OIF, &index.to_ne_bytes());
+        let out = |index: u32| encoded(libc::RTA_OIF, &index.to_ne_bytes());
         assert!(route_of(254, 4, &[out(INDEX)]).is_some());
         assert!(route_of(254, 4, &[out(8)]).is_none());
-        assert!(route_of(RT_TABLE_LOCAL, RTPROT_KERNEL, &[out(INDEX)]).is_none());
+        assert!(route_of(libc::RT_TABLE_LOCAL, libc::RTPROT_KERNEL, &[out(INDEX)]).is_none());
         let cache = [0u32, 0, 2500, 0].map(u32::to_ne_bytes).concat();
-        let expiring = route_of(254, 9, &[out(INDEX), encoded(RTA_CACHEINFO, &cache)]).unwrap();
+        let expiring = route_of(254, 9, &[out(INDEX), encoded(libc::RTA_CACHEINFO, &cache)]).unwrap();
         assert_eq!(expiring.lifetime, Some([0, 25]));
         assert_eq!(expiring.message, route_of(254, 9, &[out(INDEX)]).unwrap().message);
         assert_eq!(expiring.message[8..12], [0; 4], "its state");
-        let metrics = encoded(RTA_METRICS, &encoded(RTAX_MTU, &1400u32.to_ne_bytes()));
+        let metrics = encoded(libc::RTA_METRICS, &encoded(RTAX_MTU, &1400u32.to_ne_bytes()));
         assert!(route_of(254, 4, &[out(INDEX), metrics]).unwrap().has_mtu() && !expiring.has_mtu());
     }
 
@@ -412,11 +387,11 @@ mod tests {
             let length = u16::try_from(8 + inside.len()).unwrap().to_ne_bytes().to_vec();
             [length, vec![0x11, 0], index.to_ne_bytes().to_vec(), inside].concat()
         };
-        let many = encoded(RTA_MULTIPATH, &[hop(3), hop(INDEX)].concat());
+        let many = encoded(libc::RTA_MULTIPATH, &[hop(3), hop(INDEX)].concat());
         let entry = route_of(254, 4, &[many]).unwrap();
         let mut ours = hop(INDEX);
         ours[2] = 0;
-        assert_eq!(entry.attribute(RTA_MULTIPATH), Some(&ours[..]));
-        assert!(route_of(254, 4, &[encoded(RTA_MULTIPATH, &hop(3))]).is_none());
+        assert_eq!(entry.attribute(libc::RTA_MULTIPATH), Some(&ours[..]));
+        assert!(route_of(254, 4, &[encoded(libc::RTA_MULTIPATH, &hop(3))]).is_none());
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Arguments;
 
 use netlink_sys::protocols::NETLINK_GENERIC;
+use nix::libc;
 
 use crate::error::Error;
 use crate::kernel::attributes::{NESTED, attribute, encode, number, string, u16_at};
@@ -21,12 +22,8 @@ pub struct Ethtool {
     family: u16,
 }
 
-// The family that tells the number of a family (`GENL_ID_CTRL`), `CTRL_CMD_GETFAMILY`, and its
-// attributes.
-const CONTROL: u16 = 16;
-const GET_FAMILY: u8 = 3;
-const FAMILY_ID: u16 = 1;
-const FAMILY_NAME: u16 = 2;
+const FAMILY_ID: u16 = libc::CTRL_ATTR_FAMILY_ID as u16;
+const FAMILY_NAME: u16 = libc::CTRL_ATTR_FAMILY_NAME as u16;
 // `struct genlmsghdr`: command, version, padding.
 const GENL_HEADER: usize = 4;
 
@@ -47,7 +44,9 @@ impl Ethtool {
         let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| {
             Error::failed("cannot open a netlink socket for offload features (generic netlink)", errno, "")
         })?;
-        let answer = match ask(&mut netlink, CONTROL, GET_FAMILY, &[(FAMILY_NAME, string("ethtool"))]) {
+        // The family that tells the number of a family.
+        let (control, get_family) = (libc::GENL_ID_CTRL as u16, libc::CTRL_CMD_GETFAMILY as u8);
+        let answer = match ask(&mut netlink, control, get_family, &[(FAMILY_NAME, string("ethtool"))]) {
             Ok(answer) => answer,
             Err(Failure::Refused { .. }) => Vec::new(),
             Err(failure) => return Err(Error::netlink("look for ethtool's netlink family", "", failure)),

@@ -43,7 +43,6 @@ impl FeatureChange {
         !sendable(requested, now).is_empty()
     }
 
-    /// Compares the request with the state after it.
     pub(crate) fn compare(asked: &BTreeMap<String, bool>, after: Features) -> Self {
         let refusal = |(name, &on): (&String, &bool)| {
             let reason = match after.get(name) {

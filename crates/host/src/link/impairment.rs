@@ -24,7 +24,6 @@ pub struct Impairment {
     rate: u64,
 }
 
-/// A discipline to be made.
 struct Order {
     handle: u32,
     parent: u32,
@@ -80,7 +79,6 @@ impl Impairment {
         self.delay_ns > 0 || self.loss > 0
     }
 
-    /// The effect of our disciplines among those of an interface.
     fn from_disciplines(all: &[Discipline]) -> Self {
         let mut found = Self::default();
         for Discipline { options, handle, .. } in all {
@@ -125,25 +123,23 @@ impl Links {
 
     /// The disciplines that this kernel lacks for an impairment, each with the remedy.
     pub fn lacking(&mut self, wanted: &Impairment) -> Vec<String> {
-        wanted.orders(0).into_iter().filter_map(|order| self.lacks(order)).collect()
-    }
-
-    /// Whether the kernel lacks a discipline: it looks up the name before the options, and makes
-    /// none without options (`EINVAL`).
-    fn lacks(&mut self, Order { handle, kind, .. }: Order) -> Option<String> {
         const LOOPBACK: u32 = 1;
-        let order = Order { handle, parent: Discipline::ROOT, kind, options: Vec::new() };
-        let action = format_args!("look for the queueing discipline {kind}");
-        let asked = self.change(&order.request(LOOPBACK), CREATE_NEW, "lo", action);
-        let error = asked.err()?;
-        match error.errno().map(Errno::from_raw) {
-            Some(Errno::EINVAL | Errno::EEXIST) => None,
-            Some(Errno::ENOENT) => Some(format!(
-                "the kernel has no queueing discipline `{kind}` (module sch_{kind}); a virtual machine may have it: \
-                 scenario `vm`, or `inside = \"guest\"`"
-            )),
-            _ => Some(error.to_string()),
-        }
+        // The kernel looks up the name before the options, and makes no discipline without options
+        // (`EINVAL`).
+        let lacks = |Order { handle, kind, .. }| {
+            let order = Order { handle, parent: Discipline::ROOT, kind, options: Vec::new() };
+            let action = format_args!("look for the queueing discipline {kind}");
+            let error = self.change(&order.request(LOOPBACK), CREATE_NEW, "lo", action).err()?;
+            match error.errno().map(Errno::from_raw) {
+                Some(Errno::EINVAL | Errno::EEXIST) => None,
+                Some(Errno::ENOENT) => Some(format!(
+                    "the kernel has no queueing discipline `{kind}` (module sch_{kind}); a virtual machine may have it: \
+                     scenario `vm`, or `inside = \"guest\"`"
+                )),
+                _ => Some(error.to_string()),
+            }
+        };
+        wanted.orders(0).into_iter().filter_map(lacks).collect()
     }
 
     fn impairment(&mut self, index: u32, name: &str) -> Result<Impairment, Error> {

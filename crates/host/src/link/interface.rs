@@ -64,7 +64,6 @@ counted! {
     }
 }
 
-/// An interface with the facts that are no part of its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LinkFacts {
     pub(crate) link: Link,
@@ -77,9 +76,7 @@ pub(crate) struct LinkFacts {
     /// Whether IPv6 is ready on it (`IF_READY`): it is up, has had a carrier since, and the kernel
     /// has added the addresses of its own.
     pub(crate) has_ipv6_ready: bool,
-    /// The place and the number of its XDP program.
     pub(crate) xdp: Option<(ProgramPlace, u32)>,
-    /// The network's number and the UDP port of a VXLAN tunnel.
     pub(crate) vxlan: Option<(u32, u16)>,
 }
 
@@ -158,19 +155,11 @@ impl LinkFacts {
 }
 
 impl LinkCounters {
-    /// Reads `struct rtnl_link_stats64`.
     fn parse(value: &[u8]) -> Self {
-        let number = |place: usize| u64_at(value, 8 * place).unwrap_or(0);
-        Self {
-            rx_packets: number(0),
-            tx_packets: number(1),
-            rx_bytes: number(2),
-            tx_bytes: number(3),
-            rx_errors: number(4),
-            tx_errors: number(5),
-            rx_dropped: number(6),
-            tx_dropped: number(7),
-        }
+        // `struct rtnl_link_stats64`.
+        let [rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped] =
+            std::array::from_fn(|place| u64_at(value, 8 * place).unwrap_or(0));
+        Self { rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped }
     }
 }
 
@@ -186,7 +175,6 @@ fn xdp(value: &[u8]) -> Option<(ProgramPlace, u32)> {
     Some((place, u32_at(number, 0).filter(|number| *number != 0)?))
 }
 
-/// A link-layer address in words; `None` for an empty one.
 pub(crate) fn hardware_address(value: &[u8]) -> Option<String> {
     let words: Vec<String> = value.iter().map(|byte| format!("{byte:02x}")).collect();
     (!words.is_empty()).then(|| words.join(":"))

@@ -11,23 +11,6 @@ use words::DeviceSetting;
 use crate::error::Error;
 use crate::kernel::attributes::{u32_at, u64_at};
 
-/// The driver and firmware of an interface. Empty texts are missing.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct DriverInfo {
-    pub(crate) version: Option<String>,
-    pub(crate) firmware: Option<String>,
-    pub(crate) bus: Option<String>,
-}
-
-/// The counters of an interface's driver.
-#[derive(Debug)]
-pub(crate) struct DriverCounters {
-    socket: OwnedFd,
-    interface: String,
-    /// Their names, in the order of the values.
-    pub(crate) names: Vec<String>,
-}
-
 // The most counters that are read. A card with 128 queues has some 13,000.
 const MOST: usize = 16 << 10;
 
@@ -58,53 +41,45 @@ const FLOW_HASHES: [(DeviceSetting, u32); 4] = [
     (DeviceSetting::FlowHashUdp6, 6),
 ];
 
-impl DriverInfo {
-    /// Reads the driver of an interface; all fields are missing if it tells nothing.
-    pub(crate) fn read(interface: &str) -> Self {
-        // `struct ethtool_drvinfo`: the command, five texts of 32 bytes (the first is the driver),
-        // 12 bytes, five numbers.
-        let answer = open()
-            .and_then(|socket| request(&socket, interface, encoded(&[DRIVER]), 4 + 5 * NAME + 12 + 5 * 4));
-        let Ok(answer) = answer else { return Self::default() };
-        let text = |index: usize| {
-            let start = 4 + index * NAME;
-            Some(name(&answer[start..start + NAME])).filter(|text| !text.is_empty() && text != "N/A")
-        };
-        Self { version: text(1), firmware: text(2), bus: text(3) }
-    }
+/// The version of an interface's driver, its firmware and its bus, as far as the driver tells them.
+pub(crate) fn driver_info(interface: &str) -> [Option<String>; 3] {
+    // `struct ethtool_drvinfo`: the command, five texts of 32 bytes (the first is the driver), 12
+    // bytes, five numbers.
+    let room = 4 + 5 * NAME + 12 + 5 * 4;
+    let answer = open().and_then(|socket| request(&socket, interface, encoded(&[DRIVER]), room));
+    [1, 2, 3].map(|index| {
+        let start = 4 + index * NAME;
+        let text = name(&answer.as_ref().ok()?[start..start + NAME]);
+        Some(text).filter(|text| !text.is_empty() && text != "N/A")
+    })
 }
 
-impl DriverCounters {
-    /// The counters of an interface's driver; `None` if it has none, or far too many.
-    pub(crate) fn open(interface: &str) -> Option<Self> {
-        let socket = open().ok()?;
-        // `struct ethtool_sset_info`: the command, a reserved number, the mask of sets, a number
-        // for each set.
-        let count = encoded(&[COUNT, 0, 1 << COUNTERS, 0, 0]);
-        let count = request(&socket, interface, count, 0).ok()?;
-        let expected = u32_at(&count, 16).filter(|_| u32_at(&count, 8) == Some(1 << COUNTERS))?;
-        if expected == 0 || expected as usize > MOST {
-            return None;
-        }
-        // `struct ethtool_gstrings`: the command, the set, the number of names, the names.
-        let names = encoded(&[NAMES, COUNTERS, expected]);
-        let names = request(&socket, interface, names, 12 + ROOM * NAME).ok()?;
-        let found = (u32_at(&names, 8)? as usize).min(MOST);
-        let names = names[12..12 + found * NAME].chunks_exact(NAME).map(name).collect();
-        Some(Self { socket, interface: interface.to_owned(), names })
+/// The names of the counters of an interface's driver; `None` if it has none, or far too many.
+pub(crate) fn counter_names(socket: &OwnedFd, interface: &str) -> Option<Vec<String>> {
+    // `struct ethtool_sset_info`: the command, a reserved number, the mask of sets, a number for
+    // each set.
+    let count = request(socket, interface, encoded(&[COUNT, 0, 1 << COUNTERS, 0, 0]), 0).ok()?;
+    let expected = u32_at(&count, 16).filter(|_| u32_at(&count, 8) == Some(1 << COUNTERS))?;
+    if expected == 0 || expected as usize > MOST {
+        return None;
     }
+    // `struct ethtool_gstrings`: the command, the set, the number of names, the names.
+    let names = encoded(&[NAMES, COUNTERS, expected]);
+    let names = request(socket, interface, names, 12 + ROOM * NAME).ok()?;
+    let found = (u32_at(&names, 8)? as usize).min(MOST);
+    Some(names[12..12 + found * NAME].chunks_exact(NAME).map(name).collect())
+}
 
-    /// The values in the order of the names; `None` if the driver has other counters now.
-    pub(crate) fn values(&self) -> Option<Vec<u64>> {
-        // `struct ethtool_stats`: the command, the number of values, the values.
-        let count = self.names.len();
-        let values = encoded(&[VALUES, u32::try_from(count).ok()?]);
-        let values = request(&self.socket, &self.interface, values, 8 + ROOM * 8).ok()?;
-        if u32_at(&values, 4)? as usize != count {
-            return None;
-        }
-        (1..=count).map(|place| u64_at(&values, 8 * place)).collect()
+/// The values of these many counters, in the order of their names; `None` if the driver has others
+/// now.
+pub(crate) fn counter_values(socket: &OwnedFd, interface: &str, count: usize) -> Option<Vec<u64>> {
+    // `struct ethtool_stats`: the command, the number of values, the values.
+    let values = encoded(&[VALUES, u32::try_from(count).ok()?]);
+    let values = request(socket, interface, values, 8 + ROOM * 8).ok()?;
+    if u32_at(&values, 4)? as usize != count {
+        return None;
     }
+    (1..=count).map(|place| u64_at(&values, 8 * place)).collect()
 }
 
 /// The hash fields of an interface; empty if its driver does not tell, or hashes nothing.
@@ -156,8 +131,7 @@ fn name(bytes: &[u8]) -> String {
     words::sanitised_line(String::from_utf8_lossy(&bytes[..end]).trim()).into_owned()
 }
 
-/// A socket of the network namespace of the calling thread.
-fn open() -> nix::Result<OwnedFd> {
+pub(crate) fn open() -> nix::Result<OwnedFd> {
     socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
 }
 
@@ -167,26 +141,26 @@ fn open() -> nix::Result<OwnedFd> {
 /// # Errors
 /// The kernel or the driver refuses.
 fn request(socket: &OwnedFd, interface: &str, mut message: Vec<u8>, room: usize) -> nix::Result<Vec<u8>> {
-    const SIOCETHTOOL: u64 = 0x8946;
-    #[repr(C)]
-    struct Request {
-        name: [u8; libc::IFNAMSIZ],
-        data: *mut u8,
-        rest: [u8; 16],
-    }
-    let mut name = [0; libc::IFNAMSIZ];
-    let bytes = interface.as_bytes();
-    if bytes.len() >= name.len() {
+    if interface.len() >= libc::IFNAMSIZ {
         return Err(Errno::ENODEV);
     }
-    name[..bytes.len()].copy_from_slice(bytes);
     message.resize(message.len().max(room), 0);
-    let mut request = Request { name, data: message.as_mut_ptr(), rest: [0; 16] };
-    // SAFETY: `request` begins as `struct ifreq` with a pointer as its data, and is at least as
-    // long; the message lives until the call returns, and has room for more than the kernel writes:
-    // for counters four times as many as are read at most.
-    let answered = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
+    let mut request = about(interface);
+    request.ifr_ifru.ifru_data = message.as_mut_ptr().cast();
+    // SAFETY: the message lives until the call returns, and has room for more than the kernel
+    // writes: for counters four times as many as are read at most.
+    let answered = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) };
     Errno::result(answered).map(|_| message)
+}
+
+/// A request about an interface, whose name has at most 15 bytes.
+pub(crate) fn about(interface: &str) -> libc::ifreq {
+    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes()) {
+        *to = libc::c_char::from_ne_bytes([from]);
+    }
+    request
 }
 
 #[cfg(test)]
@@ -231,8 +205,9 @@ mod tests {
 
     #[test]
     fn an_interface_that_is_not_there_has_no_driver() {
-        assert_eq!(DriverInfo::read("no-such-thing"), DriverInfo::default());
-        assert!(DriverCounters::open("no-such-thing").is_none());
-        assert!(DriverCounters::open("a-name-that-is-too-long").is_none());
+        assert_eq!(driver_info("no-such-thing"), [None, None, None]);
+        let socket = open().unwrap();
+        assert!(counter_names(&socket, "no-such-thing").is_none());
+        assert!(counter_names(&socket, "a-name-that-is-too-long").is_none());
     }
 }

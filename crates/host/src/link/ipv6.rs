@@ -1,10 +1,12 @@
 //! The IPv6 state of an interface, which Linux removes when the MTU becomes too small for it,
 //! recorded so that it can be restored.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::kernel::files::Files;
@@ -16,7 +18,6 @@ use crate::link::links::Links;
 /// interface: it removes its addresses, routes and neighbours, and resets its sysctls.
 pub const LEAST_IPV6_MTU: u32 = 1_280;
 
-/// The part of the state that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ipv6Part {
     /// All of IPv6.
@@ -36,36 +37,34 @@ impl Ipv6Part {
         }
     }
 
-    fn has_sysctl(self, directory: &str, name: &str) -> bool {
+    fn has_sysctl(self, sysctl: &str) -> bool {
         match self {
             Self::All => true,
             Self::Addresses => false,
-            Self::Mtu => (directory, name) == ("conf", "mtu"),
+            Self::Mtu => sysctl == MTU,
         }
     }
 }
 
-fn directory(files: &Files, directory: &str, link: &Link) -> PathBuf {
-    files.path(&format!("proc/sys/net/ipv6/{directory}/{}", link.name))
-}
-
 // The directories of an interface's sysctls, below `net/ipv6`.
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
+const MTU: &str = "conf/mtu";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Sysctl {
-    directory: String,
-    name: String,
-    value: String,
+/// The path of a sysctl of an interface, such as `conf/mtu`, or of a directory of them.
+fn path(files: &Files, sysctl: &str, link: &Link) -> PathBuf {
+    let (directory, name) = sysctl.split_once('/').unwrap_or((sysctl, ""));
+    files.path(&format!("proc/sys/net/ipv6/{directory}/{}/{name}", link.name))
 }
 
 /// The IPv6 state of an interface, or a part of it. Empty if IPv6 is off.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Ipv6State {
     /// Whether the interface is up and IPv6 waits for its first carrier, for [`Ipv6Part::All`]. The
     /// kernel adds addresses of its own with the first carrier, and none with a later one.
     awaits_carrier: bool,
-    sysctls: Vec<Sysctl>,
+    /// The writable sysctls, such as `conf/mtu`. One that cannot be read has no value.
+    sysctls: BTreeMap<String, String>,
     entries: Vec<Entry>,
 }
 
@@ -77,7 +76,7 @@ impl Ipv6State {
         link: &Link,
         scope: Ipv6Part,
     ) -> Result<Self, Error> {
-        if !directory(files, "conf", link).is_dir() {
+        if !path(files, "conf", link).is_dir() {
             return Ok(Self::default());
         }
         // Read before the addresses: the kernel's own addresses are there if IPv6 does not wait.
@@ -107,19 +106,19 @@ impl Ipv6State {
         if *self == Self::default() {
             return Ok(());
         }
-        if !directory(files, "conf", link).is_dir() {
+        if !path(files, "conf", link).is_dir() {
             return Err(format!(
                 "IPv6 is off on interface {name:?}, because its MTU is below {LEAST_IPV6_MTU} bytes: raise it, then restore again"
             )
             .into());
         }
         // The secret changes how addresses are generated, so the other settings follow it.
-        let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
-            self.sysctls.iter().partition(|one| one.name == "stable_secret");
-        for sysctl in secret.into_iter().chain(others) {
-            let path = directory(files, &sysctl.directory, link).join(&sysctl.name);
-            if value(&path).as_ref() != Some(&sysctl.value) {
-                let written = std::fs::write(&path, &sysctl.value);
+        let (secret, others): (Vec<_>, Vec<_>) =
+            self.sysctls.iter().partition(|(sysctl, _)| sysctl.ends_with("/stable_secret"));
+        for (sysctl, wanted) in secret.into_iter().chain(others) {
+            let path = path(files, sysctl, link);
+            if value(&path).as_ref() != Some(wanted) {
+                let written = std::fs::write(&path, wanted);
                 written
                     .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
             }
@@ -136,57 +135,26 @@ impl Ipv6State {
         made.and(settled)
     }
 
-    /// The text of the state: a line if it awaits a carrier, and one for each sysctl and each
-    /// entry.
-    pub(crate) fn to_text(&self) -> String {
-        let mut text = if self.awaits_carrier { format!("{AWAITS_CARRIER}\n") } else { String::new() };
-        // Writing to a text does not fail.
-        for Sysctl { directory, name, value } in &self.sysctls {
-            let _ = writeln!(text, "{directory} {name} {value}");
+    pub(crate) fn with_mtu_of(mut self, other: &Self) -> Self {
+        if let (Some(own), Some(other)) = (self.sysctls.get_mut(MTU), other.sysctls.get(MTU)) {
+            own.clone_from(other);
         }
-        for entry in &self.entries {
-            let _ = write!(text, "{} ", entry.sort.word());
-            for byte in &entry.message {
-                let _ = write!(text, "{byte:02x}");
-            }
-            if let Some([preferred, valid]) = entry.lifetime {
-                let _ = write!(text, "{LIFETIME}{preferred} {valid}");
-            }
-            text.push('\n');
-        }
-        text
+        self
     }
 
-    /// Reads the text of a state; `None` if it is invalid.
+    pub(crate) fn to_text(&self) -> String {
+        // Texts, numbers and switches serialize without errors; no text counts as no state.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
     pub(crate) fn of_text(text: &str) -> Option<Self> {
-        let mut state = Self::default();
-        for line in text.lines() {
-            if line == AWAITS_CARRIER {
-                state.awaits_carrier = true;
-                continue;
-            }
-            let (word, rest) = line.split_once(' ')?;
-            if DIRECTORIES.contains(&word) {
-                let (name, value) = rest.split_once(' ')?;
-                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-                if name.is_empty() || !name.chars().all(plain) {
-                    return None;
-                }
-                let [directory, name, value] = [word, name, value].map(str::to_owned);
-                state.sysctls.push(Sysctl { directory, name, value });
-                continue;
-            }
-            let sort = EntryKind::ALL.into_iter().find(|sort| sort.word() == word)?;
-            let (hex, lifetime) = match rest.split_once(LIFETIME) {
-                None => (rest, None),
-                Some((hex, lifetime)) => {
-                    let (preferred, valid) = lifetime.split_once(' ')?;
-                    (hex, Some([preferred.parse().ok()?, valid.parse().ok()?]))
-                }
-            };
-            state.entries.push(Entry { sort, message: bytes(hex)?, lifetime, is_tentative: false });
-        }
-        Some(state)
+        let state: Self = serde_json::from_str(text).ok()?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let is_sysctl = |sysctl: &String| {
+            let parts = sysctl.split_once('/').filter(|(directory, _)| DIRECTORIES.contains(directory));
+            parts.is_some_and(|(_, name)| !name.is_empty() && name.chars().all(plain))
+        };
+        state.sysctls.keys().all(is_sysctl).then_some(state)
     }
 
     /// Whether this equals the state `before`, apart from the remaining lifetimes of addresses and
@@ -203,7 +171,6 @@ impl Ipv6State {
             && entries(self) == entries(before)
     }
 
-    /// The state for people, by its numbers.
     pub(crate) fn summary(&self) -> String {
         if *self == Self::default() {
             return "none".to_owned();
@@ -219,7 +186,7 @@ impl Ipv6State {
 
 /// Whether the interface is up and IPv6, which is on, waits for its first carrier.
 fn awaits_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<bool, Error> {
-    let is_on = value(&directory(files, "conf", link).join("disable_ipv6")).as_deref() == Some("0");
+    let is_on = value(&path(files, "conf/disable_ipv6", link)).as_deref() == Some("0");
     // The kernel answers between two changes, so that its own addresses are there by then.
     let now = links.facts_by_index(link.index, &link.name)?;
     Ok(is_on && now.link.up && !now.has_ipv6_ready)
@@ -248,28 +215,19 @@ fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Er
 const FOR_CARRIER: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-// A line of its own in the text of a state.
-const AWAITS_CARRIER: &str = "awaits carrier";
-
-// Stands before the seconds for which an entry is preferred, and valid.
-const LIFETIME: &str = " for ";
-
-/// The writable sysctls by name. A sysctl that cannot be read has no value.
-fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> Vec<Sysctl> {
-    let mut all = Vec::new();
-    for of in DIRECTORIES {
-        for name in files.names(&format!("proc/sys/net/ipv6/{of}/{}", link.name), "") {
-            let path = directory(files, of, link).join(&name);
-            let is_writable = path.metadata().is_ok_and(|about| about.permissions().mode() & 0o200 != 0);
-            if is_writable
-                && scope.has_sysctl(of, &name)
-                && let Some(value) = value(&path)
-            {
-                all.push(Sysctl { directory: of.to_owned(), name, value });
-            }
-        }
-    }
-    all
+fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> BTreeMap<String, String> {
+    let names = |directory: &'static str| {
+        let names = files.names(&format!("proc/sys/net/ipv6/{directory}/{}", link.name), "");
+        names.into_iter().map(move |name| format!("{directory}/{name}"))
+    };
+    let read = |sysctl: String| {
+        let path = path(files, &sysctl, link);
+        let is_writable = path.metadata().is_ok_and(|about| about.permissions().mode() & 0o200 != 0);
+        let value = if is_writable { value(&path) } else { None };
+        Some((sysctl, value?))
+    };
+    let all = DIRECTORIES.into_iter().flat_map(names);
+    all.filter(|sysctl| scope.has_sysctl(sysctl)).filter_map(read).collect()
 }
 
 /// The value in a file, without its end of line; `None` without one line.
@@ -277,13 +235,6 @@ fn value(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     (!line.is_empty() && !line.contains('\n')).then(|| line.to_owned())
-}
-
-fn bytes(hex: &str) -> Option<Vec<u8>> {
-    if !hex.len().is_multiple_of(2) || !hex.is_ascii() {
-        return None;
-    }
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]
@@ -305,12 +256,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_state_is_read_as_it_was_written(
-            values in prop::collection::vec(("(conf|neigh)", "[a-z_]{1,9}", "[ -~]{0,12}"), 0..5),
+            sysctls in prop::collection::btree_map("(conf|neigh)/[a-z_]{1,9}", "[ -~]{0,12}", 0..5),
             entries in prop::collection::vec(entry(), 0..5),
             awaits_carrier in any::<bool>(),
         ) {
-            let sysctls = values.into_iter().map(|(directory, name, value)| Sysctl { directory, name, value });
-            let state = Ipv6State { awaits_carrier, sysctls: sysctls.collect(), entries };
+            let state = Ipv6State { awaits_carrier, sysctls, entries };
             prop_assert_eq!(Ipv6State::of_text(&state.to_text()), Some(state));
         }
 
@@ -322,32 +272,36 @@ mod tests {
 
     #[test]
     fn a_name_that_leads_elsewhere_is_no_state() {
-        for text in [
-            "conf ../../kernel/panic 1",
-            "conf a/b 1",
-            "conf  1",
-            "address 0",
-            "address zz",
-            "x 1",
-            "x",
-            "awaits x",
-        ] {
+        for sysctl in ["conf/../../kernel/panic", "conf/a/b", "conf/", "conf", "x/mtu"] {
+            let text = format!(r#"{{"sysctls":{{"{sysctl}":"1"}}}}"#);
+            assert_eq!(Ipv6State::of_text(&text), None, "{text}");
+        }
+        for text in
+            ["", "x", "[]", r#"{"entries":[{"sort":"x","message":[0],"lifetime":null}]}"#, r#"{"x":1}"#]
+        {
             assert_eq!(Ipv6State::of_text(text), None, "{text}");
         }
     }
 
     #[test]
     fn the_time_that_is_left_makes_no_difference() {
-        let state = |text: &str| Ipv6State::of_text(text).unwrap();
-        assert!(state("address 00 for 1 2\nroute 01\n").is_same(&state("route 01\naddress 00 for 5 6\n")));
-        assert!(!state("address 00").is_same(&state("address 01")));
-        assert!(!state("conf mtu 1").is_same(&state("conf mtu 2")));
-        let [without, with] = [state("address 00"), state("awaits carrier\naddress 00")];
+        let entry =
+            |sort, byte: u8, lifetime| Entry { sort, message: vec![byte], lifetime, is_tentative: false };
+        let of_entries = |entries: &[Entry]| Ipv6State { entries: entries.to_vec(), ..Ipv6State::default() };
+        let address = |byte, lifetime| entry(EntryKind::Address, byte, lifetime);
+        let route = |byte| entry(EntryKind::Route, byte, None);
+        let before = of_entries(&[route(1), address(0, Some([5, 6]))]);
+        assert!(of_entries(&[address(0, Some([1, 2])), route(1)]).is_same(&before));
+        assert!(!of_entries(&[address(0, None)]).is_same(&of_entries(&[address(1, None)])));
+        let mtu = |value: &str| Ipv6State {
+            sysctls: [(MTU.to_owned(), value.to_owned())].into(),
+            ..of_entries(&[address(0, None), route(1), route(2)])
+        };
+        assert!(!mtu("1").is_same(&mtu("2")) && mtu("1").with_mtu_of(&mtu("2")).is_same(&mtu("2")));
+        let without = of_entries(&[address(0, None)]);
+        let with = Ipv6State { awaits_carrier: true, ..without.clone() };
         assert!(!with.is_same(&without) && without.is_same(&with) && with.is_same(&with));
-        assert_eq!(
-            state("address 00\nroute 01\nroute 02\nconf mtu 1").summary(),
-            "1 address(es), 2 route(s), 0 permanent neighbour(s), 1 sysctl(s)"
-        );
-        assert_eq!(state("").summary(), "none");
+        assert_eq!(mtu("1").summary(), "1 address(es), 2 route(s), 0 permanent neighbour(s), 1 sysctl(s)");
+        assert_eq!(of_entries(&[]).summary(), "none");
     }
 }

@@ -17,6 +17,7 @@ use crate::kernel::attributes::{encode, number, string};
 use crate::kernel::netlink::{CREATE_NEW, Failure, Netlink, Request};
 use crate::link::entry::family;
 use crate::link::interface::{IPV6, LINK_HEADER, Link, LinkFacts};
+use crate::link::ioctl;
 
 // The longest time in which an interface notices its carrier: the kernel checks once a second, and
 // usually at once (net/core/link_watch.c).
@@ -38,9 +39,6 @@ const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0
 // `IFNAMSIZ` of linux/if.h, without its final zero.
 const NAME_MAX: usize = 15;
 
-pub(crate) const UP: u32 = libc::IFF_UP.cast_unsigned();
-
-/// An attribute: its type and flags, and its value.
 type Attribute = (u16, Vec<u8>);
 
 /// The interfaces of one network namespace: that of the thread that opened this, even if it enters
@@ -76,7 +74,6 @@ impl Links {
         Ok(self.facts(name)?.link)
     }
 
-    /// The interface with this name or alternative name, and more facts about it.
     pub(crate) fn facts(&mut self, name: &str) -> Result<LinkFacts, Error> {
         // The kernel looks up a short name among both.
         if name.len() <= NAME_MAX {
@@ -86,7 +83,6 @@ impl Links {
         self.look_up(0, &[(libc::IFLA_ALT_IFNAME, string(name))], name)
     }
 
-    /// The interface with this index. `name` is for error messages.
     pub(crate) fn facts_by_index(&mut self, index: u32, name: &str) -> Result<LinkFacts, Error> {
         self.look_up(index, &[], name)
     }
@@ -146,7 +142,6 @@ impl Links {
         self.set(port, (libc::IFLA_MASTER, number(index)), action)
     }
 
-    /// Makes a virtual interface of a kind with the data of that kind.
     pub(crate) fn create(
         &mut self,
         name: &str,
@@ -161,7 +156,6 @@ impl Links {
         self.change(&request, CREATE_NEW, name, action)
     }
 
-    /// Sets an attribute of an interface.
     pub(crate) fn set(
         &mut self,
         name: &str,
@@ -174,12 +168,14 @@ impl Links {
 
     /// Sets the interface up.
     pub fn set_up(&mut self, name: &str) -> Result<(), Error> {
-        self.set_state(name, "up", UP)
+        self.set_state(name, true)
     }
 
     /// Sets the interface up or down. Of an interface that is down the kernel removes its routes,
     /// and most of its IPv6 addresses.
-    pub(crate) fn set_state(&mut self, name: &str, state: &str, flags: u32) -> Result<(), Error> {
+    pub(crate) fn set_state(&mut self, name: &str, up: bool) -> Result<(), Error> {
+        const UP: u32 = libc::IFF_UP.cast_unsigned();
+        let (state, flags) = if up { ("up", UP) } else { ("down", 0) };
         let request = link_request(libc::RTM_SETLINK, [0, flags, UP], &[named(name)?]);
         self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
     }
@@ -266,7 +262,7 @@ impl Links {
     pub(crate) fn change(
         &mut self,
         request: &Request,
-        flags: u16,
+        flags: i32,
         name: &str,
         action: Arguments<'_>,
     ) -> Result<(), Error> {
@@ -296,12 +292,7 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
     }
     let device = File::options().read(true).write(true).open("/dev/net/tun");
     let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
-    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    // At most 15 bytes, so that the last stays NUL.
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = libc::c_char::from_ne_bytes([from]);
-    }
+    let mut request = ioctl::about(name);
     // The flags are far below 2^15.
     request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     // SAFETY: the request outlives the call, which reads it and writes the name back.
@@ -332,7 +323,6 @@ fn link_request(kind: u16, [index, flags, mask]: [u32; 3], attributes: &[Attribu
     Request { kind, payload: [header, encode(attributes)].concat() }
 }
 
-/// The attribute that names the interface.
 fn named(name: &str) -> Result<Attribute, Error> {
     check_name(name)?;
     Ok((libc::IFLA_IFNAME, string(name)))

@@ -130,18 +130,17 @@ impl PairFacts {
         // A bridge of another network namespace is not found.
         let master = master.and_then(|index| links.facts_by_index(index, interface).ok());
         let taken = addresses()?.into_iter().filter(|one| asked.contains(&one.address));
-        let mut neighbours = links.neighbours()?;
-        neighbours.retain(|one| one.interface == link.index && asked.contains(&one.address));
-        let neighbours = neighbours.into_iter();
+        let known = links.neighbours()?.into_iter();
+        let known = known.filter(|one| one.interface == link.index && asked.contains(&one.address));
+        let neighbours = known.filter_map(|one| Some((one.address, hardware_address(&one.link_address)?)));
+        let neighbours = neighbours.collect();
         Ok(Self {
             boot_id: Files::system().text("proc/sys/kernel/random/boot_id"),
             namespace: std::fs::metadata("/proc/thread-self/ns/net").ok().map(|file| file.ino()),
             link,
             master: master.map(|facts| facts.link),
             taken: taken.collect(),
-            neighbours: neighbours
-                .filter_map(|one| Some((one.address, hardware_address(&one.link_address)?)))
-                .collect(),
+            neighbours,
             firewall: Firewall::read(),
         })
     }
@@ -206,7 +205,6 @@ fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|six| IpAddr::V6(six.ip())))
 }
 
-/// Whether an address is valid on one link only.
 fn is_of_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => four.is_link_local(),

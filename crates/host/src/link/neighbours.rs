@@ -6,14 +6,12 @@ use nix::libc;
 
 use crate::error::Error;
 use crate::kernel::attributes::{attribute, encode, number, u16_at, u32_at};
-use crate::kernel::netlink::{CREATE, REPLACE, Request};
+use crate::kernel::netlink::Request;
 use crate::link::entry::family;
 use crate::link::links::Links;
 
-/// A neighbour that is resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Neighbour {
-    /// The index of its interface.
     pub(crate) interface: u32,
     pub(crate) address: IpAddr,
     pub(crate) link_address: Vec<u8>,
@@ -38,12 +36,11 @@ impl Links {
         all.retain(|one| one.is_for_now);
         for one in &all {
             let action = format_args!("keep the neighbour {}", one.address);
-            self.change(&one.permanent(libc::RTM_NEWNEIGH), REPLACE, "", action)?;
+            self.change(&one.permanent(libc::RTM_NEWNEIGH), libc::NLM_F_REPLACE, "", action)?;
         }
         Ok(all.len())
     }
 
-    /// The neighbours that have a link-layer address.
     pub(crate) fn neighbours(&mut self) -> Result<Vec<Neighbour>, Error> {
         let request = Request { kind: libc::RTM_GETNEIGH, payload: vec![0; HEADER] };
         let payloads = self.dump(&request, "", format_args!("list the neighbours"))?;
@@ -67,7 +64,8 @@ impl Links {
             let ipv6 = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, number);
             [IpAddr::from(Ipv4Addr::from(ipv4)), IpAddr::from(ipv6)]
         });
-        for (kind, flags) in [(libc::RTM_NEWNEIGH, CREATE | REPLACE), (libc::RTM_DELNEIGH, 0)] {
+        let create = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+        for (kind, flags) in [(libc::RTM_NEWNEIGH, create), (libc::RTM_DELNEIGH, 0)] {
             for address in addresses.clone() {
                 let request = Neighbour::new(link.index, address, vec![0; 6]).permanent(kind);
                 self.change(&request, flags, &link.name, format_args!("enlarge the table of neighbours"))?;

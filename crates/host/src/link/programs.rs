@@ -32,12 +32,7 @@ pub enum ProgramPlace {
 
 impl Display for ProgramPlace {
     fn fmt(&self, f: &mut Formatter<'_>) -> FmtResult {
-        f.write_str(match self {
-            Self::Xdp => "XDP",
-            Self::XdpGeneric => "generic XDP",
-            Self::TcIngress => "tc ingress",
-            Self::TcEgress => "tc egress",
-        })
+        f.write_str(["XDP", "generic XDP", "tc ingress", "tc egress"][*self as usize])
     }
 }
 
@@ -51,7 +46,6 @@ const PARENTS: [(u32, ProgramPlace); 3] = [
 ];
 
 impl Links {
-    /// The programs and filters of an interface, as far as this process may see them.
     pub(crate) fn programs(&mut self, LinkFacts { link, xdp, .. }: &LinkFacts) -> Programs {
         let mut found = Programs::new();
         let mut add = |place: ProgramPlace, name: String| {

@@ -12,13 +12,11 @@ use crate::link::links::Links;
 /// `RTM_NEWTFILTER`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Discipline {
-    /// The interface's index.
     pub(crate) index: u32,
     /// Its number; the major half is the discipline's, the minor half the class's.
     pub(crate) handle: u32,
     /// Its parent; [`Discipline::ROOT`] at the top.
     pub(crate) parent: u32,
-    /// Its kind: `tbf`, `htb`, `noqueue` …
     pub(crate) kind: String,
     /// Its options, whose form depends on the kind.
     pub(crate) options: Vec<u8>,
@@ -52,7 +50,6 @@ impl Discipline {
     pub(crate) const ROOT: u32 = 0xffff_ffff;
     const INGRESS: u32 = 0xffff_fff1;
 
-    /// Reads one payload.
     pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
         let inside = payload.get(HEADER..)?;
         let queue = attribute(inside, libc::TCA_STATS2).and_then(|all| attribute(all, TCA_STATS_QUEUE));
@@ -123,7 +120,6 @@ impl Links {
         Ok(own.filter_map(|payload| Discipline::parse(&payload)).collect())
     }
 
-    /// The queueing disciplines of an interface.
     pub(crate) fn disciplines(&mut self, index: u32, name: &str) -> Result<Vec<Discipline>, Error> {
         self.traffic_control(libc::RTM_GETQDISC, (index, 0), name)
     }
@@ -135,7 +131,6 @@ impl Links {
         self.queue_of(index, name)
     }
 
-    /// The counters of the transmit queues of an interface that was just found.
     pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
         Ok(QueueCounters::of_interface(&self.disciplines(index, name)?))
     }

@@ -125,7 +125,6 @@ impl Links {
     }
 }
 
-/// Whether a socket has this UDP port, at whatever address.
 fn is_in_use(port: u16) -> bool {
     let at = |address: IpAddr| {
         UdpSocket::bind((address, port)).is_err_and(|error| error.kind() == ErrorKind::AddrInUse)

@@ -16,10 +16,10 @@ impl Target {
             Self::Sysctl { name } => shell_command(["sysctl", "-w", &format!("{name}={value}")]),
             Self::Governor { cpu } => governor(&cpu.to_string(), &value),
             Self::IrqAffinity { irq } => echo(format!("/proc/irq/{irq}/smp_affinity_list")),
-            Self::Feature { interface, feature } => set_feature(interface.name(), feature, &value),
-            Self::Device { interface, setting } => set_device(interface.name(), *setting, &value),
-            Self::Mtu { interface } => set_link(interface.name(), &["mtu", &value]),
-            Self::Up { interface } => set_link(interface.name(), &[&value]),
+            Self::Feature { interface, feature } => set_feature(&interface.name, feature, &value),
+            Self::Device { interface, setting } => set_device(&interface.name, *setting, &value),
+            Self::Mtu { interface } => set_link(&interface.name, &["mtu", &value]),
+            Self::Up { interface } => set_link(&interface.name, &[&value]),
             target => {
                 let (interface, queue, file) = target.queue()?;
                 echo(format!("/sys/class/net/{interface}/queues/{queue}/{file}"))
@@ -56,6 +56,7 @@ pub fn governor(cpus: &str, governor: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Interface;
 
     #[test]
     fn a_setting_is_set_by_a_command() {
@@ -75,7 +76,7 @@ mod tests {
             command(Target::IrqAffinity { irq: 30 }, "0-3\n"),
             "echo 0-3 > /proc/irq/30/smp_affinity_list"
         );
-        let named = |name: &str| serde_json::from_value(serde_json::json!(name)).unwrap();
+        let named = Interface::named;
         let interface = || named("eth0");
         assert_eq!(
             command(Target::Steering { interface: interface(), queue: 1 }, "00000003\n"),

@@ -17,9 +17,9 @@ use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::entry::{Entry, EntryKind, family};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
-use crate::link::interface::Link;
+use crate::link::interface::{Link, LinkFacts};
 use crate::link::ipv6::Ipv6State;
-use crate::link::links::{Links, UP};
+use crate::link::links::Links;
 
 /// Reads several settings at one time, and remembers them: so a list of an interface's features is
 /// read once.
@@ -40,12 +40,13 @@ impl<'m> Reader<'m> {
     pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
         check_allowed(target)?;
         if let Some(path) = self.machine.path(target)? {
-            let read = read_whole(&path).map(Value::from);
+            let read = read_whole(&path);
             return read.map_err(|errno| file_refused(format_args!("read {target}"), &path, errno));
         }
         let links = opened(&mut self.links, Links::open)?;
         if let Target::Made { name, .. } = target {
-            return read_made(links, name);
+            let found = find_made(links, name)?;
+            return Ok(found.map_or(ABSENT.to_owned(), |facts| made(&facts.link)).into());
         }
         let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
         match target {
@@ -56,7 +57,7 @@ impl<'m> Reader<'m> {
                     self.features.insert(interface.clone(), all);
                 }
                 let state = self.features[interface].get(feature);
-                let state = state.ok_or_else(|| no_feature(interface.name(), feature))?;
+                let state = state.ok_or_else(|| no_feature(&interface.name, feature))?;
                 return Ok(switch(state.wanted).into());
             }
             Target::Device { setting, .. } => {
@@ -91,7 +92,6 @@ fn opened<T>(slot: &mut Option<T>, open: impl FnOnce() -> Result<T, Error>) -> R
     })
 }
 
-/// Writes a value of a setting that is in no file.
 pub(super) fn write(target: &Target, value: &Value, files: &Files) -> Result<(), Error> {
     if let Target::Made { name, kind } = target {
         return delete_made(target, name, kind, value);
@@ -100,32 +100,31 @@ pub(super) fn write(target: &Target, value: &Value, files: &Files) -> Result<(),
     let mut links = Links::open()?;
     let link = interface.now(&mut links)?;
     let name = &link.name;
-    let text = String::from_utf8_lossy(value.bytes());
+    let text = value.text();
     let unknown = |expected: &str| Err(forbidden(target, &format!("it is {expected}, not {value}")));
     match target {
         Target::Feature { feature, .. } => write_feature(target, name, feature, value),
-        Target::Device { setting, .. } => write_device(target, name, *setting, &text),
+        Target::Device { setting, .. } => write_device(target, name, *setting, text),
         Target::Mtu { .. } => match text.parse() {
             // Some drivers restart their device, even for the MTU that it has.
             Ok(mtu) if mtu == link.mtu => Ok(()),
             Ok(mtu) => links.set_mtu(name, mtu),
             Err(_) => unknown("a number of bytes"),
         },
-        Target::Up { .. } => match (&*text, link.up) {
+        Target::Up { .. } => match (text, link.up) {
             ("up", true) | ("down", false) => Ok(()),
-            (state @ "up", false) => links.set_state(name, state, UP),
-            (state @ "down", true) => links.set_state(name, state, 0),
+            ("up" | "down", is_up) => links.set_state(name, !is_up),
             _ => unknown("up or down"),
         },
         Target::Address { address, prefix, .. } => {
-            match (&*text, has_address(&mut links, &link, *address, *prefix)?) {
+            match (text, has_address(&mut links, &link, *address, *prefix)?) {
                 (PRESENT, true) | (ABSENT, false) => Ok(()),
                 (PRESENT, false) => links.add_address(name, *address, *prefix),
                 (ABSENT, true) => remove_address(&mut links, &link, *address, *prefix),
                 _ => unknown("present or absent"),
             }
         }
-        target => match (target.scope(), Ipv6State::of_text(&text)) {
+        target => match (target.scope(), Ipv6State::of_text(text)) {
             (Some(scope), Some(state)) => state.write(&mut links, files, &link, scope),
             (Some(_), None) => Err(forbidden(target, "the recorded state cannot be read")),
             (None, _) => Err(forbidden(target, NOT_HERE)),
@@ -153,29 +152,23 @@ fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -
     links.restore_entries(&others, is_address, family, (link.index, &link.name))
 }
 
-fn read_made(links: &mut Links, name: &str) -> Result<Value, Error> {
-    match links.find(name) {
-        Ok(link) => Ok(made(&link).into()),
-        Err(Error::NoInterface { .. }) => Ok(ABSENT.into()),
-        Err(error) => Err(error),
+fn find_made(links: &mut Links, name: &str) -> Result<Option<LinkFacts>, Error> {
+    match links.facts(name) {
+        Err(Error::NoInterface { .. }) => Ok(None),
+        found => found.map(Some),
     }
 }
 
-/// The text that distinguishes an interface that was made from any later interface of its name.
 fn made(link: &Link) -> String {
     format!("{} {}", link.index, link.kind.as_deref().unwrap_or("device"))
 }
 
 fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result<(), Error> {
-    if value.bytes() != ABSENT.as_bytes() {
+    if value.text() != ABSENT {
         return Err(forbidden(target, "an interface that was there before is not made again"));
     }
     let mut links = Links::open()?;
-    let found = match links.facts(name) {
-        Ok(found) => found,
-        Err(Error::NoInterface { .. }) => return Ok(()),
-        Err(error) => return Err(error),
-    };
+    let Some(found) = find_made(&mut links, name)? else { return Ok(()) };
     // A session that was killed early did not note the index.
     if !found.is_ours || found.link.kind.as_deref() != Some(kind) {
         let why = format!("the interface of this name is {}, and not netassay's", made(&found.link));
@@ -214,12 +207,10 @@ fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: 
 }
 
 fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value) -> Result<(), Error> {
-    let on = match value.bytes() {
-        b"on" => true,
-        b"off" => false,
-        _ => {
-            return Err(forbidden(target, &format!("a feature is on or off, not {value}")));
-        }
+    let on = match value.text() {
+        "on" => true,
+        "off" => false,
+        _ => return Err(forbidden(target, &format!("a feature is on or off, not {value}"))),
     };
     let change = Ethtool::open()?.set(interface, &BTreeMap::from([(feature.to_owned(), on)]))?;
     let now = change.after.get(feature);

@@ -25,7 +25,7 @@ impl Machine {
             return Err(format!(
                 "cannot set the MTU of interface {:?} to {mtu} bytes: below {LEAST_IPV4_MTU} bytes the kernel removes its \
                  addresses and routes",
-                interface.name()
+                interface.name
             )
             .into());
         }
@@ -70,16 +70,11 @@ impl Machine {
         let mut all = self.affected_by_features(interface)?;
         // If /sys shows another network namespace, no process has steered the queues.
         if let Ok(directory) = self.sysfs(interface) {
-            let queues = |prefix: &str, mask: &str| -> Vec<u32> {
-                // A device with one queue has no choice of CPUs for it, and refuses to be read.
-                let readable = self.files.texts(&format!("{directory}/queues"), prefix, mask);
-                readable.keys().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect()
-            };
-            let interface = || interface.clone();
-            let receive = queues("rx-", "/rps_cpus").into_iter();
-            all.extend(receive.map(|queue| Target::Steering { interface: interface(), queue }));
-            let transmit = queues("tx-", "/xps_cpus").into_iter();
-            all.extend(transmit.map(|queue| Target::TransmitSteering { interface: interface(), queue }));
+            all.extend(self.affected_by_steering(interface)?);
+            // A device with one queue has no choice of CPUs for it, and refuses to be read.
+            let readable = self.files.texts(&format!("{directory}/queues"), "tx-", "/xps_cpus");
+            let queues = readable.keys().filter_map(|name| name.strip_prefix("tx-")?.parse().ok());
+            all.extend(queues.map(|queue| Target::TransmitSteering { interface: interface.clone(), queue }));
         }
         // Drivers choose the CPUs of their interrupts when the number of queues changes.
         let interrupts = super::requested::interrupts(self, &name).unwrap_or_default();

@@ -9,24 +9,19 @@ use crate::error::Error;
 use crate::link::interface::{Link, LinkFacts};
 use crate::link::links::Links;
 
-/// An interface that netassay did not make. Its settings are undone on this device only: under its
-/// new name if it was renamed, and on no other device that has its name now.
+/// An interface that netassay did not make, by its identity during one boot, in one network
+/// namespace. Its settings are undone on this device only: under its new name if it was renamed,
+/// and on no other device that has its name now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
-pub enum Interface {
-    /// The interface of this name, in journals of format 2.
-    Name(String),
-    /// A device, by its identity during one boot, in one network namespace.
-    Device {
-        /// The name when the interface was found.
-        name: String,
-        /// The kernel does not give an index again, but a program may choose it for a new
-        /// interface.
-        index: u32,
-        /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
-        /// current address of a bridge changes with its ports.
-        device: String,
-    },
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// The name when the interface was found.
+    pub name: String,
+    /// The kernel does not give an index again, but a program may choose it for a new interface.
+    index: u32,
+    /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
+    /// current address of a bridge changes with its ports.
+    device: String,
 }
 
 // The longest identity, in bytes: a link-layer address has 32 at most (`MAX_ADDR_LEN`), a kind 15.
@@ -37,14 +32,7 @@ impl Interface {
     pub fn find(name: &str) -> Result<Self, Error> {
         let facts = Links::open()?.facts(name)?;
         let device = device(&facts).to_owned();
-        Ok(Self::Device { name: facts.link.name, index: facts.link.index, device })
-    }
-
-    /// The name when the interface was found.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        let (Self::Name(name) | Self::Device { name, .. }) = self;
-        name
+        Ok(Self { name: facts.link.name, index: facts.link.index, device })
     }
 
     /// The interface as it is now, perhaps renamed.
@@ -52,9 +40,9 @@ impl Interface {
     /// # Errors
     /// [`Error::NoInterface`] if it was removed, or moved to another network namespace.
     pub(crate) fn now(&self, links: &mut Links) -> Result<Link, Error> {
-        let Self::Device { name, index, device: known } = self else { return links.find(self.name()) };
+        let Self { name, index, .. } = self;
         let facts = links.facts_by_index(*index, name)?;
-        if device(&facts) == known {
+        if device(&facts) == self.device {
             return Ok(facts.link);
         }
         let action = format!("find interface {name:?} again: another device has its index {index}");
@@ -62,24 +50,28 @@ impl Interface {
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
-        check_interface(self.name())?;
-        match self {
-            Self::Device { index, device, .. } if *index == 0 || device.len() > LONGEST => {
-                Err(format!("{index} {device:?} cannot identify an interface").into())
-            }
-            _ => Ok(()),
+        check_interface(&self.name)?;
+        if self.index == 0 || self.device.len() > LONGEST {
+            return Err(format!("{} {:?} cannot identify an interface", self.index, self.device).into());
         }
+        Ok(())
     }
 }
 
-/// The part of a device's identity beside its index.
 fn device(facts: &LinkFacts) -> &str {
     facts.permanent_address.as_deref().or(facts.link.kind.as_deref()).unwrap_or_default()
 }
 
 impl fmt::Display for Interface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+impl Interface {
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), index: 5, device: "veth".to_owned() }
     }
 }
 
@@ -88,25 +80,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interface_is_written_with_its_identity_and_read_without_too() {
+    fn an_interface_is_written_with_its_identity() {
         let known: Interface =
             serde_json::from_str(r#"{"name":"eth0","index":5,"device":"02:00:5e:00:53:01"}"#).unwrap();
         assert_eq!(
             serde_json::to_string(&known).unwrap(),
             r#"{"name":"eth0","index":5,"device":"02:00:5e:00:53:01"}"#
         );
-        let old: Interface = serde_json::from_str(r#""eth0""#).unwrap();
-        assert_eq!((old.name(), serde_json::to_string(&old).unwrap().as_str()), ("eth0", "\"eth0\""));
-        assert_ne!(known, old);
         for wrong in [
             r#"{"name":"eth0","index":5}"#,
             r#"{"name":"eth0","index":5,"device":"x","more":1}"#,
+            r#""eth0""#,
             "5",
             "null",
         ] {
             assert!(serde_json::from_str::<Interface>(wrong).is_err(), "{wrong}");
         }
-        for wrong in [r#""../x""#, r#"{"name":"eth0","index":0,"device":"veth"}"#] {
+        for wrong in
+            [r#"{"name":"../x","index":5,"device":"veth"}"#, r#"{"name":"eth0","index":0,"device":"veth"}"#]
+        {
             assert!(serde_json::from_str::<Interface>(wrong).unwrap().check().is_err(), "{wrong}");
         }
     }
@@ -116,8 +108,8 @@ mod tests {
         let mut links = Links::open().unwrap();
         let lo = Interface::find("lo").unwrap();
         assert_eq!(lo.now(&mut links).unwrap().name, "lo");
-        let Interface::Device { index, device, .. } = lo else { panic!("{lo:?}") };
-        let named = |name: &str, index: u32, device: &str| Interface::Device {
+        let Interface { index, device, .. } = lo;
+        let named = |name: &str, index: u32, device: &str| Interface {
             name: name.to_owned(),
             index,
             device: device.to_owned(),

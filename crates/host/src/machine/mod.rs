@@ -34,7 +34,6 @@ pub struct Machine {
     files: Files,
 }
 
-/// The boot of the machine and the network namespace that settings belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// The random name of the boot; a reboot resets every change.
@@ -97,25 +96,21 @@ impl Machine {
         Err(not_taken(target, &target.show(value).into(), &target.show(&got), ROUNDED))
     }
 
-    /// Writes a value as a person gives it. [`Machine::read`] tells the kernel's form of it, and
-    /// [`Machine::check`] compares that.
-    pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), Error> {
-        let end = if target.is_in_file() { "\n" } else { "" };
-        self.put(target, &format!("{value}{end}").into())
+    /// Writes a value as a person gives it, and checks that the kernel's form of it reads back.
+    pub(crate) fn set(&self, target: &Target, asked: &str) -> Result<(), Error> {
+        let end = if self.path(target)?.is_some() { "\n" } else { "" };
+        self.put(target, &format!("{asked}{end}").into())?;
+        let got = self.read(target)?;
+        if target.means(asked, &got) {
+            return Ok(());
+        }
+        Err(not_taken(target, &asked.into(), &got.to_string(), ROUNDED))
     }
 
     /// Whether a setting has the requested value.
     #[must_use]
     pub fn has(&self, target: &Target, asked: &str) -> bool {
         self.read(target).is_ok_and(|now| target.means(asked, &now))
-    }
-
-    /// Checks that the kernel accepted the requested value.
-    pub(crate) fn check(&self, target: &Target, asked: &str, got: &Value) -> Result<(), Error> {
-        if target.means(asked, got) {
-            return Ok(());
-        }
-        Err(not_taken(target, &asked.into(), &got.to_string(), ROUNDED))
     }
 
     /// Checks that the value is the complete state of the setting on this machine now.
@@ -145,7 +140,7 @@ impl Machine {
             .write(true)
             .truncate(true)
             .open(&path)
-            .and_then(|mut file| file.write_all(value.bytes()));
+            .and_then(|mut file| file.write_all(value.text().as_bytes()));
         let action = format_args!("set {target} to {:?}", value.to_string());
         written.map_err(|errno| file_refused(action, &path, errno))
     }
@@ -167,7 +162,7 @@ impl Machine {
                 let Some((interface, queue, file)) = target.queue() else { return Ok(None) };
                 let directory = format!("{}/queues/{queue}", self.sysfs(interface)?);
                 if !self.files.path(&directory).is_dir() {
-                    let name = interface.name();
+                    let name = &interface.name;
                     return Err(Error::Gone(format!("interface {name:?} has no queue {queue} now")));
                 }
                 format!("{directory}/{file}")
@@ -179,28 +174,27 @@ impl Machine {
 
 /// Reads a file of the kernel in one call: the kernel cuts some values to the requested size, and
 /// then returns nothing more.
-fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+fn read_whole(path: &Path) -> io::Result<Value> {
     let mut file = File::open(path)?;
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
     let mut length = 0;
-    loop {
+    while length < bytes.len() {
         match file.read(&mut bytes[length..])? {
-            0 if length < bytes.len() => break,
             0 => {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "its value is too long to be undone"));
+                bytes.truncate(length);
+                let text = String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+                return Ok(text.into());
             }
             more => length += more,
         }
     }
-    bytes.truncate(length);
-    Ok(bytes)
+    Err(io::Error::new(io::ErrorKind::InvalidData, "its value is too long to be undone"))
 }
 
 fn check_allowed(target: &Target) -> Result<(), Error> {
     target.check().map_err(|why| forbidden(target, &why.to_string()))
 }
 
-/// The error for a setting that must not be changed.
 fn forbidden(target: &Target, why: &str) -> Error {
     format!("cannot change {target}: {why}").into()
 }
@@ -221,7 +215,6 @@ fn no_feature(interface: &str, names: &str) -> Error {
     .into()
 }
 
-/// The error for a file of a setting that cannot be read or written.
 fn file_refused(action: Arguments<'_>, path: &Path, errno: io::Error) -> Error {
     let way_out = match errno.kind() {
         io::ErrorKind::PermissionDenied => "; it needs root, outside of any user namespace",

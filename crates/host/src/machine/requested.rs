@@ -134,7 +134,7 @@ impl PlacementRequest {
 impl FeatureRequest {
     fn settings(&self) -> Result<Vec<(Target, String)>, Error> {
         let interface = Interface::find(&self.interface)?;
-        let there = Ethtool::open()?.features(interface.name())?;
+        let there = Ethtool::open()?.features(&interface.name)?;
         let states = || self.features.iter().filter_map(|name| Some((name, there.get(name)?)));
         if !states().any(|(_, state)| state.changeable || state.active == self.on) {
             return Err(no_feature(&self.interface, &self.features.join(", ")));

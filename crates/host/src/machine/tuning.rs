@@ -39,9 +39,7 @@ impl Machine {
         if !matches!(target, Target::Sysctl { .. }) || target.is_of_whole_machine() {
             return Err(format!("{target} belongs to the whole machine, not to a network namespace").into());
         }
-        self.set(target, value)
-            .map_err(|error| if self.is_shared(target) { shared(target) } else { error })?;
-        self.check(target, value, &self.read(target)?)
+        self.set(target, value).map_err(|error| if self.is_shared(target) { shared(target) } else { error })
     }
 
     /// Whether the caller's network namespace can only read a sysctl, or lacks it: the kernel keeps
@@ -80,7 +78,7 @@ impl Machine {
     }
 
     /// The machine's value of a setting that a condition varies, in words; several where CPUs or
-    /// interrupts differ.
+    /// interrupts differ, and `none` for one that is not set, or that this machine does not have.
     #[must_use]
     pub fn setting_text(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
         let values: BTreeSet<String> = match key {
@@ -103,7 +101,7 @@ impl Machine {
             }
         };
         let told = values.into_iter().collect::<Vec<_>>().join(" and ");
-        if told.is_empty() { NONE.to_owned() } else { told }
+        if told.is_empty() { "none".to_owned() } else { told }
     }
 
     /// The settings that decide which CPUs receive for an interface: the CPUs of its interrupts, or
@@ -116,7 +114,6 @@ impl Machine {
         Interface::find(interface).and_then(|found| self.affected_by_steering(&found)).unwrap_or_default()
     }
 
-    /// The CPUs in the value of a setting; `None` for none.
     fn cpus_of(&self, target: &Target) -> Option<String> {
         let value = self.read(target).ok()?;
         if let Target::IrqAffinity { .. } = target {
@@ -134,9 +131,6 @@ fn shared(target: &Target) -> Error {
     )
     .into()
 }
-
-// The text for a setting that is not set, or that this machine does not have.
-const NONE: &str = "none";
 
 #[cfg(test)]
 mod tests {

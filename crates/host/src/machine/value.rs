@@ -2,44 +2,38 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The value of a setting, byte for byte with its end of line: so the written value is exactly the
 /// one that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(from = "ValueForm")]
-pub struct Value(Vec<u8>);
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Value(String);
 
 // The most characters that are shown.
 const SHOWN: usize = 120;
 
 impl Value {
-    /// The bytes, with the end of line.
-    pub fn bytes(&self) -> &[u8] {
+    /// The text, with the end of line.
+    pub fn text(&self) -> &str {
         &self.0
     }
 
     /// The words of the value: the kernel separates numbers by tabs.
     pub(crate) fn words(&self) -> Vec<String> {
-        String::from_utf8_lossy(&self.0).split_whitespace().map(str::to_owned).collect()
-    }
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+        self.0.split_whitespace().map(str::to_owned).collect()
     }
 }
 
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
-        Self(text.as_bytes().to_vec())
+        Self(text.to_owned())
     }
 }
 
 impl From<String> for Value {
     fn from(text: String) -> Self {
-        Self(text.into_bytes())
+        Self(text)
     }
 }
 
@@ -57,32 +51,6 @@ impl fmt::Display for Value {
             }
         }
         if text.chars().nth(SHOWN).is_some() { write!(f, "… ({} bytes)", self.0.len()) } else { Ok(()) }
-    }
-}
-
-/// A text, or else bytes.
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match std::str::from_utf8(&self.0) {
-            Ok(text) => serializer.serialize_str(text),
-            Err(_) => self.0.serialize(serializer),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ValueForm {
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl From<ValueForm> for Value {
-    fn from(form: ValueForm) -> Self {
-        match form {
-            ValueForm::Text(text) => text.into(),
-            ValueForm::Bytes(bytes) => bytes.into(),
-        }
     }
 }
 

@@ -241,7 +241,6 @@ fn is_behind_call(address: u64) -> bool {
     read.is_ok() && code == CALL
 }
 
-/// The functions of a sample, the outermost first.
 fn named<'s>(sample: &StackSample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s str> {
     // A function that was called returns to the instruction behind the call: that may be the next
     // function's first.
@@ -259,10 +258,7 @@ fn named<'s>(sample: &StackSample, symbols: &'s Symbols, is_softirq: bool) -> Ve
 
 impl fmt::Display for SamplingScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Cpus => "CPUs",
-            Self::Threads => "threads",
-        })
+        f.write_str(["CPUs", "threads"][*self as usize])
     }
 }
 

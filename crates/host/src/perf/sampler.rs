@@ -43,7 +43,8 @@ pub enum PerfError {
 #[derive(Debug)]
 pub struct Sampler {
     rings: Vec<SampleRing>,
-    means: SamplingScope,
+    /// Whether it samples CPUs or threads.
+    pub means: SamplingScope,
 }
 
 impl Sampler {
@@ -68,12 +69,6 @@ impl Sampler {
             }
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Whether it samples CPUs or threads.
-    #[must_use]
-    pub fn means(&self) -> SamplingScope {
-        self.means
     }
 
     /// Takes samples from now on.
@@ -140,7 +135,7 @@ impl SampleRing {
         let size = PAGES * page;
         // Writable: the kernel then keeps unread samples, and counts those without room.
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        let pages = Pages::map(event.descriptor(), 0, page + size, access)?;
+        let pages = Pages::map(&event.0, 0, page + size, access)?;
         Ok(Self { event, pages, page, size })
     }
 
@@ -282,7 +277,7 @@ mod tests {
             Err(error) => panic!("{error}"),
         };
         let threads = (&[own].into(), &BTreeSet::new());
-        let profile = Profile::from_samples(&[samples], &symbols, (sampler.means(), 250_689), threads, 1.0);
+        let profile = Profile::from_samples(&[samples], &symbols, (sampler.means, 250_689), threads, 1.0);
         // Only this thread's samples count, so a busy machine does no harm. The thread fills memory
         // with zeros.
         let inside = profile.folded().filter(|(stack, _)| stack.contains(&"ksys_read"));

@@ -8,7 +8,6 @@ use thiserror::Error;
 /// The kernel's functions, those of its modules included.
 #[derive(Debug, Clone, Default)]
 pub struct Symbols {
-    /// The address at which each begins, in order.
     begins: Vec<(u64, String)>,
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use netassay_host::affinity::online_cpus;
 use netassay_host::machine::{steer, steer_new};
 use netassay_host::namespace::{self, enter_user, join_net, join_user, mount_sysfs, new_net};
-use netassay_host::{Environment, Links, Privileges, UserNamespaces};
+use netassay_host::{Environment, Links, Privileges};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -220,5 +220,5 @@ pub(crate) fn privileges(stage: &mut Stage) {
     if stage.identity == Identity::User {
         assert_eq!((ids[0], ids[2]), ("0", "1"), "{map}");
     }
-    assert!(UserNamespaces::read().supported);
+    assert!(privileges.user_namespaces.supported);
 }

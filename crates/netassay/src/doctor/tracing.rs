@@ -24,8 +24,8 @@ pub(crate) struct Rung {
 pub(crate) fn rungs(ladder: &ProbeLadder) -> Vec<Rung> {
     let rung = |step: &LadderStep| Rung {
         step: step.clone(),
-        name: step.rung.name().into(),
-        without: step.rung.without().into(),
+        name: step.rung.declared().name.into(),
+        without: step.rung.declared().without.into(),
     };
     ladder.0.iter().map(rung).collect()
 }
@@ -62,7 +62,7 @@ pub(super) fn profile() -> Finding {
     let opened = Sampler::open(1_000_000_000 / u64::from(frequency(false)), &[std::process::id()]);
     let means = opened.map_err(|error| error.to_string()).and_then(|sampler| {
         Symbols::read().map_err(|error| error.to_string())?;
-        Ok(sampler.means())
+        Ok(sampler.means)
     });
     match means {
         Ok(SamplingScope::Cpus) => Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples CPUs"),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted};
 use agent::{Interrupt, Relay, RelayEnd, ServeError};
-use host::Capability::{self, DacOverride, Kill, NetAdmin, SetGid, SetPcap, SetUid, SysNice};
+use host::CapabilitySet;
 use host::user_file;
 use words::{Accelerated, Nic};
 
@@ -343,13 +343,19 @@ fn check(order: &GuestOrder) -> Result<(), Error> {
     Ok(())
 }
 
-/// Capabilities until the guest has booted. `DacOverride` reads files of a login that is not root;
-/// `SetGid`, `SetUid` and `SetPcap` start QEMU as nobody without capabilities; `NetAdmin` opens its
-/// tap; `SysNice` pins its threads; `Kill` ends a guest that fails.
-const UNTIL_BOOTED: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
+/// Capabilities until the guest has booted. `DAC_OVERRIDE` reads files of a login that is not root;
+/// `SETGID`, `SETUID` and `SETPCAP` start QEMU as nobody without capabilities; `NET_ADMIN` opens its
+/// tap; `SYS_NICE` pins its threads; `KILL` ends a guest that fails.
+const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::SETPCAP)
+    .union(CapabilitySet::NET_ADMIN)
+    .union(CapabilitySet::SYS_NICE)
+    .union(CapabilitySet::KILL);
 
 /// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
-const WHILE_RUNNING: [Capability; 1] = [Kill];
+const WHILE_RUNNING: CapabilitySet = CapabilitySet::KILL;
 
 /// Boots the guest that the controller orders on standard input, and relays its agent's
 /// conversation. The guest ends with this process, and this process ends with its controller or its
@@ -359,10 +365,9 @@ const WHILE_RUNNING: [Capability; 1] = [Kill];
 /// When the conversation fails, or the guest is gone. A boot that fails is no error here: the
 /// controller gets the reason as an answer.
 pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
-    let keep =
-        |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
+    let keep = |capabilities| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
     // While this is the only thread: those that it starts inherit what is left.
-    keep(&UNTIL_BOOTED)?;
+    keep(UNTIL_BOOTED)?;
     let tools = Tools::of_this_machine();
     let cannot = tools.qemu().err().map(|error| error.to_string());
     let Some(mut relay) = Relay::open(version, cannot)? else { return Ok(()) };
@@ -379,7 +384,7 @@ pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
     let Some(port) = guest.port(0) else {
         return Err(Error::Failed(format!("the {} has no port for its agent", order.name)));
     };
-    keep(&WHILE_RUNNING)?;
+    keep(WHILE_RUNNING)?;
     relay.answer(&Answer::Booted(Box::new(guest.booted(boot, first.as_ref()))))?;
     match relay.join(port)? {
         RelayEnd::Controller => Ok(()),

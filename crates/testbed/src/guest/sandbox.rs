@@ -113,7 +113,7 @@ fn is_open_to_all(path: &Path) -> bool {
 pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
     // Root without capabilities still owns its files. A process that may not lower its bounds has
     // no capability to lose.
-    let _ = host::lower_bounds(0);
+    let _ = host::lower_bounds(host::CapabilitySet::empty());
     if let Some(ProcessUser { uid, gid }) = user {
         // SAFETY: an empty list, of which nothing is read.
         check(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;

@@ -2,17 +2,16 @@
 
 use super::*;
 
-/// Values of a setting: nothing, a line, a long list, any bytes.
-fn values() -> impl Strategy<Value = Vec<u8>> {
-    let long = (100usize..9000).prop_map(|ports| {
-        (0..ports).flat_map(|port| format!("{},", port * 2).into_bytes()).collect::<Vec<u8>>()
-    });
+/// Values of a setting: nothing, a line, a long list, any characters.
+fn values() -> impl Strategy<Value = String> {
+    let long = (100usize..9000)
+        .prop_map(|ports| (0..ports).map(|port| format!("{},", port * 2)).collect::<String>());
     prop_oneof![
-        Just(Vec::new()),
-        Just(b"\n".to_vec()),
-        "[ -~]{1,40}\n".prop_map(String::into_bytes),
+        Just(String::new()),
+        Just("\n".to_owned()),
+        "[ -~]{1,40}\n",
         long,
-        prop::collection::vec(any::<u8>(), 0..600),
+        prop::collection::vec(any::<char>(), 0..300).prop_map(String::from_iter),
     ]
 }
 
@@ -32,7 +31,7 @@ proptest! {
         undone in any::<prop::sample::Index>(),
     ) {
         let world = World::new(&[]);
-        let put = |name: &str, value: &[u8]| {
+        let put = |name: &str, value: &str| {
             let path = world.root.path().join("proc/sys").join(name.replace('.', "/"));
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, value).unwrap();
@@ -49,7 +48,10 @@ proptest! {
             let number = u32::try_from(index).unwrap() + 1;
             let target = Target::Sysctl { name: names[index].to_owned() };
             match phase {
-                0 => file.add(&[Record::Change(Announced { number, target, before: before[index].clone().into() })]),
+                0 => {
+                    let before = before[index].clone().into();
+                    file.add(&[Record::Change(Change { number, target, before, after: None })])
+                }
                 1 => {
                     // The first call of a write, or all of it.
                     let whole = step + 1 < steps;
@@ -66,10 +68,10 @@ proptest! {
         for (step, change) in changes.iter().rev().take(last).enumerate() {
             let Target::Sysctl { name } = &change.target else { panic!("a sysctl") };
             if world.machine().read(&change.target).unwrap() != change.before {
-                file.add(&[Record::Undoing(change.number)]).unwrap();
+                file.add(&[Record::Changing(vec![change.number])]).unwrap();
             }
             if step + 1 < last {
-                put(name, change.before.bytes());
+                put(name, change.before.text());
                 file.add(&[Record::Undone(change.number)]).unwrap();
             } else if world.machine().read(&change.target).unwrap() != change.before {
                 put(name, &half);

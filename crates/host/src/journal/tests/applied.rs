@@ -45,7 +45,7 @@ fn what_is_applied_over_it_is_undone_first() {
     let world = World::new(&[("a", "2")]);
     applied(&world, "1.journal", "study 3", ("a", "1", "2"));
     let mut journal = world.journal();
-    journal.allow_changing_applied();
+    journal.may_change_applied = true;
     journal.change(&to("a", "3")).unwrap();
     drop(journal);
     assert_eq!(world.value("a"), "2", "what is not kept is undone, and nothing else");

@@ -112,14 +112,19 @@ fn one_process_at_a_time_changes_the_machine() {
 #[test]
 fn each_end_of_a_session_changes_its_network_namespace_and_other_sessions_none() {
     let world = World::new(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
-    let mut first = world.journal().of_session(7);
+    let of_session = |session: u64| {
+        let mut journal = world.journal();
+        journal.session = session;
+        journal
+    };
+    let mut first = of_session(7);
     first.change(&to("a", "2")).unwrap();
     for (network, session) in [("net:[1]", 7), ("net:[2]", 8)] {
         world.enter(network);
-        let refused = world.journal().of_session(session).change(&to("b", "2")).unwrap_err().to_string();
+        let refused = of_session(session).change(&to("b", "2")).unwrap_err().to_string();
         assert!(refused.contains("another session changes this machine (process "), "{refused}");
     }
-    let mut second = world.journal().of_session(7);
+    let mut second = of_session(7);
     second.change(&to("b", "2")).unwrap();
     assert_eq!(fates(&world.restore(FORCE)), [&JournalFate::InUse, &JournalFate::InUse]);
     drop(second);
@@ -181,11 +186,11 @@ fn a_setting_that_is_changed_again_is_announced_once() {
     let path = std::fs::read_dir(world.undo()).unwrap().map(|file| file.unwrap().path());
     let path = path.into_iter().find(|path| path.extension().is_some_and(|end| end == "journal")).unwrap();
     let parsed = parse(&std::fs::read(path).unwrap());
-    assert_eq!(parsed.changes, journal.changes());
+    assert!(parsed.changes.iter().eq(journal.changes()));
     assert_eq!((parsed.changes.len(), parsed.changes[0].after.clone()), (1, Some("4\n".into())));
     journal.undo_matching(|_| true).unwrap();
     assert_eq!(world.bytes("a"), b"1\n");
-    assert_eq!(journal.changes(), []);
+    assert_eq!(journal.changes().next(), None);
     cover(&mut journal, "5\n");
     journal.undo().unwrap();
     assert_eq!((world.bytes("a"), world.journals()), (b"1\n".to_vec(), 0));

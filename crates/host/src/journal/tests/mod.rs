@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::file::JournalFile;
-use super::line::{Announced, Header, Record, write};
+use super::line::{Header, Record, write};
 use super::*;
 use crate::machine::{Machine, Target, Value};
 
@@ -59,7 +59,7 @@ impl World {
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {
-        self.machine().read(&target(name)).unwrap().bytes().to_vec()
+        self.machine().read(&target(name)).unwrap().text().as_bytes().to_vec()
     }
 
     fn machine(&self) -> Machine {
@@ -91,8 +91,8 @@ impl World {
         let path = self.undo().join(name);
         let mut file = JournalFile::make(&path, &Record::Begun(header)).unwrap();
         for (number, (name, before, after)) in (1..).zip(changes) {
-            let before = (*before).into();
-            file.add(&[Record::Change(Announced { number, target: target(name), before })]).unwrap();
+            let change = Change { number, target: target(name), before: (*before).into(), after: None };
+            file.add(&[Record::Change(change)]).unwrap();
             file.add(&[Record::Made(number, (*after).into())]).unwrap();
         }
         path

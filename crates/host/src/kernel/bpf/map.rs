@@ -48,13 +48,8 @@ impl Map {
     /// # Errors
     /// The kernel's error: `EPERM` without the privilege, `ENOMEM`, `EINVAL` for sizes of zero.
     pub fn new(kind: MapKind, key: usize, value: usize, entries: u32) -> io::Result<Self> {
-        let attributes = MapAttributes {
-            map_type: kind as u32,
-            key_size: key as u32,
-            value_size: value as u32,
-            max_entries: entries,
-            flags: 0,
-        };
+        // The type, the sizes of key and value, the most entries, flags.
+        let attributes = [kind as u32, key as u32, value as u32, entries, 0];
         // SAFETY: these attributes hold no address.
         let descriptor = unsafe { made(Command::CreateMap, &attributes) }?;
         Ok(Self { descriptor, kind, key, value, entries })
@@ -136,16 +131,6 @@ fn possible_cpus() -> io::Result<usize> {
 
 #[repr(C)]
 #[derive(Debug, Default)]
-struct MapAttributes {
-    map_type: u32,
-    key_size: u32,
-    value_size: u32,
-    max_entries: u32,
-    flags: u32,
-}
-
-#[repr(C)]
-#[derive(Debug, Default)]
 struct ElementAttributes {
     map: u32,
     _padding: u32,
@@ -158,7 +143,6 @@ struct ElementAttributes {
 /// describes it.
 #[derive(Debug)]
 pub struct Ring {
-    /// The position up to which this process has read.
     consumed: Pages,
     /// The position up to which programs have written; behind this page the records, mapped twice
     /// in a row, so that none of them is divided.

@@ -13,8 +13,7 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
 
 pub use map::{Map, MapKind, Ring};
 pub use program::{
-    Attached, Instruction, LoadError, Program, attach_to_function, attach_to_tracepoint, attach_trampoline,
-    current_thread, load, load_return,
+    Attached, Instruction, LoadError, Program, attach, attach_to_function, current_thread, load, load_return,
 };
 pub(crate) use query::{TCX, name, names_at};
 

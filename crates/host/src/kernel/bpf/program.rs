@@ -75,11 +75,12 @@ pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
 pub fn current_thread() -> io::Result<u32> {
     // call bpf_get_current_pid_tgid; exit. The thread is the lower half of the result.
     let program = load(Program::RawTracepoint, &[Instruction(0x85, 0, 0, 14), Instruction(0x95, 0, 0, 0)])?;
-    let mut run = RunAttributes { program: program.as_raw_fd().unsigned_abs(), result: 0 };
+    // The first fields of `BPF_PROG_TEST_RUN`: the program, and its result.
+    let mut run = [program.as_raw_fd().unsigned_abs(), 0];
     // SAFETY: these attributes hold no address. The kernel runs the program in the calling thread
     // and writes its result into them; nothing else refers to them.
     unsafe { call(Command::Run, &raw mut run) }?;
-    Ok(run.result)
+    Ok(run[1])
 }
 
 /// Loads a program without attaching it.
@@ -118,7 +119,6 @@ pub fn load(program: Program, instructions: &[Instruction]) -> Result<OwnedFd, L
 
 const LOG_BYTES: usize = 1 << 20;
 
-/// The last line of the verifier that is not its statistics.
 fn last_reason(log: &[u8]) -> String {
     let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(text);
@@ -148,14 +148,6 @@ struct LoadAttributes {
     _without_program: [u32; 2],
 }
 
-/// The first fields for `BPF_PROG_TEST_RUN`.
-#[repr(C)]
-#[derive(Debug)]
-struct RunAttributes {
-    program: u32,
-    result: u32,
-}
-
 const LICENSE: &CStr = c"GPL";
 
 /// `struct bpf_insn`: opcode, registers (the source in the upper half), offset, immediate.
@@ -167,29 +159,18 @@ pub struct Instruction(pub u8, pub u8, pub i16, pub i32);
 #[derive(Debug)]
 pub struct Attached(#[expect(dead_code, reason = "the kernel detaches when it is closed")] OwnedFd);
 
-/// Attaches a program of kind [`Program::RawTracepoint`].
+/// Attaches a program of kind [`Program::RawTracepoint`] to a tracepoint; without one, a program of
+/// kind [`Program::Entry`] or [`Program::Return`] to the function that it was loaded for.
 ///
 /// # Errors
-/// The kernel's error: `ENOENT` without that tracepoint.
-pub fn attach_to_tracepoint(name: &CStr, program: &OwnedFd) -> io::Result<Attached> {
-    open(name.as_ptr() as u64, program)
-}
-
-/// Attaches a program of kind [`Program::Entry`] or [`Program::Return`] to the
-/// function that it was loaded for.
-///
-/// # Errors
-/// The kernel's error: 524 (`ENOTSUPP`) for a function with more than six arguments, `EBUSY` or
-/// `EPERM` where such programs are not allowed.
-pub fn attach_trampoline(program: &OwnedFd) -> io::Result<Attached> {
-    open(0, program)
-}
-
-fn open(name: u64, program: &OwnedFd) -> io::Result<Attached> {
+/// The kernel's error: `ENOENT` without that tracepoint; 524 (`ENOTSUPP`) for a function with more
+/// than six arguments, `EBUSY` or `EPERM` where such programs are not allowed.
+pub fn attach(tracepoint: Option<&CStr>, program: &OwnedFd) -> io::Result<Attached> {
+    let name = tracepoint.map_or(0, |name| name.as_ptr() as u64);
     let program = program.as_raw_fd().unsigned_abs();
     let attributes = TracepointAttributes { name, program, _padding: 0 };
-    // SAFETY: the kernel reads a NUL-terminated string behind `name` unless it is 0; that of
-    // `attach_to_tracepoint` lives until the call returns.
+    // SAFETY: the kernel reads a NUL-terminated string behind `name` unless it is 0; it lives until
+    // the call returns.
     unsafe { made(Command::OpenRawTracepoint, &attributes) }.map(Attached)
 }
 
@@ -231,7 +212,7 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
     // A program of a kprobe runs on every CPU, whichever CPU the event was opened for.
     event.control(Control::SetBpf, program.as_raw_fd())?;
     event.control(Control::Enable, 0)?;
-    Ok(Attached(event.into()))
+    Ok(Attached(event.0))
 }
 
 #[cfg(test)]

@@ -35,9 +35,8 @@ pub(crate) fn names_at(interface: u32, place: u32) -> io::Result<Vec<String>> {
 /// it, as without `CAP_SYS_ADMIN`. The number itself changes with each start of the program.
 pub(crate) fn name(number: u32) -> String {
     let told = || -> io::Result<ProgramInfo> {
-        let attributes = DescriptorAttributes { number, ..DescriptorAttributes::default() };
-        // SAFETY: these attributes hold no address.
-        let program = unsafe { made(Command::ProgramByNumber, &attributes) }?;
+        // SAFETY: the number of a program, that of the next one, flags: no address.
+        let program = unsafe { made(Command::ProgramByNumber, &[number, 0, 0]) }?;
         let mut info = ProgramInfo::default();
         let attributes = InfoAttributes {
             descriptor: program.as_raw_fd().unsigned_abs(),
@@ -70,15 +69,6 @@ struct QueryAttributes {
     _padding: u32,
     /// Addresses of flags and links, and the revision.
     _unused: [u64; 4],
-}
-
-/// The fields for `BPF_PROG_GET_FD_BY_ID`.
-#[repr(C)]
-#[derive(Debug, Default)]
-struct DescriptorAttributes {
-    number: u32,
-    next: u32,
-    flags: u32,
 }
 
 /// The fields for `BPF_OBJ_GET_INFO_BY_FD`.
