@@ -49,12 +49,18 @@ pub struct Wait {
 }
 
 /// The work that an end waited for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WaitedFor {
     /// Other processes.
+    #[error("other processes used {0}: stop them, or keep them off these CPUs")]
     Others(CpuTaken),
     /// Nobody who was seen.
+    #[error(
+        "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a cgroup quota kept \
+         the guest off them",
+        percent(*.explained)
+    )]
     Unexplained {
         /// The part of the share that the guests' own threads explain.
         explained: f64,
@@ -114,22 +120,6 @@ impl fmt::Display for Contended {
                 percent(share)
             )
         })
-    }
-}
-
-impl fmt::Display for WaitedFor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Others(taken) => {
-                write!(f, "other processes used {taken}: stop them, or keep them off these CPUs")
-            }
-            Self::Unexplained { explained } => write!(
-                f,
-                "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a cgroup quota kept \
-                 the guest off them",
-                percent(*explained)
-            ),
-        }
     }
 }
 

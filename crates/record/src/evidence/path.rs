@@ -29,7 +29,11 @@ pub struct AtLinkRate {
 }
 
 /// Segments dropped between one device and the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error(
+    "{} packets dropped by the queue before the {side}'s wire and {} by the devices, {} of {} segments retransmitted ({wire})",
+    count(*.queue), count(*.devices), count(*.retransmitted), count(*.segments)
+)]
 #[serde(deny_unknown_fields)]
 pub struct Dropped {
     /// The sending side.
@@ -82,23 +86,20 @@ pub struct Tcp {
 }
 
 /// A place where datagrams are lost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the words of its variants say it")]
 pub enum LossPlace {
-    /// The socket of this side.
+    #[error("{0}'s socket")]
     Socket(Side),
-    /// The device or the backlog before this side.
+    #[error("the device, or the backlog, before the {0}")]
     Behind(Side),
-    /// The queue before a wire.
-    Queue {
-        /// The side of the wire.
-        side: Side,
-        /// The kind of wire.
-        wire: String,
-    },
-    /// This side's device.
+    /// `wire`: its kind.
+    #[error("the queue before the {side}'s wire ({wire})")]
+    Queue { side: Side, wire: String },
+    #[error("the {0}'s device")]
     Device(Side),
-    /// A place without a counter.
+    #[error("a place without a counter")]
     Uncounted,
 }
 
@@ -114,19 +115,6 @@ impl fmt::Display for AtLinkRate {
                 write!(f, "; delayed packets {} times, dropped {}", count(delayed), count(dropped))
             }
         }
-    }
-}
-
-impl fmt::Display for Dropped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { side, wire, .. } = self;
-        let [queue, devices, again, segments] =
-            [self.queue, self.devices, self.retransmitted, self.segments].map(count);
-        write!(
-            f,
-            "{queue} packets dropped by the queue before the {side}'s wire and {devices} by the devices, {again} of {segments} segments \
-             retransmitted ({wire})"
-        )
     }
 }
 
@@ -165,18 +153,6 @@ impl fmt::Display for Tcp {
             write!(f, ", {needless} of them ({}) needlessly (they had arrived: reordering)", percent(share))?;
         }
         write!(f, "; congestion window {window} segments, round trip {rtt_us} µs")
-    }
-}
-
-impl fmt::Display for LossPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Socket(side) => write!(f, "{side}'s socket"),
-            Self::Behind(side) => write!(f, "the device, or the backlog, before the {side}"),
-            Self::Queue { side, wire } => write!(f, "the queue before the {side}'s wire ({wire})"),
-            Self::Device(side) => write!(f, "the {side}'s device"),
-            Self::Uncounted => f.write_str("a place without a counter"),
-        }
     }
 }
 
