@@ -96,22 +96,9 @@ pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
     result.map(|()| Answer::Done).map_err(Into::into)
 }
 
-/// The reason of a refusal, and its effect on other requests.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    why: String,
-    other_requests: OtherRequests,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum OtherRequests {
-    Possible,
-    Fail,
-    /// Only requests that change nothing: the undo journal cannot be written.
-    ChangesFail,
-    /// Possible, and the refused one asked for states that cannot take turns here.
-    OnlyTurnsFail,
-}
+/// The answer to a request that failed.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Refusal(Box<Answer>);
 
 impl Refusal {
     /// From an error after which other requests can still be met.
@@ -122,36 +109,39 @@ impl Refusal {
     /// From an error of the machine's settings, after which other requests can still be met, unless
     /// the journal cannot be written.
     pub(crate) fn of_settings(error: JournalError) -> Self {
-        let other_requests = match error {
-            JournalError::File { .. } => OtherRequests::ChangesFail,
-            _ => OtherRequests::Possible,
-        };
-        Self { why: error.to_string(), other_requests }
+        match error {
+            JournalError::File { .. } => Answer::NoJournal { why: error.to_string() }.into(),
+            error => Self::passing(error),
+        }
     }
 
     /// From the reason why states cannot take turns.
     pub(crate) fn not_in_turns(why: impl Display) -> Self {
-        Self { why: why.to_string(), other_requests: OtherRequests::OnlyTurnsFail }
+        Answer::NotInTurns { why: why.to_string() }.into()
     }
 
     /// Lets the states have runs of their own, if other requests can still be met.
     pub(crate) fn of_turns(self) -> Self {
-        if self.other_requests == OtherRequests::Possible { Self::not_in_turns(self.why) } else { self }
+        match *self.0 {
+            Answer::Failed { why, broken: false } => Self::not_in_turns(why),
+            other => other.into(),
+        }
     }
 
     pub(crate) fn into_answer(self) -> Answer {
-        let Self { why, other_requests } = self;
-        match other_requests {
-            OtherRequests::ChangesFail => Answer::NoJournal { why },
-            OtherRequests::OnlyTurnsFail => Answer::NotInTurns { why },
-            other_requests => Answer::Failed { why, broken: other_requests == OtherRequests::Fail },
-        }
+        *self.0
+    }
+}
+
+impl From<Answer> for Refusal {
+    fn from(answer: Answer) -> Self {
+        Self(Box::new(answer))
     }
 }
 
 impl From<String> for Refusal {
     fn from(why: String) -> Self {
-        Self { why, other_requests: OtherRequests::Possible }
+        Answer::Failed { why, broken: false }.into()
     }
 }
 
@@ -178,9 +168,8 @@ impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {
         // Interfaces of a testbed do not come back: every later request that names it would fail
         // too.
-        let is_broken = matches!(error, host::Error::NoInterface { .. });
-        let other_requests = if is_broken { OtherRequests::Fail } else { OtherRequests::Possible };
-        Self { why: error.to_string(), other_requests }
+        let broken = matches!(error, host::Error::NoInterface { .. });
+        Answer::Failed { why: error.to_string(), broken }.into()
     }
 }
 

@@ -17,7 +17,7 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 19;
+pub const PROTOCOL: u32 = 20;
 
 /// A request of the controller to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,25 +127,18 @@ pub enum Request {
     Environment { interfaces: Vec<String> },
     /// List what this host's kernel lacks for this traffic.
     Lacking { traffic: load::Traffic, family: load::Family },
-    /// Become the receiver of a workload: open its sockets.
-    Listen {
+    /// Open the sockets of one side of a workload.
+    Open {
         spec: load::Spec,
-        interface: String,
-        /// The interface under it, if it is a tunnel.
-        underlay: Option<String>,
-    },
-    /// Become the transmitter of a workload: open its sockets towards the receiver's.
-    Connect {
-        spec: load::Spec,
-        /// The receiver's sockets, as it answered [`Request::Listen`].
-        endpoints: Vec<SocketAddr>,
+        /// The receiver's sockets, as it answered this; `None`: become the receiver.
+        endpoints: Option<Vec<SocketAddr>>,
         interface: String,
         /// The interface under it, if it is a tunnel.
         underlay: Option<String>,
     },
     /// (Receiver) accept exactly these peers.
     Attach {
-        /// The transmitter's sockets, as it answered [`Request::Connect`].
+        /// The transmitter's sockets, as it answered [`Request::Open`].
         locals: Vec<SocketAddr>,
     },
     /// Start the threads of the workload.
@@ -268,7 +261,7 @@ pub enum ExactReceiver {
     In { process: u32, spec: Box<load::Spec> },
     /// None: an interface discards what is sent to this address.
     Nobody(SocketAddr),
-    /// (of a trace) Another machine, which answers: the sockets are those of [`Request::Connect`].
+    /// (of a trace) Another machine, which answers: the sockets are those of [`Request::Open`].
     Apart,
 }
 
@@ -311,7 +304,7 @@ pub enum Answer {
         /// The result of each undo, the last change first.
         changes: Vec<Undone>,
     },
-    /// To [`Request::Listen`], [`Request::Connect`] and [`Request::OpenProbe`]: the sockets opened.
+    /// To [`Request::Open`] and [`Request::OpenProbe`]: the sockets opened.
     Sockets {
         /// Local addresses, in the order of the flows.
         addresses: Vec<SocketAddr>,

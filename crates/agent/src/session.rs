@@ -1,7 +1,7 @@
 //! The state of an agent between requests, and its answers.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
@@ -15,7 +15,7 @@ use crate::message::{Answer, PROTOCOL, Request};
 use crate::trace::{survey, trace};
 use crate::turns::Schedule;
 use crate::watch::Watch;
-use crate::workload_side::WorkloadSide;
+use crate::workload_side::{WorkloadSide, within};
 use words::{DeviceSetting, Settled, Tuning};
 
 pub(crate) struct Session {
@@ -127,16 +127,21 @@ impl Session {
                 what.extend(self.interfaces.links.lacking(&impairment_of(&traffic)));
                 Ok(Answer::Told { what })
             }
-            Request::Listen { spec, interface, underlay } => {
-                self.open_workload(&spec, None, interface, underlay)
-            }
-            Request::Connect { spec, endpoints, interface, underlay } => {
-                self.open_workload(&spec, Some(&endpoints), interface, underlay)
+            Request::Open { spec, endpoints, interface, underlay } => {
+                (self.traffic, self.probe) = (None, None);
+                self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
+                let (links, place) = (&mut self.interfaces.links, (interface, underlay));
+                let traffic =
+                    WorkloadSide::open(links, &spec, endpoints.as_deref(), place, &self.facts.quotas)?;
+                let addresses = traffic.endpoint.addresses().to_vec();
+                self.traffic = Some(traffic);
+                Ok(Answer::Sockets { addresses })
             }
             Request::Attach { locals } => done(self.traffic()?.endpoint.attach(&locals)),
             Request::Start => done(self.traffic()?.endpoint.start()),
             Request::Stay { for_ms } => {
-                self.traffic()?.stay(Duration::from_millis(for_ms.into()));
+                let traffic = self.traffic()?;
+                traffic.closes = within(Duration::from_millis(for_ms.into()), traffic.flows);
                 Ok(Answer::Done)
             }
             Request::Quiet => {
@@ -323,22 +328,6 @@ impl Session {
         let environment =
             host::Environment::read(interfaces, self.facts.version).with_hidden(&self.facts.machine);
         Ok(Answer::Environment(Box::new(environment)))
-    }
-
-    fn open_workload(
-        &mut self,
-        spec: &load::Spec,
-        endpoints: Option<&[SocketAddr]>,
-        interface: String,
-        underlay: Option<String>,
-    ) -> Reply {
-        (self.traffic, self.probe) = (None, None);
-        self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-        let (links, quotas) = (&mut self.interfaces.links, &self.facts.quotas);
-        let traffic = WorkloadSide::open(links, spec, endpoints, (interface, underlay), quotas)?;
-        let addresses = traffic.endpoint.addresses().to_vec();
-        self.traffic = Some(traffic);
-        Ok(Answer::Sockets { addresses })
     }
 
     fn traffic(&mut self) -> Result<&mut WorkloadSide, Refusal> {

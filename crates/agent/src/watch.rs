@@ -8,7 +8,7 @@ use host::{CpuTimes, Interrupts, Links, ProcessThreads, Quotas, Throttled, WireC
 use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::workload_side::{TOO_LONG, since};
+use crate::workload_side::{TOO_LONG, each_since, since};
 use record::{GuestTimes, Late, Watched};
 
 pub(crate) struct Watch<'s> {
@@ -44,13 +44,8 @@ impl Watch<'_> {
             elapsed_ns: u64::try_from(last.at.duration_since(first.at).as_nanos()).unwrap_or(u64::MAX),
             late: Late { opened_ns, closed_ns },
             guests: guests.collect(),
-            cpu_each: last.cpus.iter().zip(&first.cpus).map(|(last, first)| last.since(first)).collect(),
-            interrupts_each: last
-                .interrupts
-                .iter()
-                .zip(&first.interrupts)
-                .map(|(last, first)| last.since(first))
-                .collect(),
+            cpu_each: each_since(&last.cpus, &first.cpus, CpuTimes::since),
+            interrupts_each: each_since(&last.interrupts, &first.interrupts, Interrupts::since),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             throttled: Throttled::most_throttled(&last.throttled, &first.throttled),
         })))

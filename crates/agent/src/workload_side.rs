@@ -65,11 +65,6 @@ impl WorkloadSide {
         Ok(Self { endpoint, closes, interface, underlay, before, flows, kind, quotas })
     }
 
-    /// Stays open for this time without a window.
-    pub(crate) fn stay(&mut self, time: Duration) {
-        self.closes = within(time, self.flows);
-    }
-
     /// The interface whose settings are the machine's: below a tunnel the underlay.
     pub(crate) fn lowest(&self) -> &str {
         self.underlay.as_deref().unwrap_or(&self.interface)
@@ -200,7 +195,7 @@ impl WorkloadSide {
     }
 }
 
-fn within(time: Duration, flows: u32) -> Instant {
+pub(crate) fn within(time: Duration, flows: u32) -> Instant {
     Instant::now() + time + FOR_EACH_FLOW * flows
 }
 
@@ -224,8 +219,7 @@ impl Reading {
 
     /// The changes of the counters since `first`.
     pub(crate) fn since(&self, first: &Self, cpus: &[u32]) -> Measured {
-        let cpu_each: Vec<CpuTimes> =
-            self.cpu_each.iter().zip(&first.cpu_each).map(|(last, first)| last.since(first)).collect();
+        let cpu_each = each_since(&self.cpu_each, &first.cpu_each, CpuTimes::since);
         Measured {
             elapsed_ns: self.load.at_ns.saturating_sub(first.load.at_ns),
             load: self.load.since(&first.load),
@@ -233,7 +227,7 @@ impl Reading {
             cpus: cpus.to_vec(),
             cpu_each,
             own: self.own.since(&first.own),
-            threads: self.threads.iter().zip(&first.threads).map(|(last, first)| last.since(first)).collect(),
+            threads: each_since(&self.threads, &first.threads, ThreadTimes::since),
             counters: self.counters.since(&first.counters),
             interrupts: self.interrupts.since(&first.interrupts),
             underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
@@ -242,6 +236,11 @@ impl Reading {
             ..Measured::default()
         }
     }
+}
+
+/// The changes of several counters.
+pub(crate) fn each_since<T>(last: &[T], first: &[T], since: impl Fn(&T, &T) -> T) -> Vec<T> {
+    last.iter().zip(first).map(|(last, first)| since(last, first)).collect()
 }
 
 pub(crate) const TOO_LONG: &str = "the window ends beyond the range of this host's clock";

@@ -115,12 +115,6 @@ impl CpuSplit {
         Self { transmitter, receiver: Vec::new(), controller: self.controller.clone() }
     }
 
-    /// Each host's CPUs.
-    #[must_use]
-    pub fn by_side(&self) -> BySide<&[u32]> {
-        BySide { transmitter: &self.transmitter, receiver: &self.receiver }
-    }
-
     /// Do both hosts run on the same CPUs? Then their CPU use cannot be separated.
     #[must_use]
     pub fn is_shared(&self) -> bool {

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::guest::{Guest, GuestOrder};
 use crate::guests::IMPAIRING;
 use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
-use crate::launched_agent::{AgentStart, LaunchedAgent};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent};
 use crate::path::node::{Node, NodeGuest};
 use crate::scenario::{GuestNeeds, compose, guest_needs};
 use crate::testbed::Testbed;
@@ -122,7 +122,7 @@ impl<'a> Builder<'a> {
                 *taken += 1;
                 LaunchedAgent::in_guest(guest, port, start)
             }
-            (None, Some(place)) => LaunchedAgent::on_machine(place, start),
+            (None, Some(place)) => LaunchedAgent::on_machine(place, AGENT, start),
             (None, None) => LaunchedAgent::process(start),
         }
     }
@@ -166,11 +166,6 @@ impl<'a> Builder<'a> {
         Ok(hosts)
     }
 
-    /// The CPUs that do a host's receive work; none where it is not steered.
-    pub(crate) fn steered(&self, side: Side) -> Vec<u32> {
-        let cpus = &self.options.cpus;
-        if self.options.exact || cpus.is_shared() { Vec::new() } else { cpus[side].clone() }
-    }
 }
 
 /// Modules that scenarios may need in a guest's kernel.
@@ -220,7 +215,7 @@ fn remote_namespaces(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Er
     let Builder { options, interrupt, .. } = *builder;
     let place = &hosts.places.transmitter;
     // It reports the CPUs, of which each host gets a part.
-    let mut first = LaunchedAgent::on_machine(place, builder.start("transmitter"))?;
+    let mut first = LaunchedAgent::on_machine(place, AGENT, builder.start("transmitter"))?;
     first.greet()?;
     let within = Options { cpus: split_cpus(&first.cpus), ..options.clone() };
     let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;

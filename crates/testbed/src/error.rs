@@ -135,6 +135,11 @@ impl Error {
         }
     }
 
+    /// For the refusal of a machine's agent [`Error::NotSet`]; any other error as it is.
+    pub(crate) fn or_not_set(self, side: study::Side, host: String) -> Self {
+        self.refusal().map_or_else(|other| other, |why| Self::NotSet { side, host, why })
+    }
+
     /// For the silence of an agent that answers again [`Error::Late`]; any other error as it is.
     pub(crate) fn or_late(self) -> Self {
         match self {

@@ -16,7 +16,7 @@ use crate::builder::{Builder, Options};
 use crate::error::Error;
 use crate::guest::{self, Guest, GuestOrder, Initramfs, Kernel, Tools};
 use crate::hosts::{Brought, Hosts};
-use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
+use crate::launched_agent::{ANY_TIME, AgentStart, GUEST, LaunchedAgent, ask};
 use crate::path::node::{Node, NodeGuest, TAPS};
 use crate::path::{TRAFFIC, await_running};
 use crate::testbed::{End, Testbed};
@@ -220,7 +220,8 @@ impl RemoteGuests {
         // Both start in parallel.
         let mut agents = BySide::try_from_fn(|side: Side| {
             let name = side.to_string();
-            LaunchedAgent::remote_guest(&places[side], AgentStart::of_machine(&name, program, interrupt))
+            let start = AgentStart::of_machine(&name, program, interrupt);
+            LaunchedAgent::on_machine(&places[side], GUEST, start)
         })?;
         for (side, agent) in agents.each_mut() {
             agent.greet().map_err(|error| boots_none(&host(side), error))?;
@@ -251,7 +252,8 @@ impl RemoteGuests {
                 order.pin.clone_from(&cpus[side]);
             }
             let kernel = Kernel { image: kernel.path.clone(), modules: None, release: None };
-            agent.boot(&GuestOrder { kernel, packed: Some(initramfs.path.clone()), ..order.clone() })?;
+            let order = GuestOrder { kernel, packed: Some(initramfs.path.clone()), ..order.clone() };
+            agent.send(&order, ANY_TIME)?;
         }
         let options = two_machines::with_cpus(options, cpus);
         let guests = Guests(self.0.try_map(|_, RemoteGuest { mut agent, host, order, absent, .. }| {

@@ -181,12 +181,9 @@ impl Hosts {
                 if request.is_empty() || requests[..place].contains(request) {
                     continue;
                 }
-                let answer = agent.call(&Request::PreviewMachine(request.clone())).map_err(|error| {
-                    match error.refusal() {
-                        Ok(why) => Error::NotSet { side, host: self.places[side].to_string(), why },
-                        Err(error) => error,
-                    }
-                })?;
+                let answer = agent.call(&Request::PreviewMachine(request.clone()));
+                let host = self.places[side].to_string();
+                let answer = answer.map_err(|error| error.or_not_set(side, host))?;
                 let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
                 all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
             }

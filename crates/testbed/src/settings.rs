@@ -15,7 +15,7 @@ use study::feature;
 use crate::error::Error;
 use crate::hosts::HostPlace;
 use crate::intended_change::IntendedChange;
-use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, ask};
 
 /// The extra time for an agent's answer: each change is on disk before it is made, and a setting of
 /// each CPU makes thousands of them.
@@ -99,7 +99,8 @@ impl LastingSettings {
     /// # Errors
     /// When no agent can be started.
     pub fn open(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = LaunchedAgent::on_machine(place, AgentStart::of_machine("host", program, interrupt))?;
+        let start = AgentStart::of_machine("host", program, interrupt);
+        let mut agent = LaunchedAgent::on_machine(place, AGENT, start)?;
         agent.greet()?;
         Ok(Self { host: place.to_string(), agent })
     }

@@ -1,12 +1,11 @@
 //! The testbed: two hosts and the path between them, built for every boot.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
-use study::{BySide, Family, Scenario, Side};
+use study::{BySide, Scenario, Side};
 
 use crate::builder::Options;
 use crate::cpus::oversubscription;
@@ -15,7 +14,7 @@ use crate::guests::VirtualMachine;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::pair::Crossing;
 use crate::path::node::Node;
-use crate::path::{Addresses, NetworkPath};
+use crate::path::{Addresses, NetworkPath, TRAFFIC};
 
 /// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
 #[derive(Debug)]
@@ -43,6 +42,25 @@ pub struct Testbed {
 }
 
 impl Testbed {
+    /// A testbed of two hosts, on the path between these interfaces, or in a tunnel over it.
+    pub(crate) fn between(
+        options: &Options,
+        hosts: BySide<LaunchedAgent>,
+        interfaces: BySide<&str>,
+        addresses: BySide<Addresses>,
+        tunnel: Option<&str>,
+    ) -> Self {
+        let cpus = &options.cpus;
+        let ends = hosts.map(|side, agent| match tunnel {
+            None => End::new(side, agent, &cpus[side], interfaces[side], addresses[side]),
+            Some(tunnel) => End {
+                underlay: Some(interfaces[side].to_owned()),
+                ..End::new(side, agent, &cpus[side], tunnel, TRAFFIC[side])
+            },
+        });
+        Self::two(options, ends)
+    }
+
     /// A testbed of two hosts, each with its end of the path.
     pub(crate) fn two(options: &Options, ends: BySide<End>) -> Self {
         Self::new(options, ends.transmitter, Some(ends.receiver))
@@ -234,10 +252,8 @@ pub struct End {
     pub interface: String,
     /// The interface under it, if it is a tunnel.
     pub underlay: Option<String>,
-    /// Its IPv4 address on that interface.
-    pub ipv4: IpAddr,
-    /// Its IPv6 address on that interface.
-    pub ipv6: IpAddr,
+    /// Its addresses on that interface.
+    pub(crate) addresses: Addresses,
     /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
     /// Its CPUs in conditions without a placement of their own.
@@ -257,18 +273,10 @@ impl End {
             side,
             interface: interface.to_owned(),
             underlay: None,
-            ipv4: addresses.ipv4,
-            ipv6: addresses.ipv6,
+            addresses,
             cpus: cpus.to_vec(),
             home: cpus.to_vec(),
             agent,
-        }
-    }
-
-    pub(crate) fn address(&self, family: Family) -> IpAddr {
-        match family {
-            Family::Ipv4 => self.ipv4,
-            Family::Ipv6 => self.ipv6,
         }
     }
 

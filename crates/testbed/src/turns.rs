@@ -78,9 +78,9 @@ impl Testbed {
             states: order.states.iter().map(|one| one.turn_state(side, shared, order.tunes(side))).collect(),
             turns: order.turns.clone(),
         };
-        let mut flow = self.flow(&order.flow, &request, tick)?;
+        let (answers, beside) = self.flow(&order.flow, &request, tick)?;
         let mut sides = Vec::new();
-        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(std::mem::take(&mut flow.sides)) {
+        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(answers) {
             match answer {
                 Answer::Alternated { states } if states.len() == order.states.len() => {
                     sides.push((states, whole));
@@ -92,7 +92,7 @@ impl Testbed {
             }
         }
         let account = |own: usize| {
-            let accounts = sides
+            let mut accounts = sides
                 .iter()
                 .map(|(states, whole)| SideAccount { window: states[own].sum.clone(), whole: whole.clone() });
             // Where the traffic arrives: a reversed stream at the transmitter.
@@ -116,7 +116,12 @@ impl Testbed {
                 response,
                 from_others,
             };
-            flow.account(accounts, Some(turns))
+            RunAccount {
+                transmitter: accounts.next().expect("there always is a transmitter"),
+                receiver: accounts.next(),
+                turns: Some(turns),
+                ..beside.clone()
+            }
         };
         Ok((0..order.states.len()).map(account).collect())
     }

@@ -124,53 +124,58 @@ pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receive
 /// The tunnel's name in network namespaces of our own.
 pub(crate) const TUNNEL: &str = "vxlan0";
 
-/// A link between two network namespaces.
-#[derive(Debug, Default)]
-pub(crate) struct LinkSetup {
-    /// The IP version that carries a VXLAN tunnel over the veth pair; `None`: there is none.
-    pub(crate) tunnel: Option<Family>,
-    /// The addresses of each end of the tunnel, or of the pair.
-    pub(crate) addresses: BySide<Vec<(IpAddr, u8)>>,
-    /// The CPUs of each end's receive work; empty where that is not steered.
-    pub(crate) steered: BySide<Vec<u32>>,
-    /// The bridge that each end of the tunnel is a port of.
-    pub(crate) bridge: Option<&'static str>,
-}
-
-/// Makes a veth pair between two agents' namespaces and a tunnel over it, and waits until packets
-/// are forwarded.
-pub(crate) fn create_link(hosts: &mut BySide<&mut LaunchedAgent>, setup: LinkSetup) -> Result<(), Error> {
-    let LinkSetup { tunnel, mut addresses, steered, bridge } = setup;
+/// Makes a veth pair between two agents' namespaces, with these addresses or with a tunnel over it,
+/// and waits until packets are forwarded. `steered`: the CPUs of each end's receive work; empty where
+/// that is not steered. `bridge`: the one that each end of the tunnel is a port of.
+pub(crate) fn create_link(
+    hosts: &mut BySide<&mut LaunchedAgent>,
+    tunnel: Option<Family>,
+    families: &[Family],
+    steered: &BySide<Vec<u32>>,
+    bridge: Option<&str>,
+) -> Result<(), Error> {
     // An ordinary user may steer future interfaces only.
-    steer_new(hosts, &steered)?;
+    steer_new(hosts, steered)?;
+    let [name, peer] = [VETH.transmitter, VETH.receiver].map(str::to_owned);
     let peer_pid = hosts.receiver.pid;
-    hosts.transmitter.order(&Request::CreateVeth {
-        name: VETH.transmitter.to_owned(),
-        peer: VETH.receiver.to_owned(),
-        peer_pid,
-    })?;
+    hosts.transmitter.order(&Request::CreateVeth { name, peer, peer_pid })?;
     // Later interfaces, such as a tunnel over this pair, must not be steered again.
     steer_new(hosts, &BySide::default())?;
     for (side, host) in hosts.each_mut() {
         let addresses = match tunnel {
             Some(family) => UNDERLAY[side].with_prefixes(&[family]),
-            None => std::mem::take(&mut addresses[side]),
+            None => TRAFFIC[side].with_prefixes(families),
         };
         host.order(&Request::Configure { interface: VETH[side].to_owned(), addresses })?;
     }
-    let interfaces = |side: Side| [VETH[side]].into_iter().chain(tunnel.map(|_| TUNNEL));
     if let Some(family) = tunnel {
-        let both = UNDERLAY.map(|_, addresses| addresses.in_family(family));
-        for (side, host) in hosts.each_mut() {
-            let vxlan = vxlan_of(both[side], both[side.other()], VETH[side], 0);
-            let (addresses, bridge) = (std::mem::take(&mut addresses[side]), bridge.map(str::to_owned));
-            host.order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
-        }
+        let under = BySide::from_fn(|side| (VETH[side], UNDERLAY[side].in_family(family)));
+        create_tunnel(hosts, (TUNNEL, 0), under, families, bridge)?;
     }
+    hosts.each_mut().into_iter().try_for_each(|(side, host)| await_running(host, VETH[side]))
+}
+
+/// Makes a VXLAN tunnel of this name and number between two hosts, over the interface `under` each
+/// end with its address there. The ends get the traffic's addresses of these families, or are ports of
+/// a bridge.
+pub(crate) fn create_tunnel(
+    hosts: &mut BySide<&mut LaunchedAgent>,
+    (name, number): (&str, u16),
+    under: BySide<(&str, IpAddr)>,
+    families: &[Family],
+    bridge: Option<&str>,
+) -> Result<(), Error> {
+    let (id, port) = Vxlan::numbered(number);
     for (side, host) in hosts.each_mut() {
-        interfaces(side).try_for_each(|interface| await_running(host, interface))?;
+        let ((underlay, local), (_, remote)) = (under[side], under[side.other()]);
+        host.order(&Request::CreateVxlan {
+            name: name.to_owned(),
+            vxlan: Vxlan { id, local, remote, port, underlay: underlay.to_owned() },
+            addresses: TRAFFIC[side].with_prefixes(families),
+            bridge: bridge.map(str::to_owned),
+        })?;
     }
-    Ok(())
+    hosts.each_mut().into_iter().try_for_each(|(_, host)| await_running(host, name))
 }
 
 /// A refusal is ignored: steering the interfaces themselves tells what is missing. Silence is an
@@ -201,12 +206,6 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
         |number: &u16| both.each_ref().into_iter().all(|(_, located)| !located.taken.contains(number));
     // Without any the kernel tells which is taken.
     (0..NUMBERS).find(is_free).unwrap_or_default()
-}
-
-/// An end of the tunnel with this number.
-pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str, number: u16) -> Vxlan {
-    let (id, port) = Vxlan::numbered(number);
-    Vxlan { id, local, remote, port, underlay: underlay.to_owned() }
 }
 
 /// The default MTU of an underlay, in bytes: that of Ethernet.

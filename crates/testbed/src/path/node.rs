@@ -83,13 +83,11 @@ impl Node {
         let cpus = self.guests.iter().flat_map(|guest| &guest.cpus).copied().collect();
         let underlay = self.underlay.clone();
         let watch = Request::Watch { processes, cpus, underlay, ramp_ns, window_ns };
-        let patience = self.agent.patience();
-        self.agent.client.send(&watch, patience).map_err(|error| self.agent.explain(error))
+        self.agent.send(&watch, self.agent.patience())
     }
 
     pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
-        let watched = self.agent.client.receive().map_err(|error| self.agent.explain(error))?;
-        Ok(answer!(self.agent, watched, Answer::Watched(watched) => *watched))
+        Ok(answer!(self.agent, self.agent.receive()?, Answer::Watched(watched) => *watched))
     }
 
     /// Describes this host, with the interfaces of the node.
