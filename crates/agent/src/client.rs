@@ -92,13 +92,11 @@ impl Client {
     }
 
     /// Whether the last answer was invalid or late; no further answer is then waited for.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 
     /// Whether the agent may still work on the last request.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         self.open.contains(&self.asked.0)
     }
@@ -264,7 +262,6 @@ impl Client {
     }
 
     /// The error for an answer of another kind than the request's.
-    #[must_use]
     pub fn unexpected(&self, got: &Answer) -> CallError {
         // Only the kind is shown: the content is for the program.
         let got = format!("{got:?}");

@@ -61,7 +61,6 @@ pub enum CallError {
 
 impl CallError {
     /// Whether the agent can still answer. If not, its host must be started again.
-    #[must_use]
     pub fn agent_is_well(&self) -> bool {
         matches!(self, Self::Refused { broken: false, .. })
     }

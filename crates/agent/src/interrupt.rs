@@ -30,13 +30,11 @@ impl Interrupt {
     }
 
     /// Whether it was tripped.
-    #[must_use]
     pub fn is_tripped(&self) -> bool {
         self.trips_within(Duration::ZERO)
     }
 
     /// Waits for it at most this long, and tells whether it was tripped.
-    #[must_use]
     pub fn trips_within(&self, time: Duration) -> bool {
         matches!(is_ready(self.as_fd(), PollFlags::POLLIN, Some(time)), Ok(true))
     }

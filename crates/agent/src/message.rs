@@ -393,7 +393,6 @@ impl Undone {
     }
 
     /// The sentence.
-    #[must_use]
     pub fn sentence(&self) -> &String {
         let (Self::Settled(sentence) | Self::Left(sentence) | Self::Failed(sentence)) = self;
         sentence

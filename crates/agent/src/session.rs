@@ -121,7 +121,10 @@ impl Session {
             Request::Settle { interface, mtu, features, device, tuning } => {
                 self.settle(&interface, mtu, &features, &device, tuning.as_ref()).map(Answer::Settled)
             }
-            Request::Environment { interfaces } => self.environment(&interfaces),
+            Request::Environment { interfaces } => {
+                let environment = host::Environment::read(&interfaces, self.facts.version);
+                Ok(Answer::Environment(Box::new(environment.with_hidden(&self.facts.machine))))
+            }
             Request::Lacking { traffic, family } => {
                 let mut what = load::lacking(&traffic, family);
                 what.extend(self.interfaces.links.lacking(&impairment_of(&traffic)));
@@ -150,12 +153,10 @@ impl Session {
             }
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
-                self.traffic.as_mut().ok_or(NO_TRAFFIC)?.measure(
-                    &mut self.interfaces.links,
-                    &self.cpus,
-                    times,
-                    deadline,
-                )
+                let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
+                let measured = traffic.measure(&mut self.interfaces.links, &self.cpus, times, deadline);
+                traffic.note_window_end();
+                measured
             }
             Request::Alternate { ramp_ns, turn_ns, settle_ns, states, turns } => {
                 let [ramp, turn, settle] = [ramp_ns, turn_ns, settle_ns].map(Duration::from_nanos);
@@ -322,12 +323,6 @@ impl Session {
             self.originals.insert(interface.to_owned(), Original { features, device, mtu });
         }
         Ok(&self.originals[interface])
-    }
-
-    fn environment(&self, interfaces: &[String]) -> Reply {
-        let environment =
-            host::Environment::read(interfaces, self.facts.version).with_hidden(&self.facts.machine);
-        Ok(Answer::Environment(Box::new(environment)))
     }
 
     fn traffic(&mut self) -> Result<&mut WorkloadSide, Refusal> {

@@ -77,7 +77,7 @@ struct TurnReadings {
 impl Following<'_> {
     fn run(mut self, deadline: Deadline) -> Result<Vec<InTurns>, Refusal> {
         let Schedule { ramp, turns, states, .. } = self.schedule;
-        let least = series::reading(self.traffic.flows) * 10;
+        let least = series::FLOW * self.traffic.flows * 10;
         if self.schedule.turn < least {
             return Err(Refusal::not_in_turns(format!(
                 "the counters of {} sockets take longer to read than a tenth of a turn; write a turn of {} ms or more",

@@ -75,7 +75,6 @@ struct HostReading {
 /// Whether a thread of QEMU runs a guest's instructions. QEMU names the threads of virtual CPUs
 /// `CPU 0/TCG`, `CPU 1/KVM`, or one thread for all of them `ALL CPUs/TCG` (with `-name
 /// debug-threads=on`).
-#[must_use]
 pub fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
 }

@@ -74,23 +74,6 @@ impl WorkloadSide {
     /// this host's own clock: rates divide by its time, so the hosts need no common clock. The
     /// times: ramp, window, step of the series.
     pub(crate) fn measure(
-        &mut self,
-        links: &mut Links,
-        cpus: &[u32],
-        times: [Duration; 3],
-        deadline: Deadline,
-    ) -> Reply {
-        let measured = self.measure_window(links, cpus, times, deadline);
-        self.note_window_end();
-        measured
-    }
-
-    /// Notes that the window is over.
-    pub(crate) fn note_window_end(&mut self) {
-        self.closes = within(AFTER_WINDOW, self.flows);
-    }
-
-    fn measure_window(
         &self,
         links: &mut Links,
         cpus: &[u32],
@@ -137,6 +120,11 @@ impl WorkloadSide {
         outcome.sum_up(MOST_FLOWS);
         let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
+    }
+
+    /// Notes that the window is over.
+    pub(crate) fn note_window_end(&mut self) {
+        self.closes = within(AFTER_WINDOW, self.flows);
     }
 
     fn edge(

@@ -79,7 +79,6 @@ const OTHERS: &str = "other processes";
 
 /// Disturbances in a few words, each kind of cause once: `other processes (dd), a CPU taken by the
 /// hypervisor`.
-#[must_use]
 pub fn in_brief(disturbances: &[Disturbance]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     let mut takers: Vec<&str> = Vec::new();

@@ -9,14 +9,14 @@ use host::DiscardDevice;
 use record::{CpuSplit, NamedMachine};
 use study::{BootState, BySide, Family, Side};
 
-use crate::cpus::split_cpus;
+use crate::cpus::{oversubscription, split_cpus};
 use crate::error::Error;
 use crate::guest::{Guest, GuestOrder};
 use crate::guests::IMPAIRING;
 use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent};
 use crate::path::node::{Node, NodeGuest};
-use crate::scenario::{GuestNeeds, compose, guest_needs};
+use crate::scenario::{compose, guest_needs};
 use crate::testbed::Testbed;
 
 /// The options of a testbed.
@@ -47,7 +47,6 @@ pub struct Options {
 
 impl Options {
     /// The default options.
-    #[must_use]
     pub fn new(
         state: impl Into<BootState>,
         program: impl Into<PathBuf>,
@@ -175,7 +174,7 @@ const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IM
 fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;
-    let Some(GuestNeeds { agents, modules }) = guest_needs(scenario) else {
+    let Some((agents, needed)) = guest_needs(scenario) else {
         return Err(Error::Failed(format!(
             "scenario \"{scenario}\" already has virtual machines: remove `inside`, or use scenario \"veth\""
         )));
@@ -186,7 +185,7 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     // Exact mode has no impaired path; a constant set of modules keeps the layout of the kernel's
     // memory.
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
-    let order = GuestOrder { ports, modules: may_need, needed: modules, ..builder.order("guest", &own)? };
+    let order = GuestOrder { ports, modules: may_need, needed, ..builder.order("guest", &own)? };
     let (mut machine, guest) = builder.boot(order)?;
     let mut first = LaunchedAgent::in_guest(&guest, 0, builder.start("guest"))?;
     first.greet()?;
@@ -200,7 +199,7 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     testbed.add_machines(vec![machine]);
     // Exact mode has no windows, and its counts do not depend on waits.
     if !options.exact {
-        testbed.note_oversubscription(options);
+        testbed.notes.extend(oversubscription(&options.state, true, &options.cpus));
         let watcher = AgentStart { cpus: &options.cpus.controller, ..builder.start("host") };
         let agent = LaunchedAgent::on_this_machine(watcher)?;
         let guests = vec![NodeGuest { side: None, process, cpus: own }];

@@ -9,7 +9,6 @@ use crate::switches::{InterfaceSwitches, Switches};
 
 /// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
-#[must_use]
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
     let both = interfaces(after).zip(interfaces(before));
     let differences: Vec<Difference> = both

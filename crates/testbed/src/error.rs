@@ -108,7 +108,6 @@ impl From<String> for Error {
 
 impl Error {
     /// A scenario between the user's machines, of which none are given.
-    #[must_use]
     pub fn no_hosts(scenario: study::Scenario) -> Self {
         Self::Machine(format!(
             "scenario \"{scenario}\" runs between machines of yours: name them with --transmitter USER@HOST:INTERFACE and --receiver USER@HOST:INTERFACE (one is enough if the other is this machine)"
@@ -116,13 +115,11 @@ impl Error {
     }
 
     /// Whether the user asked to stop.
-    #[must_use]
     pub fn is_interrupt(&self) -> bool {
         matches!(self, Self::Interrupted | Self::Call(CallError::Interrupted))
     }
 
     /// Whether every further change would fail too, so that a study ends with it.
-    #[must_use]
     pub fn ends_the_study(&self) -> bool {
         matches!(self, Self::Call(CallError::NoJournal { .. }))
     }
@@ -150,7 +147,6 @@ impl Error {
     }
 
     /// Whether its text says what to do; other errors are about what this machine supports.
-    #[must_use]
     pub fn names_its_way_out(&self) -> bool {
         matches!(
             self,
@@ -164,7 +160,6 @@ impl Error {
     }
 
     /// Whether the testbed can be used for the next run. If not, it must be built again.
-    #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
             Self::Late(_) | Self::Unfit(_) | Self::NotInTurns { .. } | Self::Drifted(_) => true,
@@ -174,13 +169,11 @@ impl Error {
     }
 
     /// Whether to boot a guest again.
-    #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Guest { fault: GuestFault::Passing, .. })
     }
 
     /// Whether it is the guest's kernel that does not boot, and nothing that the machine lacks.
-    #[must_use]
     pub fn is_of_kernel(&self) -> bool {
         match self {
             Self::Twice(_, second) => second.is_of_kernel(),

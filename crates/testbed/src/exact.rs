@@ -126,7 +126,6 @@ impl Testbed {
     }
 
     /// Whether instructions are counted instead of time.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }

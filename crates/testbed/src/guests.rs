@@ -32,7 +32,7 @@ pub(crate) struct VirtualMachine {
     /// are in use.
     pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
-    order: GuestOrder,
+    pub(crate) order: GuestOrder,
     /// Modules that were wanted, and that its kernel lacks.
     absent: Vec<String>,
 }
@@ -82,10 +82,6 @@ impl Builder<'_> {
 }
 
 impl VirtualMachine {
-    pub(crate) fn name(&self) -> &str {
-        &self.order.name
-    }
-
     /// Whether its virtual CPUs stay on its own CPUs.
     pub(crate) fn is_pinned(&self) -> bool {
         !self.order.pin.is_empty()
@@ -232,7 +228,10 @@ impl RemoteGuests {
         Ok(Self(agents.try_map(|side, agent| {
             let cpus = two_machines::cpus(&machines[side].agent, &machines[side].located);
             let order = builder.order(&side.to_string(), &cpus)?;
-            let order = GuestOrder { tap: Some(TAPS[side].to_owned()), mac: some_card(), ..order };
+            // Locally administered, and hardly the address of another guest on the same network.
+            let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
+            let mac = [0x02, a, b, c, d, e];
+            let order = GuestOrder { tap: Some(TAPS[side].to_owned()), mac, ..order };
             let Initramfs { bytes, absent } = guest::pack(&order)?;
             let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
             let initramfs = places[side].bring(bytes, interrupt)?;
@@ -274,11 +273,4 @@ fn no_guest(host: &str, why: &str) -> Error {
 /// Adds the machine's name to the reason why it boots no guest.
 fn boots_none(host: &str, error: Error) -> Error {
     error.refusal().map_or_else(|error| error, |why| no_guest(host, &why))
-}
-
-/// The address of a network card: locally administered, and hardly that of another guest on the
-/// same network.
-fn some_card() -> [u8; 6] {
-    let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
-    [0x02, a, b, c, d, e]
 }

@@ -44,7 +44,6 @@ pub struct MachineSideSettings {
 
 impl MachineSideSettings {
     /// The request to the machine whose traffic uses this interface.
-    #[must_use]
     pub fn request(&self, interface: &str) -> MachineRequest {
         let placement =
             self.placement.map(|both| PlacementRequest { interface: interface.to_owned(), cpu: both.irq });
@@ -67,7 +66,6 @@ pub struct HostPlace {
 
 impl HostPlace {
     /// The addresses of the connection to it, where that is ssh's.
-    #[must_use]
     pub fn connection(&self) -> Option<ConnectionAddresses> {
         self.by.as_ref().and_then(|reached| reached.connection)
     }
@@ -85,13 +83,11 @@ impl HostPlace {
     }
 
     /// Whether its agent may change interfaces.
-    #[must_use]
     pub fn is_root(&self) -> bool {
         self.lacks().is_none()
     }
 
     /// The privilege that its agent lacks to change interfaces.
-    #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
         match &self.by {
             Some(reached) => reached.lacks(),
@@ -100,7 +96,6 @@ impl HostPlace {
     }
 
     /// Why its agent is not root's, with what sudo says.
-    #[must_use]
     pub fn not_root(&self) -> String {
         let said = self.by.as_ref().map(|reached| reached.no_sudo.as_str()).filter(|said| !said.is_empty());
         let sudo = said.map(|said| format!(", and sudo does not make it root ({said})"));
@@ -108,7 +103,6 @@ impl HostPlace {
     }
 
     /// Whether its agent makes network namespaces of the machine's root.
-    #[must_use]
     pub fn makes_namespaces(&self) -> bool {
         match &self.by {
             Some(reached) => reached.makes_namespaces(),
@@ -312,7 +306,7 @@ fn patiently<T>(
             result => return result,
         }
         // The next attempt tells that it was interrupted.
-        let _ = interrupt.trips_within(PAUSE);
+        interrupt.trips_within(PAUSE);
     }
 }
 

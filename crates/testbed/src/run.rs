@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::guests::VirtualMachine;
 use crate::launched_agent::{answer, ask};
 use crate::path::node::Node;
-use crate::path::{NetworkPath, nobody};
+use crate::path::nobody;
 use crate::testbed::{End, Testbed};
 use crate::two_machines::reachable;
 
@@ -34,7 +34,6 @@ pub struct RunOrder {
 
 impl RunOrder {
     /// The step that gives a window of this length a hundred rows, within the agents' bounds.
-    #[must_use]
     pub fn step_of(window: Duration) -> Duration {
         (window / 100).clamp(Duration::from_millis(10), Duration::from_secs(1))
     }
@@ -164,8 +163,12 @@ impl Testbed {
         };
         let wholes = ends.iter_mut().rev().map(finish).collect::<Result<Vec<_>, _>>()?;
         let sides = windows.into_iter().rev().zip(wholes).collect();
+        let account = |side| {
+            let (number, guest) = self.path.node(side)?;
+            host_account(&self.path.nodes[number], guest, watched.get(number)?, pinned)
+        };
         let beside = RunAccount {
-            hosts: self.path.hosts(&watched, pinned),
+            hosts: BySide::try_from_fn(|side| account(side).ok_or(())).ok(),
             around: self
                 .watcher
                 .as_ref()
@@ -176,17 +179,6 @@ impl Testbed {
             ..RunAccount::default()
         };
         Ok((sides, beside))
-    }
-}
-
-impl NetworkPath {
-    /// The host's account of each side's machine, from the nodes' counters, in the nodes' order.
-    fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<BySide<HostAccount>> {
-        let account = |side| {
-            let (number, guest) = self.node(side)?;
-            host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
-        };
-        BySide::try_from_fn(|side| account(side).ok_or(())).ok()
     }
 }
 

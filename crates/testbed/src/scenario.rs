@@ -6,6 +6,7 @@ use record::Note;
 use study::{BySide, Family, Scenario, Side};
 
 use crate::builder::{Builder, Options};
+use crate::cpus::oversubscription;
 use crate::error::Error;
 use crate::guests::Guests;
 use crate::path::node::{BRIDGE, Node, TAPS};
@@ -13,23 +14,18 @@ use crate::path::{DISCARD, LOOPBACK, TRAFFIC, TUNNEL, VETH, create_discard, crea
 use crate::testbed::{End, Testbed};
 use crate::two_machines::between_machines;
 
-/// Needs of a scenario from the virtual machine around it.
-pub(crate) struct GuestNeeds {
-    pub(crate) agents: usize,
-    /// Kernel modules: one of each group.
-    pub(crate) modules: &'static [&'static [&'static str]],
-}
-
-/// Its needs inside a virtual machine; `None`: it has machines of its own.
-pub(crate) fn guest_needs(scenario: Scenario) -> Option<GuestNeeds> {
-    let (agents, modules): (usize, &[&[&str]]) = match scenario {
-        Scenario::Loopback => (2, &[]),
-        Scenario::Veth => (2, &[&["veth"]]),
-        Scenario::Discard => (1, &[&["dummy", "bridge", "veth"]]),
-        Scenario::Vxlan => (2, &[&["veth"], &["vxlan"]]),
-        Scenario::Vm | Scenario::VmVxlan | Scenario::Ssh | Scenario::SshVxlan => return None,
-    };
-    Some(GuestNeeds { agents, modules })
+/// Its needs from the virtual machine around it: agents, and of each group of kernel modules one;
+/// `None`: it has machines of its own.
+pub(crate) fn guest_needs(
+    scenario: Scenario,
+) -> Option<(usize, &'static [&'static [&'static str]])> {
+    match scenario {
+        Scenario::Loopback => Some((2, &[])),
+        Scenario::Veth => Some((2, &[&["veth"]])),
+        Scenario::Discard => Some((1, &[&["dummy", "bridge", "veth"]])),
+        Scenario::Vxlan => Some((2, &[&["veth"], &["vxlan"]])),
+        Scenario::Vm | Scenario::VmVxlan | Scenario::Ssh | Scenario::SshVxlan => None,
+    }
 }
 
 pub(crate) fn compose(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
@@ -118,6 +114,6 @@ fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         nodes[place(side)].guests.push(guest);
     }
     let mut testbed = guests.testbed(builder.options, nodes)?;
-    testbed.note_oversubscription(builder.options);
+    testbed.notes.extend(oversubscription(&builder.options.state, false, cpus));
     Ok(testbed)
 }

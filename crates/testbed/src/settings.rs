@@ -184,13 +184,11 @@ impl InterfaceSettings {
     }
 
     /// Whether it asks for nothing.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mtu.is_none() && self.features.is_empty()
     }
 
     /// The settings that the interface does not have yet.
-    #[must_use]
     pub fn differing(self, now: &InterfaceEnvironment) -> Self {
         let there = now.features.clone().unwrap_or_default();
         let differs = |name: &String, on: bool| there.get(name).is_none_or(|now| now.active != on);
@@ -201,7 +199,6 @@ impl InterfaceSettings {
     }
 
     /// Each change as a command that a person could give, with the one that undoes it.
-    #[must_use]
     pub fn intended(&self, now: &InterfaceEnvironment) -> Vec<IntendedChange> {
         let interface = &now.link.name;
         let features = self.features.iter().map(|(name, on)| IntendedChange::feature(interface, name, *on));

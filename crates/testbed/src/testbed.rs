@@ -8,7 +8,6 @@ use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part
 use study::{BySide, Scenario, Side};
 
 use crate::builder::Options;
-use crate::cpus::oversubscription;
 use crate::error::Error;
 use crate::guests::VirtualMachine;
 use crate::launched_agent::{LaunchedAgent, ask};
@@ -70,7 +69,12 @@ impl Testbed {
         Self {
             transmitter,
             receiver,
-            path: NetworkPath::new(options),
+            path: NetworkPath {
+                scenario: options.state.scenario,
+                tunnel: options.tunnel(),
+                nodes: Vec::new(),
+                discard: None,
+            },
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             exact: options.exact,
@@ -91,11 +95,6 @@ impl Testbed {
             }
         }
         self.machines.extend(machines);
-    }
-
-    /// Adds a note if its virtual machines have too few CPUs.
-    pub(crate) fn note_oversubscription(&mut self, options: &Options) {
-        self.notes.extend(oversubscription(&options.state, options.inside_guest, &options.cpus));
     }
 
     /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
@@ -127,7 +126,6 @@ impl Testbed {
 
     /// The host's side of the first virtual machine: a process in its network namespace, and its
     /// bridge.
-    #[must_use]
     pub fn bridge(&self) -> Option<(u32, &str)> {
         self.path.nodes.first().map(|node| (node.agent.pid, node.bridge.as_str()))
     }
@@ -138,7 +136,10 @@ impl Testbed {
         let Some(named) = self.named.clone() else { return Vec::new() };
         let mut all = Vec::new();
         for side in Side::BOTH.into_iter().filter(|side| !named[*side].changed.is_empty()) {
-            let agent = self.on_machine(side);
+            let agent = match self.path.node(side) {
+                Some((number, _)) => &mut self.path.nodes[number].agent,
+                None => &mut self.end(side).agent,
+            };
             let mut ask = || {
                 let differences = ask!(
                     agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences
@@ -155,14 +156,6 @@ impl Testbed {
         all
     }
 
-    /// The agent of the machine that a side, or its guest, is on.
-    fn on_machine(&mut self, side: Side) -> &mut LaunchedAgent {
-        match self.path.node(side) {
-            Some((number, _)) => &mut self.path.nodes[number].agent,
-            None => &mut self.end(side).agent,
-        }
-    }
-
     /// The end of a side; without a receiver the transmitter's.
     pub(crate) fn end(&mut self, side: Side) -> &mut End {
         match (side, &mut self.receiver) {
@@ -172,13 +165,11 @@ impl Testbed {
     }
 
     /// The device that discards the packets, if there is one.
-    #[must_use]
     pub fn discard_device(&self) -> Option<DiscardDevice> {
         self.path.discard.as_ref().map(|discard| discard.device)
     }
 
     /// The host of a side, as messages name it.
-    #[must_use]
     pub fn host(&self, side: Side) -> &str {
         match (side, &self.receiver) {
             (Side::Receiver, Some(receiver)) => receiver.host(),
@@ -223,7 +214,7 @@ impl Testbed {
             .collect::<Result<Vec<_>, _>>()?;
         let guests = self.machines.iter();
         let guests: BTreeMap<_, _> =
-            guests.map(|machine| (machine.name().to_owned(), machine.describe())).collect();
+            guests.map(|machine| (machine.order.name.clone(), machine.describe())).collect();
         let mut hosts = hosts.into_iter();
         Ok(Environment {
             scenario: self.path.scenario,
@@ -281,13 +272,11 @@ impl End {
     }
 
     /// Its host, as messages name it.
-    #[must_use]
     pub fn host(&self) -> &str {
         self.agent.client.host()
     }
 
     /// The agent's process id in its own namespace.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.agent.pid
     }

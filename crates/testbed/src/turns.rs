@@ -38,7 +38,6 @@ pub struct TurnCondition {
 
 impl TurnsOrder {
     /// The order of a run of a condition, of the same length as its counted parts together.
-    #[must_use]
     pub fn of_condition(&self, own: usize) -> RunOrder {
         let counted = self.turns.iter().filter(|turn| turn.counts && turn.state == own).count();
         let part = self.turn.saturating_sub(self.settle);

@@ -39,7 +39,6 @@ pub struct FoundMachine {
 
 impl FoundMachine {
     /// The interface, described.
-    #[must_use]
     pub fn about(&self) -> Option<&InterfaceEnvironment> {
         self.environment.interfaces.get(&self.located.interface)?.as_ref()
     }

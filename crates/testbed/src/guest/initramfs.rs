@@ -184,7 +184,6 @@ impl Archive {
     }
 
     /// The whole archive.
-    #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.entry("TRAILER!!!", 0, &[], (0, 0));
         self.bytes

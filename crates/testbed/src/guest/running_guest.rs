@@ -245,7 +245,6 @@ impl Guest {
     }
 
     /// QEMU's process.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.process.id()
     }

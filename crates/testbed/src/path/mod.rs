@@ -10,7 +10,6 @@ use agent::message::{Answer, Request};
 use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
 use study::{BySide, Family, Fragments, Scenario, Side};
 
-use crate::builder::Options;
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::path::node::Node;
@@ -28,11 +27,6 @@ pub(crate) struct NetworkPath {
 }
 
 impl NetworkPath {
-    pub(crate) fn new(options: &Options) -> Self {
-        let (scenario, tunnel) = (options.state.scenario, options.tunnel());
-        Self { scenario, tunnel, nodes: Vec::new(), discard: None }
-    }
-
     /// Whether both ends are one interface, and packets are received on the CPU that sends.
     pub(crate) fn is_one_interface(&self) -> bool {
         self.scenario == Scenario::Loopback
@@ -40,7 +34,8 @@ impl NetworkPath {
 
     /// The node of this side's virtual machine, and the index of its guest there.
     pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
-        self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, node.guest_of(side)?)))
+        let guest_of = |node: &Node| node.guests.iter().position(|guest| guest.side == Some(side));
+        self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))
     }
 }
 

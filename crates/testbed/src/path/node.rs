@@ -47,10 +47,6 @@ impl Node {
         Ok(Self { bridge: bridge.to_owned(), ..Self::without_bridge(agent) })
     }
 
-    pub(crate) fn guest_of(&self, side: Side) -> Option<usize> {
-        self.guests.iter().position(|guest| guest.side == Some(side))
-    }
-
     pub(crate) fn add_tap(&mut self, name: &str) -> Result<(), Error> {
         self.agent.order(&Request::CreateTap { name: name.to_owned(), bridge: self.bridge.clone() })?;
         self.ports.push(name.to_owned());

@@ -19,7 +19,6 @@ pub struct HostBoot {
 
 impl HostBoot {
     /// Whether the kernel that runs is the default one.
-    #[must_use]
     pub fn is_of_default(&self) -> bool {
         self.release == self.default
     }

@@ -176,7 +176,6 @@ impl FromStr for HostSpec {
 
 impl HostSpec {
     /// Whether it is this machine.
-    #[must_use]
     pub fn is_here(&self) -> bool {
         self.launcher.is_none()
     }

@@ -260,7 +260,6 @@ impl RemoteHost {
 
     /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
     /// container's root.
-    #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
         match self.setup.user {
             _ if self.setup.by_sudo => None,
@@ -270,7 +269,6 @@ impl RemoteHost {
     }
 
     /// Whether agents there make network namespaces of the machine's root.
-    #[must_use]
     pub fn makes_namespaces(&self) -> bool {
         self.lacks().is_none() && (self.setup.by_sudo || self.setup.has_capability(SYS_ADMIN))
     }
@@ -281,7 +279,6 @@ impl RemoteHost {
     }
 
     /// Whether the last agent there stopped to answer: then the host is not asked anything more.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
