@@ -25,14 +25,9 @@ pub enum CallError {
     Lost { host: String },
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
     NotReading { host: String, patience: Duration },
+    /// `why`: cut as by [`words::shortened_reason`]. `broken`: other requests would fail too.
     #[error("{host}: {why}")]
-    Refused {
-        host: String,
-        /// The agent's reason, cut as by [`words::shortened_reason`].
-        why: String,
-        /// Whether other requests would fail too.
-        broken: bool,
-    },
+    Refused { host: String, why: String, broken: bool },
     /// The agent cannot write its undo journal, so it changes nothing more.
     #[error(
         "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
@@ -40,17 +35,11 @@ pub enum CallError {
     NoJournal { host: String, why: String },
     #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
     Garbled { host: String, source: FrameError },
-    /// The answer has the id of another request, which nobody waits for.
+    /// The answer has the id of another request, which nobody waits for. `asked`: the last one.
     #[error(
         "the {host}'s agent answered request {got}, but request {asked} was asked; run the same version of netassay on both ends"
     )]
-    WrongId {
-        host: String,
-        /// The answer's request id.
-        got: u64,
-        /// The id of the last request.
-        asked: u64,
-    },
+    WrongId { host: String, got: u64, asked: u64 },
     #[error("the {host}'s agent sent an answer to another kind of request: {got}")]
     Unexpected { host: String, got: String },
     #[error("cannot talk to the {host}'s agent: {source}")]

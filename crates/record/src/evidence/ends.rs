@@ -51,20 +51,18 @@ pub struct Wait {
 /// The work that an end waited for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum WaitedFor {
     /// Other processes.
     #[error("other processes used {0}: stop them, or keep them off these CPUs")]
     Others(CpuTaken),
-    /// Nobody who was seen.
+    /// Nobody who was seen. `explained`: the part of the share that the guests' own threads explain.
     #[error(
         "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a cgroup quota kept \
          the guest off them",
         percent(*.explained)
     )]
-    Unexplained {
-        /// The part of the share that the guests' own threads explain.
-        explained: f64,
-    },
+    Unexplained { explained: f64 },
 }
 
 /// CPU time of a virtual machine on its host; shares are of one CPU.
