@@ -8,8 +8,8 @@ use words::{Direction, Label, Side};
 
 use crate::figure::{bits, count, percent};
 
-pub use ends::{Contended, OnHost, Threads, Wait, WaitedFor};
-pub use path::{AtLinkRate, Driver, Dropped, LossPlace, Tcp};
+pub use ends::{Wait, WaitedFor};
+pub use path::{AtLinkRate, Driver, LossPlace};
 
 /// The limit of a run, and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,10 +57,25 @@ pub enum Evidence {
     RoundTrip { in_flight: u64, polls: bool },
     #[error("{0}")]
     AtLinkRate(AtLinkRate),
-    #[error("{0}")]
-    Dropped(Dropped),
-    #[error("{0}")]
-    Threads(Threads),
+    /// Segments were dropped by the queue before the wire, or between one device and the other.
+    /// `wire`: its kind.
+    #[error(
+        "{} packets dropped by the queue before the {side}'s wire and {} by the devices, {} of {} segments retransmitted ({wire})",
+        count(*.queue),
+        count(*.devices),
+        count(*.retransmitted),
+        count(*.segments)
+    )]
+    Dropped { side: Side, queue: u64, devices: u64, retransmitted: u64, segments: u64, wire: String },
+    /// Load of an end's threads; shares are means of the threads. `running`: on a CPU. `waiting`: ready
+    /// but without one. `user`: the part of their CPU time in user space, if known.
+    #[error(
+        "{side}'s {}{}{}",
+        ends::busy_threads(*.sending, *.threads, *.running),
+        .user.map_or_else(String::new, |user| format!(", {} of it in user space", percent(user))),
+        ends::without_a_cpu(*.waiting)
+    )]
+    Threads { side: Side, sending: bool, threads: usize, running: f64, waiting: f64, user: Option<f64> },
     #[error("the {0}'s threads poll, as configured, so their busy time is no evidence")]
     Polls(Side),
     #[error("{side}'s CPU {cpu} {} in interrupts", percent(*.share))]
@@ -102,10 +117,31 @@ pub enum Evidence {
         count(*.segments)
     )]
     SegmentsLate { late: u64, segments: u64, window: u32 },
-    #[error("{0}")]
-    Tcp(Tcp),
-    #[error("{0}")]
-    Contended(Contended),
+    /// Reasons for which TCP waited in the life of the connections; shares are of the time with data to
+    /// send. `needless`: retransmitted segments whose first copy had arrived. `window`: the smallest
+    /// congestion window at the end, in segments. `rtt_us`: the longest round trip at the end.
+    #[error(
+        "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments retransmitted{}; \
+         congestion window {window} segments, round trip {rtt_us} µs",
+        percent(*.closed),
+        percent(*.full),
+        count(*.retransmitted),
+        count(*.segments),
+        path::needlessly(*.needless, *.retransmitted)
+    )]
+    Tcp {
+        closed: f64,
+        full: f64,
+        retransmitted: u64,
+        needless: u64,
+        segments: u64,
+        window: u32,
+        rtt_us: u32,
+    },
+    /// An end was kept off its CPUs. `stolen`: the share of their time that the hypervisor gave to
+    /// others; `None` if that was little, as for a short wait.
+    #[error("{}", ends::kept_off(*.side, .waited.as_ref(), *.stolen))]
+    Contended { side: Side, waited: Option<Wait>, stolen: Option<f64> },
     #[error(
         "a quota of {} throttled {side} in {} of {} periods: raise it, or measure outside of its cgroup",
         .by.quota,
@@ -135,8 +171,21 @@ pub enum Evidence {
     Lost { place: LossPlace, datagrams: u64, offered: u64 },
     #[error("{0}")]
     Driver(Driver),
-    #[error("{0}")]
-    OnHost(OnHost),
+    /// CPU time of a virtual machine on its host; shares are of one CPU. `side`: `None` if both sides
+    /// are in it. `ran`: to run the guest. `moved`: to move its packets. `waited`: a virtual CPU was
+    /// ready but without a CPU. `reported`: by the guest's kernel; 0 without a report.
+    /// `moving_waited`: the threads that move its packets were ready but without a CPU.
+    #[error(
+        "{} took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU for \
+         {}{}, what moves its packets for {}",
+        .side.map_or_else(|| "the virtual machine".to_owned(), |side| format!("{side}'s virtual machine")),
+        percent(*.ran),
+        percent(*.moved),
+        percent(*.waited),
+        if *.reported > 0.0 { format!(" (its kernel reports {})", percent(*.reported)) } else { String::new() },
+        percent(*.moving_waited)
+    )]
+    OnHost { side: Option<Side>, ran: f64, moved: f64, waited: f64, reported: f64, moving_waited: f64 },
 }
 
 fn own_cpus(cpus: usize) -> String {

@@ -28,28 +28,6 @@ pub struct AtLinkRate {
     pub dropped: u64,
 }
 
-/// Segments dropped between one device and the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error(
-    "{} packets dropped by the queue before the {side}'s wire and {} by the devices, {} of {} segments retransmitted ({wire})",
-    count(*.queue), count(*.devices), count(*.retransmitted), count(*.segments)
-)]
-#[serde(deny_unknown_fields)]
-pub struct Dropped {
-    /// The sending side.
-    pub side: Side,
-    /// Packets that the queue before the wire dropped.
-    pub queue: u64,
-    /// Packets that the devices dropped.
-    pub devices: u64,
-    /// Segments retransmitted.
-    pub retransmitted: u64,
-    /// Segments sent.
-    pub segments: u64,
-    /// The kind of wire.
-    pub wire: String,
-}
-
 /// Drops, errors and pauses by an interface's driver's own counters (`ethtool -S`), beside those of
 /// the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,27 +40,6 @@ pub struct Driver {
     pub interface: String,
     /// The numbers of losses, by the driver's names.
     pub losses: BTreeMap<String, u64>,
-}
-
-/// Reasons for which TCP waited in the life of the connections; shares are of the time with data to
-/// send.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tcp {
-    /// The receive window was closed.
-    pub closed: f64,
-    /// The send buffer was full.
-    pub full: f64,
-    /// Segments retransmitted.
-    pub retransmitted: u64,
-    /// Retransmitted segments whose first copy had arrived.
-    pub needless: u64,
-    /// Segments sent.
-    pub segments: u64,
-    /// The smallest congestion window at the end, in segments.
-    pub window: u32,
-    /// The longest round trip at the end, in µs.
-    pub rtt_us: u32,
 }
 
 /// A place where datagrams are lost.
@@ -136,24 +93,12 @@ impl fmt::Display for Driver {
     }
 }
 
-impl fmt::Display for Tcp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { closed, full, retransmitted, needless, segments, window, rtt_us } = self;
-        write!(
-            f,
-            "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments retransmitted",
-            percent(*closed),
-            percent(*full),
-            count(*retransmitted),
-            count(*segments)
-        )?;
-        if *needless > 0 {
-            let share = *needless as f64 / (*retransmitted).max(1) as f64;
-            let needless = count(*needless);
-            write!(f, ", {needless} of them ({}) needlessly (they had arrived: reordering)", percent(share))?;
-        }
-        write!(f, "; congestion window {window} segments, round trip {rtt_us} µs")
+pub(super) fn needlessly(needless: u64, retransmitted: u64) -> String {
+    if needless == 0 {
+        return String::new();
     }
+    let share = percent(needless as f64 / retransmitted.max(1) as f64);
+    format!(", {} of them ({share}) needlessly (they had arrived: reordering)", count(needless))
 }
 
 #[cfg(test)]
