@@ -26,8 +26,6 @@ pub struct Testbed {
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
-    /// Whether each host has a kernel of its own.
-    pub(crate) of_two_kernels: bool,
     /// The virtual machines: both hosts', or the one around the testbed.
     pub(crate) machines: Vec<VirtualMachine>,
     /// Watches the virtual machine around the testbed, from its host.
@@ -78,7 +76,6 @@ impl Testbed {
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             exact: options.exact,
-            of_two_kernels: !options.state.scenario.is_of_namespaces(),
             machines: Vec::new(),
             watcher: None,
             named: None,
