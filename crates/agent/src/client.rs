@@ -328,7 +328,6 @@ impl Client {
         }
     }
 
-    /// Reads bytes that were waited for since `since`.
     fn take_bytes(&mut self, since: Instant) -> Result<(), CallError> {
         let mut piece = [0u8; 16 << 10];
         match io::Read::read(&mut self.from, &mut piece) {

@@ -73,7 +73,6 @@ pub enum ServeError {
     Encode(#[from] serde_json::Error),
 }
 
-/// An answer, or the refusal of the request.
 pub(crate) type Reply = Result<Answer, Refusal>;
 
 /// Writes a part of the answer, before the answer.
@@ -84,7 +83,6 @@ pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
     result.map(|()| Answer::Done).map_err(Into::into)
 }
 
-/// The answer to a request that failed.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Refusal(Box<Answer>);
 

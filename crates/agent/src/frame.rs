@@ -252,7 +252,6 @@ impl Deadline {
         self.within
     }
 
-    /// The time since the request.
     pub(crate) fn elapsed(self) -> Duration {
         (Instant::now() + self.within).saturating_duration_since(self.at)
     }

@@ -16,12 +16,10 @@ use crate::launch::Launch;
 use crate::machine::MachineSettings;
 use crate::message::Answer;
 
-/// The interfaces, and the journal of the machine's settings.
 pub(crate) struct Interfaces {
     pub(crate) links: Links,
     pub(crate) ethtool: Ethtool,
     pub(crate) machine: MachineSettings,
-    /// The names of the interfaces that were made.
     made: BTreeSet<String>,
     /// The addresses of interfaces: the kernel removes IPv6 addresses when the MTU is too small.
     given: BTreeMap<String, AddressPlan>,
@@ -166,7 +164,6 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Switches features, and reads them back.
     pub(crate) fn switch(
         &mut self,
         name: &str,
@@ -181,7 +178,6 @@ impl Interfaces {
         self.change(name, affected, |_, ethtool| ethtool.set(name, wanted))
     }
 
-    /// Changes settings of an interface's device, and reads them back.
     pub(crate) fn set_device(
         &mut self,
         name: &str,
@@ -285,13 +281,11 @@ impl Interfaces {
         self.machine.undo()
     }
 
-    /// Runs the receive work of an interface on these CPUs.
     pub(crate) fn steer(&mut self, name: &str, cpus: &[u32]) -> Result<(), Refusal> {
         let affected = |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_steering(interface);
         self.change(name, affected, |_, _| host::machine::steer(name, cpus))
     }
 
-    /// Steers interfaces that are made from now on.
     pub(crate) fn steer_new(&self, cpus: &[u32]) -> Result<(), Refusal> {
         if self.machine.is_allowed() {
             return Err("the interfaces that other programs make on this machine are not steered: steer each interface".into());
@@ -319,7 +313,6 @@ impl Interfaces {
 /// The device settings that a placement needs, on a device that has queues.
 pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
 
-/// Refuses a placement on a device that keeps its queues.
 pub(crate) fn check_one_queue(interface: &str, change: &DeviceChange) -> Result<(), Refusal> {
     match change.refused.get(&DeviceSetting::Queues) {
         Some(why) => {

@@ -28,7 +28,6 @@ pub(crate) struct Input {
     signs: Mutex<Signs>,
 }
 
-/// The signs of life that were sent and answered.
 #[derive(Debug, Default)]
 struct Signs {
     /// The time of the oldest unanswered sign of life.

@@ -36,7 +36,6 @@ pub(crate) struct AgentFacts {
     pub(crate) machine: BTreeMap<String, String>,
     /// The CPUs that it could use, each with its core.
     pub(crate) usable: Vec<(u32, u32)>,
-    /// The quotas that limit its CPU time.
     pub(crate) quotas: host::Quotas,
 }
 

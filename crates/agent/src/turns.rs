@@ -29,7 +29,6 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Follows the schedule over the running traffic.
     pub(crate) fn follow(
         &self,
         traffic: &mut WorkloadSide,

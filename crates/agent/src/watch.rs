@@ -20,7 +20,6 @@ pub(crate) struct Watch<'s> {
 }
 
 impl Watch<'_> {
-    /// Counts for `window`, after `ramp`.
     pub(crate) fn measure(
         &self,
         links: &mut Links,

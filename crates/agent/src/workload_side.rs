@@ -122,7 +122,6 @@ impl WorkloadSide {
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
     }
 
-    /// Notes that the window is over.
     pub(crate) fn note_window_end(&mut self) {
         self.closes = within(AFTER_WINDOW, self.flows);
     }
@@ -187,7 +186,6 @@ pub(crate) fn within(time: Duration, flows: u32) -> Instant {
     Instant::now() + time + FOR_EACH_FLOW * flows
 }
 
-/// All counters that are quick to read.
 pub(crate) struct Reading {
     counters: Counters,
     underlay: Option<WireCounters>,
@@ -205,7 +203,6 @@ impl Reading {
         SeriesRow { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
     }
 
-    /// The changes of the counters since `first`.
     pub(crate) fn since(&self, first: &Self, cpus: &[u32]) -> Measured {
         let cpu_each = each_since(&self.cpu_each, &first.cpu_each, CpuTimes::since);
         Measured {
@@ -226,7 +223,6 @@ impl Reading {
     }
 }
 
-/// The changes of several counters.
 pub(crate) fn each_since<T>(last: &[T], first: &[T], since: impl Fn(&T, &T) -> T) -> Vec<T> {
     last.iter().zip(first).map(|(last, first)| since(last, first)).collect()
 }

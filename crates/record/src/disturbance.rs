@@ -74,7 +74,6 @@ pub enum Cause {
     SettingsUnread(String),
 }
 
-/// A short name for CPU time of others.
 const OTHERS: &str = "other processes";
 
 /// Disturbances in a few words, each kind of cause once: `other processes (dd), a CPU taken by the
@@ -100,7 +99,6 @@ pub fn in_brief(disturbances: &[Disturbance]) -> String {
 }
 
 impl Cause {
-    /// The kind of disturbance, without figures.
     fn kind_in_words(&self) -> &'static str {
         match self {
             Self::ClockSource | Self::ClockApart { .. } => "a clock that changed",
@@ -118,7 +116,6 @@ impl Cause {
 }
 
 impl From<Cause> for Disturbance {
-    /// A disturbance of the whole run.
     fn from(cause: Cause) -> Self {
         Self { at: None, cause }
     }

@@ -103,7 +103,6 @@ impl Testbed {
 }
 
 impl<'a> Builder<'a> {
-    /// An agent of a host as it is.
     pub(crate) fn start<'n>(&self, name: &'n str) -> AgentStart<'n>
     where
         'a: 'n,
@@ -144,7 +143,6 @@ impl<'a> Builder<'a> {
         Ok(agent)
     }
 
-    /// Two agents, each in a network namespace of its own.
     pub(crate) fn two_agents(
         &mut self,
         names: BySide<&str>,
@@ -167,7 +165,6 @@ impl<'a> Builder<'a> {
 
 }
 
-/// Modules that scenarios may need in a guest's kernel.
 const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IMPAIRING[1]];
 
 /// A scenario of namespaces inside one virtual machine.

@@ -20,7 +20,6 @@ pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<
     (!differences.is_empty()).then_some(Drift(differences))
 }
 
-/// The reading of each interface.
 fn interfaces(effective: &Effective) -> impl Iterator<Item = (Interface, &Settled)> {
     let receiver = effective.receiver.as_ref().map(|settled| (Side::Receiver, settled));
     let ends = std::iter::once((Side::Transmitter, &effective.transmitter)).chain(receiver);
@@ -58,7 +57,6 @@ fn differences(
     mtu.into_iter().chain(features).chain(device).chain(machine).collect()
 }
 
-/// The keys of two maps, each with its values in both.
 fn in_both<'m, K: Ord, V: Clone>(
     then: &'m BTreeMap<K, V>,
     now: &'m BTreeMap<K, V>,

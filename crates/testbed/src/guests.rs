@@ -37,7 +37,6 @@ pub(crate) struct VirtualMachine {
     absent: Vec<String>,
 }
 
-/// A virtual machine of this machine.
 type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
 
 impl Builder<'_> {
@@ -82,7 +81,6 @@ impl Builder<'_> {
 }
 
 impl VirtualMachine {
-    /// Whether its virtual CPUs stay on its own CPUs.
     pub(crate) fn is_pinned(&self) -> bool {
         !self.order.pin.is_empty()
     }
@@ -148,7 +146,6 @@ impl Guests {
         })?))
     }
 
-    /// The machines as their nodes see them.
     pub(crate) fn of_nodes(&self, cpus: &CpuSplit) -> BySide<NodeGuest> {
         self.0.each_ref().map(|side, (machine, _)| NodeGuest {
             side: Some(side),
@@ -187,10 +184,8 @@ pub(crate) struct RemoteGuests(BySide<RemoteGuest>);
 
 struct RemoteGuest {
     agent: LaunchedAgent,
-    /// The machine in messages.
     host: String,
     order: GuestOrder,
-    /// Modules that the kernel lacks.
     absent: Vec<String>,
     kernel: Brought,
     initramfs: Brought,
@@ -270,7 +265,6 @@ fn no_guest(host: &str, why: &str) -> Error {
     Error::Machine(format!("{host} cannot boot a guest: {why}"))
 }
 
-/// Adds the machine's name to the reason why it boots no guest.
 fn boots_none(host: &str, error: Error) -> Error {
     error.refusal().map_or_else(|error| error, |why| no_guest(host, &why))
 }

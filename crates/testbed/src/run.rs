@@ -231,7 +231,6 @@ pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(),
     }
 }
 
-/// Opens the sockets of both ends, and connects them.
 pub(crate) fn open(
     transmitter: &mut End,
     mut receiver: Option<&mut End>,

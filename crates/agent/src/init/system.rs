@@ -165,7 +165,6 @@ pub fn port_name(index: usize) -> String {
     format!("netassay.{index}")
 }
 
-/// Opens a port by its name.
 pub(super) fn open(name: &str) -> Result<OwnedFd, InitError> {
     for _ in 0..STEPS {
         if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {

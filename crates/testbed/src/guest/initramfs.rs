@@ -24,7 +24,6 @@ const PROGRAM_HEAD: u64 = 4096;
 /// 15 MB.
 pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
-/// A guest's first file system.
 #[derive(Debug)]
 pub(crate) struct Initramfs {
     /// An archive, as a kernel unpacks it.

@@ -56,7 +56,6 @@ impl Modules {
         Ok(Self { files, builtin: built_in(&String::from_utf8_lossy(&builtin)) })
     }
 
-    /// Whether it is built in or present as a file.
     pub(crate) fn has(&self, name: &str) -> bool {
         let name = plain_name(name);
         self.builtin.contains(&name) || self.files.contains_key(&name)

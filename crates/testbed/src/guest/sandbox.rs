@@ -83,7 +83,6 @@ fn maps_id(map: &str, id: u32) -> bool {
     })
 }
 
-/// Whether every user may read the file, and its directories.
 fn is_open_to_all(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     path.ancestors().enumerate().all(|(above, path)| {

@@ -23,12 +23,9 @@ use crate::reach::{PipedCommand, PipedProcess, TO_ANSWER};
 /// over ssh.
 const SIGNS: Duration = Duration::from_millis(400);
 
-/// An agent that is to be launched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AgentStart<'a> {
-    /// Its host in messages.
     pub(crate) name: &'a str,
-    /// The netassay binary.
     pub(crate) program: &'a Path,
     pub(crate) isolation: Isolation,
     /// The CPUs that it runs on; empty: any.
@@ -82,7 +79,6 @@ impl LaunchedAgent {
         Ok(agent)
     }
 
-    /// Starts an agent by a command of this machine.
     fn spawn(command: PipedCommand, start: AgentStart<'_>, launch: Launch) -> Result<Self, Error> {
         let program = command.program();
         let started = command.spawn().map_err(|error| not_started(start.name, &program, &error))?;

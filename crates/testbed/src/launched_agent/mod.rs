@@ -36,7 +36,6 @@ macro_rules! ask {
 
 pub(crate) use {answer, ask, launch::AgentStart};
 
-/// The command of the program that is an agent.
 pub(crate) const AGENT: &str = "agent";
 
 /// The command of the program that boots a guest and relays its agent. It is greeted twice: before
@@ -289,7 +288,6 @@ fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
     within(Duration::from_secs(1), look)
 }
 
-/// The first result of `look` within this time.
 fn within<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + time;
     loop {

@@ -75,7 +75,6 @@ impl Crossing {
         Self { family: *family, own: TRAFFIC, port, sent }
     }
 
-    /// Limits the packets to these MTUs.
     pub(super) fn within(self, mtus: BySide<u32>) -> Self {
         let sent = self.sent.map(|side, sent| sent.map(|largest| Some(largest?.min(mtus[side]))));
         Self { sent, ..self }

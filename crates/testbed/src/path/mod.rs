@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::path::node::Node;
 
-/// The path between the hosts, for runs and switches.
 #[derive(Debug)]
 pub(crate) struct NetworkPath {
     /// Its scenario, which gives its name and its default MTU.
@@ -50,7 +49,6 @@ pub(crate) struct Addresses {
 pub(crate) const TRAFFIC: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(0, 1), receiver: Addresses::in_network(0, 2) };
 
-/// Addresses of the interfaces under a tunnel.
 pub(crate) const UNDERLAY: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(1, 1), receiver: Addresses::in_network(1, 2) };
 
@@ -185,7 +183,6 @@ fn steer_new(hosts: &mut BySide<&mut LaunchedAgent>, cpus: &BySide<Vec<u32>>) ->
     Ok(())
 }
 
-/// Waits until an interface forwards packets.
 pub(crate) fn await_running(agent: &mut LaunchedAgent, interface: &str) -> Result<(), Error> {
     agent.order(&Request::AwaitRunning { interface: interface.to_owned() })
 }
@@ -206,7 +203,6 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
 /// The default MTU of an underlay, in bytes: that of Ethernet.
 const UNDERLAY_MTU: u32 = 1_500;
 
-/// The MTUs of a tunnel and of its underlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TunnelMtu {
     pub(crate) inner: u32,

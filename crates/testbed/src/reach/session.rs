@@ -36,7 +36,6 @@ pub(crate) fn unexpected_answer(host: &str, got: &str, hint: &str) -> Error {
     Error::Machine(format!("{host} answered {got:?}, and not what netassay's script says{hint}"))
 }
 
-/// The means to run scripts that need root on a host.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RootShell<'a> {
     pub(crate) launcher: &'a Launcher,
@@ -266,7 +265,6 @@ pub(crate) struct PipedCommand {
     pub(crate) first_line: String,
 }
 
-/// A program that was started.
 #[derive(Debug)]
 pub(crate) struct PipedProcess {
     pub(crate) process: Child,
