@@ -106,7 +106,8 @@ impl Interfaces {
         if self.journalled(name)?.is_some() && self.links.find(name)?.up {
             return Ok(());
         }
-        let affected = |interface: &Interface, _: &mut Ethtool| Ok(Machine::system().affected_by_up(interface));
+        let affected =
+            |interface: &Interface, _: &mut Ethtool| Ok(Machine::system().affected_by_up(interface));
         self.change(name, affected, |links, _| links.set_up(name))
     }
 
@@ -116,7 +117,8 @@ impl Interfaces {
         if self.journalled(name)?.is_some() && !self.made.contains(bridge) {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
         }
-        let affected = |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_features(interface);
+        let affected =
+            |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_features(interface);
         self.change(name, affected, |links, _| links.add_port(bridge, name))
     }
 
@@ -169,11 +171,12 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<String, bool>,
     ) -> Result<FeatureChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
-            match FeatureChange::is_needed(&ethtool.features(name)?, wanted) {
-                true => Machine::system().affected_by_features(interface),
-                false => Ok(Vec::new()),
-            }
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| match FeatureChange::is_needed(
+            &ethtool.features(name)?,
+            wanted,
+        ) {
+            true => Machine::system().affected_by_features(interface),
+            false => Ok(Vec::new()),
         };
         self.change(name, affected, |_, ethtool| ethtool.set(name, wanted))
     }
@@ -183,11 +186,12 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<DeviceSetting, u32>,
     ) -> Result<DeviceChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
-            match DeviceChange::is_needed(&ethtool.device(name)?, wanted) {
-                true => Machine::system().affected_by_device(interface),
-                false => Ok(Vec::new()),
-            }
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| match DeviceChange::is_needed(
+            &ethtool.device(name)?,
+            wanted,
+        ) {
+            true => Machine::system().affected_by_device(interface),
+            false => Ok(Vec::new()),
         };
         self.change(name, affected, |_, ethtool| ethtool.set_device(name, wanted))
     }
@@ -282,7 +286,8 @@ impl Interfaces {
     }
 
     pub(crate) fn steer(&mut self, name: &str, cpus: &[u32]) -> Result<(), Refusal> {
-        let affected = |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_steering(interface);
+        let affected =
+            |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_steering(interface);
         self.change(name, affected, |_, _| host::machine::steer(name, cpus))
     }
 

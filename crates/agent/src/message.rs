@@ -103,12 +103,7 @@ pub enum Request {
     Lacking { traffic: load::Traffic, family: load::Family },
     /// Open the sockets of one side of a workload: of the receiver, or of the transmitter towards the
     /// receiver's `endpoints`, as it answered this.
-    Open {
-        spec: load::Spec,
-        endpoints: Option<Vec<SocketAddr>>,
-        interface: String,
-        underlay: Option<String>,
-    },
+    Open { spec: load::Spec, endpoints: Option<Vec<SocketAddr>>, interface: String, underlay: Option<String> },
     /// (Receiver) accept exactly these peers: the transmitter's sockets, as it answered
     /// [`Request::Open`].
     Attach { locals: Vec<SocketAddr> },
@@ -211,7 +206,12 @@ pub enum ExactReceiver {
 pub enum Answer {
     /// The process id is that in the agent's own namespace. `cpus`: the usable CPUs of its machine,
     /// each with its core ([`host::affinity::usable`]).
-    Hello { protocol: u32, version: String, pid: u32, cpus: Vec<(u32, u32)> },
+    Hello {
+        protocol: u32,
+        version: String,
+        pid: u32,
+        cpus: Vec<(u32, u32)>,
+    },
     /// Done; no content.
     Done,
     /// To [`Request::CreateDiscard`].
@@ -221,21 +221,35 @@ pub enum Answer {
     /// To [`Request::Environment`]: the host's description.
     Environment(Box<host::Environment>),
     /// To [`Request::Lacking`]: each lacking thing, in words.
-    Told { what: Vec<String> },
+    Told {
+        what: Vec<String>,
+    },
     /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`]: the settings
     /// that are changed, or would be.
-    MachineChanged { changes: Vec<Change> },
-    MachineDiffers { differences: Vec<Difference> },
+    MachineChanged {
+        changes: Vec<Change>,
+    },
+    MachineDiffers {
+        differences: Vec<Difference>,
+    },
     /// To [`Request::UndoMachine`]: the result of each undo, the last change first.
-    MachineUndone { changes: Vec<Undone> },
+    MachineUndone {
+        changes: Vec<Undone>,
+    },
     /// To [`Request::Open`] and [`Request::OpenProbe`]: the local addresses of the sockets opened, in
     /// the order of the flows.
-    Sockets { addresses: Vec<SocketAddr> },
+    Sockets {
+        addresses: Vec<SocketAddr>,
+    },
     Measured(Box<Measured>),
     /// To [`Request::Alternate`]: the account of each state, in the order of the request.
-    Alternated { states: Vec<InTurns> },
+    Alternated {
+        states: Vec<InTurns>,
+    },
     /// To [`Request::Alternate`]: these states cannot take turns here, and need runs of their own.
-    NotInTurns { why: String },
+    NotInTurns {
+        why: String,
+    },
     Located(host::LocatedInterface),
     PairFacts(Box<host::PairFacts>),
     /// To [`Request::ExchangeProbes`].
@@ -265,7 +279,9 @@ pub enum Answer {
     },
     /// The request failed because the undo journal cannot be written: each request that changes
     /// anything would fail too.
-    NoJournal { why: String },
+    NoJournal {
+        why: String,
+    },
 }
 
 /// A guest that runs, as its host sees it.

@@ -6,6 +6,8 @@ use host::{CpuTimes, QueueCounters};
 
 use record::Series;
 
+use crate::workload_side::ns;
+
 /// The most steps of a series, which has one row more: at nine columns of up to 21 characters, 190
 /// KB of an answer.
 pub(crate) const MOST: u32 = 1000;
@@ -40,8 +42,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new(first: SeriesRow, step: Duration) -> Self {
-        let step_ns = u64::try_from(step.as_nanos()).unwrap_or(u64::MAX);
-        Self { first, series: Series { step_ns, ..Series::default() } }
+        Self { first, series: Series { step_ns: ns(step), ..Series::default() } }
     }
 
     pub(crate) fn record(&mut self, row: &SeriesRow) {

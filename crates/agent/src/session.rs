@@ -243,15 +243,17 @@ impl Session {
         asked_of_device: &BTreeMap<DeviceSetting, u32>,
         tuning: Option<&Tuning>,
     ) -> Result<Settled, Refusal> {
+        let switchable = self.interfaces.switchable(interface)?;
+        asked.keys().try_for_each(|name| switchable(name))?;
         let original = self.original(interface)?;
         let target_mtu = mtu.unwrap_or(original.mtu);
-        let mut wanted: BTreeMap<String, bool> = original
-            .features
-            .iter()
-            .filter(|(_, state)| state.changeable)
-            .map(|(name, state)| (name.clone(), state.active))
-            .collect();
         let defaults = original.features.clone();
+        let defaults_on = defaults
+            .iter()
+            .filter(|(name, state)| state.changeable && switchable(name).is_ok())
+            .map(|(name, state)| (name.clone(), state.active));
+        let wanted: BTreeMap<String, bool> =
+            defaults_on.chain(asked.iter().map(|(name, on)| (name.clone(), *on))).collect();
         let mut device = now_of(&original.device);
         if let Some(absent) = asked_of_device.keys().find(|setting| !device.contains_key(setting)) {
             return Err(no_setting(interface, *absent, &original.device).into());
@@ -261,11 +263,6 @@ impl Session {
         if is_placed && device.contains_key(&DeviceSetting::Queues) {
             device.extend(ONE_QUEUE);
         }
-        let switchable = self.interfaces.switchable(interface)?;
-        wanted.retain(|name, _| switchable(name).is_ok());
-        asked.keys().try_for_each(|name| switchable(name))?;
-        wanted.extend(asked.iter().map(|(name, on)| (name.clone(), *on)));
-
         if let Some(tuning) = tuning {
             self.interfaces.machine.remember(tuning, interface);
         }

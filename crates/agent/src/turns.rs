@@ -17,7 +17,7 @@ use crate::frame::Deadline;
 use crate::interfaces::Interfaces;
 use crate::message::{Answer, TurnState};
 use crate::series;
-use crate::workload_side::{Reading, TOO_LONG, WorkloadSide};
+use crate::workload_side::{Reading, TOO_LONG, WorkloadSide, ns};
 
 /// The schedule of a [`crate::message::Request::Alternate`].
 pub(crate) struct Schedule {
@@ -279,10 +279,6 @@ fn plus(sum: &mut Measured, more: &Measured) {
     sum.throttled = sum.throttled.zip(more.throttled).map(|(own, more)| own.plus(more));
     sum.late.opened_ns = sum.late.opened_ns.max(more.late.opened_ns);
     sum.late.closed_ns = sum.late.closed_ns.max(more.late.closed_ns);
-}
-
-fn ns(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

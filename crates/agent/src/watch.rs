@@ -8,7 +8,7 @@ use host::{CpuTimes, Interrupts, Links, ProcessThreads, Quotas, Throttled, WireC
 use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::workload_side::{TOO_LONG, each_since, since};
+use crate::workload_side::{TOO_LONG, each_since, ns};
 use record::{GuestTimes, Late, Watched};
 
 pub(crate) struct Watch<'s> {
@@ -30,17 +30,17 @@ impl Watch<'_> {
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
         deadline.allows(closes)?;
         thread::sleep(opens.saturating_duration_since(Instant::now()));
-        let opened_ns = since(opens);
+        let opened_ns = ns(opens.elapsed());
         let first = self.read(links)?;
         thread::sleep(closes.saturating_duration_since(Instant::now()));
-        let closed_ns = since(closes);
+        let closed_ns = ns(closes.elapsed());
         let last = self.read(links)?;
         let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
             let passed = last.since(first);
             GuestTimes { vcpu_each: passed.times_of(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
         });
         Ok(Answer::Watched(Box::new(Watched {
-            elapsed_ns: u64::try_from(last.at.duration_since(first.at).as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: ns(last.at.duration_since(first.at)),
             late: Late { opened_ns, closed_ns },
             guests: guests.collect(),
             cpu_each: each_since(&last.cpus, &first.cpus, CpuTimes::since),

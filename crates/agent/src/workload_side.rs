@@ -89,7 +89,7 @@ impl WorkloadSide {
         let device = DeviceReader::open(self.lowest());
 
         self.wait_until(opens)?;
-        let opened_ns = since(opens);
+        let opened_ns = ns(opens.elapsed());
         let (power, devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
         let mut recorder = Recorder::new(first.row(), step);
         loop {
@@ -101,7 +101,7 @@ impl WorkloadSide {
             recorder.record(&self.row(links, cpus)?);
         }
         self.wait_until(closes)?;
-        let closed_ns = since(closes);
+        let closed_ns = ns(closes.elapsed());
         let (power_after, devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
@@ -229,6 +229,6 @@ pub(crate) fn each_since<T>(last: &[T], first: &[T], since: impl Fn(&T, &T) -> T
 
 pub(crate) const TOO_LONG: &str = "the window ends beyond the range of this host's clock";
 
-pub(crate) fn since(due: Instant) -> u64 {
-    u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX)
+pub(crate) fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

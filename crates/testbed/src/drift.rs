@@ -36,8 +36,8 @@ fn differences(
 ) -> Vec<Difference> {
     let of = |setting| Difference { interface, setting };
     let side = interface.side;
-    let mtu =
-        (now.mtu != then.mtu).then(|| of(Setting::Mtu { asked: asked.mtu, before: then.mtu, after: now.mtu }));
+    let mtu = (now.mtu != then.mtu)
+        .then(|| of(Setting::Mtu { asked: asked.mtu, before: then.mtu, after: now.mtu }));
     // A missing feature counts as off.
     let features = in_both(&then.active, &now.active)
         .filter(|(_, before, after)| before.unwrap_or(false) != after.unwrap_or(false))

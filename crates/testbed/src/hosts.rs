@@ -1,11 +1,11 @@
 //! The machines that a study runs between, where it has machines of its user's.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{self, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::fmt;
 
 use agent::Interrupt;
 use host::machine::{MachineRequest, PlacementRequest};

@@ -12,8 +12,8 @@ use study::{BySide, Family, Side};
 use crate::error::Error;
 use crate::guests::VirtualMachine;
 use crate::launched_agent::{answer, ask};
-use crate::path::node::Node;
 use crate::path::nobody;
+use crate::path::node::Node;
 use crate::testbed::{End, Testbed};
 use crate::two_machines::reachable;
 
@@ -237,9 +237,7 @@ pub(crate) fn open(
     order: &RunOrder,
 ) -> Result<(), Error> {
     let endpoints = match &mut receiver {
-        Some(receiver) => {
-            sockets(receiver, order, None)?
-        }
+        Some(receiver) => sockets(receiver, order, None)?,
         None => nobody(order.family, order.traffic.flows, order.traffic.port),
     };
     let locals = sockets(transmitter, order, Some(endpoints))?;

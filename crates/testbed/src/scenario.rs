@@ -16,9 +16,7 @@ use crate::two_machines::between_machines;
 
 /// Its needs from the virtual machine around it: agents, and of each group of kernel modules one;
 /// `None`: it has machines of its own.
-pub(crate) fn guest_needs(
-    scenario: Scenario,
-) -> Option<(usize, &'static [&'static [&'static str]])> {
+pub(crate) fn guest_needs(scenario: Scenario) -> Option<(usize, &'static [&'static [&'static str]])> {
     match scenario {
         Scenario::Loopback => Some((2, &[])),
         Scenario::Veth => Some((2, &[&["veth"]])),

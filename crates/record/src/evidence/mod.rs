@@ -129,15 +129,7 @@ pub enum Evidence {
         count(*.segments),
         path::needlessly(*.needless, *.retransmitted)
     )]
-    Tcp {
-        closed: f64,
-        full: f64,
-        retransmitted: u64,
-        needless: u64,
-        segments: u64,
-        window: u32,
-        rtt_us: u32,
-    },
+    Tcp { closed: f64, full: f64, retransmitted: u64, needless: u64, segments: u64, window: u32, rtt_us: u32 },
     /// An end was kept off its CPUs. `stolen`: the share of their time that the hypervisor gave to
     /// others; `None` if that was little, as for a short wait.
     #[error("{}", ends::kept_off(*.side, .waited.as_ref(), *.stolen))]

@@ -78,15 +78,13 @@ fn factorial(switches: &[&str], workloads: &[&str], boots: u32, runs: u32) -> St
     };
     let mut made = crate::made::stored(&study, &plan, values);
     for run in &mut made.runs {
-        let threads = |side, sending| {
-            Evidence::Threads {
-                side,
-                sending,
-                threads: 1,
-                running: noise(),
-                waiting: noise(),
-                user: None,
-            }
+        let threads = |side, sending| Evidence::Threads {
+            side,
+            sending,
+            threads: 1,
+            running: noise(),
+            waiting: noise(),
+            user: None,
         };
         let evidence = vec![threads(Side::Transmitter, true), threads(Side::Receiver, false)];
         run.limited_by = Some(Limit { label: "transmitter CPU".parse().unwrap(), evidence });

@@ -148,7 +148,8 @@ impl Tap {
 /// belongs to the namespace that opened it. `exec` does not close it.
 fn open_tap(wanted: TapRequest) -> io::Result<()> {
     // SAFETY: a text that ends with zero.
-    let device = Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
+    let device =
+        Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
     // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     request.ifr_name = wanted.name;

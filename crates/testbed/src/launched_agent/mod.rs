@@ -358,7 +358,11 @@ mod tests {
             ("signs of life after a refusal", &*refuses, Some(true)),
         ] {
             let (mut agent, _directory) = started_by(script, |program, interrupt| {
-                LaunchedAgent::on_machine(&place, AGENT, AgentStart::of_machine("receiver", program, interrupt))
+                LaunchedAgent::on_machine(
+                    &place,
+                    AGENT,
+                    AgentStart::of_machine("receiver", program, interrupt),
+                )
             });
             if is_greeted.is_some() {
                 assert_eq!(Some(agent.greet().is_ok()), is_greeted, "{case}");

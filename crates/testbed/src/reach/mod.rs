@@ -27,6 +27,9 @@ pub(crate) use session::{PipedCommand, PipedProcess, TO_ANSWER};
 fn in_parallel<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     thread::scope(|scope| {
         let threads: Vec<_> = all.iter().map(|one| scope.spawn(|| work(one))).collect();
-        threads.into_iter().map(|one| one.join().unwrap_or_else(|cause| panic::resume_unwind(cause))).collect()
+        threads
+            .into_iter()
+            .map(|one| one.join().unwrap_or_else(|cause| panic::resume_unwind(cause)))
+            .collect()
     })
 }

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use agent::Interrupt;
 
 use crate::error::Error;
-use crate::reach::in_parallel;
 use crate::reach::boot::{self, HostBoot, KernelChoice, Kernels, present_boot};
 use crate::reach::control_socket::ControlSocket;
+use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{REBOOT, SETTLE};
 use crate::reach::session::{Deadline, RootShell, TO_ANSWER};

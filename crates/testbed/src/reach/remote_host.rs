@@ -15,9 +15,9 @@ use crate::error::Error;
 use crate::reach::binary::{Binary, SentFile};
 use crate::reach::boot::{self, HostBoot, Kernels};
 use crate::reach::control_socket::ControlSocket;
+use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{KEEP, RUN, TAKE};
-use crate::reach::in_parallel;
 use crate::reach::session::{
     Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
 };
