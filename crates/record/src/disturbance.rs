@@ -9,8 +9,9 @@ use crate::figure::{milliseconds, whole_percent};
 
 /// A disturbance of a run: its cause, and the part of the run. It prints as a sentence without a
 /// full stop.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(deny_unknown_fields)]
+#[error("{}{cause}", .at.map_or_else(String::new, |at| format!("{at}: ")))]
 pub struct Disturbance {
     /// The part; `None`: the whole run.
     pub at: Option<Part>,
@@ -118,15 +119,6 @@ impl Cause {
 impl From<Cause> for Disturbance {
     fn from(cause: Cause) -> Self {
         Self { at: None, cause }
-    }
-}
-
-impl fmt::Display for Disturbance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.at {
-            Some(at) => write!(f, "{at}: {}", self.cause),
-            None => self.cause.fmt(f),
-        }
     }
 }
 
