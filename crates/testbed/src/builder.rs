@@ -7,7 +7,7 @@ use std::rc::Rc;
 use agent::{Interrupt, Isolation};
 use host::DiscardDevice;
 use record::{CpuSplit, NamedMachine};
-use study::{BootState, BySide, Family, Side};
+use study::{BootState, BySide, Family};
 
 use crate::cpus::{oversubscription, split_cpus};
 use crate::error::Error;

@@ -87,8 +87,8 @@ fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
         return Ok(Vec::new());
     };
     // A driver's own name may differ from its module's.
-    let own_name = |module| if module == "virtio_pci" { "virtio-pci" } else { module };
-    let may_have = |module: &str| payload.may_have(own_name(module));
+    let may_have =
+        |module: &str| payload.may_have(if module == "virtio_pci" { "virtio-pci" } else { module });
     require(order, may_have)?;
     Ok(order.modules.iter().filter(|module| !may_have(module)).map(ToString::to_string).collect())
 }
