@@ -294,13 +294,15 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
     if near.is_empty() { all } else { near }
 }
 
-/// Sets what the study asks for on both machines; their agents undo it at their end. The CPUs of each
-/// machine's work, and the changes.
+/// The CPUs of a machine's work, and its changes.
+type MachineSetup = (Vec<u32>, Vec<Change>);
+
+/// Sets what the study asks for on both machines; their agents undo it at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
     machines: &mut BySide<ConnectedMachine>,
-) -> Result<BySide<(Vec<u32>, Vec<Change>)>, Error> {
+) -> Result<BySide<MachineSetup>, Error> {
     BySide::try_from_fn(|side| {
         let ConnectedMachine { agent, located } = &mut machines[side];
         let host = hosts.places[side].to_string();
