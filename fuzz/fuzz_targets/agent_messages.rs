@@ -95,7 +95,7 @@ fn request(line: &[u8]) {
     let Ok(request) = decode::<Request>(line) else { return };
     match request {
         Request::Lacking { traffic, family } => check_traffic(&traffic, family),
-        Request::Listen { spec, .. } | Request::Connect { spec, .. } => check_spec(&spec),
+        Request::Open { spec, .. } => check_spec(&spec),
         Request::Exact { spec, receiver } | Request::Trace { spec, receiver, .. } => {
             check_spec(&spec);
             if let ExactReceiver::In { spec, .. } = receiver {

@@ -116,10 +116,10 @@ fn opened() -> (usize, usize) {
 fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
     let own = std::process::id();
     match choice % 27 {
-        0 => Request::Listen { spec: bytes.spec(), interface: bytes.name(), underlay: None },
-        1 => Request::Connect {
+        0 => Request::Open { spec: bytes.spec(), endpoints: None, interface: bytes.name(), underlay: None },
+        1 => Request::Open {
             spec: bytes.spec(),
-            endpoints: bytes.sockets(far),
+            endpoints: Some(bytes.sockets(far)),
             interface: bytes.name(),
             underlay: bytes.is_set().then(|| bytes.name()),
         },

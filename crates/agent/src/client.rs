@@ -10,17 +10,16 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use host::ProcessThreads;
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, poll};
+use nix::poll::PollFlags;
 use serde::Serialize;
 
 use crate::error::CallError;
 use crate::frame::{
     Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, read_answer,
 };
-use crate::interrupt::{Interrupt, poll_time};
-use crate::keepalive::{Input, is_passing, start_keepalive};
+use crate::interrupt::{Interrupt, Wake};
+use crate::keepalive::{Input, is_passing, repeat};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
 
@@ -93,13 +92,11 @@ impl Client {
     }
 
     /// Whether the last answer was invalid or late; no further answer is then waited for.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 
     /// Whether the agent may still work on the last request.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         self.open.contains(&self.asked.0)
     }
@@ -136,7 +133,10 @@ impl Client {
     /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
     /// for longer than three times its slowest answer so far.
     pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
-        self.keepalive = Some(start_keepalive(&self.to, interval)?);
+        // It does not keep the input open.
+        let input = Arc::downgrade(&self.to);
+        let give = move || input.upgrade().is_some_and(|input| input.keep_alive().is_ok());
+        self.keepalive = Some(repeat("keep-alive", interval, give)?);
         self.answers_within = Some(answers_within);
         Ok(())
     }
@@ -169,20 +169,14 @@ impl Client {
         }
     }
 
-    /// Sends a request without waiting for the answer, so that another agent can be asked
-    /// meanwhile. The agent must read the request and answer within `patience`, and gives up then;
-    /// this client gives up a little later. The answer to an earlier request is no longer waited
-    /// for.
+    /// Sends a request, or the message that a [`crate::Relay`] needs to reach its agent, without
+    /// waiting for the answer, so that another agent can be asked meanwhile. The agent must read the
+    /// request and answer within `patience`, and gives up then; this client gives up a little later.
+    /// The answer to an earlier request is no longer waited for.
     ///
     /// # Errors
     /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
-    pub fn send(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
-        self.send_message(request, patience)
-    }
-
-    /// Sends the message that a [`crate::Relay`] needs to reach its agent, without waiting for an
-    /// answer.
-    pub fn send_message(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
+    pub fn send(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
         self.threads = self.process.and_then(|process| ProcessThreads::read(process).ok());
         let busy = self.threads.as_ref().map_or(Duration::ZERO, |_| BUSY);
         let asked = RequestHeader { id: self.asked.0 + 1, within: patience + busy };
@@ -190,7 +184,8 @@ impl Client {
         let begun = Instant::now();
         self.asked = (asked.id, Deadline::new(begun, patience));
         self.open.insert(asked.id);
-        tracing::debug!(host = %self.host, id = asked.id, request = %logged(without_header(&line)), "asked");
+        let request = line.splitn(3, |byte| *byte == b' ').last().unwrap_or_default();
+        tracing::debug!(host = %self.host, id = asked.id, request = %logged(request), "asked");
         self.write(&line, begun + patience, patience)
     }
 
@@ -198,12 +193,13 @@ impl Client {
         let mut rest = line;
         let _message = self.to.lock();
         while !rest.is_empty() {
-            match self.wait_for(&self.to.file, PollFlags::POLLOUT, limit)? {
-                Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
-                Wake::Timeout => {
-                    return Err(self.lose(CallError::NotReading { host: self.host.clone(), patience }));
-                }
-                Wake::Interrupted => return Err(CallError::Interrupted),
+            if !self.is_ready(&self.to.file, PollFlags::POLLOUT, limit)? {
+                return Err(self.lose(CallError::NotReading { host: self.host.clone(), patience }));
+            }
+            match (&self.to.file).write(rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(self.pipe(error)),
             }
         }
         Ok(())
@@ -242,13 +238,10 @@ impl Client {
             }
             let until = self.lost_at().map_or(limit, |lost| lost.min(limit));
             let since = Instant::now();
-            match self.wait_for(&self.from, PollFlags::POLLIN, until)? {
-                Wake::Ready => self.take_bytes(since)?,
-                Wake::Timeout if self.lost_at().is_some_and(|lost| lost <= Instant::now()) => {
-                    return Err(self.lose(CallError::Lost { host: self.host.clone() }));
-                }
-                Wake::Timeout => {}
-                Wake::Interrupted => return Err(CallError::Interrupted),
+            if self.is_ready(&self.from, PollFlags::POLLIN, until)? {
+                self.take_bytes(since)?;
+            } else if self.lost_at().is_some_and(|lost| lost <= Instant::now()) {
+                return Err(self.lose(CallError::Lost { host: self.host.clone() }));
             }
             late = Instant::now() >= limit;
         }
@@ -269,7 +262,6 @@ impl Client {
     }
 
     /// The error for an answer of another kind than the request's.
-    #[must_use]
     pub fn unexpected(&self, got: &Answer) -> CallError {
         // Only the kind is shown: the content is for the program.
         let got = format!("{got:?}");
@@ -328,23 +320,14 @@ impl Client {
         }
     }
 
-    fn wait_for(&self, pipe: &File, events: PollFlags, deadline: Instant) -> Result<Wake, CallError> {
-        let mut watched =
-            [PollFd::new(pipe.as_fd(), events), PollFd::new(self.interrupt.as_fd(), PollFlags::POLLIN)];
-        let left = deadline.saturating_duration_since(Instant::now());
-        match poll(&mut watched, poll_time(left)) {
-            // The signal handler has tripped the latch if it meant to stop us.
-            Err(Errno::EINTR) => self.wait_for(pipe, events, deadline),
-            Err(errno) => Err(self.pipe(errno.into())),
-            Ok(_) => Ok(match watched.map(|one| one.any().unwrap_or(true)) {
-                [_, true] => Wake::Interrupted,
-                [true, false] => Wake::Ready,
-                [false, false] => Wake::Timeout,
-            }),
+    /// Waits until `deadline`; returns whether the pipe is ready.
+    fn is_ready(&self, pipe: &File, events: PollFlags, deadline: Instant) -> Result<bool, CallError> {
+        match self.interrupt.wait_for(pipe.as_fd(), events, deadline).map_err(|error| self.pipe(error))? {
+            Wake::Interrupted => Err(CallError::Interrupted),
+            woken => Ok(woken == Wake::Ready),
         }
     }
 
-    /// Reads bytes that were waited for since `since`.
     fn take_bytes(&mut self, since: Instant) -> Result<(), CallError> {
         let mut piece = [0u8; 16 << 10];
         match io::Read::read(&mut self.from, &mut piece) {
@@ -356,15 +339,6 @@ impl Client {
                 Ok(())
             }
             Err(error) if is_passing(&error) => Ok(()),
-            Err(error) => Err(self.pipe(error)),
-        }
-    }
-
-    /// Writes as many bytes as the pipe takes; returns their number.
-    fn give_bytes(&self, bytes: &[u8]) -> Result<usize, CallError> {
-        match (&self.to.file).write(bytes) {
-            Ok(count) => Ok(count),
-            Err(error) if is_passing(&error) => Ok(0),
             Err(error) => Err(self.pipe(error)),
         }
     }
@@ -396,11 +370,6 @@ impl Client {
     }
 }
 
-/// A request's line after its id and its time.
-fn without_header(line: &[u8]) -> &[u8] {
-    line.splitn(3, |byte| *byte == b' ').last().unwrap_or_default()
-}
-
 /// A message as the log has it: its beginning, or at [`tracing::Level::TRACE`] the whole.
 fn logged(message: &[u8]) -> String {
     const BEGINNING: usize = 160;
@@ -409,12 +378,6 @@ fn logged(message: &[u8]) -> String {
     let text = String::from_utf8_lossy(&message[..message.len() - rest]);
     let text = words::sanitised_line(text.trim_end());
     if rest == 0 { text.into_owned() } else { format!("{text}… ({rest} bytes more)") }
-}
-
-enum Wake {
-    Ready,
-    Timeout,
-    Interrupted,
 }
 
 #[cfg(test)]

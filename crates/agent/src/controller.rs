@@ -37,7 +37,6 @@ const AHEAD: usize = 4;
 // The interval at which the reader tries to hand over a request while [`AHEAD`] requests wait.
 const STEP: Duration = Duration::from_millis(50);
 
-/// The requests of the controller, read line by line.
 pub(crate) enum Requests {
     /// Read by the thread that answers them.
     Read(LineReader),
@@ -62,10 +61,8 @@ impl Line {
     }
 }
 
-/// The result of waiting for a line.
 pub(crate) enum NextLine {
     Line(Line),
-    /// No line came in time.
     Late,
     End,
 }
@@ -216,7 +213,6 @@ impl Reader {
     }
 }
 
-/// Ends this process at once, whatever its other threads do.
 fn end() -> ! {
     // SAFETY: ends the process at once; it has nothing to save.
     unsafe { libc::_exit(0) }

@@ -24,14 +24,9 @@ pub enum CallError {
     Lost { host: String },
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
     NotReading { host: String, patience: Duration },
+    /// `why`: cut as by [`words::shortened_reason`]. `broken`: other requests would fail too.
     #[error("{host}: {why}")]
-    Refused {
-        host: String,
-        /// The agent's reason, cut as by [`words::shortened_reason`].
-        why: String,
-        /// Whether other requests would fail too.
-        broken: bool,
-    },
+    Refused { host: String, why: String, broken: bool },
     /// The agent cannot write its undo journal, so it changes nothing more.
     #[error(
         "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
@@ -39,17 +34,11 @@ pub enum CallError {
     NoJournal { host: String, why: String },
     #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
     Garbled { host: String, source: FrameError },
-    /// The answer has the id of another request, which nobody waits for.
+    /// The answer has the id of another request, which nobody waits for. `asked`: the last one.
     #[error(
         "the {host}'s agent answered request {got}, but request {asked} was asked; run the same version of netassay on both ends"
     )]
-    WrongId {
-        host: String,
-        /// The answer's request id.
-        got: u64,
-        /// The id of the last request.
-        asked: u64,
-    },
+    WrongId { host: String, got: u64, asked: u64 },
     #[error("the {host}'s agent sent an answer to another kind of request: {got}")]
     Unexpected { host: String, got: String },
     #[error("cannot talk to the {host}'s agent: {source}")]
@@ -60,7 +49,6 @@ pub enum CallError {
 
 impl CallError {
     /// Whether the agent can still answer. If not, its host must be started again.
-    #[must_use]
     pub fn agent_is_well(&self) -> bool {
         matches!(self, Self::Refused { broken: false, .. })
     }
@@ -84,7 +72,6 @@ pub enum ServeError {
     Encode(#[from] serde_json::Error),
 }
 
-/// An answer, or the refusal of the request.
 pub(crate) type Reply = Result<Answer, Refusal>;
 
 /// Writes a part of the answer, before the answer.
@@ -95,22 +82,8 @@ pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
     result.map(|()| Answer::Done).map_err(Into::into)
 }
 
-/// The reason of a refusal, and its effect on other requests.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    why: String,
-    other_requests: OtherRequests,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum OtherRequests {
-    Possible,
-    Fail,
-    /// Only requests that change nothing: the undo journal cannot be written.
-    ChangesFail,
-    /// Possible, and the refused one asked for states that cannot take turns here.
-    OnlyTurnsFail,
-}
+#[derive(Debug, PartialEq)]
+pub(crate) struct Refusal(Box<Answer>);
 
 impl Refusal {
     /// From an error after which other requests can still be met.
@@ -129,27 +102,31 @@ impl Refusal {
 
     /// From the reason why states cannot take turns.
     pub(crate) fn not_in_turns(why: impl Display) -> Self {
-        Self { why: why.to_string(), other_requests: OtherRequests::OnlyTurnsFail }
+        Answer::NotInTurns { why: why.to_string() }.into()
     }
 
     /// Lets the states have runs of their own, if other requests can still be met.
     pub(crate) fn of_turns(self) -> Self {
-        if self.other_requests == OtherRequests::Possible { Self::not_in_turns(self.why) } else { self }
+        match *self.0 {
+            Answer::Failed { why, broken: false } => Self::not_in_turns(why),
+            other => other.into(),
+        }
     }
 
     pub(crate) fn into_answer(self) -> Answer {
-        let Self { why, other_requests } = self;
-        match other_requests {
-            OtherRequests::ChangesFail => Answer::NoJournal { why },
-            OtherRequests::OnlyTurnsFail => Answer::NotInTurns { why },
-            other_requests => Answer::Failed { why, broken: other_requests == OtherRequests::Fail },
-        }
+        *self.0
+    }
+}
+
+impl From<Answer> for Refusal {
+    fn from(answer: Answer) -> Self {
+        Self(Box::new(answer))
     }
 }
 
 impl From<String> for Refusal {
     fn from(why: String) -> Self {
-        Self { why, other_requests: OtherRequests::Possible }
+        Answer::Failed { why, broken: false }.into()
     }
 }
 
@@ -174,14 +151,14 @@ passing!(io::Error, load::Error, trace::PathError, trace::TraceError, PerfError,
 
 impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {
-        let other_requests = match error {
-            // Interfaces of a testbed do not come back: every later request that names it would
-            // fail too.
-            host::Error::NoInterface { .. } => OtherRequests::Fail,
-            host::Error::Journal { .. } => OtherRequests::ChangesFail,
-            _ => OtherRequests::Possible,
-        };
-        Self { why: error.to_string(), other_requests }
+        // Interfaces of a testbed do not come back: every later request that names it would fail
+        // too.
+        let broken = matches!(error, host::Error::NoInterface { .. });
+        let why = error.to_string();
+        match error {
+            host::Error::Journal { .. } => Answer::NoJournal { why }.into(),
+            _ => Answer::Failed { why, broken }.into(),
+        }
     }
 }
 

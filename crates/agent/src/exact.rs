@@ -20,7 +20,6 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) ->
     Ok(Answer::Exact(Box::new(account)))
 }
 
-/// Counts over one connection.
 fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result<Account, Refusal> {
     let OtherEnd { receiver, links: there, nobody } = OtherEnd::open(receiver)?.ok_or(NO_OTHER)?;
     let mut neighbours = Neighbours::new(links, there)?;

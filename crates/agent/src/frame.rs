@@ -36,20 +36,13 @@ pub enum FrameError {
     TooLong,
     #[error("a message of more than {MAX_VALUES} values")]
     TooMany,
+    /// A list, map or text is too long; its name is cut as by [`words::shortened_reason`].
     #[error("not a message of this protocol: `{field}` may have at most {most} entries or bytes")]
-    Excess {
-        /// The name of the list, map or text, cut as by [`words::shortened_reason`].
-        field: String,
-        /// The bound.
-        most: usize,
-    },
+    Excess { field: String, most: usize },
+    /// The reason, which may quote the line, is cut as by [`words::shortened_reason`]. `line`: its
+    /// beginning.
     #[error("not a message of this protocol ({why}): {line:?}")]
-    NotAMessage {
-        /// The reason, which may quote the line, cut as by [`words::shortened_reason`].
-        why: String,
-        /// The line's beginning.
-        line: String,
-    },
+    NotAMessage { why: String, line: String },
 }
 
 /// Writes a message as one line, the newline included.
@@ -259,7 +252,6 @@ impl Deadline {
         self.within
     }
 
-    /// The time since the request.
     pub(crate) fn elapsed(self) -> Duration {
         (Instant::now() + self.within).saturating_duration_since(self.at)
     }

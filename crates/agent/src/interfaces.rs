@@ -16,12 +16,10 @@ use crate::launch::Launch;
 use crate::machine::MachineSettings;
 use crate::message::Answer;
 
-/// The interfaces, and the journal of the machine's settings.
 pub(crate) struct Interfaces {
     pub(crate) links: Links,
     pub(crate) ethtool: Ethtool,
     pub(crate) machine: MachineSettings,
-    /// The names of the interfaces that were made.
     made: BTreeSet<String>,
     /// The addresses of interfaces: the kernel removes IPv6 addresses when the MTU is too small.
     given: BTreeMap<String, AddressPlan>,
@@ -88,33 +86,40 @@ impl Interfaces {
         Ok(())
     }
 
-    pub(crate) fn set_up(&mut self, name: &str) -> Result<(), Refusal> {
+    /// Changes an interface. What this affects of the machine's own is in the journal before.
+    fn change<T>(
+        &mut self,
+        name: &str,
+        affected: impl FnOnce(&Interface, &mut Ethtool) -> Result<Vec<Target>, host::Error>,
+        action: impl FnOnce(&mut Links, &mut Ethtool) -> Result<T, host::Error>,
+    ) -> Result<T, Refusal> {
         let journalled = self.journalled(name)?;
-        let Self { links, machine, .. } = self;
-        match journalled {
-            Some(_) if links.find(name)?.up => Ok(()),
-            Some(interface) => {
-                machine.cover(&Machine::system().affected_by_up(&interface), || links.set_up(name))
-            }
-            None => Ok(links.set_up(name)?),
+        let Self { links, ethtool, machine, .. } = self;
+        let affected = journalled.map_or(Ok(Vec::new()), |interface| affected(&interface, ethtool))?;
+        if affected.is_empty() {
+            return Ok(action(links, ethtool)?);
         }
+        machine.cover(&affected, || action(links, ethtool))
+    }
+
+    pub(crate) fn set_up(&mut self, name: &str) -> Result<(), Refusal> {
+        if self.journalled(name)?.is_some() && self.links.find(name)?.up {
+            return Ok(());
+        }
+        let affected =
+            |interface: &Interface, _: &mut Ethtool| Ok(Machine::system().affected_by_up(interface));
+        self.change(name, affected, |links, _| links.set_up(name))
     }
 
     /// Makes an interface a port of a bridge that was made here, whose deletion frees it. The
     /// kernel turns off features that a port must not have (LRO), and does not turn them on again.
     pub(crate) fn add_port(&mut self, bridge: &str, name: &str) -> Result<(), Refusal> {
-        let journalled = self.journalled(name)?;
-        if journalled.is_some() && !self.made.contains(bridge) {
+        if self.journalled(name)?.is_some() && !self.made.contains(bridge) {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
         }
-        let Self { links, machine, .. } = self;
-        match journalled {
-            Some(interface) => {
-                let affected = Machine::system().affected_by_features(&interface)?;
-                machine.cover(&affected, || links.add_port(bridge, name))
-            }
-            None => Ok(links.add_port(bridge, name)?),
-        }
+        let affected =
+            |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_features(interface);
+        self.change(name, affected, |links, _| links.add_port(bridge, name))
     }
 
     /// Adds addresses that are routed through a discarding interface, though nobody has them.
@@ -133,18 +138,27 @@ impl Interfaces {
             return Ok(());
         }
         let is_back = before < LEAST_IPV6_MTU && mtu >= LEAST_IPV6_MTU;
-        if let Some(interface) = self.journalled(name)? {
-            self.set_mtu_journalled(&interface, name, mtu, is_back)?;
-        } else {
-            self.links.set_mtu(name, mtu)?;
-            if is_back {
-                let AddressPlan { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
-                for (address, prefix) in addresses.iter().filter(|(address, _)| address.is_ipv6()) {
-                    self.links.add_address(name, *address, *prefix)?;
-                }
-                for address in behind.iter().filter(|address| address.is_ipv6()) {
-                    self.links.add_neighbour_behind_discard(name, *address)?;
-                }
+        let journalled = self.journalled(name)?.filter(|_| is_back);
+        if journalled.is_some() {
+            // The journal has what the kernel removed.
+            let is_of_mtu = |target: &Target| {
+                matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. } | Target::Ipv6Mtu { .. })
+            };
+            let is_own = |target: &Target| target.interface() == journalled.as_ref();
+            self.machine.undo_matching(|target| is_of_mtu(target) && is_own(target))?;
+        }
+        if self.links.find(name)?.mtu != mtu {
+            let affected =
+                |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_mtu(interface, mtu);
+            self.change(name, affected, |links, _| links.set_mtu(name, mtu))?;
+        }
+        if is_back && journalled.is_none() {
+            let AddressPlan { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
+            for (address, prefix) in addresses.iter().filter(|(address, _)| address.is_ipv6()) {
+                self.links.add_address(name, *address, *prefix)?;
+            }
+            for address in behind.iter().filter(|address| address.is_ipv6()) {
+                self.links.add_neighbour_behind_discard(name, *address)?;
             }
         }
         // The kernel keeps path MTUs that it found under the old MTU for ten minutes.
@@ -152,60 +166,34 @@ impl Interfaces {
         Ok(())
     }
 
-    fn set_mtu_journalled(
-        &mut self,
-        interface: &Interface,
-        name: &str,
-        mtu: u32,
-        is_back: bool,
-    ) -> Result<(), Refusal> {
-        let Self { links, machine, .. } = self;
-        if is_back {
-            // The journal has what the kernel removed.
-            let is_of_mtu = |target: &Target| {
-                matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. } | Target::Ipv6Mtu { .. })
-            };
-            machine.undo_matching(|target| is_of_mtu(target) && target.interface() == Some(interface))?;
-            if links.find(name)?.mtu == mtu {
-                return Ok(());
-            }
-        }
-        let affected = Machine::system().affected_by_mtu(interface, mtu)?;
-        machine.cover(&affected, || links.set_mtu(name, mtu))
-    }
-
-    /// Switches features, and reads them back.
     pub(crate) fn switch(
         &mut self,
         name: &str,
         wanted: &BTreeMap<String, bool>,
     ) -> Result<FeatureChange, Refusal> {
-        let journalled = self.journalled(name)?;
-        let Self { ethtool, machine, .. } = self;
-        match journalled {
-            Some(interface) if FeatureChange::is_needed(&ethtool.features(name)?, wanted) => {
-                let affected = Machine::system().affected_by_features(&interface)?;
-                machine.cover(&affected, || ethtool.set(name, wanted))
-            }
-            _ => Ok(ethtool.set(name, wanted)?),
-        }
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| match FeatureChange::is_needed(
+            &ethtool.features(name)?,
+            wanted,
+        ) {
+            true => Machine::system().affected_by_features(interface),
+            false => Ok(Vec::new()),
+        };
+        self.change(name, affected, |_, ethtool| ethtool.set(name, wanted))
     }
 
-    /// Changes settings of an interface's device, and reads them back.
     pub(crate) fn set_device(
         &mut self,
         name: &str,
         wanted: &BTreeMap<DeviceSetting, u32>,
     ) -> Result<DeviceChange, Refusal> {
-        let journalled = self.journalled(name)?;
-        let Self { ethtool, machine, .. } = self;
-        match journalled {
-            Some(interface) if DeviceChange::is_needed(&ethtool.device(name)?, wanted) => {
-                let affected = Machine::system().affected_by_device(&interface)?;
-                machine.cover(&affected, || ethtool.set_device(name, wanted))
-            }
-            _ => Ok(ethtool.set_device(name, wanted)?),
-        }
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| match DeviceChange::is_needed(
+            &ethtool.device(name)?,
+            wanted,
+        ) {
+            true => Machine::system().affected_by_device(interface),
+            false => Ok(Vec::new()),
+        };
+        self.change(name, affected, |_, ethtool| ethtool.set_device(name, wanted))
     }
 
     /// Changes settings of the machine. A placement also leaves its interface one queue, where the
@@ -297,20 +285,12 @@ impl Interfaces {
         self.machine.undo()
     }
 
-    /// Runs the receive work of an interface on these CPUs.
     pub(crate) fn steer(&mut self, name: &str, cpus: &[u32]) -> Result<(), Refusal> {
-        let steer = || host::machine::steer(name, cpus);
-        match self.journalled(name)? {
-            Some(interface) => {
-                let affected =
-                    Machine::system().affected_by_steering(&interface).map_err(Refusal::passing)?;
-                self.machine.cover(&affected, steer)
-            }
-            None => steer().map_err(Refusal::passing),
-        }
+        let affected =
+            |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_steering(interface);
+        self.change(name, affected, |_, _| host::machine::steer(name, cpus))
     }
 
-    /// Steers interfaces that are made from now on.
     pub(crate) fn steer_new(&self, cpus: &[u32]) -> Result<(), Refusal> {
         if self.machine.is_allowed() {
             return Err("the interfaces that other programs make on this machine are not steered: steer each interface".into());
@@ -338,7 +318,6 @@ impl Interfaces {
 /// The device settings that a placement needs, on a device that has queues.
 pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
 
-/// Refuses a placement on a device that keeps its queues.
 pub(crate) fn check_one_queue(interface: &str, change: &DeviceChange) -> Result<(), Refusal> {
     match change.refused.get(&DeviceSetting::Queues) {
         Some(why) => {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -30,16 +30,40 @@ impl Interrupt {
     }
 
     /// Whether it was tripped.
-    #[must_use]
     pub fn is_tripped(&self) -> bool {
         self.trips_within(Duration::ZERO)
     }
 
     /// Waits for it at most this long, and tells whether it was tripped.
-    #[must_use]
     pub fn trips_within(&self, time: Duration) -> bool {
         matches!(is_ready(self.as_fd(), PollFlags::POLLIN, Some(time)), Ok(true))
     }
+
+    /// Waits for events of a descriptor until `deadline`.
+    pub fn wait_for(&self, fd: BorrowedFd<'_>, events: PollFlags, deadline: Instant) -> io::Result<Wake> {
+        loop {
+            let mut watched = [PollFd::new(fd, events), PollFd::new(self.as_fd(), PollFlags::POLLIN)];
+            match poll(&mut watched, poll_time(deadline.saturating_duration_since(Instant::now()))) {
+                // The signal handler has tripped the latch if it meant to stop us.
+                Err(Errno::EINTR) => continue,
+                woken => woken?,
+            };
+            return Ok(match watched.map(|one| one.any().unwrap_or(true)) {
+                [_, true] => Wake::Interrupted,
+                [true, false] => Wake::Ready,
+                [false, false] => Wake::Timeout,
+            });
+        }
+    }
+}
+
+/// The end of a wait that an interrupt may end too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its variants say it")]
+pub enum Wake {
+    Ready,
+    Timeout,
+    Interrupted,
 }
 
 /// Waits for events of a descriptor, at most for `limit`; returns whether any came. The end of the

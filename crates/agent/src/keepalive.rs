@@ -10,7 +10,7 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,6 @@ pub(crate) struct Input {
     signs: Mutex<Signs>,
 }
 
-/// The signs of life that were sent and answered.
 #[derive(Debug, Default)]
 struct Signs {
     /// The time of the oldest unanswered sign of life.
@@ -101,19 +100,18 @@ pub(crate) fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
-/// Starts a thread that sends a sign of life at once and then after each interval, until the result
-/// is dropped. It does not keep the input open.
-pub(crate) fn start_keepalive(input: &Arc<Input>, interval: Duration) -> io::Result<Sender<()>> {
+/// Does something in a thread of its own, at once and then after each interval, until it returns
+/// `false` or the result is dropped.
+pub fn repeat(
+    name: &str,
+    interval: Duration,
+    mut work: impl FnMut() -> bool + Send + 'static,
+) -> io::Result<Sender<()>> {
     let (end, ended) = channel::<()>();
-    let input: Weak<Input> = Arc::downgrade(input);
-    let keep = move || {
-        while input.upgrade().is_some_and(|input| input.keep_alive().is_ok()) {
-            if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-        }
+    let run = move || {
+        while work() && ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {}
     };
-    thread::Builder::new().name("keep-alive".to_owned()).spawn(keep)?;
+    thread::Builder::new().name(name.to_owned()).spawn(run)?;
     Ok(end)
 }
 

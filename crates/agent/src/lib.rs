@@ -36,7 +36,8 @@ pub use frame::{
     FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, answer_line, decode, encode,
     read_answer,
 };
-pub use interrupt::Interrupt;
+pub use interrupt::{Interrupt, Wake};
+pub use keepalive::repeat;
 pub use launch::{Isolation, Launch};
 pub use relay::{Relay, RelayEnd};
 pub use serve::serve;

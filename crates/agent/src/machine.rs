@@ -227,13 +227,9 @@ impl MachineSettings {
 
     /// Undoes every change; then other sessions may change the machine.
     pub(crate) fn undo(&mut self) -> Reply {
-        self.latency = None;
-        self.session_latency = None;
-        self.placed.clear();
-        self.tuned.clear();
-        self.remembered.clear();
-        let undone =
-            self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
+        let journal = self.journal.take();
+        *self = Self::new(&self.launch);
+        let undone = journal.map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
         Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::from_undoing).collect() })
     }
 }

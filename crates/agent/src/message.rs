@@ -17,23 +17,19 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 19;
+pub const PROTOCOL: u32 = 20;
 
-/// A request of the controller to an agent.
+/// A request of the controller to an agent. Addresses of interfaces have the lengths of their
+/// prefixes. `underlay`: the interface under a tunnel, if there is one. Times begin with the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Request {
     /// Identify yourself. Always the first request.
     Hello { protocol: u32 },
-    /// Make a veth pair between this host's network namespace and that of another process on the
-    /// same kernel.
-    CreateVeth {
-        name: String,
-        peer: String,
-        /// A process in the far end's network namespace.
-        peer_pid: u32,
-    },
+    /// Make a veth pair between this host's network namespace and that of the process `peer_pid` on
+    /// the same kernel.
+    CreateVeth { name: String, peer: String, peer_pid: u32 },
     /// Make an interface that discards what is sent through it, add addresses, and set it up.
     CreateDiscard {
         name: String,
@@ -56,8 +52,7 @@ pub enum Request {
     /// there.
     Locate {
         interface: Option<String>,
-        /// The addresses of the other machine's interface with their prefix lengths, if it is
-        /// known.
+        /// The addresses of the other machine's interface, if it is known.
         beside: Vec<(IpAddr, u8)>,
         /// An address of the other machine.
         towards: Option<IpAddr>,
@@ -65,37 +60,18 @@ pub enum Request {
         /// machine's.
         connection: Option<(IpAddr, IpAddr)>,
     },
-    /// Tell the facts of an interface that explain why packets to another machine do not arrive.
-    PairFacts {
-        interface: String,
-        /// The addresses whose users and neighbours are asked for.
-        addresses: Vec<IpAddr>,
-    },
-    /// Open sockets by which a few packets try the path to another machine.
-    OpenProbe {
-        /// The interface that they are bound to.
-        interface: String,
-        local: IpAddr,
-        /// Their ports, of UDP and of TCP; `None`: any.
-        ports: [Option<u16>; 2],
-        /// Whether this end waits for the other one's connection.
-        listens: bool,
-    },
-    /// Send a small packet and a full one of each protocol to the other end's sockets, and tell
-    /// which of its packets have arrived.
-    ExchangeProbes {
-        /// The other end's socket of UDP, and that of TCP, as it answered [`Request::OpenProbe`].
-        to: [SocketAddr; 2],
-        /// The bytes of a full packet of each protocol.
-        full: [u32; 2],
-        /// The longest wait for the other end's packets, in ms.
-        within_ms: u16,
-    },
-    /// Find the interface with this link-layer address.
-    FindInterface {
-        /// The address, as `02:00:5e:00:53:01`.
-        address: String,
-    },
+    /// Tell the facts of an interface that explain why packets to another machine do not arrive, and
+    /// the users and neighbours of these addresses.
+    PairFacts { interface: String, addresses: Vec<IpAddr> },
+    /// Open sockets, bound to an interface, by which a few packets try the path to another machine.
+    /// `ports`: of UDP and of TCP, any if `None`. `listens`: this end waits for the other one's
+    /// connection.
+    OpenProbe { interface: String, local: IpAddr, ports: [Option<u16>; 2], listens: bool },
+    /// Send a small packet and a full one, of these bytes, of UDP and of TCP to the other end's
+    /// sockets, and tell which of its packets have arrived within this time.
+    ExchangeProbes { to: [SocketAddr; 2], full: [u32; 2], within_ms: u16 },
+    /// Find the interface with this link-layer address, as `02:00:5e:00:53:01`.
+    FindInterface { address: String },
     /// Add addresses to an interface and set it up. An agent that may change its machine adds to
     /// the machine's own interfaces only what they do not have.
     Configure { interface: String, addresses: Vec<(IpAddr, u8)> },
@@ -108,16 +84,14 @@ pub enum Request {
     /// Run the receive work of interfaces that are made from now on on these CPUs; empty: the
     /// kernel chooses.
     SteerNew { cpus: Vec<u32> },
-    /// Set the switches of an interface and read them back.
+    /// Set the switches of an interface and read them back. Features and settings of its device that
+    /// are not named return to what they were when the agent first saw the interface.
     Settle {
         interface: String,
         /// `None` keeps the MTU.
         mtu: Option<u32>,
-        /// Features by kernel name. Other features return to their state when the agent first saw
-        /// the interface.
+        /// By kernel name.
         features: BTreeMap<String, bool>,
-        /// Settings of its device. Others return to what they were when the agent first saw the
-        /// interface.
         device: BTreeMap<DeviceSetting, u32>,
         /// Settings of the machine of this interface; the others return to what they were. `None`
         /// leaves the machine as it is.
@@ -127,75 +101,35 @@ pub enum Request {
     Environment { interfaces: Vec<String> },
     /// List what this host's kernel lacks for this traffic.
     Lacking { traffic: load::Traffic, family: load::Family },
-    /// Become the receiver of a workload: open its sockets.
-    Listen {
-        spec: load::Spec,
-        interface: String,
-        /// The interface under it, if it is a tunnel.
-        underlay: Option<String>,
-    },
-    /// Become the transmitter of a workload: open its sockets towards the receiver's.
-    Connect {
-        spec: load::Spec,
-        /// The receiver's sockets, as it answered [`Request::Listen`].
-        endpoints: Vec<SocketAddr>,
-        interface: String,
-        /// The interface under it, if it is a tunnel.
-        underlay: Option<String>,
-    },
-    /// (Receiver) accept exactly these peers.
-    Attach {
-        /// The transmitter's sockets, as it answered [`Request::Connect`].
-        locals: Vec<SocketAddr>,
-    },
+    /// Open the sockets of one side of a workload: of the receiver, or of the transmitter towards the
+    /// receiver's `endpoints`, as it answered this.
+    Open { spec: load::Spec, endpoints: Option<Vec<SocketAddr>>, interface: String, underlay: Option<String> },
+    /// (Receiver) accept exactly these peers: the transmitter's sockets, as it answered
+    /// [`Request::Open`].
+    Attach { locals: Vec<SocketAddr> },
     /// Start the threads of the workload.
     Start,
     /// Keep the workload open for so long without a window: the other end is traced.
     Stay { for_ms: u32 },
     /// End the threads that send here. Receiving threads continue.
     Quiet,
-    /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
-    Measure {
-        /// Time from this request to the window's opening.
-        ramp_ns: u64,
-        window_ns: u64,
-        /// Time between two rows of the series. The step in force ([`Series::step_ns`]) is 10 ms to
-        /// 1 s, and at most 1000 steps a window.
-        step_ns: u64,
-    },
+    /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards. `step_ns`: time
+    /// between two rows of the series. The step in force ([`Series::step_ns`]) is 10 ms to 1 s, and
+    /// at most 1000 steps a window.
+    Measure { ramp_ns: u64, window_ns: u64, step_ns: u64 },
     /// Wait `ramp_ns`, then follow a schedule of turns: at the beginning of each switch to its
     /// state, and count its part after `settle_ns`. The threads go on afterwards.
-    Alternate {
-        /// Time from this request to the first turn.
-        ramp_ns: u64,
-        turn_ns: u64,
-        /// The first part of a turn, which is not counted.
-        settle_ns: u64,
-        states: Vec<TurnState>,
-        turns: Vec<Turn>,
-    },
-    /// Wait `ramp_ns`, then count for `window_ns` what guests cost their host, and what crosses one
-    /// of its interfaces.
-    Watch {
-        processes: Vec<u32>,
-        /// The CPUs of this host that are the guests'.
-        cpus: Vec<u32>,
-        /// The interface under the tunnel between the guests, if there is one.
-        underlay: Option<String>,
-        ramp_ns: u64,
-        window_ns: u64,
-    },
+    Alternate { ramp_ns: u64, turn_ns: u64, settle_ns: u64, states: Vec<TurnState>, turns: Vec<Turn> },
+    /// Wait `ramp_ns`, then count for `window_ns` what guests cost their host, which has these CPUs
+    /// for them, and what crosses one of its interfaces.
+    Watch { processes: Vec<u32>, cpus: Vec<u32>, underlay: Option<String>, ramp_ns: u64, window_ns: u64 },
     /// Do fixed work in one thread that holds the sockets of both ends, and count its cost.
     Exact { spec: load::Spec, receiver: ExactReceiver },
     /// Do fixed work as for [`Request::Exact`], watched by programs in the kernel.
     Trace { spec: load::Spec, receiver: ExactReceiver, wanted: TraceOptions },
-    /// Tell what the kernel has for paths of packets, and which probes it allows.
-    Survey {
-        /// The texts of the paths' files.
-        paths: Vec<String>,
-        /// Whether a probe at a function may be tried.
-        functions: bool,
-    },
+    /// Tell what the kernel has for paths of packets, given as the texts of their files, and which
+    /// probes it allows. `functions`: a probe at a function may be tried.
+    Survey { paths: Vec<String>, functions: bool },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
     /// Drop the workload, if there is one, without an account.
@@ -206,19 +140,12 @@ pub enum Request {
     ChangeMachine(MachineRequest),
     /// List what [`Request::ChangeMachine`] would change, and change nothing.
     PreviewMachine(MachineRequest),
-    /// Set switches of the machine's own interface that are to stay, and read them back. They stay
-    /// once [`Request::Keep`] is answered, and are undone otherwise.
-    Apply {
-        interface: String,
-        /// `None` keeps the MTU.
-        mtu: Option<u32>,
-        features: BTreeMap<String, bool>,
-    },
-    /// Let all changes of this machine stay after the agent's end, until a user undoes them.
-    Keep {
-        /// The advice or purpose of the changes.
-        why: String,
-    },
+    /// Set switches of the machine's own interface that are to stay, as [`Request::Settle`] does. They
+    /// stay once [`Request::Keep`] is answered, and are undone otherwise.
+    Apply { interface: String, mtu: Option<u32>, features: BTreeMap<String, bool> },
+    /// Let all changes of this machine stay after the agent's end, until a user undoes them. `why`:
+    /// the advice or purpose of the changes.
+    Keep { why: String },
     /// List the settings that differ from the value that they were changed to.
     MachineDifferences,
     /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
@@ -268,7 +195,7 @@ pub enum ExactReceiver {
     In { process: u32, spec: Box<load::Spec> },
     /// None: an interface discards what is sent to this address.
     Nobody(SocketAddr),
-    /// (of a trace) Another machine, which answers: the sockets are those of [`Request::Connect`].
+    /// (of a trace) Another machine, which answers: the sockets are those of [`Request::Open`].
     Apart,
 }
 
@@ -277,12 +204,12 @@ pub enum ExactReceiver {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Answer {
+    /// The process id is that in the agent's own namespace. `cpus`: the usable CPUs of its machine,
+    /// each with its core ([`host::affinity::usable`]).
     Hello {
         protocol: u32,
         version: String,
-        /// The process id in the agent's own namespace.
         pid: u32,
-        /// The usable CPUs of its machine, each with its core ([`host::affinity::usable`]).
         cpus: Vec<(u32, u32)>,
     },
     /// Done; no content.
@@ -293,33 +220,30 @@ pub enum Answer {
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.
     Environment(Box<host::Environment>),
-    /// To [`Request::Lacking`].
+    /// To [`Request::Lacking`]: each lacking thing, in words.
     Told {
-        /// Each lacking thing, in words.
         what: Vec<String>,
     },
-    /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`].
+    /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`]: the settings
+    /// that are changed, or would be.
     MachineChanged {
-        /// The settings that are changed, or would be.
         changes: Vec<Change>,
     },
     MachineDiffers {
         differences: Vec<Difference>,
     },
-    /// To [`Request::UndoMachine`].
+    /// To [`Request::UndoMachine`]: the result of each undo, the last change first.
     MachineUndone {
-        /// The result of each undo, the last change first.
         changes: Vec<Undone>,
     },
-    /// To [`Request::Listen`], [`Request::Connect`] and [`Request::OpenProbe`]: the sockets opened.
+    /// To [`Request::Open`] and [`Request::OpenProbe`]: the local addresses of the sockets opened, in
+    /// the order of the flows.
     Sockets {
-        /// Local addresses, in the order of the flows.
         addresses: Vec<SocketAddr>,
     },
     Measured(Box<Measured>),
-    /// To [`Request::Alternate`]: the account of each state.
+    /// To [`Request::Alternate`]: the account of each state, in the order of the request.
     Alternated {
-        /// In the order of the request.
         states: Vec<InTurns>,
     },
     /// To [`Request::Alternate`]: these states cannot take turns here, and need runs of their own.
@@ -346,11 +270,10 @@ pub enum Answer {
     /// To [`Request::Survey`].
     Surveyed(Box<trace::Survey>),
     Finished(Box<Finished>),
-    /// The request failed.
+    /// The request failed: problem, cause and remedy, in words for the user. `broken`: other requests
+    /// would fail too, as after an interface is gone.
     Failed {
-        /// Problem, cause and remedy, in words for the user.
         why: String,
-        /// Whether other requests would fail too, as after an interface is gone.
         #[serde(default)]
         broken: bool,
     },
@@ -400,7 +323,6 @@ impl Undone {
     }
 
     /// The sentence.
-    #[must_use]
     pub fn sentence(&self) -> &String {
         let (Self::Settled(sentence) | Self::Left(sentence) | Self::Failed(sentence)) = self;
         sentence

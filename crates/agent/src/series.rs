@@ -6,6 +6,8 @@ use host::{CpuTimes, QueueCounters};
 
 use record::Series;
 
+use crate::workload_side::ns;
+
 /// The most steps of a series, which has one row more: at nine columns of up to 21 characters, 190
 /// KB of an answer.
 pub(crate) const MOST: u32 = 1000;
@@ -15,19 +17,14 @@ pub(crate) const MOST: u32 = 1000;
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-// Time for each flow. A generous guess: many times one look at its counters and one short system
-// call to its socket.
-const FLOW: Duration = Duration::from_micros(10);
+/// Time to read the counters of a flow. A generous guess: many times one look at its counters and
+/// one short system call to its socket.
+pub(crate) const FLOW: Duration = Duration::from_micros(10);
 
 /// The step in force: as asked, within 10 ms to 1 s, longer with very many flows, and at most
 /// [`MOST`] in a window.
 pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
-}
-
-/// The longest time that reading the counters of this many flows takes.
-pub(crate) fn reading(flows: u32) -> Duration {
-    FLOW * flows
 }
 
 #[derive(Debug, Clone)]
@@ -45,8 +42,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new(first: SeriesRow, step: Duration) -> Self {
-        let step_ns = u64::try_from(step.as_nanos()).unwrap_or(u64::MAX);
-        Self { first, series: Series { step_ns, ..Series::default() } }
+        Self { first, series: Series { step_ns: ns(step), ..Series::default() } }
     }
 
     pub(crate) fn record(&mut self, row: &SeriesRow) {

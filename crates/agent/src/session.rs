@@ -1,7 +1,7 @@
 //! The state of an agent between requests, and its answers.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
@@ -15,7 +15,7 @@ use crate::message::{Answer, PROTOCOL, Request};
 use crate::trace::{survey, trace};
 use crate::turns::Schedule;
 use crate::watch::Watch;
-use crate::workload_side::WorkloadSide;
+use crate::workload_side::{WorkloadSide, within};
 use words::{DeviceSetting, Settled, Tuning};
 
 pub(crate) struct Session {
@@ -36,7 +36,6 @@ pub(crate) struct AgentFacts {
     pub(crate) machine: BTreeMap<String, String>,
     /// The CPUs that it could use, each with its core.
     pub(crate) usable: Vec<(u32, u32)>,
-    /// The quotas that limit its CPU time.
     pub(crate) quotas: host::Quotas,
 }
 
@@ -121,22 +120,30 @@ impl Session {
             Request::Settle { interface, mtu, features, device, tuning } => {
                 self.settle(&interface, mtu, &features, &device, tuning.as_ref()).map(Answer::Settled)
             }
-            Request::Environment { interfaces } => self.environment(&interfaces),
+            Request::Environment { interfaces } => {
+                let environment = host::Environment::read(&interfaces, self.facts.version);
+                Ok(Answer::Environment(Box::new(environment.with_hidden(&self.facts.machine))))
+            }
             Request::Lacking { traffic, family } => {
                 let mut what = load::lacking(&traffic, family);
                 what.extend(self.interfaces.links.lacking(&impairment_of(&traffic)));
                 Ok(Answer::Told { what })
             }
-            Request::Listen { spec, interface, underlay } => {
-                self.open_workload(&spec, None, interface, underlay)
-            }
-            Request::Connect { spec, endpoints, interface, underlay } => {
-                self.open_workload(&spec, Some(&endpoints), interface, underlay)
+            Request::Open { spec, endpoints, interface, underlay } => {
+                (self.traffic, self.probe) = (None, None);
+                self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
+                let (links, place) = (&mut self.interfaces.links, (interface, underlay));
+                let traffic =
+                    WorkloadSide::open(links, &spec, endpoints.as_deref(), place, &self.facts.quotas)?;
+                let addresses = traffic.endpoint.addresses().to_vec();
+                self.traffic = Some(traffic);
+                Ok(Answer::Sockets { addresses })
             }
             Request::Attach { locals } => done(self.traffic()?.endpoint.attach(&locals)),
             Request::Start => done(self.traffic()?.endpoint.start()),
             Request::Stay { for_ms } => {
-                self.traffic()?.stay(Duration::from_millis(for_ms.into()));
+                let traffic = self.traffic()?;
+                traffic.closes = within(Duration::from_millis(for_ms.into()), traffic.flows);
                 Ok(Answer::Done)
             }
             Request::Quiet => {
@@ -145,12 +152,10 @@ impl Session {
             }
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
-                self.traffic.as_mut().ok_or(NO_TRAFFIC)?.measure(
-                    &mut self.interfaces.links,
-                    &self.cpus,
-                    times,
-                    deadline,
-                )
+                let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
+                let measured = traffic.measure(&mut self.interfaces.links, &self.cpus, times, deadline);
+                traffic.note_window_end();
+                measured
             }
             Request::Alternate { ramp_ns, turn_ns, settle_ns, states, turns } => {
                 let [ramp, turn, settle] = [ramp_ns, turn_ns, settle_ns].map(Duration::from_nanos);
@@ -238,15 +243,17 @@ impl Session {
         asked_of_device: &BTreeMap<DeviceSetting, u32>,
         tuning: Option<&Tuning>,
     ) -> Result<Settled, Refusal> {
+        let switchable = self.interfaces.switchable(interface)?;
+        asked.keys().try_for_each(|name| switchable(name))?;
         let original = self.original(interface)?;
         let target_mtu = mtu.unwrap_or(original.mtu);
-        let mut wanted: BTreeMap<String, bool> = original
-            .features
-            .iter()
-            .filter(|(_, state)| state.changeable)
-            .map(|(name, state)| (name.clone(), state.active))
-            .collect();
         let defaults = original.features.clone();
+        let defaults_on = defaults
+            .iter()
+            .filter(|(name, state)| state.changeable && switchable(name).is_ok())
+            .map(|(name, state)| (name.clone(), state.active));
+        let wanted: BTreeMap<String, bool> =
+            defaults_on.chain(asked.iter().map(|(name, on)| (name.clone(), *on))).collect();
         let mut device = now_of(&original.device);
         if let Some(absent) = asked_of_device.keys().find(|setting| !device.contains_key(setting)) {
             return Err(no_setting(interface, *absent, &original.device).into());
@@ -256,11 +263,6 @@ impl Session {
         if is_placed && device.contains_key(&DeviceSetting::Queues) {
             device.extend(ONE_QUEUE);
         }
-        let switchable = self.interfaces.switchable(interface)?;
-        wanted.retain(|name, _| switchable(name).is_ok());
-        asked.keys().try_for_each(|name| switchable(name))?;
-        wanted.extend(asked.iter().map(|(name, on)| (name.clone(), *on)));
-
         if let Some(tuning) = tuning {
             self.interfaces.machine.remember(tuning, interface);
         }
@@ -317,28 +319,6 @@ impl Session {
             self.originals.insert(interface.to_owned(), Original { features, device, mtu });
         }
         Ok(&self.originals[interface])
-    }
-
-    fn environment(&self, interfaces: &[String]) -> Reply {
-        let environment =
-            host::Environment::read(interfaces, self.facts.version).with_hidden(&self.facts.machine);
-        Ok(Answer::Environment(Box::new(environment)))
-    }
-
-    fn open_workload(
-        &mut self,
-        spec: &load::Spec,
-        endpoints: Option<&[SocketAddr]>,
-        interface: String,
-        underlay: Option<String>,
-    ) -> Reply {
-        (self.traffic, self.probe) = (None, None);
-        self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-        let (links, quotas) = (&mut self.interfaces.links, &self.facts.quotas);
-        let traffic = WorkloadSide::open(links, spec, endpoints, (interface, underlay), quotas)?;
-        let addresses = traffic.endpoint.addresses().to_vec();
-        self.traffic = Some(traffic);
-        Ok(Answer::Sockets { addresses })
     }
 
     fn traffic(&mut self) -> Result<&mut WorkloadSide, Refusal> {

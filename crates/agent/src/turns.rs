@@ -17,7 +17,7 @@ use crate::frame::Deadline;
 use crate::interfaces::Interfaces;
 use crate::message::{Answer, TurnState};
 use crate::series;
-use crate::workload_side::{Reading, TOO_LONG, WorkloadSide};
+use crate::workload_side::{Reading, TOO_LONG, WorkloadSide, ns};
 
 /// The schedule of a [`crate::message::Request::Alternate`].
 pub(crate) struct Schedule {
@@ -29,7 +29,6 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Follows the schedule over the running traffic.
     pub(crate) fn follow(
         &self,
         traffic: &mut WorkloadSide,
@@ -77,7 +76,7 @@ struct TurnReadings {
 impl Following<'_> {
     fn run(mut self, deadline: Deadline) -> Result<Vec<InTurns>, Refusal> {
         let Schedule { ramp, turns, states, .. } = self.schedule;
-        let least = series::reading(self.traffic.flows) * 10;
+        let least = series::FLOW * self.traffic.flows * 10;
         if self.schedule.turn < least {
             return Err(Refusal::not_in_turns(format!(
                 "the counters of {} sockets take longer to read than a tenth of a turn; write a turn of {} ms or more",
@@ -280,10 +279,6 @@ fn plus(sum: &mut Measured, more: &Measured) {
     sum.throttled = sum.throttled.zip(more.throttled).map(|(own, more)| own.plus(more));
     sum.late.opened_ns = sum.late.opened_ns.max(more.late.opened_ns);
     sum.late.closed_ns = sum.late.closed_ns.max(more.late.closed_ns);
-}
-
-fn ns(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

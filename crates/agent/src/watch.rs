@@ -8,7 +8,7 @@ use host::{CpuTimes, Interrupts, Links, ProcessThreads, Quotas, Throttled, WireC
 use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::workload_side::{TOO_LONG, since};
+use crate::workload_side::{TOO_LONG, each_since, ns};
 use record::{GuestTimes, Late, Watched};
 
 pub(crate) struct Watch<'s> {
@@ -20,7 +20,6 @@ pub(crate) struct Watch<'s> {
 }
 
 impl Watch<'_> {
-    /// Counts for `window`, after `ramp`.
     pub(crate) fn measure(
         &self,
         links: &mut Links,
@@ -31,26 +30,21 @@ impl Watch<'_> {
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
         deadline.allows(closes)?;
         thread::sleep(opens.saturating_duration_since(Instant::now()));
-        let opened_ns = since(opens);
+        let opened_ns = ns(opens.elapsed());
         let first = self.read(links)?;
         thread::sleep(closes.saturating_duration_since(Instant::now()));
-        let closed_ns = since(closes);
+        let closed_ns = ns(closes.elapsed());
         let last = self.read(links)?;
         let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
             let passed = last.since(first);
             GuestTimes { vcpu_each: passed.times_of(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
         });
         Ok(Answer::Watched(Box::new(Watched {
-            elapsed_ns: u64::try_from(last.at.duration_since(first.at).as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: ns(last.at.duration_since(first.at)),
             late: Late { opened_ns, closed_ns },
             guests: guests.collect(),
-            cpu_each: last.cpus.iter().zip(&first.cpus).map(|(last, first)| last.since(first)).collect(),
-            interrupts_each: last
-                .interrupts
-                .iter()
-                .zip(&first.interrupts)
-                .map(|(last, first)| last.since(first))
-                .collect(),
+            cpu_each: each_since(&last.cpus, &first.cpus, CpuTimes::since),
+            interrupts_each: each_since(&last.interrupts, &first.interrupts, Interrupts::since),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             throttled: Throttled::most_throttled(&last.throttled, &first.throttled),
         })))
@@ -80,7 +74,6 @@ struct HostReading {
 /// Whether a thread of QEMU runs a guest's instructions. QEMU names the threads of virtual CPUs
 /// `CPU 0/TCG`, `CPU 1/KVM`, or one thread for all of them `ALL CPUs/TCG` (with `-name
 /// debug-threads=on`).
-#[must_use]
 pub fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
 }

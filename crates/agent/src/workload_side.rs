@@ -65,11 +65,6 @@ impl WorkloadSide {
         Ok(Self { endpoint, closes, interface, underlay, before, flows, kind, quotas })
     }
 
-    /// Stays open for this time without a window.
-    pub(crate) fn stay(&mut self, time: Duration) {
-        self.closes = within(time, self.flows);
-    }
-
     /// The interface whose settings are the machine's: below a tunnel the underlay.
     pub(crate) fn lowest(&self) -> &str {
         self.underlay.as_deref().unwrap_or(&self.interface)
@@ -79,23 +74,6 @@ impl WorkloadSide {
     /// this host's own clock: rates divide by its time, so the hosts need no common clock. The
     /// times: ramp, window, step of the series.
     pub(crate) fn measure(
-        &mut self,
-        links: &mut Links,
-        cpus: &[u32],
-        times: [Duration; 3],
-        deadline: Deadline,
-    ) -> Reply {
-        let measured = self.measure_window(links, cpus, times, deadline);
-        self.note_window_end();
-        measured
-    }
-
-    /// Notes that the window is over.
-    pub(crate) fn note_window_end(&mut self) {
-        self.closes = within(AFTER_WINDOW, self.flows);
-    }
-
-    fn measure_window(
         &self,
         links: &mut Links,
         cpus: &[u32],
@@ -111,7 +89,7 @@ impl WorkloadSide {
         let device = DeviceReader::open(self.lowest());
 
         self.wait_until(opens)?;
-        let opened_ns = since(opens);
+        let opened_ns = ns(opens.elapsed());
         let (power, devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
         let mut recorder = Recorder::new(first.row(), step);
         loop {
@@ -123,7 +101,7 @@ impl WorkloadSide {
             recorder.record(&self.row(links, cpus)?);
         }
         self.wait_until(closes)?;
-        let closed_ns = since(closes);
+        let closed_ns = ns(closes.elapsed());
         let (power_after, devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
@@ -142,6 +120,10 @@ impl WorkloadSide {
         outcome.sum_up(MOST_FLOWS);
         let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
+    }
+
+    pub(crate) fn note_window_end(&mut self) {
+        self.closes = within(AFTER_WINDOW, self.flows);
     }
 
     fn edge(
@@ -200,11 +182,10 @@ impl WorkloadSide {
     }
 }
 
-fn within(time: Duration, flows: u32) -> Instant {
+pub(crate) fn within(time: Duration, flows: u32) -> Instant {
     Instant::now() + time + FOR_EACH_FLOW * flows
 }
 
-/// All counters that are quick to read.
 pub(crate) struct Reading {
     counters: Counters,
     underlay: Option<WireCounters>,
@@ -222,10 +203,8 @@ impl Reading {
         SeriesRow { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
     }
 
-    /// The changes of the counters since `first`.
     pub(crate) fn since(&self, first: &Self, cpus: &[u32]) -> Measured {
-        let cpu_each: Vec<CpuTimes> =
-            self.cpu_each.iter().zip(&first.cpu_each).map(|(last, first)| last.since(first)).collect();
+        let cpu_each = each_since(&self.cpu_each, &first.cpu_each, CpuTimes::since);
         Measured {
             elapsed_ns: self.load.at_ns.saturating_sub(first.load.at_ns),
             load: self.load.since(&first.load),
@@ -233,7 +212,7 @@ impl Reading {
             cpus: cpus.to_vec(),
             cpu_each,
             own: self.own.since(&first.own),
-            threads: self.threads.iter().zip(&first.threads).map(|(last, first)| last.since(first)).collect(),
+            threads: each_since(&self.threads, &first.threads, ThreadTimes::since),
             counters: self.counters.since(&first.counters),
             interrupts: self.interrupts.since(&first.interrupts),
             underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
@@ -244,8 +223,12 @@ impl Reading {
     }
 }
 
+pub(crate) fn each_since<T>(last: &[T], first: &[T], since: impl Fn(&T, &T) -> T) -> Vec<T> {
+    last.iter().zip(first).map(|(last, first)| since(last, first)).collect()
+}
+
 pub(crate) const TOO_LONG: &str = "the window ends beyond the range of this host's clock";
 
-pub(crate) fn since(due: Instant) -> u64 {
-    u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX)
+pub(crate) fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -71,10 +71,10 @@ fn requests() -> Vec<Request> {
         },
         Request::Environment { interfaces: vec![text()] },
         Request::Lacking { traffic: Traffic::new(Kind::TcpRr), family: load::Family::Ipv6 },
-        Request::Listen { spec: spec(), interface: text(), underlay: Some(text()) },
-        Request::Connect {
+        Request::Open { spec: spec(), endpoints: None, interface: text(), underlay: Some(text()) },
+        Request::Open {
             spec: spec(),
-            endpoints: vec![ADDRESS.parse().unwrap()],
+            endpoints: Some(vec![ADDRESS.parse().unwrap()]),
             interface: text(),
             underlay: Some(text()),
         },

@@ -236,12 +236,11 @@ fn spec(kind: &str, message: u32) -> String {
 #[test]
 fn an_agent_ends_with_its_controller_in_every_state() {
     let configure = r#"{"configure":{"interface":"lo","addresses":[]}}"#.to_owned();
-    let listen =
-        format!(r#"{{"listen":{{"spec":{},"interface":"lo","underlay":null}}}}"#, spec("tcp_stream", 1));
+    let listen = format!(r#"{{"open":{{"spec":{},"interface":"lo"}}}}"#, spec("tcp_stream", 1));
     // Nobody answers there: the connection waits for its first packet to be lost often enough.
     let nowhere = "{\"create_discard\":{\"name\":\"hole\",\"device\":null,\"addresses\":[[\"10.9.0.1\",24]],\"behind\":[\"10.9.0.2\"]}}";
     let connect = format!(
-        r#"{{"connect":{{"spec":{},"endpoints":["10.9.0.2:9"],"interface":"hole","underlay":null}}}}"#,
+        r#"{{"open":{{"spec":{},"endpoints":["10.9.0.2:9"],"interface":"hole","underlay":null}}}}"#,
         spec("tcp_stream", 1).replace("127.0.0.1", "10.9.0.1")
     );
     let exact = format!(

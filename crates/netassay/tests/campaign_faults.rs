@@ -102,7 +102,8 @@ fn campaign_names_a_port_in_use() {
         cpus: Vec::new(),
         interface: None,
     };
-    let listen = agent::message::Request::Listen { spec, interface: "lo".to_owned(), underlay: None };
+    let listen =
+        agent::message::Request::Open { spec, endpoints: None, interface: "lo".to_owned(), underlay: None };
     let within = std::time::Duration::from_secs(60);
     let mut answer = String::new();
     for id in 1.. {

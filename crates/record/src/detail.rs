@@ -71,7 +71,6 @@ impl Detail {
     }
 
     /// Disturbances of the run.
-    #[must_use]
     pub fn disturbed(&self) -> &[Disturbance] {
         match self {
             Self::Measured(account) => &account.disturbed,
@@ -90,7 +89,6 @@ impl Detail {
     }
 
     /// Traces made after the run.
-    #[must_use]
     pub fn traces(&self) -> &[PathTrace] {
         match self {
             Self::Measured(account) => &account.traces,
@@ -109,13 +107,11 @@ impl Detail {
     }
 
     /// The account of a run over time; none of another one.
-    #[must_use]
     pub fn measured(&self) -> Option<&RunAccount> {
         if let Self::Measured(account) = self { Some(account) } else { None }
     }
 
     /// The turns in which the run shared a flow; `None` if it had its own.
-    #[must_use]
     pub fn turns(&self) -> Option<&Turns> {
         self.measured()?.turns.as_ref()
     }

@@ -9,8 +9,9 @@ use crate::figure::{milliseconds, whole_percent};
 
 /// A disturbance of a run: its cause, and the part of the run. It prints as a sentence without a
 /// full stop.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(deny_unknown_fields)]
+#[error("{}{cause}", .at.map_or_else(String::new, |at| format!("{at}: ")))]
 pub struct Disturbance {
     /// The part; `None`: the whole run.
     pub at: Option<Part>,
@@ -33,68 +34,51 @@ words::vocabulary! {
 }
 
 /// The cause of a disturbance. Shares are of the window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+// It is no error: thiserror gives each variant its sentence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum Cause {
-    /// The kernel changed its clock source.
+    #[error("the kernel changed its clock source")]
     ClockSource,
-    /// The machine slept.
-    Slept {
-        /// The length of the sleep.
-        ns: u64,
-    },
-    /// The clock was set apart from the hardware's.
-    ClockApart {
-        /// The distance.
-        ns: u64,
-    },
-    /// The window opened late.
-    OpenedLate {
-        /// The lateness.
-        ns: u64,
-    },
-    /// The window closed late.
-    ClosedLate {
-        /// The lateness.
-        ns: u64,
-    },
-    /// The window was not as long as planned.
-    Length {
-        /// Its length.
-        ns: u64,
-        /// Its planned length.
-        planned_ns: u64,
-    },
-    /// The hypervisor took time of a CPU.
-    Stolen {
-        /// The share of the CPU's time.
-        share: f64,
-        /// The CPU.
-        cpu: u32,
-    },
-    /// A virtual CPU waited for a CPU of its host.
-    Waited {
-        /// The share of the window in which it waited.
-        share: f64,
-        /// The part of that share that the run's own guests explain.
-        explained: f64,
-    },
-    /// Other processes had CPU time.
+    #[error("the machine slept for {} of the window", milliseconds(*.ns))]
+    Slept { ns: u64 },
+    #[error(
+        "CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW differ by {}: a program slews the clock",
+        milliseconds(*.ns)
+    )]
+    ClockApart { ns: u64 },
+    #[error("the window opened {} late: the agent had no CPU", milliseconds(*.ns))]
+    OpenedLate { ns: u64 },
+    #[error("the window closed {} late: the agent had no CPU", milliseconds(*.ns))]
+    ClosedLate { ns: u64 },
+    #[error("the window was {} long, not {}", milliseconds(*.ns), milliseconds(*.planned_ns))]
+    Length { ns: u64, planned_ns: u64 },
+    /// `share`: of the CPU's time.
+    #[error("the hypervisor took {} of CPU {cpu}'s time (steal)", whole_percent(*.share))]
+    Stolen { share: f64, cpu: u32 },
+    /// `explained`: the part of the share that the run's own guests explain.
+    #[error(
+        "a virtual CPU was ready but waited for a CPU of the host {} of the time; the guests' own threads explain {} at most",
+        whole_percent(*.share),
+        whole_percent(*.explained)
+    )]
+    Waited { share: f64, explained: f64 },
+    #[error("other processes used {0}; CPU time per unit of work is left out")]
     Others(CpuTaken),
-    /// Another session measured on this machine: its description.
+    #[error("another session measured on this machine (--beside): {0}")]
     Session(String),
     /// A setting of the machine was no longer as the study set it.
+    #[error("{0}")]
     Setting(Difference),
-    /// The settings that the study changed could not be read back: why.
+    #[error("the settings that the study changed cannot be read back: {0}")]
     SettingsUnread(String),
 }
 
-/// A short name for CPU time of others.
 const OTHERS: &str = "other processes";
 
 /// Disturbances in a few words, each kind of cause once: `other processes (dd), a CPU taken by the
 /// hypervisor`.
-#[must_use]
 pub fn in_brief(disturbances: &[Disturbance]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     let mut takers: Vec<&str> = Vec::new();
@@ -116,7 +100,6 @@ pub fn in_brief(disturbances: &[Disturbance]) -> String {
 }
 
 impl Cause {
-    /// The kind of disturbance, without figures.
     fn kind_in_words(&self) -> &'static str {
         match self {
             Self::ClockSource | Self::ClockApart { .. } => "a clock that changed",
@@ -134,60 +117,8 @@ impl Cause {
 }
 
 impl From<Cause> for Disturbance {
-    /// A disturbance of the whole run.
     fn from(cause: Cause) -> Self {
         Self { at: None, cause }
-    }
-}
-
-impl fmt::Display for Disturbance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.at {
-            Some(at) => write!(f, "{at}: {}", self.cause),
-            None => self.cause.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ClockSource => f.write_str("the kernel changed its clock source"),
-            Self::Slept { ns } => write!(f, "the machine slept for {} of the window", milliseconds(*ns)),
-            Self::ClockApart { ns } => write!(
-                f,
-                "CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW differ by {}: a program slews the clock",
-                milliseconds(*ns)
-            ),
-            Self::OpenedLate { ns } => {
-                write!(f, "the window opened {} late: the agent had no CPU", milliseconds(*ns))
-            }
-            Self::ClosedLate { ns } => {
-                write!(f, "the window closed {} late: the agent had no CPU", milliseconds(*ns))
-            }
-            Self::Length { ns, planned_ns } => {
-                write!(f, "the window was {} long, not {}", milliseconds(*ns), milliseconds(*planned_ns))
-            }
-            Self::Stolen { share, cpu } => {
-                write!(f, "the hypervisor took {} of CPU {cpu}'s time (steal)", whole_percent(*share))
-            }
-            Self::Waited { share, explained } => write!(
-                f,
-                "a virtual CPU was ready but waited for a CPU of the host {} of the time; the guests' own threads explain {} at most",
-                whole_percent(*share),
-                whole_percent(*explained)
-            ),
-            Self::Others(taken) => {
-                write!(f, "other processes used {taken}; CPU time per unit of work is left out")
-            }
-            Self::Session(which) => {
-                write!(f, "another session measured on this machine (--beside): {which}")
-            }
-            Self::Setting(difference) => difference.fmt(f),
-            Self::SettingsUnread(why) => {
-                write!(f, "the settings that the study changed cannot be read back: {why}")
-            }
-        }
     }
 }
 
@@ -205,8 +136,9 @@ pub struct CpuTaken {
 }
 
 /// Processes with one name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(deny_unknown_fields)]
+#[error("{name}, {who}: {}", whole_percent(*.share))]
 pub struct Taker {
     /// Their name.
     pub name: String,
@@ -217,21 +149,16 @@ pub struct Taker {
 }
 
 /// The kind of process that had CPU time under one name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the words of its variants say it")]
 pub enum TakerKind {
-    /// Threads of the kernel.
+    #[error("kernel")]
     Kernel,
-    /// One process.
-    Process {
-        /// Its id.
-        pid: u32,
-    },
-    /// Several processes.
-    Processes {
-        /// The number of processes.
-        count: usize,
-    },
+    #[error("process {pid}")]
+    Process { pid: u32 },
+    #[error("{count} processes")]
+    Processes { count: usize },
 }
 
 impl fmt::Display for CpuTaken {
@@ -241,18 +168,6 @@ impl fmt::Display for CpuTaken {
         write!(f, "{} of the time of {word} {}", whole_percent(self.share), cpus.join(","))?;
         let by: Vec<String> = self.by.iter().map(Taker::to_string).collect();
         if by.is_empty() { Ok(()) } else { write!(f, " ({})", by.join("; ")) }
-    }
-}
-
-impl fmt::Display for Taker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, who, share } = self;
-        match who {
-            TakerKind::Kernel => write!(f, "{name}, kernel")?,
-            TakerKind::Process { pid } => write!(f, "{name}, process {pid}")?,
-            TakerKind::Processes { count } => write!(f, "{name}, {count} processes")?,
-        }
-        write!(f, ": {}", whole_percent(*share))
     }
 }
 

@@ -32,49 +32,25 @@ pub struct Interface {
     pub underlay: bool,
 }
 
-/// A setting as asked for, as read back before, and as read back now.
+/// A setting as asked for (`None`: as the testbed was built), as read back before, and as read back
+/// now (`None`: it was not there, or not read).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Setting {
     /// Bytes of a packet.
-    Mtu {
-        /// `None`: as the testbed was built.
-        asked: Option<u32>,
-        /// The value before.
-        before: u32,
-        /// Now.
-        after: u32,
-    },
+    Mtu { asked: Option<u32>, before: u32, after: u32 },
     /// A setting of the interface's device.
-    Device {
-        /// Its word.
-        setting: DeviceSetting,
-        /// `None`: as the testbed was built.
-        asked: Option<u32>,
-        /// The value before; `None`: the device did not have it.
-        before: Option<u32>,
-        /// Now; `None`: it does not have it.
-        after: Option<u32>,
-    },
-    /// A setting of the interface's machine.
-    Machine {
-        /// Its word.
-        key: TuningKey,
-        /// The value before, in words; `None`: it was not read.
-        before: Option<String>,
-        /// Now.
-        after: Option<String>,
-    },
+    Device { setting: DeviceSetting, asked: Option<u32>, before: Option<u32>, after: Option<u32> },
+    /// A setting of the interface's machine, in words.
+    Machine { key: TuningKey, before: Option<String>, after: Option<String> },
     /// A feature of the interface.
     Feature {
         /// Its kernel name.
         #[serde(deserialize_with = "words::names::features")]
         name: String,
-        /// `None`: as the testbed was built.
         asked: Option<bool>,
-        /// The value before; `None`: the interface had no such feature.
         before: Option<bool>,
-        /// Now; `None`: it has no such feature.
         after: Option<bool>,
     },
 }

@@ -86,7 +86,6 @@ pub struct GuestEnvironment {
 
 impl GuestEnvironment {
     /// Whether software executes its instructions.
-    #[must_use]
     pub fn is_emulated(&self) -> bool {
         self.acceleration != Accelerated::Kvm
     }
@@ -107,7 +106,6 @@ pub struct CpuSplit {
 
 impl CpuSplit {
     /// The split of a testbed with one host, which has the CPUs of both.
-    #[must_use]
     pub fn for_one_host(&self) -> Self {
         let mut transmitter = self.transmitter.clone();
         transmitter.extend(self.receiver.iter().filter(|cpu| !self.transmitter.contains(cpu)));
@@ -115,14 +113,7 @@ impl CpuSplit {
         Self { transmitter, receiver: Vec::new(), controller: self.controller.clone() }
     }
 
-    /// Each host's CPUs.
-    #[must_use]
-    pub fn by_side(&self) -> BySide<&[u32]> {
-        BySide { transmitter: &self.transmitter, receiver: &self.receiver }
-    }
-
     /// Do both hosts run on the same CPUs? Then their CPU use cannot be separated.
-    #[must_use]
     pub fn is_shared(&self) -> bool {
         self.transmitter == self.receiver
     }

@@ -1,6 +1,5 @@
 //! Figures in sentences.
 
-/// A count in groups of three digits.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -13,12 +12,10 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
-/// A share in percent, to a tenth.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// A share in whole percent.
 pub(crate) fn whole_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }

@@ -20,9 +20,7 @@ pub use detail::{Detail, Drifted, ExactRun};
 pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_brief};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
-pub use evidence::{
-    AtLinkRate, Contended, Driver, Dropped, Evidence, Limit, LossPlace, OnHost, Tcp, Threads, Wait, WaitedFor,
-};
+pub use evidence::{AtLinkRate, Driver, Evidence, Limit, LossPlace, Wait, WaitedFor};
 pub use host::perf::Profile;
 pub use load::{LatencyBucket, LatencyHistogram};
 pub use note::Note;

@@ -1,124 +1,72 @@
 //! The limitations of a testbed.
 
-use std::fmt;
-
 use host::DiscardDevice;
 use serde::{Deserialize, Serialize};
 
 /// A difference or lack of a testbed, with its consequence. It prints as a sentence without a full
 /// stop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+// It is no error: thiserror gives each variant its sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum Note {
-    /// One emulated guest counts instructions.
+    #[error("one virtual machine, emulated: it counts instructions")]
     CountsInstructions,
-    /// Virtual machines run under KVM.
+    #[error("virtual machines run under KVM")]
     Kvm,
-    /// Virtual machines run under emulation.
-    Emulation {
-        /// The reason why not under KVM.
-        why: String,
-        /// (of earlier versions) When an earlier session tried KVM.
-        tried: Option<String>,
-    },
-    /// QEMU runs as root: why another user cannot run it.
+    /// `why`: not under KVM. `tried`: (of earlier versions) when an earlier session tried KVM.
+    #[error(
+        "virtual machines run under emulation ({why}{}): their rates compare with each other, not with those of hardware",
+        .tried.as_ref().map_or_else(String::new, |when| format!(", tried on {when}"))
+    )]
+    Emulation { why: String, tried: Option<String> },
+    #[error("QEMU runs as root (without capabilities) because the user `nobody` cannot run it: {0}")]
     QemuAsRoot(String),
-    /// The first boot of a guest failed: why.
+    #[error("{0} (the boot failed, and the machine was booted again)")]
     BootedAgain(String),
-    /// (of earlier versions) An earlier session probed the virtual machines: when.
+    /// (of earlier versions)
+    #[error("the virtual machines were probed on {0} with this kernel, this QEMU and this netassay")]
     Recalled(String),
-    /// There are fewer CPUs than the virtual machines need.
-    Crowded {
-        /// Virtual CPUs.
-        vcpus: usize,
-        /// Threads of QEMU that move packets.
-        moving: usize,
-        /// This machine's CPUs for them.
-        cpus: usize,
-    },
-    /// Both hosts share the only core.
+    /// There are fewer CPUs than the virtual machines need. `vcpus`: virtual CPUs. `moving`: threads
+    /// of QEMU that move packets. `cpus`: this machine's CPUs for them.
+    #[error(
+        "{}{} share {} of this machine: while one runs another waits, so rates depend on how the scheduler shares these \
+         CPUs out, and runs may be limited by the host CPU; on {} CPUs or more none has to wait",
+        counted(*.vcpus, "virtual CPU"),
+        match .moving {
+            0 => String::new(),
+            moving => format!(" and the {moving} threads of QEMU that move their packets"),
+        },
+        counted(*.cpus, "CPU"),
+        .vcpus + .moving
+    )]
+    Crowded { vcpus: usize, moving: usize, cpus: usize },
+    #[error("one core only: both hosts share it, so their CPU use cannot be separated")]
     OneCore,
-    /// Loopback receives on the CPU that sends.
+    #[error("loopback delivers on the CPU that sends: receive softirq work counts as the transmitter's")]
     Loopback,
-    /// Receive steering was not possible: why.
+    #[error("receive work is not steered to each host's own CPUs: {0}")]
     NotSteered(String),
-    /// Packets are discarded.
-    Discards {
-        /// The device that discards them.
-        device: DiscardDevice,
-        /// The better devices that this host lacks.
-        lacking: Vec<DiscardDevice>,
-    },
+    /// `lacking`: the better devices that this host lacks.
+    #[error("packets are discarded by {}{}", described(*.device), without(.lacking))]
+    Discards { device: DiscardDevice, lacking: Vec<DiscardDevice> },
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CountsInstructions => f.write_str("one virtual machine, emulated: it counts instructions"),
-            Self::Kvm => f.write_str("virtual machines run under KVM"),
-            Self::Emulation { why, tried } => {
-                let tried = tried.as_ref().map_or_else(String::new, |when| format!(", tried on {when}"));
-                write!(
-                    f,
-                    "virtual machines run under emulation ({why}{tried}): their rates compare with each other, not with those of hardware"
-                )
-            }
-            Self::QemuAsRoot(why) => write!(
-                f,
-                "QEMU runs as root (without capabilities) because the user `nobody` cannot run it: {why}"
-            ),
-            Self::BootedAgain(why) => {
-                write!(f, "{why} (the boot failed, and the machine was booted again)")
-            }
-            Self::Recalled(when) => write!(
-                f,
-                "the virtual machines were probed on {when} with this kernel, this QEMU and this netassay"
-            ),
-            Self::Crowded { vcpus, moving, cpus } => {
-                let counted = |count: &usize, what: &str| match count {
-                    1 => format!("1 {what}"),
-                    count => format!("{count} {what}s"),
-                };
-                let threads = match moving {
-                    0 => String::new(),
-                    moving => format!(" and the {moving} threads of QEMU that move their packets"),
-                };
-                write!(
-                    f,
-                    "{}{threads} share {} of this machine: while one runs another waits, so rates depend on how the scheduler shares these \
-                     CPUs out, and runs may be limited by the host CPU; on {} CPUs or more none has to wait",
-                    counted(vcpus, "virtual CPU"),
-                    counted(cpus, "CPU"),
-                    vcpus + moving
-                )
-            }
-            Self::OneCore => {
-                f.write_str("one core only: both hosts share it, so their CPU use cannot be separated")
-            }
-            Self::Loopback => f.write_str(
-                "loopback delivers on the CPU that sends: receive softirq work counts as the transmitter's",
-            ),
-            Self::NotSteered(why) => {
-                write!(f, "receive work is not steered to each host's own CPUs: {why}")
-            }
-            Self::Discards { device, lacking } => {
-                let what = match device {
-                    DiscardDevice::Dummy => "the kernel's dummy device",
-                    DiscardDevice::Bridge => "a bridge without ports",
-                    DiscardDevice::VethXdp => {
-                        "an XDP program at the far end of a veth pair, on the CPUs that send"
-                    }
-                };
-                write!(f, "packets are discarded by {what}")?;
-                let lacking: Vec<&str> = lacking.iter().map(|device| device.word()).collect();
-                if lacking.is_empty() {
-                    Ok(())
-                } else {
-                    write!(f, "; this host has no {}", lacking.join(" and no "))
-                }
-            }
-        }
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn described(device: DiscardDevice) -> &'static str {
+    match device {
+        DiscardDevice::Dummy => "the kernel's dummy device",
+        DiscardDevice::Bridge => "a bridge without ports",
+        DiscardDevice::VethXdp => "an XDP program at the far end of a veth pair, on the CPUs that send",
     }
+}
+
+fn without(lacking: &[DiscardDevice]) -> String {
+    let words: Vec<&str> = lacking.iter().map(|device| device.word()).collect();
+    if words.is_empty() { String::new() } else { format!("; this host has no {}", words.join(" and no ")) }
 }
 
 #[cfg(test)]

@@ -63,7 +63,6 @@ impl RunAccount {
     }
 
     /// The host's cost of each virtual machine; empty if the sides are not in any.
-    #[must_use]
     pub fn hosts_of_guests(&self) -> Vec<&HostAccount> {
         match &self.hosts {
             Some(BySide { transmitter, receiver }) => vec![transmitter, receiver],
@@ -73,7 +72,6 @@ impl RunAccount {
 
     /// The host's cost of the virtual machines that share a machine with the one that a side is in:
     /// of all, unless the sides are on two machines.
-    #[must_use]
     pub fn hosts_beside(&self, side: Side) -> Vec<&HostAccount> {
         match &self.hosts {
             Some(hosts) if self.apart => vec![&hosts[side]],
@@ -82,7 +80,6 @@ impl RunAccount {
     }
 
     /// The host's cost of the virtual machine that a side is in; both sides may be in one.
-    #[must_use]
     pub fn host_of_guest(&self, side: Side) -> Option<&HostAccount> {
         self.hosts.as_ref().map(|hosts| &hosts[side]).or(self.around.as_ref())
     }
@@ -212,7 +209,6 @@ pub struct PathStep {
 
 impl PathTrace {
     /// The sum of its stages as a share of the whole; `None` if no packet was followed.
-    #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         Closure::from_sum(
             self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(),
@@ -222,7 +218,6 @@ impl PathTrace {
 
     /// Whether its parts fit each other: each step lies between two places, and each figure is a
     /// number.
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         let figures = self.steps.iter().flat_map(|step| [step.cost, step.outside]).chain(self.whole);
         self.profile.as_ref().is_none_or(Profile::is_sound)

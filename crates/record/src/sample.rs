@@ -8,7 +8,6 @@ use crate::run::{HostAccount, RunAccount, SideAccount};
 use crate::side::{Finished, Measured, Series};
 
 /// The account of a run of half a second between two hosts.
-#[must_use]
 pub fn account() -> RunAccount {
     const NS: u64 = 500_000_000;
     let side = |user: u64, sends: bool| {
@@ -47,7 +46,6 @@ pub fn account() -> RunAccount {
 }
 
 /// The latency of one transaction that took a nanosecond.
-#[must_use]
 pub fn latency() -> load::Latency {
     load::Latency {
         count: 1,
@@ -66,7 +64,6 @@ pub fn latency() -> load::Latency {
 
 /// A guest in a second on one CPU of its host: for each virtual CPU, ms that it ran and waited. 100
 /// ms moved its packets.
-#[must_use]
 pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
     let spent = |running: u64, waiting: u64| {
         let [running_ns, waiting_ns] = [running, waiting].map(|ms| ms * 1_000_000);
@@ -93,7 +90,6 @@ pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
 }
 
 /// The account of a run in exact mode.
-#[must_use]
 pub fn exact_run() -> ExactRun {
     let spread =
         |median| load::exact::Spread { least: median, low: median, median, high: median, most: median };
@@ -112,7 +108,6 @@ pub fn exact_run() -> ExactRun {
 }
 
 /// The options that one socket read back.
-#[must_use]
 pub fn applied(congestion_control: &str) -> load::Applied {
     let tcp = load::TcpApplied { congestion_control: congestion_control.to_owned(), ..Default::default() };
     let buffers = load::Buffers::default();
@@ -120,13 +115,11 @@ pub fn applied(congestion_control: &str) -> load::Applied {
 }
 
 /// Zero-copy sends, and the number of them that were copied after all.
-#[must_use]
 pub fn zerocopy(completed: u64, copied: u64) -> load::Zerocopy {
     load::Zerocopy { completed, copied }
 }
 
 /// Two hosts of which only the kernel is known.
-#[must_use]
 pub fn environment() -> Environment {
     let cpus = CpuSplit { transmitter: vec![0], receiver: vec![1], controller: Vec::new() };
     Environment {
@@ -147,7 +140,6 @@ pub fn environment() -> Environment {
 }
 
 /// A host of which only the kernel is known.
-#[must_use]
 pub fn host() -> host::Environment {
     host::Environment {
         netassay: "0.1.0".to_owned(),
@@ -158,7 +150,6 @@ pub fn host() -> host::Environment {
 }
 
 /// An interface of a host, up and without any feature.
-#[must_use]
 pub fn interface(name: &str) -> host::InterfaceEnvironment {
     let link = host::Link {
         index: 2,
@@ -174,7 +165,6 @@ pub fn interface(name: &str) -> host::InterfaceEnvironment {
 }
 
 /// A virtual machine that an emulator runs, or KVM.
-#[must_use]
 pub fn guest_environment(emulated: bool) -> GuestEnvironment {
     GuestEnvironment {
         kernel_image: "/boot/vmlinuz".to_owned(),
@@ -196,7 +186,6 @@ pub fn guest_environment(emulated: bool) -> GuestEnvironment {
 }
 
 /// Counters over time, two rows.
-#[must_use]
 pub fn series() -> Series {
     let zero = || vec![0; 2];
     Series {

@@ -113,7 +113,6 @@ pub enum CountedEvents {
 
 impl Series {
     /// The counters; `at_ns` is not among them.
-    #[must_use]
     pub fn columns(&self) -> [Column<'_>; 8] {
         let column = |name, counts, values| Column { name, counts, values };
         [
@@ -129,7 +128,6 @@ impl Series {
     }
 
     /// The reason why it is not a table, if it is none.
-    #[must_use]
     pub fn misshapen(&self) -> Option<String> {
         let rows = self.at_ns.len();
         let odd = self.columns().into_iter().find(|column| column.values.len() != rows)?;

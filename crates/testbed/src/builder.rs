@@ -7,16 +7,16 @@ use std::rc::Rc;
 use agent::{Interrupt, Isolation};
 use host::DiscardDevice;
 use record::{CpuSplit, NamedMachine};
-use study::{BootState, BySide, Family, Side};
+use study::{BootState, BySide, Family};
 
-use crate::cpus::split_cpus;
+use crate::cpus::{oversubscription, split_cpus};
 use crate::error::Error;
 use crate::guest::{Guest, GuestOrder};
 use crate::guests::IMPAIRING;
 use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
-use crate::launched_agent::{AgentStart, LaunchedAgent};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent};
 use crate::path::node::{Node, NodeGuest};
-use crate::scenario::{GuestNeeds, compose, guest_needs};
+use crate::scenario::{compose, guest_needs};
 use crate::testbed::Testbed;
 
 /// The options of a testbed.
@@ -47,7 +47,6 @@ pub struct Options {
 
 impl Options {
     /// The default options.
-    #[must_use]
     pub fn new(
         state: impl Into<BootState>,
         program: impl Into<PathBuf>,
@@ -104,7 +103,6 @@ impl Testbed {
 }
 
 impl<'a> Builder<'a> {
-    /// An agent of a host as it is.
     pub(crate) fn start<'n>(&self, name: &'n str) -> AgentStart<'n>
     where
         'a: 'n,
@@ -122,7 +120,7 @@ impl<'a> Builder<'a> {
                 *taken += 1;
                 LaunchedAgent::in_guest(guest, port, start)
             }
-            (None, Some(place)) => LaunchedAgent::on_machine(place, start),
+            (None, Some(place)) => LaunchedAgent::on_machine(place, AGENT, start),
             (None, None) => LaunchedAgent::process(start),
         }
     }
@@ -145,7 +143,6 @@ impl<'a> Builder<'a> {
         Ok(agent)
     }
 
-    /// Two agents, each in a network namespace of its own.
     pub(crate) fn two_agents(
         &mut self,
         names: BySide<&str>,
@@ -165,22 +162,15 @@ impl<'a> Builder<'a> {
         hosts.each_mut().into_iter().try_for_each(|(_, host)| host.greet())?;
         Ok(hosts)
     }
-
-    /// The CPUs that do a host's receive work; none where it is not steered.
-    pub(crate) fn steered(&self, side: Side) -> Vec<u32> {
-        let cpus = &self.options.cpus;
-        if self.options.exact || cpus.is_shared() { Vec::new() } else { cpus[side].clone() }
-    }
 }
 
-/// Modules that scenarios may need in a guest's kernel.
 const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IMPAIRING[1]];
 
 /// A scenario of namespaces inside one virtual machine.
 fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;
-    let Some(GuestNeeds { agents, modules }) = guest_needs(scenario) else {
+    let Some((agents, needed)) = guest_needs(scenario) else {
         return Err(Error::Failed(format!(
             "scenario \"{scenario}\" already has virtual machines: remove `inside`, or use scenario \"veth\""
         )));
@@ -191,7 +181,7 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     // Exact mode has no impaired path; a constant set of modules keeps the layout of the kernel's
     // memory.
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
-    let order = GuestOrder { ports, modules: may_need, needed: modules, ..builder.order("guest", &own)? };
+    let order = GuestOrder { ports, modules: may_need, needed, ..builder.order("guest", &own)? };
     let (mut machine, guest) = builder.boot(order)?;
     let mut first = LaunchedAgent::in_guest(&guest, 0, builder.start("guest"))?;
     first.greet()?;
@@ -205,7 +195,7 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     testbed.add_machines(vec![machine]);
     // Exact mode has no windows, and its counts do not depend on waits.
     if !options.exact {
-        testbed.note_oversubscription(options);
+        testbed.notes.extend(oversubscription(&options.state, true, &options.cpus));
         let watcher = AgentStart { cpus: &options.cpus.controller, ..builder.start("host") };
         let agent = LaunchedAgent::on_this_machine(watcher)?;
         let guests = vec![NodeGuest { side: None, process, cpus: own }];
@@ -220,7 +210,7 @@ fn remote_namespaces(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Er
     let Builder { options, interrupt, .. } = *builder;
     let place = &hosts.places.transmitter;
     // It reports the CPUs, of which each host gets a part.
-    let mut first = LaunchedAgent::on_machine(place, builder.start("transmitter"))?;
+    let mut first = LaunchedAgent::on_machine(place, AGENT, builder.start("transmitter"))?;
     first.greet()?;
     let within = Options { cpus: split_cpus(&first.cpus), ..options.clone() };
     let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;

@@ -12,7 +12,6 @@ use agent::init::{CANNOT, SERVING};
 
 const LINES: usize = 400;
 const LINE_BYTES: usize = 1000;
-/// Console lines in an error.
 const SHOWN: usize = 12;
 
 /// Time for the reader to end after its process. A child of that may hold the pipe open.
@@ -36,9 +35,7 @@ pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<BootSign>,
-    /// Bytes printed so far.
     count: u64,
-    /// Whether the end of a panic was printed.
     has_panicked: bool,
     closed: bool,
 }
@@ -183,7 +180,6 @@ fn plain(line: &[u8]) -> String {
     words::sanitised_line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
 }
 
-/// The state of a guest that a console line reveals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BootSign {
     /// Its first process serves.

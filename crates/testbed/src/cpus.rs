@@ -27,7 +27,6 @@ const CORES_TO_SPARE_ONE: usize = 5;
 /// two machines do not. With a single core both hosts share it.
 ///
 /// `cpus` holds each usable CPU with the number of its core.
-#[must_use]
 pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
     let mut cores: Vec<u32> = cpus.iter().map(|&(_, core)| core).collect();
     cores.sort_unstable();
@@ -50,7 +49,6 @@ pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
 
 /// The busy threads, if the virtual machines of a testbed have more of them than CPUs; `None`
 /// otherwise, or without virtual machines. `inside_guest`: the whole testbed is in one.
-#[must_use]
 pub fn oversubscription(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
     let scenario = state.scenario;
     let guest = state.guest.as_ref()?;

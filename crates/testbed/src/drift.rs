@@ -9,63 +9,54 @@ use crate::switches::{InterfaceSwitches, Switches};
 
 /// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
-#[must_use]
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
-    let differences: Vec<Difference> = interfaces(after, asked)
-        .zip(interfaces(before, asked))
-        .flat_map(|(after, before)| after.differences(&before))
+    let both = interfaces(after).zip(interfaces(before));
+    let differences: Vec<Difference> = both
+        .flat_map(|((interface, now), (_, then))| {
+            let asked = if interface.underlay { &asked.underlay } else { &asked.own };
+            differences(interface, asked, then, now)
+        })
         .collect();
     (!differences.is_empty()).then_some(Drift(differences))
 }
 
-fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterator<Item = ReadBack<'a>> {
-    let ends =
-        [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())];
-    let ends = ends.into_iter().filter_map(|(side, settled)| Some((side, settled?)));
-    let read_back = |(side, settled), asked: &'a InterfaceSwitches, underlay| ReadBack {
-        interface: Interface { side, underlay },
-        asked,
-        settled,
-    };
-    let ends = ends.map(move |end| read_back(end, &asked.own, false));
+fn interfaces(effective: &Effective) -> impl Iterator<Item = (Interface, &Settled)> {
+    let receiver = effective.receiver.as_ref().map(|settled| (Side::Receiver, settled));
+    let ends = std::iter::once((Side::Transmitter, &effective.transmitter)).chain(receiver);
     let under = effective.underlay.iter().flat_map(BySide::each_ref);
-    ends.chain(under.map(move |end| read_back(end, &asked.underlay, true)))
+    let read_back = |underlay| move |(side, settled)| (Interface { side, underlay }, settled);
+    ends.map(read_back(false)).chain(under.map(read_back(true)))
 }
 
-struct ReadBack<'a> {
+fn differences(
     interface: Interface,
-    asked: &'a InterfaceSwitches,
-    settled: &'a Settled,
+    asked: &InterfaceSwitches,
+    then: &Settled,
+    now: &Settled,
+) -> Vec<Difference> {
+    let of = |setting| Difference { interface, setting };
+    let side = interface.side;
+    let mtu = (now.mtu != then.mtu)
+        .then(|| of(Setting::Mtu { asked: asked.mtu, before: then.mtu, after: now.mtu }));
+    // A missing feature counts as off.
+    let features = in_both(&then.active, &now.active)
+        .filter(|(_, before, after)| before.unwrap_or(false) != after.unwrap_or(false))
+        .map(|(name, before, after)| {
+            let asked = asked.features[side].get(name).copied();
+            of(Setting::Feature { name: name.clone(), asked, before, after })
+        });
+    let (past, present) = (then.steady(), now.steady());
+    let device = in_both(&past, &present).filter(|(_, before, after)| before != after);
+    let device = device.map(|(setting, before, after)| {
+        let asked = asked.devices[side].get(setting).copied();
+        of(Setting::Device { setting: *setting, asked, before, after })
+    });
+    let machine = in_both(&then.tuning, &now.tuning)
+        .filter(|(_, before, after)| before != after)
+        .map(|(key, before, after)| of(Setting::Machine { key: *key, before, after }));
+    mtu.into_iter().chain(features).chain(device).chain(machine).collect()
 }
 
-impl ReadBack<'_> {
-    fn differences(&self, before: &Self) -> Vec<Difference> {
-        let of = |setting| Difference { interface: self.interface, setting };
-        let (now, then, side) = (self.settled, before.settled, self.interface.side);
-        let mtu = (now.mtu != then.mtu)
-            .then(|| of(Setting::Mtu { asked: self.asked.mtu, before: then.mtu, after: now.mtu }));
-        // A missing feature counts as off.
-        let features = in_both(&then.active, &now.active)
-            .filter(|(_, before, after)| before.unwrap_or(false) != after.unwrap_or(false))
-            .map(|(name, before, after)| {
-                let asked = self.asked.features[side].get(name).copied();
-                of(Setting::Feature { name: name.clone(), asked, before, after })
-            });
-        let (past, present) = (then.steady(), now.steady());
-        let device = in_both(&past, &present).filter(|(_, before, after)| before != after).map(
-            |(setting, before, after)| {
-                let asked = self.asked.devices[side].get(setting).copied();
-                of(Setting::Device { setting: *setting, asked, before, after })
-            },
-        );
-        let machine = in_both(&then.tuning, &now.tuning)
-            .filter(|(_, before, after)| before != after)
-            .map(|(key, before, after)| of(Setting::Machine { key: *key, before, after }));
-        mtu.into_iter().chain(features).chain(device).chain(machine).collect()
-    }
-}
-
-/// The keys of two maps, each with its values in both.
 fn in_both<'m, K: Ord, V: Clone>(
     then: &'m BTreeMap<K, V>,
     now: &'m BTreeMap<K, V>,

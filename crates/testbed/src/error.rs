@@ -10,36 +10,26 @@ use crate::pair::PairFault;
 
 /// Why a testbed could not be built or used.
 #[derive(Debug, ThisError)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum Error {
     /// An agent could not be started, or exited unexpectedly.
     #[error("{0}")]
     Agent(String),
-    /// The conversation with an agent failed.
     #[error(transparent)]
     Call(#[from] CallError),
     /// The conversation of a guest's relay with its controller failed.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// An agent did not answer in time, and answers again.
     #[error("{0}, but answers again: the machine is busy")]
     Late(CallError),
-    /// A virtual machine runs, but its agent is gone or silent: with the console's last lines.
     #[error("{0}; the virtual machine still runs; last lines of its console:\n{1}")]
     SilentGuest(CallError, String),
-    /// A virtual machine did not boot, or ended.
+    /// A virtual machine did not boot, or ended: what it did, and the console's last lines.
     #[error("{what}\n{console}")]
-    Guest {
-        /// What it did.
-        what: String,
-        /// The console's last lines.
-        console: String,
-        /// Whose fault it is.
-        fault: GuestFault,
-    },
+    Guest { what: String, console: String, fault: GuestFault },
     /// A virtual machine did not boot in two attempts: why the first one failed, and the second.
     #[error("{}\n{}", .1, earlier(.0, .1))]
     Twice(Box<Error>, Box<Error>),
-    /// A program that `kernel fetch` needs is missing.
     #[error(
         "no {0} in the PATH: netassay fetches packages with Debian's tools; on other systems unpack a kernel package by hand and give \
          kernel = \"DIRECTORY\", which holds boot/vmlinuz-* and lib/modules"
@@ -60,31 +50,16 @@ pub enum Error {
     Pair(Vec<PairFault>),
     /// A setting of a machine could not be changed.
     #[error("the {side} ({host}): {why}")]
-    NotSet {
-        /// The side of the machine.
-        side: study::Side,
-        /// Its name.
-        host: String,
-        /// The reason.
-        why: String,
-    },
-    /// Switches read back otherwise than when the study was planned.
+    NotSet { side: study::Side, host: String, why: String },
     #[error(
         "the switches do not read back as they did when the study was planned: {0}: something changed them since; start the study anew"
     )]
     Drifted(record::Drift),
-    /// Conditions cannot take turns in one flow here.
     #[error("the {host} cannot take turns: {why}")]
-    NotInTurns {
-        /// The host.
-        host: String,
-        /// The reason.
-        why: String,
-    },
+    NotInTurns { host: String, why: String },
     /// The testbed is well, but this order cannot be carried out on it: why, and the remedy.
     #[error("{0}")]
     Unfit(String),
-    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
@@ -108,7 +83,6 @@ impl From<String> for Error {
 
 impl Error {
     /// A scenario between the user's machines, of which none are given.
-    #[must_use]
     pub fn no_hosts(scenario: study::Scenario) -> Self {
         Self::Machine(format!(
             "scenario \"{scenario}\" runs between machines of yours: name them with --transmitter USER@HOST:INTERFACE and --receiver USER@HOST:INTERFACE (one is enough if the other is this machine)"
@@ -116,13 +90,11 @@ impl Error {
     }
 
     /// Whether the user asked to stop.
-    #[must_use]
     pub fn is_interrupt(&self) -> bool {
         matches!(self, Self::Interrupted | Self::Call(CallError::Interrupted))
     }
 
     /// Whether every further change would fail too, so that a study ends with it.
-    #[must_use]
     pub fn ends_the_study(&self) -> bool {
         matches!(self, Self::Call(CallError::NoJournal { .. }))
     }
@@ -135,6 +107,11 @@ impl Error {
         }
     }
 
+    /// For the refusal of a machine's agent [`Error::NotSet`]; any other error as it is.
+    pub(crate) fn or_not_set(self, side: study::Side, host: String) -> Self {
+        self.refusal().map_or_else(|other| other, |why| Self::NotSet { side, host, why })
+    }
+
     /// For the silence of an agent that answers again [`Error::Late`]; any other error as it is.
     pub(crate) fn or_late(self) -> Self {
         match self {
@@ -145,7 +122,6 @@ impl Error {
     }
 
     /// Whether its text says what to do; other errors are about what this machine supports.
-    #[must_use]
     pub fn names_its_way_out(&self) -> bool {
         matches!(
             self,
@@ -159,7 +135,6 @@ impl Error {
     }
 
     /// Whether the testbed can be used for the next run. If not, it must be built again.
-    #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
             Self::Late(_) | Self::Unfit(_) | Self::NotInTurns { .. } | Self::Drifted(_) => true,
@@ -169,13 +144,11 @@ impl Error {
     }
 
     /// Whether to boot a guest again.
-    #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Guest { fault: GuestFault::Passing, .. })
     }
 
     /// Whether it is the guest's kernel that does not boot, and nothing that the machine lacks.
-    #[must_use]
     pub fn is_of_kernel(&self) -> bool {
         match self {
             Self::Twice(_, second) => second.is_of_kernel(),

@@ -44,7 +44,7 @@ impl Testbed {
     ) -> Result<trace::TraceAccount, Error> {
         let result = self.traced(order, wanted, finished);
         let is_well = result.as_ref().err().is_none_or(Error::testbed_is_well);
-        if self.of_two_kernels && is_well {
+        if self.has_two_kernels() && is_well {
             for end in self.ends() {
                 end.agent.order(&Request::Abandon)?;
             }
@@ -58,8 +58,9 @@ impl Testbed {
         wanted: TraceOptions,
         finished: &mut Option<trace::TraceAccount>,
     ) -> Result<trace::TraceAccount, Error> {
+        let has_two_kernels = self.has_two_kernels();
         let receiver = match &mut self.receiver {
-            Some(receiver) if self.of_two_kernels => {
+            Some(receiver) if has_two_kernels => {
                 open(&mut self.transmitter, Some(receiver), order)?;
                 receiver.agent.order(&Request::Stay { for_ms: ANY_TIME.as_millis() as u32 })?;
                 receiver.agent.order(&Request::Start)?;
@@ -125,14 +126,15 @@ impl Testbed {
         })
     }
 
+    fn has_two_kernels(&self) -> bool {
+        !self.path.scenario.is_of_namespaces()
+    }
+
     /// Whether instructions are counted instead of time.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact
     }
-}
 
-impl Testbed {
     /// Traces one path of a study, and adds it to `traces`: of a trace that fails its finished
     /// rounds, if there are any.
     ///

@@ -16,7 +16,7 @@ use crate::builder::{Builder, Options};
 use crate::error::Error;
 use crate::guest::{self, Guest, GuestOrder, Initramfs, Kernel, Tools};
 use crate::hosts::{Brought, Hosts};
-use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
+use crate::launched_agent::{ANY_TIME, AgentStart, GUEST, LaunchedAgent, ask};
 use crate::path::node::{Node, NodeGuest, TAPS};
 use crate::path::{TRAFFIC, await_running};
 use crate::testbed::{End, Testbed};
@@ -32,12 +32,11 @@ pub(crate) struct VirtualMachine {
     /// are in use.
     pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
-    order: GuestOrder,
+    pub(crate) order: GuestOrder,
     /// Modules that were wanted, and that its kernel lacks.
     absent: Vec<String>,
 }
 
-/// A virtual machine of this machine.
 type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
 
 impl Builder<'_> {
@@ -82,11 +81,6 @@ impl Builder<'_> {
 }
 
 impl VirtualMachine {
-    pub(crate) fn name(&self) -> &str {
-        &self.order.name
-    }
-
-    /// Whether its virtual CPUs stay on its own CPUs.
     pub(crate) fn is_pinned(&self) -> bool {
         !self.order.pin.is_empty()
     }
@@ -152,7 +146,6 @@ impl Guests {
         })?))
     }
 
-    /// The machines as their nodes see them.
     pub(crate) fn of_nodes(&self, cpus: &CpuSplit) -> BySide<NodeGuest> {
         self.0.each_ref().map(|side, (machine, _)| NodeGuest {
             side: Some(side),
@@ -191,10 +184,8 @@ pub(crate) struct RemoteGuests(BySide<RemoteGuest>);
 
 struct RemoteGuest {
     agent: LaunchedAgent,
-    /// The machine in messages.
     host: String,
     order: GuestOrder,
-    /// Modules that the kernel lacks.
     absent: Vec<String>,
     kernel: Brought,
     initramfs: Brought,
@@ -220,7 +211,8 @@ impl RemoteGuests {
         // Both start in parallel.
         let mut agents = BySide::try_from_fn(|side: Side| {
             let name = side.to_string();
-            LaunchedAgent::remote_guest(&places[side], AgentStart::of_machine(&name, program, interrupt))
+            let start = AgentStart::of_machine(&name, program, interrupt);
+            LaunchedAgent::on_machine(&places[side], GUEST, start)
         })?;
         for (side, agent) in agents.each_mut() {
             agent.greet().map_err(|error| boots_none(&host(side), error))?;
@@ -231,7 +223,10 @@ impl RemoteGuests {
         Ok(Self(agents.try_map(|side, agent| {
             let cpus = two_machines::cpus(&machines[side].agent, &machines[side].located);
             let order = builder.order(&side.to_string(), &cpus)?;
-            let order = GuestOrder { tap: Some(TAPS[side].to_owned()), mac: some_card(), ..order };
+            // Locally administered, and hardly the address of another guest on the same network.
+            let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
+            let mac = [0x02, a, b, c, d, e];
+            let order = GuestOrder { tap: Some(TAPS[side].to_owned()), mac, ..order };
             let Initramfs { bytes, absent } = guest::pack(&order)?;
             let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
             let initramfs = places[side].bring(bytes, interrupt)?;
@@ -251,7 +246,8 @@ impl RemoteGuests {
                 order.pin.clone_from(&cpus[side]);
             }
             let kernel = Kernel { image: kernel.path.clone(), modules: None, release: None };
-            agent.boot(&GuestOrder { kernel, packed: Some(initramfs.path.clone()), ..order.clone() })?;
+            let order = GuestOrder { kernel, packed: Some(initramfs.path.clone()), ..order.clone() };
+            agent.send(&order, ANY_TIME)?;
         }
         let options = two_machines::with_cpus(options, cpus);
         let guests = Guests(self.0.try_map(|_, RemoteGuest { mut agent, host, order, absent, .. }| {
@@ -269,14 +265,6 @@ fn no_guest(host: &str, why: &str) -> Error {
     Error::Machine(format!("{host} cannot boot a guest: {why}"))
 }
 
-/// Adds the machine's name to the reason why it boots no guest.
 fn boots_none(host: &str, error: Error) -> Error {
     error.refusal().map_or_else(|error| error, |why| no_guest(host, &why))
-}
-
-/// The address of a network card: locally administered, and hardly that of another guest on the
-/// same network.
-fn some_card() -> [u8; 6] {
-    let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
-    [0x02, a, b, c, d, e]
 }

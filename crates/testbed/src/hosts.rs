@@ -1,11 +1,11 @@
 //! The machines that a study runs between, where it has machines of its user's.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{self, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{fmt, thread};
 
 use agent::Interrupt;
 use host::machine::{MachineRequest, PlacementRequest};
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::guest;
 use crate::path::Addresses;
 use crate::reach::{self, Binary, ConnectionAddresses, HostBoot, Launcher, RemoteHost, Restart, Retention};
-use crate::two_machines::{self, FoundMachine};
+use crate::two_machines::{self, FoundMachine, pairs};
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]
@@ -44,7 +44,6 @@ pub struct MachineSideSettings {
 
 impl MachineSideSettings {
     /// The request to the machine whose traffic uses this interface.
-    #[must_use]
     pub fn request(&self, interface: &str) -> MachineRequest {
         let placement =
             self.placement.map(|both| PlacementRequest { interface: interface.to_owned(), cpu: both.irq });
@@ -67,7 +66,6 @@ pub struct HostPlace {
 
 impl HostPlace {
     /// The addresses of the connection to it, where that is ssh's.
-    #[must_use]
     pub fn connection(&self) -> Option<ConnectionAddresses> {
         self.by.as_ref().and_then(|reached| reached.connection)
     }
@@ -85,13 +83,11 @@ impl HostPlace {
     }
 
     /// Whether its agent may change interfaces.
-    #[must_use]
     pub fn is_root(&self) -> bool {
         self.lacks().is_none()
     }
 
     /// The privilege that its agent lacks to change interfaces.
-    #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
         match &self.by {
             Some(reached) => reached.lacks(),
@@ -100,7 +96,6 @@ impl HostPlace {
     }
 
     /// Why its agent is not root's, with what sudo says.
-    #[must_use]
     pub fn not_root(&self) -> String {
         let said = self.by.as_ref().map(|reached| reached.no_sudo.as_str()).filter(|said| !said.is_empty());
         let sudo = said.map(|said| format!(", and sudo does not make it root ({said})"));
@@ -108,7 +103,6 @@ impl HostPlace {
     }
 
     /// Whether its agent makes network namespaces of the machine's root.
-    #[must_use]
     pub fn makes_namespaces(&self) -> bool {
         match &self.by {
             Some(reached) => reached.makes_namespaces(),
@@ -209,17 +203,14 @@ impl Hosts {
         let before = self.addresses(program, interrupt);
         let own_addresses = self.own_addresses;
         // Its last use: the program there is removed, and the connection closed.
-        let (mut logins, mut interfaces) = (Vec::new(), Vec::new());
+        let (mut restarts, mut interfaces) = (Vec::new(), Vec::new());
         for (side, HostPlace { by, interface, .. }) in self.places {
             let by = by.ok_or_else(|| not_restartable(&format!("the {side}"), HERE))?;
-            logins.push((by.launcher.clone(), by.setup.by_sudo));
+            let (launcher, by_sudo) = (by.launcher.clone(), by.setup.by_sudo);
+            restarts.push(Restart { launcher, by_sudo, kernel: kernel.map(str::to_owned) });
             interfaces.push(interface);
         }
-        let hosts: Vec<Restart<'_>> = logins
-            .iter()
-            .map(|(launcher, by_sudo)| Restart { launcher, by_sudo: *by_sudo, kernel })
-            .collect();
-        let launchers: Vec<&Launcher> = hosts.iter().map(|host| host.launcher).collect();
+        let launchers: Vec<&Launcher> = restarts.iter().map(|host| &host.launcher).collect();
         let connect = || {
             let all = RemoteHost::connect_all(&launchers, binary, *stay, interrupt)?;
             let mut places = all.into_iter().zip(&interfaces).map(|(by, interface)| HostPlace {
@@ -235,7 +226,7 @@ impl Hosts {
         let may_be_other = kernel.is_some() || before.is_err();
         let mut connected = None;
         let connected = before.and_then(|before| {
-            reach::reboot_all(&hosts, *within, interrupt)?;
+            reach::reboot_all(&restarts, *within, interrupt)?;
             patiently(begun + *within, interrupt, |until| {
                 // An error drops the connection: a machine may restart twice, or its sshd.
                 let hosts: Self = connected.take().map_or_else(connect, Ok)?;
@@ -249,7 +240,7 @@ impl Hosts {
             })
         });
         if connected.is_err() && may_be_other {
-            reach::restart_with_default(&hosts, interrupt);
+            reach::restart_with_default(&restarts, interrupt);
         }
         connected
     }
@@ -261,7 +252,8 @@ impl Hosts {
         program: &path::Path,
         interrupt: &Interrupt,
     ) -> Result<Option<BySide<Addresses>>, Error> {
-        let there = two_machines::addresses(self, program, interrupt)?;
+        let machines = two_machines::machines(self, program, interrupt)?;
+        let there = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
         Ok((!self.own_addresses).then_some(there))
     }
 }
@@ -313,10 +305,8 @@ fn patiently<T>(
             Err(error) if !error.is_interrupt() && Instant::now() < until => {}
             result => return result,
         }
-        let resume = Instant::now() + PAUSE;
-        while Instant::now() < resume && !interrupt.is_tripped() {
-            thread::sleep(Duration::from_millis(50));
-        }
+        // The next attempt tells that it was interrupted.
+        interrupt.trips_within(PAUSE);
     }
 }
 

@@ -37,7 +37,6 @@ impl IntendedChange {
     /// The changes on the machine of a side in a scenario, each once. `both`: the interfaces of
     /// both sides; `now`: its own as it is; `own`: the families of which it gets addresses of
     /// netassay's.
-    #[must_use]
     pub fn on_machine(
         side: Side,
         (both, now): (&BySide<&LocatedInterface>, &InterfaceEnvironment),
@@ -114,7 +113,6 @@ impl IntendedChange {
 
     /// The commands that undo all of it by hand, in an order that works: the last change first,
     /// each command once.
-    #[must_use]
     pub fn undo_commands(all: &[Self]) -> Vec<String> {
         let mut commands: Vec<String> = Vec::new();
         for one in all.iter().rev() {
@@ -126,7 +124,6 @@ impl IntendedChange {
     }
 
     /// A kernel that is booted once.
-    #[must_use]
     pub fn kernel(release: &str) -> Self {
         Self {
             change: format!(
@@ -181,12 +178,9 @@ impl Hosts {
                 if request.is_empty() || requests[..place].contains(request) {
                     continue;
                 }
-                let answer = agent.call(&Request::PreviewMachine(request.clone())).map_err(|error| {
-                    match error.refusal() {
-                        Ok(why) => Error::NotSet { side, host: self.places[side].to_string(), why },
-                        Err(error) => error,
-                    }
-                })?;
+                let answer = agent.call(&Request::PreviewMachine(request.clone()));
+                let host = self.places[side].to_string();
+                let answer = answer.map_err(|error| error.or_not_set(side, host))?;
                 let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
                 all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
             }

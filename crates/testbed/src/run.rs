@@ -1,18 +1,19 @@
 //! One run: both ends open their sockets, the traffic flows, both count and report.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Turns, Watched};
+use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Watched};
 use serde::{Deserialize, Serialize};
 use study::{BySide, Family, Side};
 
 use crate::error::Error;
 use crate::guests::VirtualMachine;
 use crate::launched_agent::{answer, ask};
+use crate::path::nobody;
 use crate::path::node::Node;
-use crate::path::{NetworkPath, nobody};
 use crate::testbed::{End, Testbed};
 use crate::two_machines::reachable;
 
@@ -33,42 +34,8 @@ pub struct RunOrder {
 
 impl RunOrder {
     /// The step that gives a window of this length a hundred rows, within the agents' bounds.
-    #[must_use]
     pub fn step_of(window: Duration) -> Duration {
         (window / 100).clamp(Duration::from_millis(10), Duration::from_secs(1))
-    }
-}
-
-/// The measurements of a flow's ends, and the counts of the hosts beside it.
-pub(crate) struct FlowResult {
-    /// The answers to the requests to measure, the transmitter's first.
-    pub(crate) sides: Vec<(Answer, Finished)>,
-    hosts: Option<BySide<HostAccount>>,
-    around: Option<HostAccount>,
-    others: Option<host::OtherProcesses>,
-    apart: bool,
-}
-
-impl FlowResult {
-    /// The account of a run from the accounts of its sides, the transmitter's first.
-    pub(crate) fn account(
-        &self,
-        sides: impl IntoIterator<Item = SideAccount>,
-        turns: Option<Turns>,
-    ) -> RunAccount {
-        let mut sides = sides.into_iter();
-        RunAccount {
-            transmitter: sides.next().expect("there always is a transmitter"),
-            receiver: sides.next(),
-            hosts: self.hosts.clone(),
-            around: self.around.clone(),
-            others: self.others.clone(),
-            apart: self.apart,
-            search: None,
-            turns,
-            disturbed: Vec::new(),
-            traces: Vec::new(),
-        }
     }
 }
 
@@ -135,24 +102,27 @@ impl Testbed {
             window_ns: nanoseconds(order.window),
             step_ns: nanoseconds(order.step),
         };
-        let mut flow = self.flow(order, &|_| measure.clone(), tick)?;
-        let mut sides = Vec::new();
-        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(std::mem::take(&mut flow.sides)) {
+        let (sides, beside) = self.flow(order, &|_| measure.clone(), tick)?;
+        let mut accounts = Vec::new();
+        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(sides) {
             let agent = &self.end(side).agent;
             let window = answer!(agent, answer, Answer::Measured(measured) => *measured);
-            sides.push(SideAccount { window, whole });
+            accounts.push(SideAccount { window, whole });
         }
-        Ok(flow.account(sides, None))
+        let mut accounts = accounts.into_iter();
+        let transmitter = accounts.next().expect("there always is a transmitter");
+        Ok(RunAccount { transmitter, receiver: accounts.next(), ..beside })
     }
 
     /// Lets traffic flow for a ramp and a window, and has each end measure it. `measure`: the
-    /// request for a side.
+    /// request for a side. The answers and the whole accounts, the transmitter's first, and an
+    /// account without sides of what the hosts counted beside them.
     pub(crate) fn flow(
         &mut self,
         order: &RunOrder,
         measure: &dyn Fn(Side) -> Request,
         tick: &mut dyn FnMut(),
-    ) -> Result<FlowResult, Error> {
+    ) -> Result<(Vec<(Answer, Finished)>, RunAccount), Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
@@ -175,8 +145,7 @@ impl Testbed {
         let tasks = if self.named.is_some() { None } else { host::Tasks::read().ok() };
         for end in &mut ends {
             let patience = traffic + end.agent.patience();
-            let sent = end.agent.client.send(&measure(end.side), patience);
-            sent.map_err(|error| end.agent.explain(error))?;
+            end.agent.send(&measure(end.side), patience)?;
         }
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
@@ -193,9 +162,13 @@ impl Testbed {
             Ok(ask!(end.agent, &Request::Finish, Answer::Finished(finished) => *finished))
         };
         let wholes = ends.iter_mut().rev().map(finish).collect::<Result<Vec<_>, _>>()?;
-        Ok(FlowResult {
-            sides: windows.into_iter().rev().zip(wholes).collect(),
-            hosts: self.path.hosts(&watched, pinned),
+        let sides = windows.into_iter().rev().zip(wholes).collect();
+        let account = |side| {
+            let (number, guest) = self.path.node(side)?;
+            host_account(&self.path.nodes[number], guest, watched.get(number)?, pinned)
+        };
+        let beside = RunAccount {
+            hosts: BySide::try_from_fn(|side| account(side).ok_or(())).ok(),
             around: self
                 .watcher
                 .as_ref()
@@ -203,18 +176,9 @@ impl Testbed {
                 .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
             apart: self.named.is_some(),
-        })
-    }
-}
-
-impl NetworkPath {
-    /// The host's account of each side's machine, from the nodes' counters, in the nodes' order.
-    fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<BySide<HostAccount>> {
-        let account = |side| {
-            let (number, guest) = self.node(side)?;
-            host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
+            ..RunAccount::default()
         };
-        BySide::try_from_fn(|side| account(side).ok_or(())).ok()
+        Ok((sides, beside))
     }
 }
 
@@ -247,7 +211,7 @@ fn turns(order: &RunOrder) -> Duration {
 }
 
 pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
-    let local = reachable(end.address(order.family), order.family, end.side)?;
+    let local = reachable(end.addresses.in_family(order.family), order.family, end.side)?;
     let interface = end.agent.is_on_machine().then(|| end.interface.clone());
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
 }
@@ -267,38 +231,30 @@ pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(),
     }
 }
 
-/// Opens the sockets of both ends, and connects them.
 pub(crate) fn open(
     transmitter: &mut End,
     mut receiver: Option<&mut End>,
     order: &RunOrder,
 ) -> Result<(), Error> {
     let endpoints = match &mut receiver {
-        Some(receiver) => {
-            let listen = Request::Listen {
-                spec: spec(receiver, order)?,
-                interface: receiver.interface.clone(),
-                underlay: receiver.underlay.clone(),
-            };
-            sockets(receiver, &listen)?
-        }
+        Some(receiver) => sockets(receiver, order, None)?,
         None => nobody(order.family, order.traffic.flows, order.traffic.port),
     };
-    let connect = Request::Connect {
-        spec: spec(transmitter, order)?,
-        endpoints,
-        interface: transmitter.interface.clone(),
-        underlay: transmitter.underlay.clone(),
-    };
-    let locals = sockets(transmitter, &connect)?;
+    let locals = sockets(transmitter, order, Some(endpoints))?;
     match receiver {
         Some(receiver) => receiver.agent.order(&Request::Attach { locals }),
         None => Ok(()),
     }
 }
 
-fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {
-    Ok(ask!(end.agent, request, Answer::Sockets { addresses } => addresses))
+fn sockets(
+    end: &mut End,
+    order: &RunOrder,
+    endpoints: Option<Vec<SocketAddr>>,
+) -> Result<Vec<SocketAddr>, Error> {
+    let (spec, interface, underlay) = (spec(end, order)?, end.interface.clone(), end.underlay.clone());
+    let open = Request::Open { spec, endpoints, interface, underlay };
+    Ok(ask!(end.agent, &open, Answer::Sockets { addresses } => addresses))
 }
 
 /// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: the other

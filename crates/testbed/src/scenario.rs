@@ -6,30 +6,24 @@ use record::Note;
 use study::{BySide, Family, Scenario, Side};
 
 use crate::builder::{Builder, Options};
+use crate::cpus::oversubscription;
 use crate::error::Error;
 use crate::guests::Guests;
 use crate::path::node::{BRIDGE, Node, TAPS};
-use crate::path::{DISCARD, LOOPBACK, LinkSetup, TRAFFIC, TUNNEL, VETH, create_discard, create_link};
+use crate::path::{DISCARD, LOOPBACK, TRAFFIC, TUNNEL, VETH, create_discard, create_link};
 use crate::testbed::{End, Testbed};
 use crate::two_machines::between_machines;
 
-/// Needs of a scenario from the virtual machine around it.
-pub(crate) struct GuestNeeds {
-    pub(crate) agents: usize,
-    /// Kernel modules: one of each group.
-    pub(crate) modules: &'static [&'static [&'static str]],
-}
-
-/// Its needs inside a virtual machine; `None`: it has machines of its own.
-pub(crate) fn guest_needs(scenario: Scenario) -> Option<GuestNeeds> {
-    let (agents, modules): (usize, &[&[&str]]) = match scenario {
-        Scenario::Loopback => (2, &[]),
-        Scenario::Veth => (2, &[&["veth"]]),
-        Scenario::Discard => (1, &[&["dummy", "bridge", "veth"]]),
-        Scenario::Vxlan => (2, &[&["veth"], &["vxlan"]]),
-        Scenario::Vm | Scenario::VmVxlan | Scenario::Ssh | Scenario::SshVxlan => return None,
-    };
-    Some(GuestNeeds { agents, modules })
+/// Its needs from the virtual machine around it: agents, and of each group of kernel modules one;
+/// `None`: it has machines of its own.
+pub(crate) fn guest_needs(scenario: Scenario) -> Option<(usize, &'static [&'static [&'static str]])> {
+    match scenario {
+        Scenario::Loopback => Some((2, &[])),
+        Scenario::Veth => Some((2, &[&["veth"]])),
+        Scenario::Discard => Some((1, &[&["dummy", "bridge", "veth"]])),
+        Scenario::Vxlan => Some((2, &[&["veth"], &["vxlan"]])),
+        Scenario::Vm | Scenario::VmVxlan | Scenario::Ssh | Scenario::SshVxlan => None,
+    }
 }
 
 pub(crate) fn compose(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
@@ -59,8 +53,8 @@ fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     transmitter.order(&Request::Configure { interface: "lo".to_owned(), addresses })?;
     let receiver = builder.agent_in_namespace(Some(&transmitter), NAMES.receiver, &cpus.receiver)?;
     let hosts = BySide { transmitter, receiver };
-    let ends = hosts.map(|side, agent| End::new(side, agent, &cpus[side], "lo", LOOPBACK));
-    Ok(Testbed::two(builder.options, ends))
+    let (interfaces, addresses) = (BySide::from_fn(|_| "lo"), BySide::from_fn(|_| LOOPBACK));
+    Ok(Testbed::between(builder.options, hosts, interfaces, addresses, None))
 }
 
 /// Two network namespaces and a veth pair, with the traffic's addresses on it or on a tunnel over
@@ -68,19 +62,11 @@ fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
 fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (options, tunnel) = (builder.options, builder.options.tunnel());
     let cpus = &options.cpus;
-    let mut hosts = builder.two_agents(NAMES, cpus.by_side())?;
-    let setup = LinkSetup {
-        tunnel,
-        addresses: TRAFFIC.map(|_, addresses| addresses.with_prefixes(&options.families)),
-        steered: BySide::from_fn(|side| builder.steered(side)),
-        bridge: None,
-    };
-    create_link(&mut hosts.each_mut(), setup)?;
-    let ends = hosts.map(|side, agent| End {
-        underlay: tunnel.map(|_| VETH[side].to_owned()),
-        ..End::new(side, agent, &cpus[side], tunnel.map_or(VETH[side], |_| TUNNEL), TRAFFIC[side])
-    });
-    Ok(Testbed::two(options, ends))
+    let mut hosts = builder.two_agents(NAMES, BySide::from_fn(|side| cpus[side].as_slice()))?;
+    let is_steered = !options.exact && !cpus.is_shared();
+    let steered = BySide::from_fn(|side| if is_steered { cpus[side].clone() } else { Vec::new() });
+    create_link(&mut hosts.each_mut(), tunnel, &options.families, &steered, None)?;
+    Ok(Testbed::between(options, hosts, VETH, TRAFFIC, tunnel.map(|_| TUNNEL)))
 }
 
 /// One network namespace and one interface that discards all packets.
@@ -107,8 +93,8 @@ fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         let names = BySide { transmitter: "transmitter's node", receiver: "receiver's node" };
         let agents = builder.two_agents(names, BySide::from_fn(|_| controller))?;
         let mut nodes = agents.try_map(|_, agent| Node::new(agent, BRIDGE))?;
-        let setup = LinkSetup { tunnel, bridge: Some(BRIDGE), ..LinkSetup::default() };
-        create_link(&mut nodes.each_mut().map(|_, node| &mut node.agent), setup)?;
+        let mut agents = nodes.each_mut().map(|_, node| &mut node.agent);
+        create_link(&mut agents, tunnel, &[], &BySide::default(), Some(BRIDGE))?;
         for (side, node) in nodes.each_mut() {
             node.add_tap(TAPS[side])?;
             node.ports.push(TUNNEL.to_owned());
@@ -126,6 +112,6 @@ fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         nodes[place(side)].guests.push(guest);
     }
     let mut testbed = guests.testbed(builder.options, nodes)?;
-    testbed.note_oversubscription(builder.options);
+    testbed.notes.extend(oversubscription(&builder.options.state, false, cpus));
     Ok(testbed)
 }

@@ -15,7 +15,7 @@ use study::feature;
 use crate::error::Error;
 use crate::hosts::HostPlace;
 use crate::intended_change::IntendedChange;
-use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, ask};
 
 /// The extra time for an agent's answer: each change is on disk before it is made, and a setting of
 /// each CPU makes thousands of them.
@@ -99,7 +99,8 @@ impl LastingSettings {
     /// # Errors
     /// When no agent can be started.
     pub fn open(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = LaunchedAgent::on_machine(place, AgentStart::of_machine("host", program, interrupt))?;
+        let start = AgentStart::of_machine("host", program, interrupt);
+        let mut agent = LaunchedAgent::on_machine(place, AGENT, start)?;
         agent.greet()?;
         Ok(Self { host: place.to_string(), agent })
     }
@@ -183,13 +184,11 @@ impl InterfaceSettings {
     }
 
     /// Whether it asks for nothing.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mtu.is_none() && self.features.is_empty()
     }
 
     /// The settings that the interface does not have yet.
-    #[must_use]
     pub fn differing(self, now: &InterfaceEnvironment) -> Self {
         let there = now.features.clone().unwrap_or_default();
         let differs = |name: &String, on: bool| there.get(name).is_none_or(|now| now.active != on);
@@ -200,7 +199,6 @@ impl InterfaceSettings {
     }
 
     /// Each change as a command that a person could give, with the one that undoes it.
-    #[must_use]
     pub fn intended(&self, now: &InterfaceEnvironment) -> Vec<IntendedChange> {
         let interface = &now.link.name;
         let features = self.features.iter().map(|(name, on)| IntendedChange::feature(interface, name, *on));

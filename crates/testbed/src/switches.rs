@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::path::TunnelMtu;
 use crate::testbed::{End, Testbed};
+use crate::two_machines::not_allowed;
 
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -152,13 +153,8 @@ impl Testbed {
             if !wanted.varied.contains(&TuningKey::Placement) {
                 continue;
             }
-            let receiving = end.place(wanted.placement).map_err(|why| match why {
-                Unplaced::Refused(why) => {
-                    let host = hosts.as_ref().map_or("this machine".to_owned(), |hosts| hosts[side].clone());
-                    Error::NotSet { side, host, why }
-                }
-                Unplaced::Gone(error) => error,
-            })?;
+            let host = hosts.as_ref().map_or("this machine".to_owned(), |hosts| hosts[side].clone());
+            let receiving = end.place(wanted.placement, host)?;
             let cpus = format_cpu_list(&end.cpus);
             let Some(settled) = interface_read_back(effective, side) else { continue };
             let irq = receiving
@@ -178,25 +174,16 @@ fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Set
     }
 }
 
-/// Why an end is not placed.
-enum Unplaced {
-    Refused(String),
-    Gone(Error),
-}
-
 impl End {
     /// Places its threads, and in namespaces of this machine the receive work of its interface,
     /// whose CPUs are returned; `None` is where they were at first.
-    fn place(&mut self, wanted: Option<Placement>) -> Result<Option<String>, Unplaced> {
+    fn place(&mut self, wanted: Option<Placement>, host: String) -> Result<Option<String>, Error> {
         let is_on_machine = self.agent.is_on_machine();
         let may = if is_on_machine { self.agent.cpu_numbers() } else { self.home.clone() };
         if let Some(Placement { irq, traffic }) = wanted {
             let steered = (!is_on_machine).then_some(irq);
             if let Some(cpu) = std::iter::once(traffic).chain(steered).find(|cpu| !may.contains(cpu)) {
-                let may = format_cpu_list(&may);
-                return Err(Unplaced::Refused(format!(
-                    "the traffic cannot run on CPU {cpu}: it may use the CPUs {may}"
-                )));
+                return Err(not_allowed(self.side, host, cpu, &may));
             }
         }
         self.cpus = wanted.map_or_else(|| self.home.clone(), |both| vec![both.traffic]);
@@ -206,7 +193,7 @@ impl End {
         let cpus = wanted.map_or_else(|| self.home.clone(), |both| vec![both.irq]);
         let interface = self.underlay.as_ref().unwrap_or(&self.interface).clone();
         let receiving = format_cpu_list(&cpus);
-        self.agent.order(&Request::Steer { interface, cpus }).map_err(Unplaced::Gone)?;
+        self.agent.order(&Request::Steer { interface, cpus })?;
         Ok(Some(receiving))
     }
 }

@@ -1,21 +1,19 @@
 //! The testbed: two hosts and the path between them, built for every boot.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
-use study::{BySide, Family, Scenario, Side};
+use study::{BySide, Scenario, Side};
 
 use crate::builder::Options;
-use crate::cpus::oversubscription;
 use crate::error::Error;
 use crate::guests::VirtualMachine;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::pair::Crossing;
 use crate::path::node::Node;
-use crate::path::{Addresses, NetworkPath};
+use crate::path::{Addresses, NetworkPath, TRAFFIC};
 
 /// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
 #[derive(Debug)]
@@ -28,8 +26,6 @@ pub struct Testbed {
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
-    /// Whether each host has a kernel of its own.
-    pub(crate) of_two_kernels: bool,
     /// The virtual machines: both hosts', or the one around the testbed.
     pub(crate) machines: Vec<VirtualMachine>,
     /// Watches the virtual machine around the testbed, from its host.
@@ -43,6 +39,25 @@ pub struct Testbed {
 }
 
 impl Testbed {
+    /// A testbed of two hosts, on the path between these interfaces, or in a tunnel over it.
+    pub(crate) fn between(
+        options: &Options,
+        hosts: BySide<LaunchedAgent>,
+        interfaces: BySide<&str>,
+        addresses: BySide<Addresses>,
+        tunnel: Option<&str>,
+    ) -> Self {
+        let cpus = &options.cpus;
+        let ends = hosts.map(|side, agent| match tunnel {
+            None => End::new(side, agent, &cpus[side], interfaces[side], addresses[side]),
+            Some(tunnel) => End {
+                underlay: Some(interfaces[side].to_owned()),
+                ..End::new(side, agent, &cpus[side], tunnel, TRAFFIC[side])
+            },
+        });
+        Self::two(options, ends)
+    }
+
     /// A testbed of two hosts, each with its end of the path.
     pub(crate) fn two(options: &Options, ends: BySide<End>) -> Self {
         Self::new(options, ends.transmitter, Some(ends.receiver))
@@ -52,11 +67,15 @@ impl Testbed {
         Self {
             transmitter,
             receiver,
-            path: NetworkPath::new(options),
+            path: NetworkPath {
+                scenario: options.state.scenario,
+                tunnel: options.tunnel(),
+                nodes: Vec::new(),
+                discard: None,
+            },
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             exact: options.exact,
-            of_two_kernels: !options.state.scenario.is_of_namespaces(),
             machines: Vec::new(),
             watcher: None,
             named: None,
@@ -73,11 +92,6 @@ impl Testbed {
             }
         }
         self.machines.extend(machines);
-    }
-
-    /// Adds a note if its virtual machines have too few CPUs.
-    pub(crate) fn note_oversubscription(&mut self, options: &Options) {
-        self.notes.extend(oversubscription(&options.state, options.inside_guest, &options.cpus));
     }
 
     /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
@@ -109,7 +123,6 @@ impl Testbed {
 
     /// The host's side of the first virtual machine: a process in its network namespace, and its
     /// bridge.
-    #[must_use]
     pub fn bridge(&self) -> Option<(u32, &str)> {
         self.path.nodes.first().map(|node| (node.agent.pid, node.bridge.as_str()))
     }
@@ -120,7 +133,10 @@ impl Testbed {
         let Some(named) = self.named.clone() else { return Vec::new() };
         let mut all = Vec::new();
         for side in Side::BOTH.into_iter().filter(|side| !named[*side].changed.is_empty()) {
-            let agent = self.on_machine(side);
+            let agent = match self.path.node(side) {
+                Some((number, _)) => &mut self.path.nodes[number].agent,
+                None => &mut self.end(side).agent,
+            };
             let mut ask = || {
                 let differences = ask!(
                     agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences
@@ -137,14 +153,6 @@ impl Testbed {
         all
     }
 
-    /// The agent of the machine that a side, or its guest, is on.
-    fn on_machine(&mut self, side: Side) -> &mut LaunchedAgent {
-        match self.path.node(side) {
-            Some((number, _)) => &mut self.path.nodes[number].agent,
-            None => &mut self.end(side).agent,
-        }
-    }
-
     /// The end of a side; without a receiver the transmitter's.
     pub(crate) fn end(&mut self, side: Side) -> &mut End {
         match (side, &mut self.receiver) {
@@ -154,13 +162,11 @@ impl Testbed {
     }
 
     /// The device that discards the packets, if there is one.
-    #[must_use]
     pub fn discard_device(&self) -> Option<DiscardDevice> {
         self.path.discard.as_ref().map(|discard| discard.device)
     }
 
     /// The host of a side, as messages name it.
-    #[must_use]
     pub fn host(&self, side: Side) -> &str {
         match (side, &self.receiver) {
             (Side::Receiver, Some(receiver)) => receiver.host(),
@@ -205,7 +211,7 @@ impl Testbed {
             .collect::<Result<Vec<_>, _>>()?;
         let guests = self.machines.iter();
         let guests: BTreeMap<_, _> =
-            guests.map(|machine| (machine.name().to_owned(), machine.describe())).collect();
+            guests.map(|machine| (machine.order.name.clone(), machine.describe())).collect();
         let mut hosts = hosts.into_iter();
         Ok(Environment {
             scenario: self.path.scenario,
@@ -234,10 +240,8 @@ pub struct End {
     pub interface: String,
     /// The interface under it, if it is a tunnel.
     pub underlay: Option<String>,
-    /// Its IPv4 address on that interface.
-    pub ipv4: IpAddr,
-    /// Its IPv6 address on that interface.
-    pub ipv6: IpAddr,
+    /// Its addresses on that interface.
+    pub(crate) addresses: Addresses,
     /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
     /// Its CPUs in conditions without a placement of their own.
@@ -257,29 +261,19 @@ impl End {
             side,
             interface: interface.to_owned(),
             underlay: None,
-            ipv4: addresses.ipv4,
-            ipv6: addresses.ipv6,
+            addresses,
             cpus: cpus.to_vec(),
             home: cpus.to_vec(),
             agent,
         }
     }
 
-    pub(crate) fn address(&self, family: Family) -> IpAddr {
-        match family {
-            Family::Ipv4 => self.ipv4,
-            Family::Ipv6 => self.ipv6,
-        }
-    }
-
     /// Its host, as messages name it.
-    #[must_use]
     pub fn host(&self) -> &str {
         self.agent.client.host()
     }
 
     /// The agent's process id in its own namespace.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.agent.pid
     }

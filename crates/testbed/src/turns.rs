@@ -38,7 +38,6 @@ pub struct TurnCondition {
 
 impl TurnsOrder {
     /// The order of a run of a condition, of the same length as its counted parts together.
-    #[must_use]
     pub fn of_condition(&self, own: usize) -> RunOrder {
         let counted = self.turns.iter().filter(|turn| turn.counts && turn.state == own).count();
         let part = self.turn.saturating_sub(self.settle);
@@ -78,9 +77,9 @@ impl Testbed {
             states: order.states.iter().map(|one| one.turn_state(side, shared, order.tunes(side))).collect(),
             turns: order.turns.clone(),
         };
-        let mut flow = self.flow(&order.flow, &request, tick)?;
+        let (answers, beside) = self.flow(&order.flow, &request, tick)?;
         let mut sides = Vec::new();
-        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(std::mem::take(&mut flow.sides)) {
+        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(answers) {
             match answer {
                 Answer::Alternated { states } if states.len() == order.states.len() => {
                     sides.push((states, whole));
@@ -92,7 +91,7 @@ impl Testbed {
             }
         }
         let account = |own: usize| {
-            let accounts = sides
+            let mut accounts = sides
                 .iter()
                 .map(|(states, whole)| SideAccount { window: states[own].sum.clone(), whole: whole.clone() });
             // Where the traffic arrives: a reversed stream at the transmitter.
@@ -116,7 +115,12 @@ impl Testbed {
                 response,
                 from_others,
             };
-            flow.account(accounts, Some(turns))
+            RunAccount {
+                transmitter: accounts.next().expect("there always is a transmitter"),
+                receiver: accounts.next(),
+                turns: Some(turns),
+                ..beside.clone()
+            }
         };
         Ok((0..order.states.len()).map(account).collect())
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use agent::Interrupt;
 use agent::message::{Answer, Request};
+use host::affinity::format_cpu_list;
 use host::journal::Change;
 use host::{InterfaceEnvironment, LocatedInterface, same_network};
 use record::{CpuSplit, NamedMachine};
@@ -15,11 +16,11 @@ use crate::builder::{Builder, Options};
 use crate::error::Error;
 use crate::guests::RemoteGuests;
 use crate::hosts::{HostPlace, Hosts};
-use crate::launched_agent::{AgentStart, LaunchedAgent, answer, ask};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, answer, ask};
 use crate::path::node::{Node, TAPS};
-use crate::path::{Addresses, TRAFFIC, UNDERLAY, await_running, free_number, numbered, vxlan_of};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY, await_running, create_tunnel, free_number, numbered};
 use crate::settings::WORK;
-use crate::testbed::{End, Testbed};
+use crate::testbed::Testbed;
 
 /// An agent on a machine, with the interface for the traffic.
 pub(crate) struct ConnectedMachine {
@@ -38,7 +39,6 @@ pub struct FoundMachine {
 
 impl FoundMachine {
     /// The interface, described.
-    #[must_use]
     pub fn about(&self) -> Option<&InterfaceEnvironment> {
         self.environment.interfaces.get(&self.located.interface)?.as_ref()
     }
@@ -134,75 +134,53 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
     };
     let addresses = prepare(&mut machines, own.filter(|_| hosts.own_addresses), &families)?;
     let set = apply_settings(builder, hosts, &mut machines)?;
-    let [vxlan, bridge] = numbered(free_number(&machines.each_ref().map(|_, machine| &machine.located)));
+    let located = machines.each_ref().map(|_, machine| machine.located.clone());
+    let mut agents = machines.map(|_, machine| machine.agent);
+    let number = free_number(&located.each_ref());
+    let [vxlan, bridge] = numbered(number);
     if guests.is_some() {
-        for (_, machine) in machines.each_mut() {
-            machine.agent.order(&Request::CreateBridge { name: bridge.clone() })?;
+        for (_, agent) in agents.each_mut() {
+            agent.order(&Request::CreateBridge { name: bridge.clone() })?;
         }
     }
     if let Some(family) = tunnel {
-        let bridge = guests.as_ref().map(|_| bridge.clone());
-        let inside = if guests.is_some() { &[] } else { options.families.as_slice() };
-        let number = free_number(&machines.each_ref().map(|_, machine| &machine.located));
-        let reach = |side: Side| reachable(addresses[side].in_family(family), family, hosts.end(side));
-        for (side, ConnectedMachine { agent, located }) in machines.each_mut() {
-            let vxlan_end = vxlan_of(reach(side)?, reach(side.other())?, &located.interface, number);
-            let (name, addresses) = (vxlan.clone(), TRAFFIC[side].with_prefixes(inside));
-            agent.order(&Request::CreateVxlan {
-                name,
-                vxlan: vxlan_end,
-                addresses,
-                bridge: bridge.clone(),
-            })?;
-        }
-        for (_, machine) in machines.each_mut() {
-            await_running(&mut machine.agent, &vxlan)?;
-        }
+        let under = BySide::try_from_fn(|side| {
+            let address = reachable(addresses[side].in_family(family), family, hosts.end(side))?;
+            Ok::<_, Error>((located[side].interface.as_str(), address))
+        })?;
+        let (inside, bridge) = match &guests {
+            Some(_) => (&[][..], Some(bridge.as_str())),
+            None => (options.families.as_slice(), None),
+        };
+        create_tunnel(&mut agents.each_mut(), (&vxlan, number), under, inside, bridge)?;
     }
-    let cpus = set.each_ref().map(|_, set| set.cpus.clone());
-    let named = set.map(|side, set| NamedMachine {
+    let cpus = set.each_ref().map(|_, (cpus, _)| cpus.clone());
+    let named = set.map(|side, (_, changed)| NamedMachine {
         host: hosts.places[side].to_string(),
-        interface: machines[side].located.interface.clone(),
-        changed: set.changes,
+        interface: located[side].interface.clone(),
+        changed,
     });
     let mut testbed = if let Some(guests) = guests {
-        let nodes = machines.try_map(|side, ConnectedMachine { agent, located }| {
+        let nodes = agents.try_map(|side, agent| {
             let mut node = Node { bridge: bridge.clone(), ..Node::without_bridge(agent) };
+            let LocatedInterface { interface, mtu, .. } = &located[side];
             if tunnel.is_some() {
                 node.ports.push(vxlan.clone());
-                node.underlay = Some(located.interface);
+                node.underlay = Some(interface.clone());
             } else {
-                node.add_wire(&located.interface, located.mtu)?;
+                node.add_wire(interface, *mtu)?;
             }
             node.add_tap(TAPS[side])?;
             Ok::<_, Error>(node)
         })?;
         guests.testbed(options, nodes, cpus)?
     } else {
-        let ends = machines.map(|side, ConnectedMachine { agent, located }| {
-            let interface = located.interface;
-            match tunnel {
-                Some(_) => End {
-                    underlay: Some(interface),
-                    ..End::new(side, agent, &cpus[side], &vxlan, TRAFFIC[side])
-                },
-                None => End::new(side, agent, &cpus[side], &interface, addresses[side]),
-            }
-        });
-        Testbed::two(&with_cpus(options, cpus.clone()), ends)
+        let interfaces = located.each_ref().map(|_, located| located.interface.as_str());
+        let tunnel = tunnel.map(|_| vxlan.as_str());
+        Testbed::between(&with_cpus(options, cpus), agents, interfaces, addresses, tunnel)
     };
     testbed.named = Some(named);
     Ok(testbed)
-}
-
-/// The addresses that the interfaces of the machines have for the traffic.
-pub(crate) fn addresses(
-    hosts: &Hosts,
-    program: &path::Path,
-    interrupt: &Interrupt,
-) -> Result<BySide<Addresses>, Error> {
-    let machines = machines(hosts, program, interrupt)?;
-    Ok(pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice())))
 }
 
 /// Starts both agents, and finds their interfaces.
@@ -213,7 +191,8 @@ pub(crate) fn machines(
 ) -> Result<BySide<ConnectedMachine>, Error> {
     let launch = |side: Side| {
         let name = side.to_string();
-        LaunchedAgent::on_machine(&hosts.places[side], AgentStart::of_machine(&name, program, interrupt))
+        let start = AgentStart::of_machine(&name, program, interrupt);
+        LaunchedAgent::on_machine(&hosts.places[side], AGENT, start)
     };
     // Both start in parallel.
     let mut agents = BySide::try_from_fn(launch)?;
@@ -263,7 +242,7 @@ fn locate(
 
 /// Sets the interfaces up, and gives them `own` addresses of these families, or takes those that
 /// they have.
-pub(crate) fn prepare(
+fn prepare(
     machines: &mut BySide<ConnectedMachine>,
     own: Option<BySide<Addresses>>,
     families: &[Family],
@@ -315,46 +294,44 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
     if near.is_empty() { all } else { near }
 }
 
-/// The settings of a machine for the boot.
-pub(crate) struct MachineSetup {
-    pub(crate) cpus: Vec<u32>,
-    changes: Vec<Change>,
-}
+/// The CPUs of a machine's work, and its changes.
+type MachineSetup = (Vec<u32>, Vec<Change>);
 
 /// Sets what the study asks for on both machines; their agents undo it at their end.
-pub(crate) fn apply_settings(
+fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
     machines: &mut BySide<ConnectedMachine>,
 ) -> Result<BySide<MachineSetup>, Error> {
     BySide::try_from_fn(|side| {
         let ConnectedMachine { agent, located } = &mut machines[side];
-        let refused = |why: String| Error::NotSet { side, host: hosts.places[side].to_string(), why };
+        let host = hosts.places[side].to_string();
         let settings = &builder.options.machine[side];
         let wanted = settings.request(&located.interface);
         let mut cpus = cpus(agent, located);
         if let Some(Placement { traffic, .. }) = settings.placement {
             let all = agent.cpu_numbers();
             if !all.contains(&traffic) {
-                let all = host::affinity::format_cpu_list(&all);
-                return Err(refused(format!(
-                    "the traffic cannot run on CPU {traffic}: it may use the CPUs {all}"
-                )));
+                return Err(not_allowed(side, host, traffic, &all));
             }
             cpus = vec![traffic];
         }
         agent.work = WORK;
         let answer = agent.call(&Request::ChangeMachine(wanted));
         agent.work = Duration::ZERO;
-        let answer = answer.map_err(|error| match error.refusal() {
-            Ok(why) => refused(why),
-            Err(error) => error,
-        })?;
+        let answer = answer.map_err(|error| error.or_not_set(side, host))?;
         let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
         // Another number of queues restarts some cards.
         await_running(agent, &located.interface)?;
-        Ok(MachineSetup { cpus, changes })
+        Ok((cpus, changes))
     })
+}
+
+/// The error of work that is placed on a CPU which the agent may not use.
+pub(crate) fn not_allowed(side: Side, host: String, cpu: u32, may: &[u32]) -> Error {
+    let may = format_cpu_list(may);
+    let why = format!("the traffic cannot run on CPU {cpu}: it may use the CPUs {may}");
+    Error::NotSet { side, host, why }
 }
 
 /// The options of a testbed with these CPUs.

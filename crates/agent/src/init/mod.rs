@@ -26,7 +26,6 @@ pub const CANNOT: &str = "netassay-init: cannot serve:";
 pub const MODULES: &str = "netassay/modules";
 
 /// Whether this process is the first of a guest that netassay packed.
-#[must_use]
 pub fn is_called() -> bool {
     std::process::id() == 1
         && std::env::args_os().next().is_some_and(|name| name == "/init")
@@ -54,7 +53,8 @@ fn serve_all(version: &'static str) -> Result<(), InitError> {
     for (module, error) in system::load_modules(format!("/{MODULES}").as_ref())? {
         say(&format!("netassay-init: the module {module} cannot be loaded: {error}"));
     }
-    let ports = system::open_all(settings.ports)?;
+    let ports = (0..settings.ports).map(|index| system::open(&port_name(index)));
+    let ports = ports.collect::<Result<Vec<_>, _>>()?;
     for (index, port) in ports.into_iter().enumerate() {
         // Closes the parent's copy, so that the port closes when the agent ends.
         system::start_agent(index, port, version)?;

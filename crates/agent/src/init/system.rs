@@ -161,17 +161,11 @@ const STEP: Duration = Duration::from_millis(1);
 const STEPS: u32 = 10_000;
 
 /// The name that the guest's device gives the port `index`.
-#[must_use]
 pub fn port_name(index: usize) -> String {
     format!("netassay.{index}")
 }
 
-/// Opens the ports by their names.
-pub(super) fn open_all(count: usize) -> Result<Vec<OwnedFd>, InitError> {
-    (0..count).map(|index| open(&port_name(index))).collect()
-}
-
-fn open(name: &str) -> Result<OwnedFd, InitError> {
+pub(super) fn open(name: &str) -> Result<OwnedFd, InitError> {
     for _ in 0..STEPS {
         if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {
             let path = Path::new("/dev").join(device);

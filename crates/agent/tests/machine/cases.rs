@@ -98,7 +98,7 @@ fn settle(agent: &mut Agent, mtu: u32, on: bool) -> Result<(), CallError> {
 
 fn measure(agent: &mut Agent, window: Duration) {
     let spec = Spec { traffic: Traffic::new(Kind::UdpStream), local: own(), cpus: vec![0], interface: None };
-    let listen = Request::Listen { spec, interface: WIRE.to_owned(), underlay: None };
+    let listen = Request::Open { spec, endpoints: None, interface: WIRE.to_owned(), underlay: None };
     agent.ask(&listen).unwrap();
     let window_ns = u64::try_from(window.as_nanos()).unwrap();
     let measure = Request::Measure { ramp_ns: 0, window_ns, step_ns: 0 };
@@ -361,7 +361,7 @@ fn refused(world: &World) {
     assert!(refusal(&Request::SteerNew { cpus: vec![0] }).contains("steer each interface"));
     let traffic = Traffic { path_delay: Some(Duration::from_millis(1)), ..Traffic::new(Kind::UdpStream) };
     let spec = Spec { traffic, local: own(), cpus: vec![0], interface: None };
-    let listen = Request::Listen { spec, interface: interface(), underlay: None };
+    let listen = Request::Open { spec, endpoints: None, interface: interface(), underlay: None };
     assert!(refusal(&listen).contains("keeps its queueing disciplines"));
     drop(agent);
     world.await_undone();

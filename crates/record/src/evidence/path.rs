@@ -28,24 +28,6 @@ pub struct AtLinkRate {
     pub dropped: u64,
 }
 
-/// Segments dropped between one device and the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Dropped {
-    /// The sending side.
-    pub side: Side,
-    /// Packets that the queue before the wire dropped.
-    pub queue: u64,
-    /// Packets that the devices dropped.
-    pub devices: u64,
-    /// Segments retransmitted.
-    pub retransmitted: u64,
-    /// Segments sent.
-    pub segments: u64,
-    /// The kind of wire.
-    pub wire: String,
-}
-
 /// Drops, errors and pauses by an interface's driver's own counters (`ethtool -S`), beside those of
 /// the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,45 +42,21 @@ pub struct Driver {
     pub losses: BTreeMap<String, u64>,
 }
 
-/// Reasons for which TCP waited in the life of the connections; shares are of the time with data to
-/// send.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tcp {
-    /// The receive window was closed.
-    pub closed: f64,
-    /// The send buffer was full.
-    pub full: f64,
-    /// Segments retransmitted.
-    pub retransmitted: u64,
-    /// Retransmitted segments whose first copy had arrived.
-    pub needless: u64,
-    /// Segments sent.
-    pub segments: u64,
-    /// The smallest congestion window at the end, in segments.
-    pub window: u32,
-    /// The longest round trip at the end, in µs.
-    pub rtt_us: u32,
-}
-
 /// A place where datagrams are lost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the words of its variants say it")]
 pub enum LossPlace {
-    /// The socket of this side.
+    #[error("{0}'s socket")]
     Socket(Side),
-    /// The device or the backlog before this side.
+    #[error("the device, or the backlog, before the {0}")]
     Behind(Side),
-    /// The queue before a wire.
-    Queue {
-        /// The side of the wire.
-        side: Side,
-        /// The kind of wire.
-        wire: String,
-    },
-    /// This side's device.
+    /// `wire`: its kind.
+    #[error("the queue before the {side}'s wire ({wire})")]
+    Queue { side: Side, wire: String },
+    #[error("the {0}'s device")]
     Device(Side),
-    /// A place without a counter.
+    #[error("a place without a counter")]
     Uncounted,
 }
 
@@ -114,19 +72,6 @@ impl fmt::Display for AtLinkRate {
                 write!(f, "; delayed packets {} times, dropped {}", count(delayed), count(dropped))
             }
         }
-    }
-}
-
-impl fmt::Display for Dropped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { side, wire, .. } = self;
-        let [queue, devices, again, segments] =
-            [self.queue, self.devices, self.retransmitted, self.segments].map(count);
-        write!(
-            f,
-            "{queue} packets dropped by the queue before the {side}'s wire and {devices} by the devices, {again} of {segments} segments \
-             retransmitted ({wire})"
-        )
     }
 }
 
@@ -148,36 +93,12 @@ impl fmt::Display for Driver {
     }
 }
 
-impl fmt::Display for Tcp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { closed, full, retransmitted, needless, segments, window, rtt_us } = self;
-        write!(
-            f,
-            "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments retransmitted",
-            percent(*closed),
-            percent(*full),
-            count(*retransmitted),
-            count(*segments)
-        )?;
-        if *needless > 0 {
-            let share = *needless as f64 / (*retransmitted).max(1) as f64;
-            let needless = count(*needless);
-            write!(f, ", {needless} of them ({}) needlessly (they had arrived: reordering)", percent(share))?;
-        }
-        write!(f, "; congestion window {window} segments, round trip {rtt_us} µs")
+pub(super) fn needlessly(needless: u64, retransmitted: u64) -> String {
+    if needless == 0 {
+        return String::new();
     }
-}
-
-impl fmt::Display for LossPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Socket(side) => write!(f, "{side}'s socket"),
-            Self::Behind(side) => write!(f, "the device, or the backlog, before the {side}"),
-            Self::Queue { side, wire } => write!(f, "the queue before the {side}'s wire ({wire})"),
-            Self::Device(side) => write!(f, "the {side}'s device"),
-            Self::Uncounted => f.write_str("a place without a counter"),
-        }
-    }
+    let share = percent(needless as f64 / retransmitted.max(1) as f64);
+    format!(", {} of them ({share}) needlessly (they had arrived: reordering)", count(needless))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Pages stay small.
 
 use netassay_report::{Download, Page, ReportedStudy, figures};
-use record::{Evidence, Limit, Threads};
+use record::{Evidence, Limit};
 use store::StoredStudy;
 use study::metric::{METRICS, MetricNeeds};
 use study::{Condition, Side};
@@ -78,15 +78,13 @@ fn factorial(switches: &[&str], workloads: &[&str], boots: u32, runs: u32) -> St
     };
     let mut made = crate::made::stored(&study, &plan, values);
     for run in &mut made.runs {
-        let threads = |side, sending| {
-            Evidence::Threads(Threads {
-                side,
-                sending,
-                threads: 1,
-                running: noise(),
-                waiting: noise(),
-                user: None,
-            })
+        let threads = |side, sending| Evidence::Threads {
+            side,
+            sending,
+            threads: 1,
+            running: noise(),
+            waiting: noise(),
+            user: None,
         };
         let evidence = vec![threads(Side::Transmitter, true), threads(Side::Receiver, false)];
         run.limited_by = Some(Limit { label: "transmitter CPU".parse().unwrap(), evidence });

@@ -4,7 +4,7 @@ use host::{CpuTimes, ThreadTimes};
 use study::Side;
 
 use super::end::End;
-use record::{Evidence, Label, Threads};
+use record::{Evidence, Label};
 
 /// A thread that wants a CPU for this share of a long window hardly waits for anything else.
 const WANTED: f64 = 0.9;
@@ -62,7 +62,7 @@ impl Busy {
         let mut evidence = Vec::new();
         if !threads.is_empty() {
             let (side, threads) = (end.side, threads.len());
-            evidence.push(Evidence::Threads(Threads { side, sending, threads, running, waiting, user }));
+            evidence.push(Evidence::Threads { side, sending, threads, running, waiting, user });
         }
         if polls {
             evidence.push(Evidence::Polls(end.side));

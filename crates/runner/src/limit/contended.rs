@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use host::{CpuTimes, ThreadTimes};
-use record::{Contended, Evidence, Label, RunAccount, SideAccount, Wait, WaitedFor};
+use record::{Evidence, Label, RunAccount, SideAccount, Wait, WaitedFor};
 use study::Side;
 
 use crate::foreign::Foreign;
@@ -64,12 +64,12 @@ impl Contention {
         } else {
             WaitedFor::Unexplained { explained: waiting - waited }
         };
-        let contended = Contended {
+        let evidence = Evidence::Contended {
             side,
             waited: (waited >= LOST / 2.0).then_some(Wait { share: waiting, behind }),
             stolen: (stolen >= LOST / 2.0).then_some(stolen),
         };
-        Some(Self { lost, label: Label::Contended, evidence: Evidence::Contended(contended) })
+        Some(Self { lost, label: Label::Contended, evidence })
     }
 
     fn to_guests(account: &RunAccount, side: Side, waited: &Waited) -> Option<Self> {

@@ -3,7 +3,7 @@
 use agent::message::{Finished, Measured};
 use host::ThreadTimes;
 use load::TcpInfo;
-use record::{AtLinkRate, Evidence, LossPlace, RunAccount, SideAccount, Tcp};
+use record::{AtLinkRate, Evidence, LossPlace, RunAccount, SideAccount};
 use study::{Family, Side};
 use testbed::RunOrder;
 
@@ -195,8 +195,8 @@ impl Waits {
     pub(super) fn evidence(&self) -> Option<Evidence> {
         let Self { closed, full, retransmits, sent, window, rtt_us } = *self;
         let (retransmitted, needless) = (retransmits.all, retransmits.needless);
-        let tcp = Tcp { closed, full, retransmitted, needless, segments: sent, window, rtt_us };
-        (sent > 0).then_some(Evidence::Tcp(tcp))
+        let tcp = Evidence::Tcp { closed, full, retransmitted, needless, segments: sent, window, rtt_us };
+        (sent > 0).then_some(tcp)
     }
 }
 

@@ -39,7 +39,7 @@ mod contended;
 mod end;
 
 use load::{Direction, Kind};
-use record::{Driver, Dropped, Evidence, HostAccount, Label, Limit, LossPlace, OnHost, RunAccount};
+use record::{Driver, Evidence, HostAccount, Label, Limit, LossPlace, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
@@ -88,14 +88,14 @@ fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
 /// CPU time that a virtual machine used on its host.
 fn on_host(side: Option<Side>, host: &HostAccount, waited: Option<Waited>) -> Evidence {
     let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
-    Evidence::OnHost(OnHost {
+    Evidence::OnHost {
         side,
         ran: share(host.vcpu.running_ns),
         moved: share(host.io.running_ns),
         waited: waited.map_or(0.0, |waited| waited.share),
         reported: waited.map_or(0.0, |waited| waited.stolen_inside),
         moving_waited: share(host.io.waiting_ns),
-    })
+    }
 }
 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
@@ -349,14 +349,14 @@ impl OneWay<'_> {
         let sent = near.tcp.out_segs.saturating_add(near.tcp.retrans_segs);
         let dropped = queue.saturating_add(wire);
         (near.tcp.retrans_segs > 0 && dropped as f64 >= SEGMENTS_LOST * sent as f64).then(|| {
-            Evidence::Dropped(Dropped {
+            Evidence::Dropped {
                 side: self.from.side,
                 queue,
                 devices: wire,
                 retransmitted: near.tcp.retrans_segs,
                 segments: sent,
                 wire: self.from.window.link.from.to_string(),
-            })
+            }
         })
     }
 }

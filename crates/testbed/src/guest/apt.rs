@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A package as `apt-cache show` describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) package: String,

@@ -186,7 +186,6 @@ fn alias(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
     fs::rename(&beside, &link).map_err(Error::write(&link))
 }
 
-/// The error of a package that does not exist, or cannot be fetched.
 pub(crate) fn unfetched(package: &str, why: impl Display) -> Error {
     Error::Failed(format!("cannot fetch {package}: {why}"))
 }
@@ -209,7 +208,6 @@ impl Fetched {
     }
 }
 
-/// Runs one of Debian's tools, and returns its output.
 fn run(
     tools: &Tools,
     program: &'static str,

@@ -33,13 +33,11 @@ pub(crate) struct HangDetector {
     wanted: Duration,
 }
 
-/// A guest as it is at one time.
 #[derive(Debug, Default)]
 pub(crate) struct GuestState {
     pub(crate) now: Duration,
     /// The work of the virtual CPUs; `None`: they do not exist yet.
     pub(crate) work: Option<ThreadWork>,
-    /// Bytes that it has printed.
     pub(crate) said: u64,
 }
 

@@ -24,7 +24,6 @@ const PROGRAM_HEAD: u64 = 4096;
 /// 15 MB.
 pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
-/// A guest's first file system.
 #[derive(Debug)]
 pub(crate) struct Initramfs {
     /// An archive, as a kernel unpacks it.
@@ -64,8 +63,8 @@ pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
     // The kernel opens it as init's standard streams before anything is mounted.
     archive.device("dev/console", 0o600, 5, 1);
     archive.file(SETTINGS, 0o644, &settings);
-    for (index, module) in chosen.load.iter().enumerate() {
-        archive.file(&format!("{MODULES}/{index:03}-{}.ko", module.name), 0o644, &module.contents);
+    for (index, (name, contents)) in chosen.load.iter().enumerate() {
+        archive.file(&format!("{MODULES}/{index:03}-{name}.ko"), 0o644, contents);
     }
     archive.file("init", 0o755, &program);
     Ok(Initramfs { bytes: archive.finish(), absent: chosen.absent })
@@ -74,7 +73,7 @@ pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
 fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> {
     let modules = Modules::read(directory)?;
     require(order, |module| modules.has(module))?;
-    let drivers = drivers(order).into_iter().map(|driver| driver.module);
+    let drivers = drivers(order).into_iter().map(|[module, ..]| module);
     modules.choose(&drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect::<Vec<_>>())
 }
 
@@ -87,7 +86,9 @@ fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
     else {
         return Ok(Vec::new());
     };
-    let may_have = |module: &str| payload.may_have(own_name(module));
+    // A driver's own name may differ from its module's.
+    let may_have =
+        |module: &str| payload.may_have(if module == "virtio_pci" { "virtio-pci" } else { module });
     require(order, may_have)?;
     Ok(order.modules.iter().filter(|module| !may_have(module)).map(ToString::to_string).collect())
 }
@@ -95,9 +96,9 @@ fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
 /// Rejects a kernel that lacks a module which the guest needs.
 fn require(order: &GuestOrder, has: impl Fn(&str) -> bool) -> Result<(), Error> {
     let drivers = drivers(order);
-    let absent = drivers.iter().filter(|driver| !has(driver.module));
+    let absent = drivers.iter().filter(|[module, ..]| !has(module));
     let mut lacking: Vec<String> =
-        absent.clone().map(|driver| format!("{} ({})", driver.module, driver.purpose)).collect();
+        absent.clone().map(|[module, purpose, _]| format!("{module} ({purpose})")).collect();
     let absent_groups = order.needed.iter().filter(|group| !group.iter().any(|module| has(module)));
     lacking.extend(absent_groups.map(|group| format!("{} (scenario)", group.join(" or "))));
     if lacking.is_empty() {
@@ -109,7 +110,7 @@ fn require(order: &GuestOrder, has: impl Fn(&str) -> bool) -> Result<(), Error> 
         kernel.image.display(),
         lacking.join(", "),
         searched(kernel.modules.as_deref(), kernel.release.as_deref()),
-        absent.last().map_or(VIRTIO, |driver| driver.way_out)
+        absent.last().map_or(VIRTIO, |[.., way_out]| way_out)
     )
     .into())
 }
@@ -124,11 +125,6 @@ fn searched(modules: Option<&Path>, release: Option<&str>) -> String {
             release.unwrap_or("RELEASE")
         ),
     }
-}
-
-/// A driver's own name, which may differ from its module's.
-fn own_name(module: &str) -> &str {
-    if module == "virtio_pci" { "virtio-pci" } else { module }
 }
 
 /// The loaded part of a program. Only that is read: a quarter of a binary with debug data.
@@ -148,23 +144,14 @@ const VIRTIO: &str =
     "use a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
 const E1000E: &str = "use a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
 
-struct GuestDriver {
-    module: &'static str,
-    purpose: &'static str,
-    /// The remedy if it is missing.
-    way_out: &'static str,
-}
-
-fn drivers(order: &GuestOrder) -> Vec<GuestDriver> {
-    let driver = |module, purpose, way_out| GuestDriver { module, purpose, way_out };
-    let mut drivers = vec![driver("virtio_pci", "bus", VIRTIO), driver("virtio_console", "ports", VIRTIO)];
-    if order.tap.is_some() {
-        let (module, way_out) = match order.nic {
-            Nic::VirtioNet => ("virtio_net", VIRTIO),
-            Nic::E1000e => ("e1000e", E1000E),
-        };
-        drivers.push(driver(module, "network card", way_out));
-    }
+/// The drivers that a guest needs, each with its purpose and with the remedy if it is missing.
+fn drivers(order: &GuestOrder) -> Vec<[&'static str; 3]> {
+    let card = match order.nic {
+        Nic::VirtioNet => ["virtio_net", "network card", VIRTIO],
+        Nic::E1000e => ["e1000e", "network card", E1000E],
+    };
+    let mut drivers = vec![["virtio_pci", "bus", VIRTIO], ["virtio_console", "ports", VIRTIO]];
+    drivers.extend(order.tap.is_some().then_some(card));
     drivers
 }
 
@@ -196,7 +183,6 @@ impl Archive {
     }
 
     /// The whole archive.
-    #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.entry("TRAILER!!!", 0, &[], (0, 0));
         self.bytes

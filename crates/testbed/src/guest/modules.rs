@@ -17,16 +17,11 @@ pub(crate) struct Modules {
     builtin: BTreeSet<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Module {
-    pub(crate) name: String,
-    pub(crate) contents: Vec<u8>,
-}
-
 /// The modules to load, and the optional ones that are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChosenModules {
-    pub(crate) load: Vec<Module>,
+    /// The name and the contents of each, in loading order.
+    pub(crate) load: Vec<(String, Vec<u8>)>,
     /// Requested, but neither built in nor present as a file.
     pub(crate) absent: Vec<String>,
 }
@@ -61,7 +56,6 @@ impl Modules {
         Ok(Self { files, builtin: built_in(&String::from_utf8_lossy(&builtin)) })
     }
 
-    /// Whether it is built in or present as a file.
     pub(crate) fn has(&self, name: &str) -> bool {
         let name = plain_name(name);
         self.builtin.contains(&name) || self.files.contains_key(&name)
@@ -72,10 +66,7 @@ impl Modules {
     /// # Errors
     /// A file that cannot be read or is not a module.
     pub(crate) fn choose(&self, wanted: &[String]) -> Result<ChosenModules, Error> {
-        let mut chosen = ChosenModules {
-            load: Vec::new(),
-            absent: wanted.iter().filter(|name| !self.has(name)).cloned().collect(),
-        };
+        let absent = wanted.iter().filter(|name| !self.has(name)).cloned().collect();
         let mut files = BTreeMap::new();
         let order = order(wanted, |name| -> Result<_, Error> {
             let Some(path) = self.files.get(name) else { return Ok(None) };
@@ -89,11 +80,8 @@ impl Modules {
             files.insert(name.to_owned(), contents);
             Ok(Some(info))
         })?;
-        for name in order {
-            let contents = files.remove(&name).unwrap_or_default();
-            chosen.load.push(Module { name, contents });
-        }
-        Ok(chosen)
+        let load = order.into_iter().filter_map(|name| files.remove_entry(&name)).collect();
+        Ok(ChosenModules { load, absent })
     }
 }
 

@@ -26,9 +26,7 @@ use crate::guest::tools::{Tools, decide};
 /// tried (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
-/// Interval of the checks for the user's interrupt.
 const GLANCE: Duration = Duration::from_millis(20);
-/// Interval of the checks of the virtual CPUs.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_WORK: Duration = Duration::from_secs(10);
 /// Longest time from the end of QEMU's console to QEMU's exit.
@@ -239,13 +237,11 @@ impl Guest {
         GuestState { now: self.started.elapsed(), work, said: self.console.count() }
     }
 
-    /// The console's last lines.
     pub(crate) fn last_words(&self) -> String {
         self.console.tail()
     }
 
     /// QEMU's process.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.process.id()
     }

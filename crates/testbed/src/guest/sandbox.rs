@@ -6,16 +6,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::unistd::geteuid;
 
 /// System calls that our guests do not need: old ones, more privileges, other programs, other
 /// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
-
-/// Longest time for QEMU to print its version, on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether this QEMU was built with a sandbox. Asked once in a process.
 pub(crate) fn has_sandbox(qemu: &Path) -> bool {
@@ -24,24 +21,11 @@ pub(crate) fn has_sandbox(qemu: &Path) -> bool {
     if let Some((_, has)) = known.iter().find(|(path, _)| path == qemu) {
         return *has;
     }
-    let has = accepts_sandbox(qemu).unwrap_or(false);
+    let mut command = Command::new(qemu);
+    command.args(["-sandbox", SANDBOX, "-version"]).stdin(Stdio::null()).stdout(Stdio::null());
+    let has = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
     known.push((qemu.to_owned(), has));
     has
-}
-
-fn accepts_sandbox(qemu: &Path) -> io::Result<bool> {
-    let mut command = Command::new(qemu);
-    command.args(["-sandbox", SANDBOX, "-version"]);
-    let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        if let Some(status) = process.try_wait()? {
-            return Ok(status.success());
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    process.kill()?;
-    process.wait().map(|_| false)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +83,6 @@ fn maps_id(map: &str, id: u32) -> bool {
     })
 }
 
-/// Whether every user may read the file, and its directories.
 fn is_open_to_all(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     path.ancestors().enumerate().all(|(above, path)| {
@@ -116,17 +99,13 @@ pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
     let _ = host::lower_bounds(host::CapabilitySet::empty());
     if let Some(ProcessUser { uid, gid }) = user {
         // SAFETY: an empty list, of which nothing is read.
-        check(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
+        Errno::result(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
         // SAFETY: plain numbers.
-        check(unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
+        Errno::result(unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
         // SAFETY: plain numbers.
-        check(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
+        Errno::result(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
     }
     host::gain_no_privileges()
-}
-
-fn check(result: libc::c_long) -> io::Result<()> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

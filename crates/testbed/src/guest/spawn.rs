@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::guest::sandbox::{self, ProcessUser};
@@ -63,7 +64,7 @@ pub(crate) fn spawn(
     let kept = kept.to_vec();
     // QEMU must not inherit files that the parent of netassay left open.
     let closed = host::open_files()?;
-    let tap = place.tap.as_ref().map(Tap::wanted);
+    let tap = place.tap.as_ref().map(|tap| tap.request);
     let user = place.user;
     let parent = std::process::id().cast_signed();
     // SAFETY: between fork and exec the closure makes system calls only, on numbers that were fixed
@@ -82,10 +83,9 @@ fn settle(
     user: Option<ProcessUser>,
     parent: libc::pid_t,
 ) -> io::Result<()> {
-    let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
     for &namespace in namespaces {
         // SAFETY: an open descriptor of a namespace; 0 takes any kind.
-        check(unsafe { libc::setns(namespace, 0) })?;
+        Errno::result(unsafe { libc::setns(namespace, 0) })?;
     }
     for &fd in closed {
         // SAFETY: plain numbers; a closed descriptor is an error without effect.
@@ -94,12 +94,12 @@ fn settle(
     tap.map_or(Ok(()), open_tap)?;
     for &fd in kept {
         // SAFETY: an open descriptor, and no flags: it is no longer closed by exec.
-        check(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
+        Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
     }
     sandbox::drop_privileges(user)?;
     // Last: a change of credentials makes the kernel forget it.
     // SAFETY: plain numbers.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    Errno::result(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
     // SAFETY: takes nothing.
     if unsafe { libc::getppid() } != parent {
         return Err(io::ErrorKind::NotFound.into());
@@ -112,12 +112,11 @@ fn settle(
 pub(crate) struct Tap {
     /// Reserves the number, which the command line names before the tap can be opened.
     place: OwnedFd,
-    name: [libc::c_char; libc::IFNAMSIZ],
-    flags: libc::c_short,
+    request: TapRequest,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TapRequest {
+struct TapRequest {
     place: RawFd,
     name: [libc::c_char; libc::IFNAMSIZ],
     flags: libc::c_short,
@@ -125,42 +124,41 @@ pub(crate) struct TapRequest {
 
 impl Tap {
     /// The tap of this name; `header`: with the header for unfinished checksums and segments.
-    pub(crate) fn named(name: &str, header: bool) -> io::Result<Self> {
-        let mut bytes = [0; libc::IFNAMSIZ];
-        if name.len() >= bytes.len() {
+    pub(crate) fn named(text: &str, header: bool) -> io::Result<Self> {
+        let mut name = [0; libc::IFNAMSIZ];
+        if text.len() >= name.len() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        for (to, from) in bytes.iter_mut().zip(name.bytes()) {
+        for (to, from) in name.iter_mut().zip(text.bytes()) {
             *to = libc::c_char::from_ne_bytes([from]);
         }
         let flags = libc::IFF_TAP | libc::IFF_NO_PI | if header { libc::IFF_VNET_HDR } else { 0 };
+        let place = OwnedFd::from(File::open("/dev/null")?);
         // The flags are far below 2^15.
-        Ok(Self { place: File::open("/dev/null")?.into(), name: bytes, flags: flags as libc::c_short })
+        let request = TapRequest { place: place.as_raw_fd(), name, flags: flags as libc::c_short };
+        Ok(Self { place, request })
     }
 
     pub(crate) fn fd(&self) -> RawFd {
         self.place.as_raw_fd()
-    }
-
-    pub(crate) fn wanted(&self) -> TapRequest {
-        TapRequest { place: self.fd(), name: self.name, flags: self.flags }
     }
 }
 
 /// Opens it in the network namespace of the calling process, between `fork` and `exec`: a device
 /// belongs to the namespace that opened it. `exec` does not close it.
 fn open_tap(wanted: TapRequest) -> io::Result<()> {
-    let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
     // SAFETY: a text that ends with zero.
-    let device = check(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
+    let device =
+        Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
     // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     request.ifr_name = wanted.name;
     request.ifr_ifru.ifru_flags = wanted.flags;
     // SAFETY: the request outlives the call, which reads it and writes the name back.
-    check(unsafe { libc::ioctl(device, libc::TUNSETIFF, &raw mut request) })?;
+    Errno::result(unsafe { libc::ioctl(device, libc::TUNSETIFF, &raw mut request) })?;
     // SAFETY: two descriptors of this process; nobody uses the second yet.
-    check(unsafe { libc::dup2(device, wanted.place) }).map(drop)
+    Errno::result(unsafe { libc::dup2(device, wanted.place) })?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -35,7 +35,6 @@ pub struct Tools {
 
 impl Tools {
     /// This machine's tools.
-    #[must_use]
     pub fn of_this_machine() -> Self {
         Self { path: env::var_os("PATH").unwrap_or_default(), kvm: "/dev/kvm".into() }
     }

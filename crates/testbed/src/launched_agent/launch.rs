@@ -23,15 +23,9 @@ use crate::reach::{PipedCommand, PipedProcess, TO_ANSWER};
 /// over ssh.
 const SIGNS: Duration = Duration::from_millis(400);
 
-/// The command of the program that boots a guest and relays its agent.
-const GUEST: &str = "guest";
-
-/// An agent that is to be launched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AgentStart<'a> {
-    /// Its host in messages.
     pub(crate) name: &'a str,
-    /// The netassay binary.
     pub(crate) program: &'a Path,
     pub(crate) isolation: Isolation,
     /// The CPUs that it runs on; empty: any.
@@ -59,18 +53,13 @@ impl LaunchedAgent {
         Self::spawn(own_command(start.program, AGENT), start, launch)
     }
 
-    /// Starts an agent on a machine of the user's.
-    pub(crate) fn on_machine(place: &HostPlace, start: AgentStart<'_>) -> Result<Self, Error> {
-        Self::of_machine(place, AGENT, start)
-    }
-
-    /// Starts what will boot a guest on a machine of the user's, and be the pipe of its agent. It
-    /// is greeted twice: before it boots the guest, and as the guest's agent.
-    pub(crate) fn remote_guest(place: &HostPlace, start: AgentStart<'_>) -> Result<Self, Error> {
-        Self::of_machine(place, GUEST, start)
-    }
-
-    fn of_machine(place: &HostPlace, word: &'static str, start: AgentStart<'_>) -> Result<Self, Error> {
+    /// Starts one on a machine of the user's, by netassay's command [`AGENT`] or
+    /// [`super::GUEST`].
+    pub(crate) fn on_machine(
+        place: &HostPlace,
+        word: &'static str,
+        start: AgentStart<'_>,
+    ) -> Result<Self, Error> {
         let (command, name, patience) = match &place.by {
             Some(reached) => (reached.program(&[word]), format!("{} ({place})", start.name), TO_ANSWER),
             None => (own_command(start.program, word), start.name.to_owned(), PATIENCE),
@@ -90,14 +79,11 @@ impl LaunchedAgent {
         Ok(agent)
     }
 
-    /// Starts an agent by a command of this machine.
     fn spawn(command: PipedCommand, start: AgentStart<'_>, launch: Launch) -> Result<Self, Error> {
         let program = command.program();
         let started = command.spawn().map_err(|error| not_started(start.name, &program, &error))?;
         let PipedProcess { process, input, output, stderr } = started;
-        let pid = process.id();
-        let pipes = (input.into(), output.into());
-        Self::launch(start, launch, pipes, (pid, Carrier::Process(process, stderr)))
+        Self::launch(start, launch, (input.into(), output.into()), Carrier::Process(process, stderr))
     }
 
     /// Starts and greets an agent that serves this machine as it is, under the name "host".
@@ -115,7 +101,7 @@ impl LaunchedAgent {
     ) -> Result<Self, Error> {
         let pipes = guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
         let launch = Launch { isolation: start.isolation, cpus: start.cpus.to_vec(), ..Launch::default() };
-        Self::launch(start, launch, pipes, (0, Carrier::Guest(Rc::clone(guest))))
+        Self::launch(start, launch, pipes, Carrier::Guest(Rc::clone(guest)))
     }
 
     /// Sends the first line to an agent that may still start.
@@ -123,16 +109,15 @@ impl LaunchedAgent {
         start: AgentStart<'_>,
         launch: Launch,
         (to, from): (OwnedFd, OwnedFd),
-        (pid, carrier): (u32, Carrier),
+        carrier: Carrier,
     ) -> Result<Self, Error> {
         let mut client = Client::new(start.name, to, from, start.interrupt.clone());
-        let (process, patience) = match &carrier {
-            Carrier::Process(process, _) => (process.id(), PATIENCE),
-            Carrier::Guest(guest) => (guest.borrow().pid(), PATIENCE_WITH_A_GUEST),
+        let (process, pid, patience) = match &carrier {
+            Carrier::Process(process, _) => (process.id(), process.id(), PATIENCE),
+            Carrier::Guest(guest) => (guest.borrow().pid(), 0, PATIENCE_WITH_A_GUEST),
         };
         client.runs_as(process);
         let mut launched = Self {
-            name: start.name.to_owned(),
             client,
             work: Duration::ZERO,
             patience,

@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted, PROTOCOL, Request};
 use agent::{CallError, Client};
+use serde::Serialize;
 
 use crate::console::Console;
 use crate::error::Error;
-use crate::guest::{Guest, GuestOrder};
+use crate::guest::Guest;
 use crate::reach::{RemoteHost, TO_ANSWER};
 
 /// The value that the expected answer of an agent holds; any other answer is an error.
@@ -35,8 +36,11 @@ macro_rules! ask {
 
 pub(crate) use {answer, ask, launch::AgentStart};
 
-/// The command of the program that is an agent.
-const AGENT: &str = "agent";
+pub(crate) const AGENT: &str = "agent";
+
+/// The command of the program that boots a guest and relays its agent. It is greeted twice: before
+/// it boots the guest, and as the guest's agent.
+pub(crate) const GUEST: &str = "guest";
 
 /// Time limit for an agent to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,7 +78,6 @@ const EXIT_OF_LOST: Duration = Duration::from_millis(500);
 /// An agent at work. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct LaunchedAgent {
-    pub(crate) name: String,
     pub(crate) client: Client,
     /// The extra time that its current work may take.
     pub(crate) work: Duration,
@@ -133,16 +136,10 @@ impl LaunchedAgent {
         Ok(())
     }
 
-    /// (of a remote guest) Orders the guest; [`LaunchedAgent::booted`] waits for it as long as its
-    /// machine gives signs of life: that machine knows when a guest hangs.
-    pub(crate) fn boot(&mut self, order: &GuestOrder) -> Result<(), Error> {
-        self.client.send_message(order, ANY_TIME).map_err(|error| self.explain(error))
-    }
-
-    /// Waits for the guest, whose agent answers from then on.
+    /// (of a remote guest) Waits for the guest that was ordered, whose agent answers from then on,
+    /// for as long as its machine gives signs of life: that machine knows when a guest hangs.
     pub(crate) fn booted(&mut self) -> Result<Booted, Error> {
-        let booted = self.client.receive().map_err(|error| self.explain(error))?;
-        let booted = answer!(self, booted, Answer::Booted(booted) => *booted);
+        let booted = answer!(self, self.receive()?, Answer::Booted(booted) => *booted);
         self.patience = PATIENCE_WITH_A_GUEST;
         Ok(booted)
     }
@@ -164,6 +161,15 @@ impl LaunchedAgent {
         self.client.call(request, self.patience()).map_err(|error| self.explain(error))
     }
 
+    /// Sends a request; [`LaunchedAgent::receive`] waits for its answer.
+    pub(crate) fn send(&mut self, request: &impl Serialize, patience: Duration) -> Result<(), Error> {
+        self.client.send(request, patience).map_err(|error| self.explain(error))
+    }
+
+    pub(crate) fn receive(&mut self) -> Result<Answer, Error> {
+        self.client.receive().map_err(|error| self.explain(error))
+    }
+
     /// The answer to a request whose work may take any time.
     pub(crate) fn work_through(&mut self, request: &Request) -> Result<Answer, Error> {
         self.begin(request)?;
@@ -172,14 +178,15 @@ impl LaunchedAgent {
 
     /// Sends a request whose work may take any time; [`LaunchedAgent::next_answer`] waits for it.
     pub(crate) fn begin(&mut self, request: &Request) -> Result<(), Error> {
-        self.client.send(request, ANY_TIME).map_err(|error| self.explain(error))?;
+        self.send(request, ANY_TIME)?;
         self.works();
         Ok(())
     }
 
     /// The next answer to that request. A guest has time as long as it makes progress.
     pub(crate) fn next_answer(&mut self) -> Result<Answer, Error> {
-        let until = Instant::now() + WORK + self.patience;
+        let patience = WORK + self.patience;
+        let until = Instant::now() + patience;
         loop {
             let answer = self.client.receive_within(GLANCE).map_err(|error| self.explain(error))?;
             if let Some(answer) = answer {
@@ -194,8 +201,7 @@ impl LaunchedAgent {
                 }
                 Carrier::Process(..) if Instant::now() < until => {}
                 Carrier::Process(..) => {
-                    let patience = WORK + self.patience;
-                    return Err(CallError::Silent { host: self.name.clone(), patience }.into());
+                    return Err(CallError::Silent { host: self.client.host().to_owned(), patience }.into());
                 }
             }
         }
@@ -223,7 +229,7 @@ impl LaunchedAgent {
                     words if words.is_empty() => words,
                     words => format!("; it said: {words}"),
                 };
-                let (name, pid) = (&self.name, self.pid);
+                let (name, pid) = (self.client.host(), self.pid);
                 Error::Agent(format!(
                     "the {name}'s agent (process {pid}) exited unexpectedly: {status}{said}"
                 ))
@@ -282,7 +288,6 @@ fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
     within(Duration::from_secs(1), look)
 }
 
-/// The first result of `look` within this time.
 fn within<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + time;
     loop {
@@ -353,7 +358,11 @@ mod tests {
             ("signs of life after a refusal", &*refuses, Some(true)),
         ] {
             let (mut agent, _directory) = started_by(script, |program, interrupt| {
-                LaunchedAgent::on_machine(&place, AgentStart::of_machine("receiver", program, interrupt))
+                LaunchedAgent::on_machine(
+                    &place,
+                    AGENT,
+                    AgentStart::of_machine("receiver", program, interrupt),
+                )
             });
             if is_greeted.is_some() {
                 assert_eq!(Some(agent.greet().is_ok()), is_greeted, "{case}");

@@ -23,7 +23,6 @@ pub struct Crossing {
 impl Crossing {
     /// The packets of a condition, on the machines' own interfaces; `None`: there are none. For a
     /// tunnel, the packets of its underlay.
-    #[must_use]
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
             // Full packets of an MTU that the study sets are tried once it is set.
@@ -40,7 +39,6 @@ impl Crossing {
     }
 
     /// Full packets of both protocols, in every family of which both machines have addresses.
-    #[must_use]
     pub fn all_between(found: &BySide<FoundMachine>, own_addresses: bool) -> Vec<Self> {
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
         let has = |family: &Family| {
@@ -77,7 +75,6 @@ impl Crossing {
         Self { family: *family, own: TRAFFIC, port, sent }
     }
 
-    /// Limits the packets to these MTUs.
     pub(super) fn within(self, mtus: BySide<u32>) -> Self {
         let sent = self.sent.map(|side, sent| sent.map(|largest| Some(largest?.min(mtus[side]))));
         Self { sent, ..self }

@@ -7,11 +7,13 @@ use std::net::IpAddr;
 use host::{PairFacts, TakenAddress, same_network};
 use load::Arrived;
 use study::{BySide, Side};
+use thiserror::Error;
 
 use super::crossing::Crossing;
 
 /// Why nothing would be measured between two machines.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{cause}: {remedy}")]
 pub struct PairFault {
     /// The machine, its interface, and what is wrong there.
     pub cause: String,
@@ -19,14 +21,10 @@ pub struct PairFault {
     pub remedy: String,
 }
 
-impl fmt::Display for PairFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.cause, self.remedy)
-    }
-}
-
 /// An end, as its agent described it.
-#[derive(Debug)]
+// It is no error: thiserror names it.
+#[derive(Debug, Error)]
+#[error("the {side} ({host}), interface {}", .facts.link.name)]
 pub(super) struct PairEnd {
     pub(super) side: Side,
     pub(super) host: String,
@@ -46,12 +44,6 @@ impl PairEnd {
     fn is_in_namespace_of(&self, other: &Self) -> bool {
         let [one, other] = [self, other].map(|end| end.facts.boot_id.as_ref().zip(end.facts.namespace));
         one.is_some() && one == other
-    }
-}
-
-impl fmt::Display for PairEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} ({}), interface {}", self.side, self.host, self.facts.link.name)
     }
 }
 

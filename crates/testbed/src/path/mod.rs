@@ -10,12 +10,10 @@ use agent::message::{Answer, Request};
 use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
 use study::{BySide, Family, Fragments, Scenario, Side};
 
-use crate::builder::Options;
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::path::node::Node;
 
-/// The path between the hosts, for runs and switches.
 #[derive(Debug)]
 pub(crate) struct NetworkPath {
     /// Its scenario, which gives its name and its default MTU.
@@ -28,11 +26,6 @@ pub(crate) struct NetworkPath {
 }
 
 impl NetworkPath {
-    pub(crate) fn new(options: &Options) -> Self {
-        let (scenario, tunnel) = (options.state.scenario, options.tunnel());
-        Self { scenario, tunnel, nodes: Vec::new(), discard: None }
-    }
-
     /// Whether both ends are one interface, and packets are received on the CPU that sends.
     pub(crate) fn is_one_interface(&self) -> bool {
         self.scenario == Scenario::Loopback
@@ -40,7 +33,8 @@ impl NetworkPath {
 
     /// The node of this side's virtual machine, and the index of its guest there.
     pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
-        self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, node.guest_of(side)?)))
+        let guest_of = |node: &Node| node.guests.iter().position(|guest| guest.side == Some(side));
+        self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))
     }
 }
 
@@ -55,7 +49,6 @@ pub(crate) struct Addresses {
 pub(crate) const TRAFFIC: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(0, 1), receiver: Addresses::in_network(0, 2) };
 
-/// Addresses of the interfaces under a tunnel.
 pub(crate) const UNDERLAY: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(1, 1), receiver: Addresses::in_network(1, 2) };
 
@@ -124,53 +117,58 @@ pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receive
 /// The tunnel's name in network namespaces of our own.
 pub(crate) const TUNNEL: &str = "vxlan0";
 
-/// A link between two network namespaces.
-#[derive(Debug, Default)]
-pub(crate) struct LinkSetup {
-    /// The IP version that carries a VXLAN tunnel over the veth pair; `None`: there is none.
-    pub(crate) tunnel: Option<Family>,
-    /// The addresses of each end of the tunnel, or of the pair.
-    pub(crate) addresses: BySide<Vec<(IpAddr, u8)>>,
-    /// The CPUs of each end's receive work; empty where that is not steered.
-    pub(crate) steered: BySide<Vec<u32>>,
-    /// The bridge that each end of the tunnel is a port of.
-    pub(crate) bridge: Option<&'static str>,
-}
-
-/// Makes a veth pair between two agents' namespaces and a tunnel over it, and waits until packets
-/// are forwarded.
-pub(crate) fn create_link(hosts: &mut BySide<&mut LaunchedAgent>, setup: LinkSetup) -> Result<(), Error> {
-    let LinkSetup { tunnel, mut addresses, steered, bridge } = setup;
+/// Makes a veth pair between two agents' namespaces, with these addresses or with a tunnel over it,
+/// and waits until packets are forwarded. `steered`: the CPUs of each end's receive work; empty where
+/// that is not steered. `bridge`: the one that each end of the tunnel is a port of.
+pub(crate) fn create_link(
+    hosts: &mut BySide<&mut LaunchedAgent>,
+    tunnel: Option<Family>,
+    families: &[Family],
+    steered: &BySide<Vec<u32>>,
+    bridge: Option<&str>,
+) -> Result<(), Error> {
     // An ordinary user may steer future interfaces only.
-    steer_new(hosts, &steered)?;
+    steer_new(hosts, steered)?;
+    let [name, peer] = [VETH.transmitter, VETH.receiver].map(str::to_owned);
     let peer_pid = hosts.receiver.pid;
-    hosts.transmitter.order(&Request::CreateVeth {
-        name: VETH.transmitter.to_owned(),
-        peer: VETH.receiver.to_owned(),
-        peer_pid,
-    })?;
+    hosts.transmitter.order(&Request::CreateVeth { name, peer, peer_pid })?;
     // Later interfaces, such as a tunnel over this pair, must not be steered again.
     steer_new(hosts, &BySide::default())?;
     for (side, host) in hosts.each_mut() {
         let addresses = match tunnel {
             Some(family) => UNDERLAY[side].with_prefixes(&[family]),
-            None => std::mem::take(&mut addresses[side]),
+            None => TRAFFIC[side].with_prefixes(families),
         };
         host.order(&Request::Configure { interface: VETH[side].to_owned(), addresses })?;
     }
-    let interfaces = |side: Side| [VETH[side]].into_iter().chain(tunnel.map(|_| TUNNEL));
     if let Some(family) = tunnel {
-        let both = UNDERLAY.map(|_, addresses| addresses.in_family(family));
-        for (side, host) in hosts.each_mut() {
-            let vxlan = vxlan_of(both[side], both[side.other()], VETH[side], 0);
-            let (addresses, bridge) = (std::mem::take(&mut addresses[side]), bridge.map(str::to_owned));
-            host.order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
-        }
+        let under = BySide::from_fn(|side| (VETH[side], UNDERLAY[side].in_family(family)));
+        create_tunnel(hosts, (TUNNEL, 0), under, families, bridge)?;
     }
+    hosts.each_mut().into_iter().try_for_each(|(side, host)| await_running(host, VETH[side]))
+}
+
+/// Makes a VXLAN tunnel of this name and number between two hosts, over the interface `under` each
+/// end with its address there. The ends get the traffic's addresses of these families, or are ports of
+/// a bridge.
+pub(crate) fn create_tunnel(
+    hosts: &mut BySide<&mut LaunchedAgent>,
+    (name, number): (&str, u16),
+    under: BySide<(&str, IpAddr)>,
+    families: &[Family],
+    bridge: Option<&str>,
+) -> Result<(), Error> {
+    let (id, port) = Vxlan::numbered(number);
     for (side, host) in hosts.each_mut() {
-        interfaces(side).try_for_each(|interface| await_running(host, interface))?;
+        let ((underlay, local), (_, remote)) = (under[side], under[side.other()]);
+        host.order(&Request::CreateVxlan {
+            name: name.to_owned(),
+            vxlan: Vxlan { id, local, remote, port, underlay: underlay.to_owned() },
+            addresses: TRAFFIC[side].with_prefixes(families),
+            bridge: bridge.map(str::to_owned),
+        })?;
     }
-    Ok(())
+    hosts.each_mut().into_iter().try_for_each(|(_, host)| await_running(host, name))
 }
 
 /// A refusal is ignored: steering the interfaces themselves tells what is missing. Silence is an
@@ -185,7 +183,6 @@ fn steer_new(hosts: &mut BySide<&mut LaunchedAgent>, cpus: &BySide<Vec<u32>>) ->
     Ok(())
 }
 
-/// Waits until an interface forwards packets.
 pub(crate) fn await_running(agent: &mut LaunchedAgent, interface: &str) -> Result<(), Error> {
     agent.order(&Request::AwaitRunning { interface: interface.to_owned() })
 }
@@ -203,16 +200,9 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     (0..NUMBERS).find(is_free).unwrap_or_default()
 }
 
-/// An end of the tunnel with this number.
-pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str, number: u16) -> Vxlan {
-    let (id, port) = Vxlan::numbered(number);
-    Vxlan { id, local, remote, port, underlay: underlay.to_owned() }
-}
-
 /// The default MTU of an underlay, in bytes: that of Ethernet.
 const UNDERLAY_MTU: u32 = 1_500;
 
-/// The MTUs of a tunnel and of its underlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TunnelMtu {
     pub(crate) inner: u32,

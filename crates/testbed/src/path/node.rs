@@ -21,7 +21,6 @@ pub(crate) struct Node {
     /// The machine's own interface that is a port too, with its MTU before.
     pub(crate) wire: Option<(String, u32)>,
     pub(crate) guests: Vec<NodeGuest>,
-    /// The interface under the tunnel, if there is one.
     pub(crate) underlay: Option<String>,
 }
 
@@ -30,7 +29,6 @@ pub(crate) struct NodeGuest {
     /// The side whose host it is; `None`: both are inside it.
     pub(crate) side: Option<Side>,
     pub(crate) process: u32,
-    /// Its own CPUs of the node.
     pub(crate) cpus: Vec<u32>,
 }
 
@@ -41,14 +39,9 @@ impl Node {
         Self { agent, bridge, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None }
     }
 
-    /// A node with a bridge that has no ports yet.
     pub(crate) fn new(mut agent: LaunchedAgent, bridge: &str) -> Result<Self, Error> {
         agent.order(&Request::CreateBridge { name: bridge.to_owned() })?;
         Ok(Self { bridge: bridge.to_owned(), ..Self::without_bridge(agent) })
-    }
-
-    pub(crate) fn guest_of(&self, side: Side) -> Option<usize> {
-        self.guests.iter().position(|guest| guest.side == Some(side))
     }
 
     pub(crate) fn add_tap(&mut self, name: &str) -> Result<(), Error> {
@@ -77,22 +70,18 @@ impl Node {
         Ok(())
     }
 
-    /// Starts watching a window; [`Node::watched`] returns the result.
     pub(crate) fn watch(&mut self, ramp_ns: u64, window_ns: u64) -> Result<(), Error> {
         let processes = self.guests.iter().map(|guest| guest.process).collect();
         let cpus = self.guests.iter().flat_map(|guest| &guest.cpus).copied().collect();
         let underlay = self.underlay.clone();
         let watch = Request::Watch { processes, cpus, underlay, ramp_ns, window_ns };
-        let patience = self.agent.patience();
-        self.agent.client.send(&watch, patience).map_err(|error| self.agent.explain(error))
+        self.agent.send(&watch, self.agent.patience())
     }
 
     pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
-        let watched = self.agent.client.receive().map_err(|error| self.agent.explain(error))?;
-        Ok(answer!(self.agent, watched, Answer::Watched(watched) => *watched))
+        Ok(answer!(self.agent, self.agent.receive()?, Answer::Watched(watched) => *watched))
     }
 
-    /// Describes this host, with the interfaces of the node.
     pub(crate) fn environment(&mut self) -> Result<host::Environment, Error> {
         let wire = self.wire.as_ref().map(|(name, _)| name);
         let mut interfaces: Vec<String> =

@@ -19,7 +19,6 @@ pub struct HostBoot {
 
 impl HostBoot {
     /// Whether the kernel that runs is the default one.
-    #[must_use]
     pub fn is_of_default(&self) -> bool {
         self.release == self.default
     }
@@ -27,7 +26,6 @@ impl HostBoot {
 
 const LENGTH: usize = 36;
 
-/// A host's present boot.
 pub(crate) fn present_boot(shell: &RootShell<'_>, deadline: Deadline) -> Result<HostBoot, Error> {
     read(&shell.launcher.to_string(), &shell.start(BOOT, &[])?.line(deadline)?)
 }
@@ -89,7 +87,6 @@ const UNWRITABLE: [&str; 10] =
 pub(crate) type KernelChoice = [String; 2];
 
 impl Kernels {
-    /// The kernels of a host.
     pub(crate) fn ask(shell: &RootShell<'_>) -> Result<Self, Error> {
         let (mut session, deadline) = (shell.start(KERNELS, &[])?, Deadline::after(TO_ANSWER));
         let mut lines = Vec::new();
@@ -103,7 +100,6 @@ impl Kernels {
         Err(unexpected_answer(&shell.launcher.to_string(), what, ""))
     }
 
-    /// Reads what the script tells.
     fn read(lines: &[String]) -> Self {
         let mut all = Self::default();
         let mut menu = Vec::new();

@@ -23,7 +23,9 @@ const PREFIX: &str = "netassay-ssh-";
 
 impl ControlSocket {
     pub(crate) fn for_host(host: &str) -> Result<Self, Error> {
-        let place = Self::parent();
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let runtime = runtime.filter(|path| path.is_absolute() && path.is_dir());
+        let place = runtime.unwrap_or_else(std::env::temp_dir);
         Self::make(&place).map_err(|error| {
             let place = place.display();
             Error::Machine(format!(
@@ -46,11 +48,6 @@ impl ControlSocket {
                 _ => {}
             }
         }
-    }
-
-    fn parent() -> PathBuf {
-        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        runtime.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(std::env::temp_dir)
     }
 
     pub(crate) fn socket(&self) -> PathBuf {

@@ -14,14 +14,11 @@ use crate::reach::session::PipedCommand;
 
 /// A way to run commands on a host, with standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the documentation of its variants names their fields")]
 pub enum Launcher {
-    /// OpenSSH's `ssh`.
-    Ssh {
-        /// `HOST` or `USER@HOST`; `HOST` may be a word of the user's configuration.
-        destination: String,
-        /// A configuration file in place of the user's (`ssh -F`).
-        config: Option<PathBuf>,
-    },
+    /// OpenSSH's `ssh`. `destination`: `HOST` or `USER@HOST`; `HOST` may be a word of the user's
+    /// configuration. `config`: a configuration file in place of the user's (`ssh -F`).
+    Ssh { destination: String, config: Option<PathBuf> },
     /// Any command that runs its last arguments elsewhere, such as `kubectl exec -i POD --`.
     Words(Vec<String>),
 }
@@ -176,7 +173,6 @@ impl FromStr for HostSpec {
 
 impl HostSpec {
     /// Whether it is this machine.
-    #[must_use]
     pub fn is_here(&self) -> bool {
         self.launcher.is_none()
     }

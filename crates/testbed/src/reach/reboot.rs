@@ -1,6 +1,5 @@
 //! Restarting hosts, and the wait until they are back.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
@@ -8,6 +7,7 @@ use agent::Interrupt;
 use crate::error::Error;
 use crate::reach::boot::{self, HostBoot, KernelChoice, Kernels, present_boot};
 use crate::reach::control_socket::ControlSocket;
+use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{REBOOT, SETTLE};
 use crate::reach::session::{Deadline, RootShell, TO_ANSWER};
@@ -21,40 +21,36 @@ const TO_BEGIN: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A host that is to restart.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Restart<'r> {
-    pub(crate) launcher: &'r Launcher,
+#[derive(Debug)]
+pub(crate) struct Restart {
+    pub(crate) launcher: Launcher,
     /// The login is not root.
     pub(crate) by_sudo: bool,
     /// The release of the kernel for this boot; none: the host's default.
-    pub(crate) kernel: Option<&'r str>,
+    pub(crate) kernel: Option<String>,
 }
 
 /// Restarts these hosts at once, and waits until each of them answers from another boot. Returns
 /// these boots, in order.
 pub(crate) fn reboot_all(
-    hosts: &[Restart<'_>],
+    hosts: &[Restart],
     within: Duration,
     interrupt: &Interrupt,
 ) -> Result<Vec<HostBoot>, Error> {
-    thread::scope(|scope| {
-        let all: Vec<_> = hosts.iter().map(|host| scope.spawn(|| reboot(*host, within, interrupt))).collect();
-        let (mut boots, mut errors) = (Vec::new(), Vec::new());
-        for one in all {
-            match one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
-                Ok(boot) => boots.push(boot),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => errors.push(error),
-            }
+    let (mut boots, mut errors) = (Vec::new(), Vec::new());
+    for rebooted in in_parallel(hosts, |host| reboot(host, within, interrupt)) {
+        match rebooted {
+            Ok(boot) => boots.push(boot),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => errors.push(error.to_string()),
         }
-        let errors: Vec<String> = errors.iter().map(Error::to_string).collect();
-        if errors.is_empty() { Ok(boots) } else { Err(Error::Machine(errors.join("; "))) }
-    })
+    }
+    if errors.is_empty() { Ok(boots) } else { Err(Error::Machine(errors.join("; "))) }
 }
 
 /// Restarts those hosts with their default kernel that run another kernel. Nobody waits for them;
 /// after a failure their next restart does the same.
-pub(crate) fn restart_with_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
+pub(crate) fn restart_with_default(hosts: &[Restart], interrupt: &Interrupt) {
     for host in hosts {
         let _ = connected(host, interrupt, |shell| {
             let now = present_boot(shell, Deadline::after(TO_ANSWER))?;
@@ -65,34 +61,34 @@ pub(crate) fn restart_with_default(hosts: &[Restart<'_>], interrupt: &Interrupt)
 
 /// Does something over a connection of its own.
 fn connected<T>(
-    of: &Restart<'_>,
+    of: &Restart,
     interrupt: &Interrupt,
     work: impl FnOnce(&RootShell<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let Restart { launcher, by_sudo, .. } = *of;
+    let Restart { launcher, by_sudo, .. } = of;
     let control = ControlSocket::for_host(&launcher.to_string())?;
-    work(&RootShell { launcher, by_sudo, control: &control.socket(), interrupt })
+    work(&RootShell { launcher, by_sudo: *by_sudo, control: &control, interrupt })
 }
 
-fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<HostBoot, Error> {
-    let (host, kernel) = (of.launcher.to_string(), of.kernel);
+fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostBoot, Error> {
+    let (host, kernel) = (of.launcher.to_string(), of.kernel.as_deref());
     let before = retry(interrupt, || {
-        connected(&of, interrupt, |shell| present_boot(shell, Deadline::after(TO_ANSWER)))
+        connected(of, interrupt, |shell| present_boot(shell, Deadline::after(TO_ANSWER)))
     })?;
     let choose = |release: &str| {
-        let kernels = retry(interrupt, || connected(&of, interrupt, Kernels::ask))?;
+        let kernels = retry(interrupt, || connected(of, interrupt, Kernels::ask))?;
         kernels.choice(release).map_err(|why| unbootable(&host, &why))
     };
     let choice = kernel.map(choose).transpose()?;
     let begun = Instant::now();
-    retry(interrupt, || connected(&of, interrupt, |shell| order(shell, choice.as_ref(), &before)))?;
+    retry(interrupt, || connected(of, interrupt, |shell| order(shell, choice.as_ref(), &before)))?;
     let by = choice.as_ref().map_or("default", |[by, _]| by);
     let is_to_settle = choice.is_some() || !before.is_of_default();
     let mut last = None;
     loop {
         let left = within.saturating_sub(begun.elapsed());
         // The connection of the boot before is dead.
-        let settled = connected(&of, interrupt, |shell| {
+        let settled = connected(of, interrupt, |shell| {
             let now = present_boot(shell, Deadline::after(left.min(TO_ANSWER)))?;
             if now.id != before.id && is_to_settle {
                 // Nothing of what was chosen for that boot is left.
@@ -161,20 +157,14 @@ fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot
 }
 
 fn pause(interrupt: &Interrupt) -> Result<(), Error> {
-    let until = Instant::now() + PAUSE;
-    while Instant::now() < until {
-        if interrupt.is_tripped() {
-            return Err(Error::Interrupted);
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    Ok(())
+    if interrupt.trips_within(PAUSE) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::thread;
 
     use super::*;
 
@@ -189,8 +179,8 @@ mod tests {
         Launcher::Words(words.map(str::to_owned).to_vec())
     }
 
-    fn restart(launcher: &Launcher) -> Restart<'_> {
-        Restart { launcher, by_sudo: false, kernel: None }
+    fn restart(launcher: &Launcher) -> Restart {
+        Restart { launcher: launcher.clone(), by_sudo: false, kernel: None }
     }
 
     fn rebooted(launcher: &Launcher, within_ms: u64) -> Result<Vec<HostBoot>, Error> {
@@ -209,7 +199,7 @@ mod tests {
         fs::write(directory.path().join("next"), SECOND).unwrap();
         let launcher = host(directory.path(), GOES_DOWN);
         let interrupt = Interrupt::new().unwrap();
-        let control = ControlSocket::for_host("host").unwrap().socket();
+        let control = ControlSocket::for_host("host").unwrap();
         let shell =
             RootShell { launcher: &launcher, by_sudo: false, control: &control, interrupt: &interrupt };
         assert_eq!(present_boot(&shell, Deadline::after(TO_ANSWER)).unwrap().id, FIRST);
@@ -235,10 +225,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let chosen = |kernel: &str, starts: &str| {
             let launcher = with_kernels(directory.path(), starts);
-            let restart = Restart { launcher: &launcher, by_sudo: false, kernel: Some(kernel) };
-            let boots = reboot_all(&[restart], Duration::from_secs(60), &Interrupt::new().unwrap());
+            let restart = [Restart { kernel: Some(kernel.to_owned()), ..restart(&launcher) }];
+            let boots = reboot_all(&restart, Duration::from_secs(60), &Interrupt::new().unwrap());
             let boots = boots.map_err(|error| error.to_string())?;
-            restart_with_default(&[restart], &Interrupt::new().unwrap());
+            restart_with_default(&restart, &Interrupt::new().unwrap());
             Ok::<_, String>((boots[0].release.clone(), boots[0].default.clone()))
         };
         let of = |kernel: &str| (kernel.to_owned(), "6.1".to_owned());

@@ -1,26 +1,25 @@
 //! A connection to a host, and the program there.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::net::IpAddr;
-use std::path::Path;
-use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Interrupt, Launch};
+use agent::{Interrupt, Launch, repeat};
 
 use crate::error::Error;
 use crate::reach::binary::{Binary, SentFile};
 use crate::reach::boot::{self, HostBoot, Kernels};
 use crate::reach::control_socket::ControlSocket;
+use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{KEEP, RUN, TAKE};
 use crate::reach::session::{
-    Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, sudo_argument, unexpected_answer,
+    Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
 };
 
 /// Space in the program's directory beside the program, in KiB.
@@ -55,22 +54,9 @@ pub struct RemoteHost {
     is_lost: AtomicBool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Rights {
-    user: u32,
-    /// The effective capabilities, a bit for each; `None`: the host does not tell.
-    capabilities: Option<u64>,
-}
-
 /// `CAP_NET_ADMIN` and `CAP_SYS_ADMIN` of linux/capability.h.
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
-
-impl Rights {
-    fn has(self, capability: u32) -> bool {
-        self.capabilities.is_none_or(|all| all & 1 << capability != 0)
-    }
-}
 
 /// Conditions under which the program stays on a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +98,9 @@ pub struct ConnectionAddresses {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SetupAnswer {
     architecture: String,
-    rights: Rights,
+    user: u32,
+    /// The effective capabilities, a bit for each; `None`: the host does not tell.
+    capabilities: Option<u64>,
     /// Whether it has the program.
     has: bool,
     /// Whether it unpacks what is compressed by gzip.
@@ -170,10 +158,14 @@ impl RemoteHost {
         if !reached.setup.has {
             reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
         }
-        let input = reached.holder.input.take();
-        let signs = input.map(|input| give_signs_of_life(input, stay.lease / 3)).transpose();
-        reached.signs =
-            signs.map_err(|error| Error::Machine(format!("{host}: cannot start {launcher}: {error}")))?;
+        // Without signs of life the far side removes the program at the end of the lease.
+        if let Some(mut input) = reached.holder.input.take() {
+            let mut word: &[u8] = b"hold\n";
+            let give = move || input.write_all(std::mem::replace(&mut word, b"\n")).is_ok();
+            let signs = repeat("signs of life", stay.lease / 3, give);
+            let failed = |error| Error::Machine(format!("{host}: cannot start {launcher}: {error}"));
+            reached.signs = Some(signs.map_err(failed)?);
+        }
         Ok(reached)
     }
 
@@ -187,18 +179,8 @@ impl RemoteHost {
         stay: Retention,
         interrupt: &Interrupt,
     ) -> Result<Vec<Arc<Self>>, Error> {
-        thread::scope(|scope| {
-            let all: Vec<_> = launchers
-                .iter()
-                .map(|launcher| scope.spawn(|| Self::connect(launcher, binary, stay, interrupt)))
-                .collect();
-            all.into_iter()
-                .map(|one| match one.join() {
-                    Ok(reached) => reached.map(Arc::new),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                })
-                .collect()
-        })
+        let connect = |launcher: &&Launcher| Self::connect(launcher, binary, stay, interrupt).map(Arc::new);
+        in_parallel(launchers, connect).into_iter().collect()
     }
 
     /// Brings a file there, unless it is there, and tells its path. It goes with the connection.
@@ -218,8 +200,7 @@ impl RemoteHost {
     fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
         let host = self.launcher.to_string();
         let packed = self.setup.packed;
-        let form = if packed { "yes" } else { "no" };
-        let arguments = [self.setup.directory.as_str(), &file.sum, form, name];
+        let arguments = [self.setup.directory.as_str(), &file.sum, yes_or_no(packed), name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
         let mut session = ScriptSession::start(&host, command, interrupt)?;
         let input = session.input.take();
@@ -254,13 +235,12 @@ impl RemoteHost {
 
     /// The command that runs the program there with these arguments: `agent` for an agent.
     pub(crate) fn program(&self, arguments: &[&str]) -> PipedCommand {
-        let all = [&[self.setup.directory.as_str(), sudo_argument(self.setup.by_sudo)], arguments].concat();
+        let all = [&[self.setup.directory.as_str(), yes_or_no(self.setup.by_sudo)], arguments].concat();
         self.launcher.command(RUN, &all, &self.control.socket())
     }
 
     pub(crate) fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
-        let control = self.control.socket();
-        boot::present_boot(&self.root_shell(&control, interrupt), Deadline::after(TO_ANSWER))
+        boot::present_boot(&self.root_shell(interrupt), Deadline::after(TO_ANSWER))
     }
 
     /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
@@ -269,30 +249,28 @@ impl RemoteHost {
         releases: &BTreeSet<String>,
         interrupt: &Interrupt,
     ) -> Result<Option<String>, Error> {
-        let control = self.control.socket();
-        let kernels = Kernels::ask(&self.root_shell(&control, interrupt))?;
+        let kernels = Kernels::ask(&self.root_shell(interrupt))?;
         Ok(releases.iter().find_map(|release| kernels.choice(release).err()))
     }
 
-    fn root_shell<'a>(&'a self, control: &'a Path, interrupt: &'a Interrupt) -> RootShell<'a> {
-        RootShell { launcher: &self.launcher, by_sudo: self.setup.by_sudo, control, interrupt }
+    fn root_shell<'a>(&'a self, interrupt: &'a Interrupt) -> RootShell<'a> {
+        let Self { launcher, setup: SetupAnswer { by_sudo, .. }, control, .. } = self;
+        RootShell { launcher, by_sudo: *by_sudo, control, interrupt }
     }
 
     /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
     /// container's root.
-    #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
-        match self.setup.rights {
+        match self.setup.user {
             _ if self.setup.by_sudo => None,
-            Rights { user: 0, .. } => (!self.setup.rights.has(NET_ADMIN)).then_some("CAP_NET_ADMIN"),
+            0 => (!self.setup.has_capability(NET_ADMIN)).then_some("CAP_NET_ADMIN"),
             _ => Some("root"),
         }
     }
 
     /// Whether agents there make network namespaces of the machine's root.
-    #[must_use]
     pub fn makes_namespaces(&self) -> bool {
-        self.lacks().is_none() && (self.setup.by_sudo || self.setup.rights.has(SYS_ADMIN))
+        self.lacks().is_none() && (self.setup.by_sudo || self.setup.has_capability(SYS_ADMIN))
     }
 
     /// Notes whether an agent there stopped to answer.
@@ -301,27 +279,9 @@ impl RemoteHost {
     }
 
     /// Whether the last agent there stopped to answer: then the host is not asked anything more.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
-}
-
-/// Gives signs of life to what keeps the program on the host, from a thread of their own: without
-/// them it removes the program at the end of the lease. Dropping the result ends them.
-fn give_signs_of_life(mut input: ChildStdin, interval: Duration) -> io::Result<Sender<()>> {
-    let (end, ended) = channel::<()>();
-    let give = move || {
-        let mut word: &[u8] = b"hold\n";
-        while input.write_all(word).is_ok() {
-            word = b"\n";
-            if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-        }
-    };
-    thread::Builder::new().name("signs of life".to_owned()).spawn(give)?;
-    Ok(end)
 }
 
 impl Drop for RemoteHost {
@@ -354,8 +314,11 @@ impl SetupAnswer {
         };
         let (has, packed, by_sudo) = (flag()?, flag()?, flag()?);
         let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
-        let rights = Rights { user, capabilities };
-        Some(Self { architecture, rights, has, packed, by_sudo, directory })
+        Some(Self { architecture, user, capabilities, has, packed, by_sudo, directory })
+    }
+
+    fn has_capability(&self, capability: u32) -> bool {
+        self.capabilities.is_none_or(|all| all & 1 << capability != 0)
     }
 }
 

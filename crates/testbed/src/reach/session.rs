@@ -2,16 +2,16 @@
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::AsFd as _;
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::{Interrupt, ReadLimiter};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use agent::{Interrupt, ReadLimiter, Wake};
+use nix::poll::PollFlags;
 
 use crate::console::Console;
 use crate::error::Error;
+use crate::reach::control_socket::ControlSocket;
 use crate::reach::launcher::Launcher;
 
 /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
@@ -36,28 +36,26 @@ pub(crate) fn unexpected_answer(host: &str, got: &str, hint: &str) -> Error {
     Error::Machine(format!("{host} answered {got:?}, and not what netassay's script says{hint}"))
 }
 
-/// The means to run scripts that need root on a host.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RootShell<'a> {
     pub(crate) launcher: &'a Launcher,
     /// The login is not root.
     pub(crate) by_sudo: bool,
-    /// The socket of the connection.
-    pub(crate) control: &'a Path,
+    pub(crate) control: &'a ControlSocket,
     pub(crate) interrupt: &'a Interrupt,
 }
 
 impl RootShell<'_> {
     pub(crate) fn start(&self, script: &str, arguments: &[&str]) -> Result<ScriptSession, Error> {
-        let arguments = [&[sudo_argument(self.by_sudo)], arguments].concat();
-        let command = self.launcher.command(script, &arguments, self.control);
+        let arguments = [&[yes_or_no(self.by_sudo)], arguments].concat();
+        let command = self.launcher.command(script, &arguments, &self.control.socket());
         ScriptSession::start(&self.launcher.to_string(), command, self.interrupt)
     }
 }
 
-/// The argument of a script that tells whether it needs sudo.
-pub(crate) fn sudo_argument(by_sudo: bool) -> &'static str {
-    if by_sudo { "yes" } else { "no" }
+/// A script's argument for a condition.
+pub(crate) fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
 }
 
 /// A script that runs on a host, until this is dropped.
@@ -66,7 +64,10 @@ pub(crate) struct ScriptSession {
     host: String,
     pub(crate) process: Child,
     pub(crate) input: Option<ChildStdin>,
-    lines: OutputLines,
+    output: ChildStdout,
+    /// What was read of the output, and is not yet a line.
+    pending: Vec<u8>,
+    pace: ReadLimiter,
     stderr: Console,
     interrupt: Interrupt,
     is_ssh: bool,
@@ -83,7 +84,9 @@ impl ScriptSession {
             host: host.to_owned(),
             process,
             input: Some(input),
-            lines: OutputLines { from: output, pending: Vec::new(), pace: ReadLimiter::default() },
+            output,
+            pending: Vec::new(),
+            pace: ReadLimiter::default(),
             stderr,
             interrupt: interrupt.clone(),
             is_ssh: program == "ssh",
@@ -101,10 +104,17 @@ impl ScriptSession {
         Ok(rest.to_owned())
     }
 
-    /// The next line that it answers; otherwise its end, with its last words in the error.
+    /// The next line that it answers, without its end, made harmless; otherwise the script's end,
+    /// with its last words in the error.
     pub(crate) fn line(&mut self, deadline: Deadline) -> Result<String, Error> {
-        let line = self.lines.next(deadline.at, &self.interrupt);
-        line.map_err(|no_line| self.failed(no_line, deadline))
+        loop {
+            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.pending.drain(..=end).collect();
+                return Ok(words::sanitised_line(&String::from_utf8_lossy(&line[..end])).into_owned());
+            }
+            let more = if self.pending.len() > LONGEST { Err(NoMore::Endless) } else { self.read(deadline) };
+            more.map_err(|no_more| self.failed(no_more, deadline))?;
+        }
     }
 
     /// The script's output to its end, unchanged, at most `most` bytes; and its exit status, if it
@@ -115,36 +125,59 @@ impl ScriptSession {
         deadline: Deadline,
     ) -> Result<(Vec<u8>, Option<ExitStatus>), Error> {
         self.input = None;
-        let rest = self.lines.read_to_end(most, deadline.at, &self.interrupt);
-        let rest = rest.map_err(|no_line| self.failed(no_line, deadline))?;
+        loop {
+            match self.read(deadline) {
+                Ok(()) if self.pending.len() > most => return Err(self.failed(NoMore::Endless, deadline)),
+                Ok(()) => {}
+                Err(NoMore::Ended) => break,
+                Err(other) => return Err(self.failed(other, deadline)),
+            }
+        }
         let status = self.exit(deadline.at);
         self.end();
-        Ok((rest, status))
+        Ok((std::mem::take(&mut self.pending), status))
+    }
+
+    fn read(&mut self, deadline: Deadline) -> Result<(), NoMore> {
+        if Instant::now() >= deadline.at {
+            return Err(NoMore::Late);
+        }
+        match self.interrupt.wait_for(self.output.as_fd(), PollFlags::POLLIN, deadline.at) {
+            Ok(Wake::Interrupted) => return Err(NoMore::Interrupted),
+            Ok(Wake::Ready) => {}
+            Ok(Wake::Timeout) | Err(_) => return Err(NoMore::Late),
+        }
+        let mut piece = [0; 1024];
+        self.pace.pause();
+        match self.output.read(&mut piece) {
+            Ok(0) => return Err(NoMore::Ended),
+            Ok(count) => self.pending.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return Err(NoMore::Ended),
+        }
+        Ok(())
     }
 
     pub(crate) fn last_words(&self) -> String {
         self.stderr.last_words()
     }
 
-    fn failed(&mut self, no_line: NoLine, deadline: Deadline) -> Error {
+    fn failed(&mut self, no_more: NoMore, deadline: Deadline) -> Error {
         self.input = None;
-        let status = match no_line {
-            NoLine::Ended => self.exit(deadline.at),
-            _ => None,
-        };
+        let status = if no_more == NoMore::Ended { self.exit(deadline.at) } else { None };
         self.end();
         let host = &self.host;
         let said = Some(self.stderr.last_words()).filter(|said| !said.is_empty());
         let hint = if self.is_at_login { GUARD } else { "" };
-        match no_line {
-            NoLine::Interrupted => Error::Interrupted,
-            NoLine::Endless => unexpected_answer(host, "what has no end", hint),
-            NoLine::Late => Error::Unanswered(format!(
+        match no_more {
+            NoMore::Interrupted => Error::Interrupted,
+            NoMore::Endless => unexpected_answer(host, "what has no end", hint),
+            NoMore::Late => Error::Unanswered(format!(
                 "{host} did not answer within {} s; it said: {}{hint}",
                 deadline.patience.as_secs(),
                 said.as_deref().unwrap_or("nothing")
             )),
-            NoLine::Ended => {
+            NoMore::Ended => {
                 let is_of_ssh = self.is_ssh && status.is_some_and(|status| status.code() == Some(OF_SSH));
                 // Another launcher may fail before there is a shell, and says so.
                 let is_of_shell = self.is_ssh || said.is_none();
@@ -214,83 +247,15 @@ fn hint_of(said: &str, host: &str) -> String {
 /// The longest line that a host's shell may answer, in bytes.
 const LONGEST: usize = 4 << 10;
 
-#[derive(Debug)]
-struct OutputLines {
-    from: ChildStdout,
-    pending: Vec<u8>,
-    pace: ReadLimiter,
-}
-
+/// Why there is no more of a script's output.
 #[derive(Debug, PartialEq, Eq)]
-enum NoLine {
+enum NoMore {
     /// The output ended.
     Ended,
     Late,
     Interrupted,
-    /// The line is too long.
+    /// A line, or the whole, is too long.
     Endless,
-}
-
-impl OutputLines {
-    /// The next line, without its end, made harmless.
-    fn next(&mut self, deadline: Instant, interrupt: &Interrupt) -> Result<String, NoLine> {
-        loop {
-            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.pending.drain(..=end).collect();
-                return Ok(words::sanitised_line(&String::from_utf8_lossy(&line[..end])).into_owned());
-            }
-            if self.pending.len() > LONGEST {
-                return Err(NoLine::Endless);
-            }
-            self.take_more(deadline, interrupt)?;
-        }
-    }
-
-    /// The output to its end, unchanged; more than `most` bytes are an error.
-    fn read_to_end(
-        &mut self,
-        most: usize,
-        deadline: Instant,
-        interrupt: &Interrupt,
-    ) -> Result<Vec<u8>, NoLine> {
-        loop {
-            match self.take_more(deadline, interrupt) {
-                Ok(()) if self.pending.len() > most => return Err(NoLine::Endless),
-                Ok(()) => {}
-                Err(NoLine::Ended) => return Ok(std::mem::take(&mut self.pending)),
-                Err(other) => return Err(other),
-            }
-        }
-    }
-
-    fn take_more(&mut self, deadline: Instant, interrupt: &Interrupt) -> Result<(), NoLine> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(NoLine::Late);
-        }
-        let wait = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
-        let mut watched = [
-            PollFd::new(self.from.as_fd(), PollFlags::POLLIN),
-            PollFd::new(interrupt.as_fd(), PollFlags::POLLIN),
-        ];
-        // A signal is no answer: the caller looks again.
-        let _ = poll(&mut watched, wait);
-        let [ready, stop] = watched.map(|one| one.any().unwrap_or(false));
-        if stop {
-            return Err(NoLine::Interrupted);
-        }
-        if ready {
-            let mut piece = [0; 1024];
-            self.pace.pause();
-            match self.from.read(&mut piece) {
-                Ok(0) => return Err(NoLine::Ended),
-                Ok(count) => self.pending.extend_from_slice(&piece[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Err(NoLine::Ended),
-            }
-        }
-        Ok(())
-    }
 }
 
 /// A command, and what its input begins with: the script, where it is a host's shell.
@@ -300,7 +265,6 @@ pub(crate) struct PipedCommand {
     pub(crate) first_line: String,
 }
 
-/// A program that was started.
 #[derive(Debug)]
 pub(crate) struct PipedProcess {
     pub(crate) process: Child,

@@ -65,7 +65,7 @@ fn a_socket_that_would_drop_anyway_remains_the_limit() {
         (received.messages, received.socket_drops) = (taken, 100_000 - taken);
         let limit = limit(&case.0, &case.1);
         assert_eq!(limit.label, expected, "{:#?}", limit.evidence);
-        let contended = |what: &Evidence| matches!(what, Evidence::Contended(_));
+        let contended = |what: &Evidence| matches!(what, Evidence::Contended { .. });
         assert!(limit.evidence.iter().any(contended), "{:#?}", limit.evidence);
     }
 }
