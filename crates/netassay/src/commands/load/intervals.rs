@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use record::{Column, CountedEvents, Series};
-use report::{Table};
+use report::Table;
 use results::{figure, percent};
 
 /// The time between two instants of a run, and the counters that the traffic moves.
@@ -46,7 +46,6 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     table
 }
 
-/// The heading of a counter.
 fn heading(column: &Column<'_>) -> String {
     let spoken = column.name.replace('_', " ");
     match column.counts {

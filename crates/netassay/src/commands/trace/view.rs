@@ -1,5 +1,7 @@
 //! The view of a path's trace: its stages, and the functions that take the CPU.
 
+use std::collections::BTreeSet;
+
 use host::perf::{FunctionCost, Profile};
 use report::document::Block;
 use report::{Table, TitledTable};
@@ -26,7 +28,6 @@ pub(super) fn blocks(found: &PathTrace) -> Vec<Block<'static>> {
     blocks
 }
 
-/// The unit in the heading of a table.
 fn short_unit(exact: bool) -> &'static str {
     if exact { "instr." } else { "ns" }
 }
@@ -45,30 +46,21 @@ fn stages(found: &PathTrace) -> Table {
     let names: Vec<[String; 2]> = steps.iter().map(|step| step.map(|place| found.name(place))).collect();
     let stages = stages_by_end(names.iter().map(|[from, to]| (from.as_str(), to.as_str())));
     match found.traces.as_slice() {
-        [one] => alone(one, &stages, unit),
+        [one] => alone(one, stages, unit),
         several => beside_each_other(several, steps.into_iter().zip(stages), unit),
     }
 }
 
 /// The table of one trace, whose rows are called so.
-fn alone(traced: &SizedTrace, stages: &[String], unit: &str) -> Table {
+fn alone(traced: &SizedTrace, stages: Vec<String>, unit: &str) -> Table {
     let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).uncut(&[0, 1]);
-    for (stage, row) in stages.iter().zip(&traced.rows) {
-        let [p50, _, p99] = row.quantiles;
-        let cells = [
-            stage.clone(),
-            cost(traced, row),
-            share(traced, row),
-            figure(p50 as f64),
-            figure(p99 as f64),
-            figure(row.outside),
-        ];
-        table.row(&cells.each_ref().map(String::as_str));
+    for (stage, row) in stages.into_iter().zip(&traced.rows) {
+        let [p50, _, p99] = row.quantiles.map(|time| figure(time as f64));
+        add_row(&mut table, &[stage, cost(traced, row), share(traced, row), p50, p99, figure(row.outside)]);
     }
     table
 }
 
-/// The table of several sizes of one path.
 fn beside_each_other<'d>(
     traces: &[SizedTrace],
     steps: impl Iterator<Item = ([Place<'d>; 2], String)>,
@@ -80,19 +72,25 @@ fn beside_each_other<'d>(
         units.extend([unit, "%"]);
     }
     let (costs, shares): (Vec<usize>, Vec<usize>) = (1..sizes.len()).partition(|column| column % 2 == 1);
-    let mut table = Table::new(&sizes.iter().map(String::as_str).collect::<Vec<_>>())
-        .units(&units)
-        .optional(&shares)
-        .uncut(&[&[0], &costs[..]].concat());
+    let table = with_heads(&sizes).units(&units).optional(&shares);
+    let mut table = table.uncut(&[&[0], &costs[..]].concat());
     for (step, stage) in steps {
-        let mut cells = vec![stage];
-        for traced in traces {
-            let shown = traced.row(step).map(|row| [cost(traced, row), share(traced, row)]);
-            cells.extend(shown.unwrap_or_else(|| ["-", "-"].map(str::to_owned)));
-        }
-        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        let of_size = |traced: &SizedTrace| match traced.row(step) {
+            Some(row) => [cost(traced, row), share(traced, row)],
+            None => ["-", "-"].map(str::to_owned),
+        };
+        let cells: Vec<String> = [stage].into_iter().chain(traces.iter().flat_map(of_size)).collect();
+        add_row(&mut table, &cells);
     }
     table
+}
+
+fn with_heads(heads: &[String]) -> Table {
+    Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn add_row(table: &mut Table, cells: &[String]) {
+    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn sentences(found: &PathTrace) -> Vec<String> {
@@ -234,14 +232,15 @@ const MOST_FUNCTIONS: usize = 15;
 
 fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
     let unit = short_unit(exact);
+    let is_alone = sampled.len() == 1;
     // Of several sizes the shares have no room.
-    let columns = if sampled.len() == 1 { 3 } else { 2 };
+    let columns = if is_alone { 3 } else { 2 };
     let mut heads = vec!["function".to_owned()];
     for (traced, _) in sampled {
-        let of = if sampled.len() == 1 { String::new() } else { format!("{} B, ", traced.asked.message) };
+        let of = if is_alone { String::new() } else { format!("{} B, ", traced.asked.message) };
         heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
     }
-    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>()).uncut(&[0, 1]);
+    let mut table = with_heads(&heads).uncut(&[0, 1]);
     let names = dearest(sampled);
     let (shown, rest) = names.split_at(names.len().min(MOST_FUNCTIONS));
     for name in shown {
@@ -249,9 +248,9 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
         for (traced, _) in sampled {
             let cost = traced.functions.iter().find(|cost| cost.name == **name);
             let numbers = cost.map_or([0.0; 3], |cost| [cost.cost, cost.error, 100.0 * cost.share]);
-            cells.extend(numbers[..columns].iter().map(|number| figure(*number)));
+            cells.extend(numbers.into_iter().take(columns).map(figure));
         }
-        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        add_row(&mut table, &cells);
     }
     if rest.is_empty() {
         return table;
@@ -264,7 +263,7 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
         let share = figure(100.0 * rest / profile.message.max(1e-9));
         cells.extend([figure(rest), String::new(), share].into_iter().take(columns));
     }
-    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    add_row(&mut table, &cells);
     table
 }
 
@@ -272,13 +271,8 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
 fn dearest<'d>(sampled: &[(&'d SizedTrace, &Profile)]) -> Vec<&'d str> {
     let mut costs: Vec<&FunctionCost> = sampled.iter().flat_map(|(traced, _)| &traced.functions).collect();
     costs.sort_by(|one, other| other.cost.total_cmp(&one.cost));
-    let mut names: Vec<&str> = Vec::new();
-    for cost in costs {
-        if !names.contains(&cost.name.as_str()) {
-            names.push(&cost.name);
-        }
-    }
-    names
+    let mut known = BTreeSet::new();
+    costs.into_iter().map(|cost| cost.name.as_str()).filter(|name| known.insert(*name)).collect()
 }
 
 fn profile_sentences(sampled: &[(&SizedTrace, &Profile)], unit: &str) -> Vec<String> {
