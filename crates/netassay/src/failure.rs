@@ -91,8 +91,10 @@ impl Failure {
         match self {
             Self::BrokenPipe => exit::OK,
             // A bisection would take the usual code for a bad commit.
-            Self::CommandLine(error) if error.use_stderr() && bisects() => exit::BISECT_STOP + exit::USAGE,
-            Self::CommandLine(error) if error.use_stderr() => exit::USAGE,
+            Self::CommandLine(error) if error.use_stderr() => {
+                let bisects = std::env::args_os().any(|word| word == "--bisect");
+                if bisects { exit::BISECT_STOP + exit::USAGE } else { exit::USAGE }
+            }
             Self::CommandLine(_) => exit::OK,
             Self::Study(_) | Self::Usage(_) => exit::USAGE,
             Self::Samples(samples::SamplesError::Read { .. }) => exit::ENVIRONMENT,
@@ -140,11 +142,6 @@ impl From<results::Error> for Failure {
             _ => Self::Usage(error.to_string()),
         }
     }
-}
-
-/// True if the command line asks for the exit codes of a bisection.
-fn bisects() -> bool {
-    std::env::args_os().any(|word| word == "--bisect")
 }
 
 /// Prints to standard error. Quoted text cannot command the terminal.

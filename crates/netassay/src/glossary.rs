@@ -8,9 +8,6 @@ use words::{
     suggest,
 };
 
-/// The most suggestions for an unknown word.
-const NEAR: usize = 3;
-
 /// The sections (`# TITLE`) in order, with the terms that no table declares: a line for each, with
 /// its name, its other names, and after a colon its meaning.
 const TERMS: &str = include_str!("glossary/terms.txt");
@@ -32,7 +29,6 @@ pub(crate) struct Entry {
     pub(crate) meaning: String,
 }
 
-/// All definitions in the order of `docs/glossary.md`.
 pub(crate) fn entries() -> Vec<Entry> {
     let sections = TERMS.split("# ").filter_map(|section| section.split_once('\n'));
     sections
@@ -43,7 +39,6 @@ pub(crate) fn entries() -> Vec<Entry> {
         .collect()
 }
 
-/// The definitions of a section from the tables.
 fn declared(section: &'static str) -> Vec<Entry> {
     let words = |what, vocabulary| of_words(section, what, vocabulary);
     match section {
@@ -74,19 +69,10 @@ pub(crate) fn find(word: &str) -> Vec<Entry> {
         .collect()
 }
 
-/// The words nearest to an unknown one, the nearest first.
-pub(crate) fn near(word: &str) -> Vec<String> {
-    let mut known: Vec<String> =
-        entries().into_iter().flat_map(|entry| [vec![entry.name], entry.also].concat()).collect();
-    let mut near = Vec::new();
-    while near.len() < NEAR {
-        let Some(next) = suggest::nearest(word, known.iter().map(String::as_str)).map(str::to_owned) else {
-            break;
-        };
-        known.retain(|other| *other != next);
-        near.push(next);
-    }
-    near
+pub(crate) fn nearest(word: &str) -> Option<String> {
+    let entries = entries();
+    let known = entries.iter().flat_map(|entry| [&entry.name].into_iter().chain(&entry.also));
+    suggest::nearest(word, known.map(String::as_str)).map(str::to_owned)
 }
 
 /// Case, and space, `-` or `_`, make no difference.
@@ -110,25 +96,17 @@ fn written(section: &'static str, line: &str) -> Option<Entry> {
 fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<Entry> {
     let entry = |(word, lines): &(&str, &[&str])| {
         let meaning = Vocabulary::sentences(lines);
+        let meaning = if what.is_empty() { meaning } else { format!("{what}: {}", fragment(&meaning)) };
         let also = ALSO.iter().filter(|(known, _)| known == word).map(|(_, other)| (*other).to_owned());
-        Entry {
-            section,
-            name: (*word).to_owned(),
-            also: also.collect(),
-            meaning: if what.is_empty() { meaning } else { format!("{what}: {}", fragment(&meaning)) },
-        }
+        Entry { section, name: (*word).to_owned(), also: also.collect(), meaning }
     };
     vocabulary.words.iter().map(entry).collect()
 }
 
 fn of_key(section: &'static str, key: &Key) -> Entry {
     let factor = if key.is_factor { "" } else { " It cannot be a factor." };
-    Entry {
-        section,
-        name: key.name.to_owned(),
-        also: Vec::new(),
-        meaning: format!("{} Values: {}.{factor}", key.description(), key.range()),
-    }
+    let meaning = format!("{} Values: {}.{factor}", key.description(), key.range());
+    Entry { section, name: key.name.to_owned(), also: Vec::new(), meaning }
 }
 
 fn of_metric(section: &'static str, metric: &Metric) -> Entry {
@@ -139,21 +117,16 @@ fn of_metric(section: &'static str, metric: &Metric) -> Entry {
     };
     let meaning = format!("{}. Unit: {}.{better}", results::capital(metric.quantity), metric.unit);
     // Both sides have the same metrics, with one definition.
-    let also = metric
-        .side
-        .map_or_else(Vec::new, |_| Side::BOTH.map(|side| format!("{side}.{}", metric.own)).to_vec());
+    let both = || Side::BOTH.map(|side| format!("{side}.{}", metric.own));
+    let also = metric.side.into_iter().flat_map(|_| both()).collect();
     Entry { section, name: metric.own.to_owned(), also, meaning }
 }
 
 /// A sentence as it continues after a colon: an abbreviation keeps its capitals.
 fn fragment(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    match letters.next() {
-        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
-            first.to_lowercase().chain(letters).collect()
-        }
-        _ => sentence.to_owned(),
-    }
+    let first = letters.next().filter(|_| letters.clone().next().is_some_and(char::is_lowercase));
+    first.map_or_else(|| sentence.to_owned(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -248,9 +221,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_gets_the_nearest_ones() {
-        assert_eq!(near("verdit")[0], "verdict");
-        assert!(near("sendmsg").contains(&"sendmmsg".to_owned()));
-        assert!(near("qqqqqqqqqqqqqq").is_empty());
+    fn an_unknown_word_gets_the_nearest_one() {
+        assert_eq!(nearest("verdit").as_deref(), Some("verdict"));
+        assert_eq!(nearest("qqqqqqqqqqqqqq"), None);
     }
 }

@@ -15,7 +15,6 @@ use tracing_subscriber::fmt;
 use crate::cli::{Cli, Command};
 use crate::failure::Failure;
 
-/// The environment variable with the path of the log.
 const FILE: &str = "NETASSAY_LOG";
 
 /// Begins the log if it is asked for. An agent, which has the controller's environment on the same

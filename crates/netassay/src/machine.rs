@@ -30,17 +30,18 @@ pub(crate) fn testbed_options(
     Ok(Options::new(state, PROGRAM, cpus, rootless))
 }
 
-/// The agent that changes this machine's settings. Ctrl-C does not end the conversation, so that
-/// changes are undone after it.
-fn machine_settings() -> Result<SettingsAgent, Failure> {
-    let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
-    Ok(SettingsAgent::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?)
+/// Pins the controller to a CPU outside of the measured ones. Returns whether there is one.
+pub(crate) fn pin_to_own_cpu(options: &Options) -> Result<bool, Failure> {
+    let own = &options.cpus.controller;
+    if !own.is_empty() {
+        host::affinity::pin_current_thread(own)?;
+    }
+    Ok(!own.is_empty())
 }
 
-/// The changes of a study. Dropping it undoes them; [`during`] also reports the result.
-#[derive(Debug)]
-pub(crate) struct Changed {
-    settings: RefCell<SettingsAgent>,
+/// The changes of a study, which [`during`] undoes.
+pub(crate) struct Changed<'s> {
+    settings: &'s RefCell<SettingsAgent>,
     /// The changes, for the record.
     pub(crate) changes: Vec<Change>,
 }
@@ -56,25 +57,22 @@ pub(crate) fn recover() -> Result<(), Failure> {
     let mut reports = restored(DYING)?;
     // Settings that a user applied are not in the way of measurements that do not change them.
     reports.retain(|report| !matches!(report.fate, JournalFate::InUse | JournalFate::Applied { .. }));
+    let mut is_all_restored = true;
     for report in &reports {
-        let killed = if matches!(report.fate, JournalFate::NotFollowed { .. }) {
-            ""
-        } else {
-            "an earlier session was killed; "
-        };
+        let is_followed = !matches!(report.fate, JournalFate::NotFollowed { .. });
+        let killed = if is_followed { "an earlier session was killed; " } else { "" };
         say(&format!("netassay: {killed}{}", journal_text(report).trim_end()));
+        is_all_restored &= report.damaged.is_empty()
+            && !report.changes.iter().any(|one| matches!(one.outcome, UndoOutcome::Failed { .. }));
     }
-    if reports.iter().any(|report| {
-        !report.damaged.is_empty()
-            || report.changes.iter().any(|one| matches!(one.outcome, UndoOutcome::Failed { .. }))
-    }) {
-        return Err(Failure::Environment(
-            "not all settings of this machine are restored: see above; `netassay undo` tries again, and with --forget sets the \
-             journal aside"
-                .to_owned(),
-        ));
+    if is_all_restored {
+        return Ok(());
     }
-    Ok(())
+    Err(Failure::Environment(
+        "not all settings of this machine are restored: see above; `netassay undo` tries again, and with --forget sets the \
+         journal aside"
+            .to_owned(),
+    ))
 }
 
 /// Undoes the changes of sessions that are gone, and tells those that are left; empty: none is.
@@ -110,7 +108,7 @@ pub(crate) fn during<T>(
     study: &Study,
     wanted: &study::Machines,
     allowed: bool,
-    act: impl FnOnce(Option<&Changed>) -> Result<T, Failure>,
+    act: impl FnOnce(Option<&Changed<'_>>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     if wanted.is_empty() {
         return act(None);
@@ -125,20 +123,16 @@ pub(crate) fn during<T>(
             of_two.join(", ")
         )));
     }
-    let mut settings = machine_settings()?;
-    let changes = match settings.change(requested(&wanted.both)) {
-        Ok(changes) => changes,
-        Err(error) => {
-            let _ = undo(settings, true);
-            return Err(Failure::Environment(error.to_string()));
-        }
-    };
-    for change in &changes {
-        say(&format!("changed until the end: {change}"));
-    }
-    let changed = Changed { settings: RefCell::new(settings), changes };
-    let done = act(Some(&changed));
-    let undone = undo(changed.settings.into_inner(), done.is_err());
+    // Ctrl-C does not end the conversation with this agent, so that changes are undone after it.
+    let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
+    let mut settings = SettingsAgent::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?;
+    let changes = settings.change(requested(&wanted.both));
+    let settings = RefCell::new(settings);
+    let done = changes.map_err(|error| Failure::Environment(error.to_string())).and_then(|changes| {
+        changes.iter().for_each(|change| say(&format!("changed until the end: {change}")));
+        act(Some(&Changed { settings: &settings, changes }))
+    });
+    let undone = undo(settings.into_inner(), done.is_err());
     // The first error matters most.
     let done = done?;
     undone.map(|()| done)
@@ -167,7 +161,7 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
     )))
 }
 
-impl Changed {
+impl Changed<'_> {
     /// The differences of the machine from the study's settings; none if nobody has touched it.
     pub(crate) fn differences(&self) -> Vec<Cause> {
         match self.settings.borrow_mut().differences() {
@@ -179,23 +173,20 @@ impl Changed {
 
 /// Undoes the changes, and reports failures; with `all`, successes too.
 fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {
-    let undone = match settings.undo() {
-        Ok(undone) => undone,
-        Err(error) => {
-            let text = format!("{error}: `netassay undo` undoes what is left");
-            say(&format!("netassay: {text}"));
-            return Err(Failure::Environment(text));
+    let why = match settings.undo() {
+        Ok(undone) => {
+            for one in undone.iter().filter(|one| all || !matches!(one, Undone::Settled(_))) {
+                say(&format!("netassay: {}", one.sentence()));
+            }
+            if !undone.iter().any(|one| matches!(one, Undone::Failed(_))) {
+                return Ok(());
+            }
+            "not everything could be undone: `netassay undo` tries again".to_owned()
         }
+        Err(error) => format!("{error}: `netassay undo` undoes what is left"),
     };
-    for one in undone.iter().filter(|one| all || !matches!(one, Undone::Settled(_))) {
-        say(&format!("netassay: {}", one.sentence()));
-    }
-    if undone.iter().any(|one| matches!(one, Undone::Failed(_))) {
-        let text = "not everything could be undone: `netassay undo` tries again";
-        say(&format!("netassay: {text}"));
-        return Err(Failure::Environment(text.to_owned()));
-    }
-    Ok(())
+    say(&format!("netassay: {why}"));
+    Err(Failure::Environment(why))
 }
 
 pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
@@ -214,17 +205,14 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
     }
 }
 
-/// The settings of a study and its factors.
 fn outline(study: &Study) -> String {
-    let machine = Some(parts(&study.machine)).filter(|parts| !parts.is_empty());
-    let factors: Vec<&str> = study.machine_factors().collect();
-    let factors = Some(factors.join(", ")).filter(|factors| !factors.is_empty());
-    let machine = machine.map(|parts| format!("[machine]: {}", parts.join(", ")));
-    machine
+    let factors = study.machine_factors().map(str::to_owned).collect();
+    let tables: Vec<String> = [("machine", parts(&study.machine)), ("factors", factors)]
         .into_iter()
-        .chain(factors.map(|factors| format!("[factors]: {factors}")))
-        .collect::<Vec<_>>()
-        .join("; ")
+        .filter(|(_, parts)| !parts.is_empty())
+        .map(|(table, parts)| format!("[{table}]: {}", parts.join(", ")))
+        .collect();
+    tables.join("; ")
 }
 
 fn parts(wanted: &study::Machines) -> Vec<String> {
@@ -242,7 +230,6 @@ fn parts(wanted: &study::Machines) -> Vec<String> {
     parts
 }
 
-/// The findings in a journal, and what was done.
 pub(crate) fn journal_block(report: &JournalReport, dry_run: bool) -> Block<'static> {
     let fate = match &report.fate {
         JournalFate::InUse => {

@@ -13,7 +13,6 @@ mod output;
 mod signals;
 mod terminal;
 mod turn;
-mod written;
 
 use std::process::ExitCode;
 

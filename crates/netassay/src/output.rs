@@ -1,10 +1,12 @@
-//! Standard output: data only.
+//! Standard output, which has data only; and the files that a user asks for.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
+pub(crate) use host::user_file::MayReplace;
 use report::Layout;
+use report::chart::{Figure, WIDE};
 use report::document::{Block, terminal};
 use serde::Serialize;
 
@@ -16,37 +18,24 @@ const ESCAPE: char = '\u{1b}';
 /// Writes data to standard output. Text from names, files and databases cannot command the
 /// terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write(&words::sanitised_lines(text))
+    write_out(&words::sanitised_lines(text))
 }
 
-fn write(text: &str) -> Result<(), Failure> {
+fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+        ErrorKind::BrokenPipe => Failure::BrokenPipe,
         _ => Failure::Write { path: "standard output".into(), source: error },
     })
 }
 
 /// The layout of pages: `COLUMNS`, else the terminal's width, else 80; colours on a terminal
 /// without `NO_COLOR`.
-pub(crate) fn layout(wide: bool) -> Layout {
+fn layout(wide: bool) -> Layout {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let width = named.or_else(terminal).filter(|width| *width > 0).unwrap_or(Layout::PLAIN.width);
     Layout { width, wide, colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never }
-}
-
-pub(crate) fn show<T: Serialize>(
-    result: &T,
-    output: &Formatted,
-    wide: bool,
-    page: impl FnOnce(&T, Layout) -> String,
-) -> Result<(), Failure> {
-    let layout = layout(wide);
-    match output.format {
-        Format::Json => print_json(result),
-        Format::Text => print_page(&page(result, layout), layout),
-    }
 }
 
 /// Shows a result as JSON, or as the blocks of its view.
@@ -56,13 +45,16 @@ pub(crate) fn show_view<T: Serialize>(
     wide: bool,
     view: impl FnOnce(&T, bool) -> Vec<Block<'static>>,
 ) -> Result<(), Failure> {
-    show(result, output, wide, |result, layout| terminal(&view(result, layout.wide), layout))
+    match output.format {
+        Format::Json => print(&json(result)?),
+        Format::Text => print_blocks(&view(result, wide), wide),
+    }
 }
 
-/// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as
-/// commands.
-pub(crate) fn print_page(page: &str, layout: Layout) -> Result<(), Failure> {
-    write(&layout.wrap(&but_colours(page, &report::colour_sequences())))
+/// Writes blocks for people. Only their colours reach the terminal as commands.
+pub(crate) fn print_blocks(blocks: &[Block<'_>], wide: bool) -> Result<(), Failure> {
+    let layout = layout(wide);
+    write_out(&layout.wrap(&but_colours(&terminal(blocks, layout), &report::colour_sequences())))
 }
 
 /// Text without commands, except these colours, each of which begins with the escape character.
@@ -82,20 +74,40 @@ fn but_colours(page: &str, colours: &[String]) -> String {
     harmless
 }
 
-/// A file's name on one line.
 pub(crate) fn named(path: &Path) -> String {
     words::sanitised_line(&path.display().to_string()).into_owned()
-}
-
-/// Writes one JSON value, indented, to standard output.
-pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    print(&json(value)?)
 }
 
 /// One JSON value, indented, with exact texts: hostile characters are JSON escapes.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(format!("{}\n", words::escaped_json(&text)))
+}
+
+/// Writes a file over what may stand in its place.
+pub(crate) fn write(path: &Path, text: &str, may_replace: MayReplace) -> Result<(), Failure> {
+    host::user_file::write(path, text.as_bytes(), may_replace).map_err(|source| match source.kind() {
+        ErrorKind::IsADirectory => {
+            Failure::Usage(format!("{} is a directory: name a file in it", named(path)))
+        }
+        ErrorKind::InvalidInput => Failure::Usage(format!("cannot write {}: {source}", named(path))),
+        _ => Failure::Write { path: path.to_owned(), source },
+    })
+}
+
+pub(crate) type Draw = fn(&Figure) -> String;
+
+/// The way to draw a figure into a file of this name: a page, or an SVG picture, which follows the
+/// reader's theme.
+pub(crate) fn drawing(path: &Path) -> Result<Draw, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("html" | "htm") => Ok(|figure| format!("{}\n", report::figure_page(figure))),
+        Some("svg") => Ok(|figure| format!("{}\n", figure.picture(WIDE))),
+        _ => Err(Failure::Usage(format!(
+            "{}: a chart is an .svg or an .html file: end its name so",
+            named(path)
+        ))),
+    }
 }
 
 #[cfg(test)]

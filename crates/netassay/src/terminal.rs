@@ -1,6 +1,5 @@
 //! Progress on standard error.
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -13,104 +12,52 @@ use crate::failure::say;
 /// Shows the events. Nothing is drawn while a window is open, unless the controller has its own
 /// CPU: drawing uses a measured CPU.
 pub(crate) struct Progress {
-    style: Style,
+    /// `Auto` is a bar.
+    style: ProgressStyle,
+    bar: Option<ProgressBar>,
     own_cpu: bool,
-    /// The testbeds' notes that were shown: most boots have the same.
-    noted: BTreeSet<String>,
-}
-
-enum Style {
-    Bar(Option<ProgressBar>),
-    Plain,
-    Json,
-    Silent,
 }
 
 impl Progress {
     pub(crate) fn new(style: ProgressStyle, own_cpu: bool) -> Self {
-        let style = match style {
-            ProgressStyle::Auto if std::io::stderr().is_terminal() => Style::Bar(None),
-            ProgressStyle::Auto | ProgressStyle::Plain => Style::Plain,
-            ProgressStyle::Json => Style::Json,
-            ProgressStyle::None => Style::Silent,
-        };
-        Self { style, own_cpu, noted: BTreeSet::new() }
+        let is_plain = style == ProgressStyle::Auto && !std::io::stderr().is_terminal();
+        Self { style: if is_plain { ProgressStyle::Plain } else { style }, bar: None, own_cpu }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
-        let news;
-        let event = match (&self.style, event) {
-            (Style::Bar(_) | Style::Plain, Event::BootStarted { boot, of, build_ms, notes }) => {
-                let notes = notes.iter().filter(|note| self.noted.insert((*note).clone())).cloned().collect();
-                news = Event::BootStarted { boot: *boot, of: *of, build_ms: *build_ms, notes };
-                &news
-            }
-            _ => event,
-        };
-        match &mut self.style {
-            Style::Bar(bar) => draw(bar, event, self.own_cpu),
-            Style::Plain => {
-                if let Some(line) = line(event) {
-                    say(&line);
-                }
-            }
-            Style::Json => {
+        match self.style {
+            ProgressStyle::Auto => draw(&mut self.bar, event, self.own_cpu),
+            ProgressStyle::Plain => line(event).iter().for_each(|line| say(line)),
+            ProgressStyle::Json => {
                 if let (false, Ok(json)) = (matches!(event, Event::Tick), serde_json::to_string(event)) {
                     say(&words::escaped_json(&json));
                 }
             }
-            Style::Silent => {}
+            ProgressStyle::None => {}
         }
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Style::Bar(Some(bar)) = &self.style {
-            bar.finish_and_clear();
-        }
+/// A bar on a terminal, which is cleared when it is dropped. It never draws by itself.
+fn bar(length: u64, template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    if let Ok(style) = BarStyle::with_template(template) {
+        bar.set_style(style);
     }
+    bar
 }
 
-/// Windows of one workload, one after the other. Drawn between them.
-pub(crate) struct Windows(ProgressBar);
-
-impl Windows {
-    /// Says how many windows there are, and how long they take.
-    pub(crate) fn begin(what: &str, count: u32, flow: Duration) -> Self {
-        say(&format!("{what}, which take {}", results::duration(count * flow)));
-        let bar = if std::io::stderr().is_terminal() {
-            ProgressBar::with_draw_target(Some(u64::from(count)), ProgressDrawTarget::stderr())
-        } else {
-            ProgressBar::hidden()
-        };
-        if let Ok(style) = BarStyle::with_template("{bar:30} {pos}/{len}") {
-            bar.set_style(style);
-        }
-        bar.tick();
-        Self(bar)
-    }
-
-    /// One more of them is over.
-    pub(crate) fn count_one(&self) {
-        self.0.inc(1);
-    }
-}
-
-impl Drop for Windows {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
+/// Says how long windows of one workload take, one after the other; the bar is drawn between them.
+pub(crate) fn windows(what: &str, count: u32, flow: Duration) -> ProgressBar {
+    say(&format!("{what}, which take {}", results::duration(count * flow)));
+    let bar = bar(u64::from(count), "{bar:30} {pos}/{len}");
+    bar.tick();
+    bar
 }
 
 fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     if let Event::Planned { runs, .. } = event {
-        // Once for each run is enough; the bar never draws by itself.
-        let bar = ProgressBar::with_draw_target(Some(*runs as u64), ProgressDrawTarget::stderr());
-        if let Ok(style) = BarStyle::with_template("{bar:30} {pos}/{len} runs, {prefix} left  {wide_msg}") {
-            bar.set_style(style);
-        }
-        *slot = Some(bar);
+        *slot = Some(bar(*runs as u64, "{bar:30} {pos}/{len} runs, {prefix} left  {wide_msg}"));
     }
     let Some(bar) = slot else { return };
     let is_counted = matches!(event, Event::RunFinished { failed: None, invalid: None, .. });
@@ -197,18 +144,13 @@ fn line(event: &Event) -> Option<String> {
             )
         }
         Event::BootLost { boot, why, retried } => {
-            let next = if *retried {
-                "the rest of this boot runs on a new testbed"
-            } else {
-                "the rest of this boot is not measured"
-            };
-            format!("boot {boot}: {why}; {next}")
+            let next = if *retried { "runs on a new testbed" } else { "is not measured" };
+            format!("boot {boot}: {why}; the rest of this boot {next}")
         }
         Event::Looked { look, of, boot, boots, decided } => {
-            let state = if *decided {
-                "every comparison is decided, so the study ends here"
-            } else {
-                "not every comparison is decided yet"
+            let state = match decided {
+                true => "every comparison is decided, so the study ends here",
+                false => "not every comparison is decided yet",
             };
             format!("look {look} of {of}, after {boot} of at most {boots} boots: {state}")
         }
@@ -224,11 +166,10 @@ fn disturbed(head: &str, invalid: &Invalid) -> Option<String> {
         more => format!(" and {more} more in turns"),
     };
     let next = if invalid.repeated { "repeated" } else { "not repeated again" };
-    let (before, after) =
-        (head, format!("{others}: disturbed, {next}: {}", words::sanitised_line(&invalid.brief)));
+    let after = format!("{others}: disturbed, {next}: {}", words::sanitised_line(&invalid.brief));
     // A long label gives way first.
-    let room = WIDEST.saturating_sub(before.chars().count() + after.chars().count()).max(SHORTEST);
-    Some(cut(&format!("{before}{}{after}", cut(&words::sanitised_line(label), room)), WIDEST))
+    let room = WIDEST.saturating_sub(head.chars().count() + after.chars().count()).max(SHORTEST);
+    Some(cut(&format!("{head}{}{after}", cut(&words::sanitised_line(label), room)), WIDEST))
 }
 
 /// Columns of the line of a disturbed run, and the fewest of its label.

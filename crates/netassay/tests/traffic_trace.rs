@@ -233,7 +233,6 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "udp-tx", "--every=10"], 2, &["--chart <FILE>"]);
     refused(&["trace", "udp-tx", "boots=2"], 2, &["`boots` is no key of the traffic"]);
     refused(&["trace", "udp-tx", "--resume"], 2, &["--resume needs a study"]);
-    refused(&["trace", "udp-tx", "--message=1"], 2, &["trace --message is now message=VALUE"]);
     refused(&["trace", "path-checksum", "--chart=x.svg"], 2, &["--chart needs a path"]);
     refused(&["trace", "--from=1", "--chart=x.svg"], 2, &["--from", "--chart"]);
     refused(&["trace", "--from=1", "boots=2"], 2, &["--from", "cannot be used with"]);

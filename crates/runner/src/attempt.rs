@@ -7,13 +7,13 @@ use store::{BootId, NewRun, Outcome};
 use study::{Plan, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
+use crate::distinct;
 use crate::event::{Event, Invalid};
 use crate::flows::{key_of, order_of, switches_of, turns_of};
 use crate::lab::{Bench, Readings, Untraced};
 use crate::session::Session;
 use crate::settling::{Unsettled, unsettled, unverified};
 
-/// The end of one attempt at a flow.
 pub(crate) enum AttemptEnd {
     /// It counts, or it failed for good.
     Done,
@@ -23,7 +23,6 @@ pub(crate) enum AttemptEnd {
     /// turn is left out.
     Replanned,
     TestbedLost(String),
-    Interrupted,
 }
 
 impl Campaign<'_> {
@@ -51,12 +50,7 @@ impl Campaign<'_> {
                 // too.
                 let beside = self.beside.clone().map(Disturbance::from);
                 let all = made.iter_mut().flat_map(|readings| std::mem::take(&mut readings.disturbed));
-                let mut disturbed: Vec<Disturbance> = Vec::new();
-                for one in all.chain(beside) {
-                    if !disturbed.contains(&one) {
-                        disturbed.push(one);
-                    }
-                }
+                let disturbed = distinct(all.chain(beside));
                 let judged = |(run, mut readings): (&PlannedRun, Readings)| {
                     readings.disturbed.clone_from(&disturbed);
                     let metrics = std::mem::take(&mut readings.metrics);
@@ -74,8 +68,7 @@ impl Campaign<'_> {
                 }
                 flow.iter().zip(made).map(judged).collect()
             }
-            Err(error) if error.is_interrupt() => return Ok(AttemptEnd::Interrupted),
-            Err(error) if error.ends_the_study() => return Err(error.into()),
+            Err(error) if error.is_interrupt() || error.ends_the_study() => return Err(error.into()),
             Err(error @ testbed::Error::NotInTurns { .. }) => {
                 self.part(session, flow, &labels, &error.to_string());
                 return Ok(AttemptEnd::Replanned);
@@ -111,23 +104,18 @@ impl Campaign<'_> {
             }
         }
         let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
-        if !repeated && self.keep_disturbed {
-            // Only runs without any received traffic are still invalid then, and they were
-            // repeated.
-            for (_, outcome) in &mut made {
-                if let Outcome::Invalid(_, why) = outcome {
+        for (readings, outcome) in &mut made {
+            match outcome {
+                // Only runs without any received traffic are still invalid with --keep-disturbed, and
+                // they were repeated.
+                Outcome::Invalid(_, why) if !repeated && self.keep_disturbed => {
                     *outcome = Outcome::Failed(std::mem::take(why));
                 }
-            }
-        }
-        if repeated {
-            // With --keep-disturbed the runs of the flow's other conditions would count twice.
-            for (readings, outcome) in &mut made {
-                if let Outcome::Ok(metrics) = outcome {
-                    let why: Vec<String> = readings.disturbed.iter().map(Disturbance::to_string).collect();
-                    *outcome =
-                        Outcome::Invalid(std::mem::take(metrics), words::shortened_reason(&why.join("; ")));
+                // With --keep-disturbed the runs of the flow's other conditions would count twice.
+                Outcome::Ok(metrics) if repeated => {
+                    *outcome = Outcome::Invalid(std::mem::take(metrics), why_disturbed(None, readings));
                 }
+                _ => {}
             }
         }
         let new: Vec<NewRun> =
@@ -203,7 +191,7 @@ impl Campaign<'_> {
             differences().into_iter().map(Disturbance::from).chain(bench.differences()).collect()
         };
         let mut tick = || observe(&Event::Tick);
-        let mut differing = look(bench);
+        let before = look(bench);
         let mut made = match (flow, session.alternate(flow).and_then(|how| turns_of(plan, flow, how))) {
             ([_, _, ..], Some(order)) => bench.take_turns(&order, &mut tick)?,
             _ => flow
@@ -212,12 +200,8 @@ impl Campaign<'_> {
                 .map(|condition| bench.run(condition, &order_of(condition), &mut tick))
                 .collect::<Result<_, _>>()?,
         };
-        for since in look(bench) {
-            // A lasting difference is reported once.
-            if !differing.contains(&since) {
-                differing.push(since);
-            }
-        }
+        // A lasting difference is reported once.
+        let differing = distinct(before.into_iter().chain(look(bench)));
         for (run, readings) in flow.iter().zip(&mut made) {
             readings.disturbed.extend(differing.clone());
             // Behind the window, which probes would disturb. A warm-up is not looked at.
@@ -248,11 +232,14 @@ impl Campaign<'_> {
         if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {
             return Outcome::Ok(metrics);
         }
-        let why: Vec<String> =
-            nothing.iter().cloned().chain(disturbed.iter().map(Disturbance::to_string)).collect();
-        let why = words::shortened_reason(&why.join("; "));
+        let why = why_disturbed(nothing.clone(), readings);
         if disturbed.is_empty() { Outcome::Failed(why) } else { Outcome::Invalid(metrics, why) }
     }
+}
+
+fn why_disturbed(nothing: Option<String>, readings: &Readings) -> String {
+    let disturbed = readings.disturbed.iter().map(Disturbance::to_string);
+    words::shortened_reason(&nothing.into_iter().chain(disturbed).collect::<Vec<_>>().join("; "))
 }
 
 fn recorded(run: &PlannedRun, started_unix_ms: i64, (readings, outcome): (Readings, Outcome)) -> NewRun {

@@ -13,44 +13,25 @@ use crate::event::Event;
 use crate::flows::flows;
 use crate::session::Session;
 
-pub(crate) enum BootEnd {
-    /// It ended with its last run.
-    Through,
-    /// Its testbed is gone, and why.
-    Lost(String),
-    /// The user stopped it.
-    Interrupted,
-}
-
 impl Campaign<'_> {
-    /// Builds a testbed and makes these runs on it.
+    /// Builds a testbed and makes these runs on it. Returns why the testbed was lost, if it was.
     pub(crate) fn boot(
         &mut self,
         session: &mut Session<'_>,
         number: u32,
         todo: &[PlannedRun],
-    ) -> Result<BootEnd, Error> {
-        if self.interrupt.is_tripped() {
-            return Ok(BootEnd::Interrupted);
-        }
+    ) -> Result<Option<String>, Error> {
+        self.check_interrupt()?;
         let begun = Instant::now();
         let state = &session.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
-        match self.restart(session, number, state) {
-            Ok(()) => {}
-            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
-            Err(error) => return Err(error.into()),
-        }
+        self.restart(session, number, state)?;
         let restarted = begun.elapsed();
-        let mut bench = match self.lab.build(state) {
-            Ok(bench) => bench,
-            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
-            Err(error) => return Err(error.into()),
-        };
+        let mut bench = self.lab.build(state)?;
         let build_ms = begun.elapsed().saturating_sub(restarted).as_secs_f64() * 1e3;
         let environment = match bench.environment() {
             Ok(environment) => self.with_machine(environment),
-            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
-            Err(error) => return Ok(BootEnd::Lost(error.to_string())),
+            Err(error) if error.is_interrupt() => return Err(error.into()),
+            Err(error) => return Ok(Some(error.to_string())),
         };
         if session.plan.how_of_boots() == Some(BootKind::Reboot)
             && let Some((side, other)) = session.machines.not_restarted(number, &environment)
@@ -74,9 +55,7 @@ impl Campaign<'_> {
             }
             let mut repeats = 0;
             loop {
-                if self.interrupt.is_tripped() {
-                    return Ok(BootEnd::Interrupted);
-                }
+                self.check_interrupt()?;
                 let run_began = Instant::now();
                 let tried = self.attempt(session, boot, bench.as_mut(), &flow, repeats)?;
                 in_runs += run_began.elapsed();
@@ -88,8 +67,7 @@ impl Campaign<'_> {
                         ahead.push_front(flow);
                         break;
                     }
-                    AttemptEnd::Interrupted => return Ok(BootEnd::Interrupted),
-                    AttemptEnd::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
+                    AttemptEnd::TestbedLost(why) => return Ok(Some(why)),
                 }
             }
         }
@@ -97,7 +75,11 @@ impl Campaign<'_> {
         self.store.end_boot(boot, after.as_ref())?;
         drop(bench);
         session.progress.costs.booted(state, begun.elapsed().saturating_sub(in_runs));
-        Ok(BootEnd::Through)
+        Ok(None)
+    }
+
+    fn check_interrupt(&self) -> Result<(), Error> {
+        if self.interrupt.is_tripped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Restarts the machines where the study asks for it. That is between two boots, so machines
@@ -139,13 +121,11 @@ impl Campaign<'_> {
             self.emit(Event::DefaultKernels);
             self.lab.restart(&BootState::default())
         });
-        back.err().and_then(|error| {
-            stays(if error.is_interrupt() {
-                String::new()
-            } else {
-                words::shortened_reason(&error.to_string())
-            })
-        })
+        match back {
+            Ok(()) => None,
+            Err(error) if error.is_interrupt() => stays(String::new()),
+            Err(error) => stays(words::shortened_reason(&error.to_string())),
+        }
     }
 
     /// An environment with the changes of the machine for the study.

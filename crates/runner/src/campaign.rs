@@ -9,7 +9,6 @@ use store::{NewStudy, Store, StoredStudy, StudyId, StudyStatus};
 use study::{Costs, Plan, PlannedRun, Study};
 use thiserror::Error as ThisError;
 
-use crate::boot::BootEnd;
 use crate::event::Event;
 use crate::flows::{key_of, pending};
 use crate::lab::Lab;
@@ -79,7 +78,7 @@ pub struct Summary {
 pub enum Error {
     /// No testbed.
     #[error(transparent)]
-    Testbed(#[from] testbed::Error),
+    Testbed(testbed::Error),
     /// The store cannot record the run.
     #[error(transparent)]
     Store(#[from] store::StoreError),
@@ -99,6 +98,12 @@ pub enum Error {
     Interrupted,
 }
 
+impl From<testbed::Error> for Error {
+    fn from(error: testbed::Error) -> Self {
+        if error.is_interrupt() { Self::Interrupted } else { Self::Testbed(error) }
+    }
+}
+
 /// The most testbeds for one boot, the lost ones included.
 const ATTEMPTS: u32 = 3;
 
@@ -108,10 +113,7 @@ impl Campaign<'_> {
     /// # Errors
     /// [`Error`]; failed runs are not errors but part of the [`Summary`].
     pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
-        let Probed { plan, costs, .. } = probe(study.plan(), self.lab).map_err(|error| match error {
-            error if error.is_interrupt() => Error::Interrupted,
-            error => error.into(),
-        })?;
+        let Probed { plan, costs, .. } = probe(study.plan(), self.lab)?;
         if plan.conditions.is_empty() {
             let dropped = plan.excluded.iter().chain(&plan.lacking);
             let dropped: Vec<String> = dropped.map(|one| format!("{}: {}", one.label, one.why)).collect();
@@ -216,29 +218,29 @@ impl Campaign<'_> {
         };
         let walked = self.walk(&mut session, &schedule);
         // A study that stopped at a look lacks nothing.
-        let stopped = match &walked {
-            Ok(Walk::Stopped { after }) => *after as usize,
-            _ => schedule.len(),
-        };
-        let complete = schedule[..stopped].iter().all(|boot| pending(boot, &session.settled()).is_empty());
+        let needed = *walked.as_ref().unwrap_or(&schedule.len());
+        let complete = schedule[..needed].iter().all(|boot| pending(boot, &session.settled()).is_empty());
         let (ending, status) = match &walked {
-            Ok(Walk::Through | Walk::Stopped { .. }) if complete => (Ending::Complete, StudyStatus::Complete),
-            Ok(Walk::Through | Walk::Stopped { .. }) => (Ending::SomeFailed, StudyStatus::Failed),
-            Ok(Walk::Interrupted) => (Ending::Interrupted, StudyStatus::Interrupted),
-            Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
+            Ok(_) if complete => (Ending::Complete, StudyStatus::Complete),
+            Err(Error::Interrupted) => (Ending::Interrupted, StudyStatus::Interrupted),
+            _ => (Ending::SomeFailed, StudyStatus::Failed),
         };
         let closed = self.store.finish_study(id, status);
         let kernel_stays = self.restore_default_kernels(&session);
         // The first error is the one to report: on a full disk the closing entry fails too.
-        walked?;
-        closed?;
+        match walked {
+            Ok(_) | Err(Error::Interrupted) => closed?,
+            Err(error) => return Err(error),
+        }
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
         let (failed, invalid) = (session.failed, session.given_up.len());
         self.emit(Event::Finished { study: id.0, complete, recorded, failed, invalid });
         Ok(Summary { study: id, ending, recorded, failed, invalid, kernel_stays })
     }
 
-    fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {
+    /// Makes the missing runs of the boots. Returns the number of boots that the study needs: fewer
+    /// than planned where a look found everything decided.
+    fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<usize, Error> {
         for (place, runs) in schedule.iter().enumerate() {
             for attempt in 1..=ATTEMPTS {
                 let settled = session.settled();
@@ -248,21 +250,16 @@ impl Campaign<'_> {
                     let later = schedule[place + 1..].iter().flat_map(|boot| pending(boot, &settled));
                     session.progress.replan(todo.iter().copied().chain(later));
                 }
-                match self.boot(session, first.boot, &todo)? {
-                    BootEnd::Through => break,
-                    BootEnd::Interrupted => return Ok(Walk::Interrupted),
-                    BootEnd::Lost(why) => {
-                        self.emit(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
-                    }
-                }
+                let Some(why) = self.boot(session, first.boot, &todo)? else { break };
+                self.emit(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
             }
             if let Some(first) = runs.first()
                 && self.stops_after(session, first.boot)?
             {
-                return Ok(Walk::Stopped { after: first.boot });
+                return Ok(place + 1);
             }
         }
-        Ok(Walk::Through)
+        Ok(schedule.len())
     }
 
     /// Looks at the data, if a look is planned after this boot. A look that did not end the study
@@ -280,14 +277,4 @@ impl Campaign<'_> {
         self.emit(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
         Ok(decided)
     }
-}
-
-enum Walk {
-    Through,
-    /// A planned look found everything decided.
-    Stopped {
-        /// The last boot that was run.
-        after: u32,
-    },
-    Interrupted,
 }

@@ -26,7 +26,6 @@ pub(crate) const GUEST_CLOCKS_NS: f64 = 100e6;
 /// [`LATE_NS`] for the agent in a virtual machine; see [`GUEST_CLOCKS_NS`].
 pub(crate) const GUEST_LATE_NS: f64 = 250e6;
 
-/// The fault of a side's clocks.
 pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
     let clock = &own.window.clock;
     if clock.source_changed {

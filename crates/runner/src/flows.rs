@@ -19,7 +19,6 @@ pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<Pl
         .collect()
 }
 
-/// The identity of a run in its study.
 pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
     RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
 }
@@ -52,28 +51,26 @@ pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
     flows
 }
 
-/// The flow of several runs.
 pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun], alternate: Alternate) -> Option<TurnsOrder> {
     let first = runs.first()?;
     let together: Vec<usize> = runs.iter().map(|run| run.condition).collect();
     let turns = plan.turns(&together, first, alternate);
     let window = alternate.turn.checked_mul(u32::try_from(turns.len()).ok()?).unwrap_or(Duration::MAX);
+    let state_of = |condition: usize| {
+        let own = &plan.conditions[condition];
+        TurnCondition {
+            effective: plan.effective[condition].clone(),
+            traffic: own.workload.traffic.clone(),
+            tuning: BySide::from_fn(|side| own.side(side).tuning.clone()),
+        }
+    };
     Some(TurnsOrder {
         flow: RunOrder { window, ..order_of(&plan.conditions[first.condition]) },
         turn: alternate.turn,
         settle: alternate.settle,
-        states: together.into_iter().map(|one| state_of(plan, one)).collect(),
+        states: together.into_iter().map(state_of).collect(),
         turns,
     })
-}
-
-fn state_of(plan: &Plan, condition: usize) -> TurnCondition {
-    let own = &plan.conditions[condition];
-    TurnCondition {
-        effective: plan.effective[condition].clone(),
-        traffic: own.workload.traffic.clone(),
-        tuning: BySide::from_fn(|side| own.side(side).tuning.clone()),
-    }
 }
 
 /// The switches that a condition asks for.

@@ -38,3 +38,14 @@ pub use measure::{directions, metrics};
 pub use probe::{Probed, probe, unpaced};
 pub use rate::{JudgedRun, TRIALS, carry_out, no_rate, repeated};
 pub use validity::disturbances;
+
+/// These items, each once, in their order.
+fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+    }
+    distinct
+}

@@ -1,12 +1,13 @@
 //! Tries a plan's switches: the applied state may differ from the requested one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use record::Note;
 use study::{Condition, Costs, Effective, Family, Plan};
 use testbed::Switches;
 
+use crate::distinct;
 use crate::flows::{order_of, switches_of};
 use crate::lab::{Bench, Lab};
 use crate::switchable_factors::{TriedStates, reads};
@@ -49,8 +50,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     }
     costs.trying = begun.elapsed();
     notes.extend(tried.iter().flatten().flatten().filter_map(|shown| Some(shown.own.fragments?.to_string())));
-    let mut seen = BTreeSet::new();
-    notes.retain(|note| seen.insert(note.clone()));
+    let notes = distinct(notes);
     let lacking: Vec<Option<String>> =
         tried.iter().map(|one| one.as_ref().and_then(|one| one.as_ref().err().cloned())).collect();
     let shown: Vec<TriedStates> = tried.into_iter().flatten().filter_map(Result::ok).collect();
@@ -63,7 +63,6 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
 /// The states that a condition's switches read back, or why the hosts cannot make its traffic.
 type Tried = Result<TriedStates, String>;
 
-/// Tries these conditions on a testbed in their state.
 fn try_conditions(
     plan: &Plan,
     conditions: impl Iterator<Item = usize>,
@@ -125,7 +124,6 @@ fn settled(plan: Plan, shown: Vec<TriedStates>) -> (Plan, Vec<TriedStates>) {
     (plan, shown)
 }
 
-/// The plan with the conditions that read back the same merged.
 fn merged(plan: Plan, effective: Vec<Effective>) -> Plan {
     let states: Vec<String> = effective.iter().map(Effective::state).collect();
     let labels: Vec<_> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();

@@ -10,9 +10,7 @@ pub(crate) struct Progress {
     pub(crate) costs: Costs,
     /// The length of the ramp and window of a run of each condition.
     pub(crate) each: Vec<Duration>,
-    /// The runs that have ended.
     pub(crate) done: usize,
-    /// The runs of the session in all.
     pub(crate) of: usize,
     /// Ramps and windows of the runs that are left.
     windows: Duration,
@@ -40,7 +38,6 @@ impl Progress {
         }
     }
 
-    /// A run has ended after this time.
     pub(crate) fn step(&mut self, window: Duration, took: Duration) {
         self.done += 1;
         self.windows = self.windows.saturating_sub(window);

@@ -75,7 +75,6 @@ pub fn repeated<T>(
     run()
 }
 
-/// Judges a run that is no search.
 pub(crate) fn judge_run(order: &RunOrder, account: RunAccount) -> JudgedRun {
     JudgedRun { limit: limit(order, &account), disturbed: disturbances(&account, order), account }
 }
@@ -165,7 +164,6 @@ fn fell_short(trial: &RateTrial) -> bool {
     trial.asked.is_some_and(|asked| trial.offered < asked * (1.0 - WIDTH))
 }
 
-/// A trial with its whole account.
 struct Made {
     order: RunOrder,
     account: RunAccount,
@@ -188,7 +186,6 @@ fn asked(load: Load) -> Option<f64> {
     }
 }
 
-/// The outcome of a trial.
 fn trial(load: Load, order: &RunOrder, account: &RunAccount, bound: f64) -> RateTrial {
     let sides = || account.sides().map(|(_, own)| own);
     let rate = |own: &SideAccount, bytes: u64| bytes as f64 * 8e9 / own.window.load.at_ns.max(1) as f64;

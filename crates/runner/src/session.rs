@@ -17,10 +17,8 @@ const REPEATS_OF_A_RUN: u32 = 2;
 /// Repeats in a session, in % of its measured runs: the most by which noise makes it longer.
 const REPEATS_PERCENT: usize = 10;
 
-/// The repeats that even a small study may make.
 const FEWEST_REPEATS: usize = 3;
 
-/// One session.
 pub(crate) struct Session<'a> {
     pub(crate) id: StudyId,
     pub(crate) plan: &'a Plan,
@@ -63,7 +61,8 @@ impl Session<'_> {
     pub(crate) fn repeat(&mut self, condition: usize, so_far: u32) -> bool {
         let comes = |lost: &usize| self.ahead.iter().any(|key| key.condition == *lost);
         let lost = self.priority.lost().into_iter().filter(comes).count();
-        let kept = if self.priority.is_measured(condition) { lost * REPEATS_OF_A_RUN as usize } else { 0 };
+        let is_measured = self.priority.measured.contains(&condition);
+        let kept = if is_measured { lost * REPEATS_OF_A_RUN as usize } else { 0 };
         self.repeats.take(so_far, kept)
     }
 
@@ -88,7 +87,6 @@ impl Session<'_> {
     }
 }
 
-/// The repeats of disturbed runs that are left.
 pub(crate) struct Repeats {
     left: usize,
 }
@@ -112,7 +110,6 @@ impl Repeats {
 pub(crate) struct Identities(BTreeSet<(u32, String)>);
 
 impl Identities {
-    /// From the environments of stored boots.
     pub(crate) fn from_stored<'e>(stored: impl IntoIterator<Item = (u32, &'e Environment)>) -> Self {
         let mut all = Self::default();
         stored.into_iter().for_each(|(boot, environment)| all.add(boot, environment));
@@ -161,7 +158,6 @@ impl<'p> Priority<'p> {
         Self { plan, tried, measured }
     }
 
-    /// A condition was tried.
     pub(crate) fn record_try(&mut self, condition: usize, counts: bool) {
         self.tried.insert(condition);
         if counts {
@@ -175,10 +171,6 @@ impl<'p> Priority<'p> {
         let mut lost: Vec<usize> = self.tried.difference(&self.measured).copied().collect();
         lost.sort_by_key(|condition| !self.is_end(*condition));
         lost
-    }
-
-    pub(crate) fn is_measured(&self, condition: usize) -> bool {
-        self.measured.contains(&condition)
     }
 
     fn is_end(&self, condition: usize) -> bool {
@@ -202,7 +194,6 @@ impl<'p> Priority<'p> {
         first
     }
 
-    /// Whether one of these runs is of a lost condition.
     pub(crate) fn has_lost(&self, runs: &[PlannedRun]) -> bool {
         self.lost().iter().any(|lost| runs.iter().any(|run| run.condition == *lost))
     }

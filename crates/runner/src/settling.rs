@@ -21,7 +21,6 @@ const CHANCE: f64 = 1e-5;
 /// The fewest turns after itself, and after others, from which a condition is judged.
 const FEWEST: usize = 3;
 
-/// The evidence that a flow's conditions do not settle in their turns.
 #[derive(Debug)]
 pub(crate) struct Unsettled {
     pub(crate) why: String,
@@ -71,7 +70,6 @@ fn rate(parts: &[Slice]) -> Option<f64> {
     (ns > 0.0).then(|| work / ns)
 }
 
-/// The mean rate of turns, with its standard error.
 struct Mean {
     count: f64,
     value: f64,
@@ -101,7 +99,6 @@ pub(crate) fn unverified<'a>(
     })
 }
 
-/// A pace, or a rate of requests, that was not kept.
 fn other_pace(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     account.turns.as_ref()?;
     let (asked, made): (String, Vec<f64>) = match (traffic.pacing, traffic.rate) {

@@ -11,7 +11,6 @@ use crate::flows::switches_of;
 /// The states that a condition read back in a try.
 #[derive(Debug, Clone)]
 pub(crate) struct TriedStates {
-    /// Its own switches.
     pub(crate) own: Effective,
     /// The states with all factors of the design on, and with all off.
     pub(crate) extremes: [Effective; 2],
@@ -93,7 +92,6 @@ fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
     }
 }
 
-/// The states of one feature.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     on: bool,
@@ -108,7 +106,6 @@ impl Seen {
         self.off |= state == Some(false);
     }
 
-    /// Whether it can be switched.
     fn moved(&self) -> bool {
         self.on && self.off
     }
@@ -124,7 +121,6 @@ fn states(offload: &Offload, effective: &Effective) -> Vec<Option<bool>> {
     Side::BOTH.into_iter().flat_map(of_side).collect()
 }
 
-/// The interface of a side that the offload is on.
 fn interface<'e>(offload: &Offload, side: Side, effective: &'e Effective) -> Option<&'e Settled> {
     if offload.side.is_some_and(|only| only != side) {
         return None;
@@ -136,7 +132,6 @@ fn interface<'e>(offload: &Offload, side: Side, effective: &'e Effective) -> Opt
     }
 }
 
-/// Why the interface refused.
 fn refusal(offload: &Offload, extremes: &[Effective; 2]) -> Option<String> {
     extremes.iter().find_map(|effective| {
         Side::BOTH.into_iter().find_map(|side| {
@@ -146,7 +141,6 @@ fn refusal(offload: &Offload, extremes: &[Effective; 2]) -> Option<String> {
     })
 }
 
-/// Why a factor leaves the design.
 fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone, refused: Option<String>) -> String {
     let stays = match (seen.clone().any(|seen| seen.on), seen.clone().any(|seen| seen.off)) {
         (false, false) => return "no interface here has it".to_owned(),

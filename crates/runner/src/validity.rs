@@ -66,7 +66,6 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
     told
 }
 
-/// Whether two are one to a reader.
 fn reads_alike(one: &Cause, other: &Cause) -> bool {
     // The text has as many digits as two looks at one disturbance have in common.
     one.to_string() == other.to_string()

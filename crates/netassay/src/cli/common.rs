@@ -46,6 +46,11 @@ pub(crate) struct TurnFlags {
     pub(crate) beside: bool,
 }
 
+/// The first of these options that is given.
+pub(crate) fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
 /// The correction: a confidence holds for all of a comparison together, or for each by itself.
 pub(crate) fn correction(uncorrected: bool) -> Correction {
     if uncorrected { Correction::None } else { Correction::Family }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use host::DiscardDevice;
 use study::Assignment;
 use words::{KEYS, Kind, Side, feature};
 
@@ -22,8 +23,8 @@ pub(crate) struct Load {
     pub(crate) keys: Vec<Assignment>,
     /// (discard) The device that discards the packets [default: the first of them that this kernel
     /// has]
-    #[arg(long, value_name = "DEVICE", value_parser = device())]
-    pub(crate) discard_device: Option<host::DiscardDevice>,
+    #[arg(long, value_name = "DEVICE", value_parser = words::<DiscardDevice>(DiscardDevice::ALL.into_iter().map(DiscardDevice::word)))]
+    pub(crate) discard_device: Option<DiscardDevice>,
     /// (tcp_rr, udp_rr, tcp_crr) Measure latency at ten loads up to the most that is answered, or
     /// up to `rate`, and tell the knee of the curve; makes 61 runs
     #[arg(long)]
@@ -88,10 +89,6 @@ pub(crate) fn traffic_keys() -> impl Iterator<Item = String> {
     let of_side = |side: Side| feature::names().chain(["offloads"]).map(move |name| format!("{side}.{name}"));
     let of_both = KEYS.iter().map(|key| key.name).chain(TESTBED.iter().copied()).chain(feature::names());
     of_both.map(str::to_owned).chain(Side::ALL.into_iter().flat_map(of_side))
-}
-
-fn device() -> impl TypedValueParser<Value = host::DiscardDevice> {
-    words(host::DiscardDevice::ALL.into_iter().map(host::DiscardDevice::word))
 }
 
 fn words<T>(words: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>

@@ -24,7 +24,15 @@ pub(crate) fn aa(flags: &Run) -> Result<ExitCode, Failure> {
     let Some(name) = &flags.study else { return show(flags, flags.aa.from.as_deref()) };
     let run = &flags.measured.flags;
     let asked = asked(name, run)?;
-    let study = if asked.protocol.apart { both_ways(asked, &flags.aa)? } else { twins(&asked, &flags.aa)? };
+    let study = if !asked.protocol.apart {
+        twins(&asked, &flags.aa)?
+    } else if flags.aa.experiments.or(flags.aa.boots).is_none() {
+        asked
+    } else {
+        return Err(Failure::Usage(
+            "a study with `apart = true` is measured as it is: use --set boots=… in place of --experiments and --boots".to_owned(),
+        ));
+    };
     let Some(summary) = measure(&study, run)? else { return Ok(ExitCode::from(exit::OK)) };
     let ending = conclude(run, &summary);
     if summary.recorded == 0 {
@@ -54,17 +62,6 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     })
 }
 
-/// The study as it is: its blocks are in turns, and in runs of their own.
-fn both_ways(study: Study, flags: &Aa) -> Result<Study, Failure> {
-    if flags.experiments.or(flags.boots).is_some() {
-        return Err(Failure::Usage(
-            "a study with `apart = true` is measured as it is: use --set boots=… in place of --experiments and --boots".to_owned(),
-        ));
-    }
-    Ok(study)
-}
-
-/// Shows the result of a stored A/A test.
 fn show(flags: &Run, study: Option<&str>) -> Result<ExitCode, Failure> {
     let run = &flags.measured.flags;
     let stored = load(&run.campaign.database.db, study)?;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use report::views;
 use results::ComparisonRequest;
-use store::{Outline, Store, Tag};
+use store::{Store, Tag};
 use study::Plan;
 
-use crate::cli::{Compare, correction};
+use crate::cli::{Compare, correction, first_given};
 use crate::commands::compare_files;
 use crate::commands::stored::{load, newest_called};
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
             flags.confidence
         )));
     }
-    let request = results::ComparisonRequest {
+    let request = ComparisonRequest {
         metric: flags.metric.clone(),
         baseline: flags.baseline.clone(),
         confidence: flags.confidence / 100.0,
@@ -33,7 +33,15 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     let Some(studies) = studies(flags) else {
         return compare_files::compare(flags);
     };
-    if let Some(option) = flags.files.first_given() {
+    let files = &flags.files;
+    if let Some(option) = first_given([
+        ("--input-format", files.input_format.is_some()),
+        ("--boots", files.boots.is_some()),
+        ("--boot", files.boot.is_some()),
+        ("--column", files.column.is_some()),
+        ("--condition", files.condition.is_some()),
+        ("--better", files.better.is_some()),
+    ]) {
         return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
     }
     match studies.as_slice() {
@@ -43,7 +51,6 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     }
 }
 
-/// Compares the conditions of a study.
 fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> Result<(), Failure> {
     let stored = load(&flags.stored.database.db, study)?;
     let (output, wide) = (&flags.stored.output, flags.tables.wide);
@@ -54,15 +61,13 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
     output::show_view(&results::Comparisons::new(&stored, request)?, output, wide, views::compare)
 }
 
-/// Compares a study with another.
 fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonRequest) -> Result<(), Failure> {
-    let within_one = [
+    if let Some(option) = first_given([
         ("--baseline", flags.baseline.is_some()),
         ("--classic", flags.classic),
         ("--all-pairs", flags.all_pairs),
         ("--design", flags.design.is_some()),
-    ];
-    if let Some((option, _)) = within_one.into_iter().find(|(_, is_given)| *is_given) {
+    ]) {
         return Err(Failure::Usage(format!("{option} is for the conditions of one study: name one")));
     }
     let store = Store::open_for_outlines(&flags.stored.database.db)?;
@@ -71,11 +76,9 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
     if baseline == study {
         return Err(Failure::Usage(format!("both are study {study}: name two")));
     }
-    let outline = |id| -> Result<Outline, Failure> {
-        let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
-        Ok(store.outline(id, metrics)?.sanitised())
-    };
-    let between = results::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
+    let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
+    let [baseline, study] = [store.outline(baseline, metrics)?, store.outline(study, metrics)?];
+    let between = results::BetweenStudies::new(&baseline.sanitised(), &study.sanitised(), request)?;
     output::show_view(&between, &flags.stored.output, flags.tables.wide, views::between)
 }
 

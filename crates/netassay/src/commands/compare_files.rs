@@ -1,8 +1,8 @@
 //! `netassay compare FILE…`: what differs between files of measurements from any program.
 
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, mem};
 
 use report::views;
 use results::{BootNames, Comparisons, Subject};
@@ -10,7 +10,7 @@ use samples::{Boots, Column, ComparedConditions, Dataset, Input, MeasurementFile
 use stats::{Against, Question, ValueRange};
 use study::Quality;
 
-use crate::cli::{Compare, CompareFiles, correction};
+use crate::cli::{Compare, correction};
 use crate::failure::Failure;
 use crate::output;
 
@@ -35,7 +35,7 @@ fn headline(flags: &Compare, groups: &[ComparedConditions]) -> String {
         None if groups.iter().all(|group| group.boots.is_some()) => "boots as the files name them".to_owned(),
         None => "BOOTS NOT KNOWN: each run counts as one, and the intervals may be too narrow".to_owned(),
     };
-    let files: usize = flags.what.iter().map(|word| files(word).1.len()).sum();
+    let files: usize = flags.what.iter().map(|word| files_of(word).1.len()).sum();
     let parts = [Some(results::counted(files, "file")), kinds(groups), Some(boots)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
@@ -59,8 +59,8 @@ fn kinds(groups: &[ComparedConditions]) -> Option<String> {
     Some(format!("VALUES OF DIFFERENT KINDS: {}", each.join("; ")))
 }
 
-/// The question for a group.
 fn subject(group: ComparedConditions, flags: &Compare) -> Subject {
+    let is_positive = group.observations.iter().all(|run| run.value >= 0.0);
     let question = Question {
         against: if flags.all_pairs { Against::AllPairs } else { Against::Baseline(group.baseline) },
         level: flags.confidence / 100.0,
@@ -68,10 +68,7 @@ fn subject(group: ComparedConditions, flags: &Compare) -> Subject {
         design: flags.design,
         correction: correction(flags.uncorrected),
         look: None,
-        range: match group.observations.iter().all(|run| run.value >= 0.0) {
-            true => ValueRange::NON_NEGATIVE,
-            false => ValueRange::ANY,
-        },
+        range: if is_positive { ValueRange::NON_NEGATIVE } else { ValueRange::ANY },
     };
     let name = group.name.unwrap_or_default();
     let metric = group.metric.unwrap_or_else(|| "value".to_owned());
@@ -84,46 +81,49 @@ fn subject(group: ComparedConditions, flags: &Compare) -> Subject {
     subject
 }
 
-/// The content of all files together.
 fn read(flags: &Compare) -> Result<Dataset, Failure> {
     if flags.classic {
         return Err(Failure::Usage(
             "--classic is for stored studies: for files there is `netassay ministat FILE…`".to_owned(),
         ));
     }
-    let options = options(flags)?;
+    let files = &flags.files;
+    let options = Options {
+        format: files.input_format,
+        metric: flags.metric.clone(),
+        value: files.column.clone(),
+        condition: files.condition.clone(),
+        boot: files.boot.as_ref().map(|word| match word.as_str() {
+            "none" => Column::None,
+            name => Column::Named(name.to_owned()),
+        }),
+        boots: files.boots.as_deref().map_or(Ok(Boots::Named), boots)?,
+        design: flags.design,
+        baseline: flags.baseline.clone(),
+    };
     let mut inputs = Vec::new();
     let mut stdin_is_free = true;
     for word in &flags.what {
-        let (condition, paths) = files(word);
+        let (condition, paths) = files_of(word);
         for path in paths {
-            let file = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
-            let sheet = sheet(&file, &path, &options, &mut stdin_is_free)?;
+            let is_file = path != Path::new("-");
+            let file = if is_file { path.display().to_string() } else { "<stdin>".to_owned() };
+            let sheet = if is_file {
+                let opened = host::user_file::open(&path).map_err(|source| Failure::Read { path, source })?;
+                MeasurementFile::read(&file, opened, &options)?
+            } else if mem::take(&mut stdin_is_free) {
+                MeasurementFile::read(&file, io::stdin().lock(), &options)?
+            } else {
+                return Err(Failure::Usage("standard input can be read only once: give - once".to_owned()));
+            };
             inputs.push(Input { file, condition: condition.clone(), sheet });
         }
     }
     Ok(Dataset::new(inputs, &options)?)
 }
 
-fn sheet(
-    file: &str,
-    path: &Path,
-    options: &Options,
-    stdin_is_free: &mut bool,
-) -> Result<MeasurementFile, Failure> {
-    if path != Path::new("-") {
-        let opened =
-            host::user_file::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
-        return Ok(MeasurementFile::read(file, opened, options)?);
-    }
-    if !std::mem::take(stdin_is_free) {
-        return Err(Failure::Usage("standard input can be read only once: give - once".to_owned()));
-    }
-    Ok(MeasurementFile::read(file, io::stdin().lock(), options)?)
-}
-
 /// A word of the command line: a file, or a condition's name and its files.
-fn files(word: &OsStr) -> (Option<String>, Vec<PathBuf>) {
+fn files_of(word: &OsStr) -> (Option<String>, Vec<PathBuf>) {
     let whole = || (None, vec![PathBuf::from(word)]);
     if Path::new(word).exists() {
         return whole();
@@ -137,23 +137,6 @@ fn files(word: &OsStr) -> (Option<String>, Vec<PathBuf>) {
     }
 }
 
-fn options(flags: &Compare) -> Result<Options, Failure> {
-    let files = &flags.files;
-    Ok(Options {
-        format: files.input_format,
-        metric: flags.metric.clone(),
-        value: files.column.clone(),
-        condition: files.condition.clone(),
-        boot: files.boot.as_ref().map(|word| match word.as_str() {
-            "none" => Column::None,
-            name => Column::Named(name.to_owned()),
-        }),
-        boots: files.boots.as_deref().map_or(Ok(Boots::Named), boots)?,
-        design: flags.design,
-        baseline: flags.baseline.clone(),
-    })
-}
-
 /// `10,10,10`, or `file`.
 fn boots(word: &str) -> Result<Boots, Failure> {
     if word == "file" {
@@ -165,20 +148,4 @@ fn boots(word: &str) -> Result<Boots, Failure> {
             "--boots {word:?} is not a list of counts: write how many runs each boot has, such as 10,10,10, or `file`"
         ))
     })
-}
-
-impl CompareFiles {
-    /// The first given option that only files have.
-    pub(crate) fn first_given(&self) -> Option<&'static str> {
-        [
-            ("--input-format", self.input_format.is_some()),
-            ("--boots", self.boots.is_some()),
-            ("--boot", self.boot.is_some()),
-            ("--column", self.column.is_some()),
-            ("--condition", self.condition.is_some()),
-            ("--better", self.better.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(name, is_given)| is_given.then_some(name))
-    }
 }

@@ -3,6 +3,7 @@
 use report::document::Block;
 use report::views;
 use results::ListedStudy;
+use serde_json::json;
 use store::{Contents, Moved, Store, StudyId};
 
 use crate::cli::{DbCommand, List, Pack, Remove, TagStudy, Unpack};
@@ -46,16 +47,35 @@ fn tag(flags: &TagStudy) -> Result<(), Failure> {
 
 fn remove(flags: &Remove) -> Result<(), Failure> {
     let db = &flags.database.db;
-    if flags.dry_run {
+    let (id, contents, what) = if flags.dry_run {
         let store = Store::open_read_only(db)?;
         let id = only_called(&store, &flags.study)?;
-        let contents = store.contents(id)?;
-        return told(flags, id, &contents, "would be removed");
-    }
-    let mut store = Store::open_existing(db)?;
-    let id = only_called(&store, &flags.study)?;
-    let contents = store.remove(id)?;
-    told(flags, id, &contents, "removed")
+        (id, store.contents(id)?, "would be removed")
+    } else {
+        let mut store = Store::open_existing(db)?;
+        let id = only_called(&store, &flags.study)?;
+        (id, store.remove(id)?, "removed")
+    };
+    let json = json!({ "study": id, "removed": !flags.dry_run, "contents": contents });
+    let Contents { boots, runs, values, series, environments, tags } = contents;
+    let parts: Vec<String> = [
+        (boots, "boot"),
+        (runs, "run"),
+        (values, "value"),
+        (series, "table of counters over time"),
+        (environments, "description of hosts"),
+        (tags, "tag"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, noun)| {
+        let (head, rest) = noun.split_at(noun.find(' ').unwrap_or(noun.len()));
+        results::counted(count as usize, head) + rest
+    })
+    .collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
+    let sentence = format!("study {id}{parts}: {what}");
+    output::show_view(&json, &flags.output, false, |_, _| vec![Block::Text(sentence)])
 }
 
 /// The one study that a word means: what is removed is gone.
@@ -72,38 +92,12 @@ fn only_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
     }
 }
 
-fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<(), Failure> {
-    let json = serde_json::json!({ "study": id, "removed": !flags.dry_run, "contents": contents });
-    let Contents { boots, runs, values, series, environments, tags } = *contents;
-    let parts = [
-        (boots, "boot"),
-        (runs, "run"),
-        (values, "value"),
-        (series, "table of counters over time"),
-        (environments, "description of hosts"),
-        (tags, "tag"),
-    ];
-    let parts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| several(*count, noun)).collect();
-    let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
-    let sentence = format!("study {id}{parts}: {what}");
-    output::show_view(&json, &flags.output, false, |_, _| vec![Block::Text(sentence)])
-}
-
-fn several(count: u32, noun: &str) -> String {
-    match noun.split_once(' ') {
-        Some((head, rest)) => format!("{} {rest}", results::counted(count as usize, head)),
-        None => results::counted(count as usize, noun),
-    }
-}
-
 fn pack(flags: &Pack) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.database.db)?;
-    let studies: Vec<StudyId> =
-        flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
-    let packed = store.pack(&studies, &flags.output)?;
-    let list = moved(&packed, |one| format!("{} as {}", one.from, one.to));
-    say(&format!("packed {list} into {}", named(&flags.output)));
+    let studies: Result<Vec<StudyId>, Failure> =
+        flags.studies.iter().map(|word| newest_called(&store, word)).collect();
+    let packed = store.pack(&studies?, &flags.output)?;
+    say(&format!("packed {} into {}", moved(&packed), named(&flags.output)));
     Ok(())
 }
 
@@ -125,8 +119,7 @@ fn unpack(flags: &Unpack) -> Result<(), Failure> {
         }
     }
     if !unpacked.added.is_empty() {
-        let list = moved(&unpacked.added, |one| format!("{} as {}", one.from, one.to));
-        say(&format!("unpacked {list} into {db}"));
+        say(&format!("unpacked {} into {db}", moved(&unpacked.added)));
     }
     if unpacked.added.is_empty() && unpacked.known.is_empty() {
         return Err(Failure::Nothing(format!("{file} holds no study")));
@@ -135,6 +128,7 @@ fn unpack(flags: &Unpack) -> Result<(), Failure> {
 }
 
 /// `study 3 as 1, study 4 as 2`.
-fn moved(moved: &[Moved], words: impl Fn(&Moved) -> String) -> String {
-    moved.iter().map(|one| format!("study {}", words(one))).collect::<Vec<_>>().join(", ")
+fn moved(moved: &[Moved]) -> String {
+    let words: Vec<String> = moved.iter().map(|one| format!("study {} as {}", one.from, one.to)).collect();
+    words.join(", ")
 }

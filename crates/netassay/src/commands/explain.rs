@@ -4,7 +4,7 @@ use report::document::{Block, ListItem};
 
 use crate::cli::Explain;
 use crate::failure::Failure;
-use crate::glossary::{Entry, entries, find, near};
+use crate::glossary::{Entry, entries, find, nearest};
 use crate::output::{print, show_view};
 
 pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
@@ -14,7 +14,11 @@ pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     let word = flags.word.join(" ");
     let found = if word.is_empty() { entries() } else { find(&word) };
     if found.is_empty() {
-        return Err(Failure::Usage(unknown(&word)));
+        let near = nearest(&word).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        return Err(Failure::Usage(format!(
+            "the glossary has no `{}`; {near}`netassay explain` lists all terms",
+            words::suggest::quoted(&word)
+        )));
     }
     show_view(&found, &flags.output, false, |found, _| {
         if word.is_empty() {
@@ -25,15 +29,6 @@ pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     })
 }
 
-fn unknown(word: &str) -> String {
-    let word = words::suggest::quoted(word);
-    let near = near(&word);
-    let meant =
-        if near.is_empty() { String::new() } else { format!("; nearest: {}", words::suggest::list(&near)) };
-    format!("the glossary has no `{word}`{meant}; `netassay explain` lists all terms")
-}
-
-/// All names by section.
 fn names(entries: &[Entry]) -> Vec<Block<'static>> {
     let sections = entries.chunk_by(|a, b| a.section == b.section).map(|section| {
         let names: Vec<&str> = section.iter().map(|entry| entry.name.as_str()).collect();
@@ -51,7 +46,6 @@ fn definition(entry: &Entry) -> ListItem {
     }
 }
 
-/// `docs/glossary.md`.
 fn markdown(entries: &[Entry]) -> String {
     let sections = entries.chunk_by(|a, b| a.section == b.section).map(|section| {
         let rows: String = section.iter().map(row).collect();

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use host::user_file::refuse_planted;
 use store::{Store, StoredStudy};
 
 use crate::cli::{Export, ExportFormat};
-use crate::commands::stored::load_from;
+use crate::commands::stored::study_of;
 use crate::failure::{Failure, say};
-use crate::output::{named, print};
-use crate::written::{MayReplace, write};
+use crate::output::{MayReplace, named, print, write};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.database.db)?;
-    let stored = load_from(&store, flags.study.as_deref())?;
+    let stored = store.load(study_of(&store, flags.study.as_deref())?)?;
     match flags.format {
         ExportFormat::Series => {
             let series = store.series(stored.row.id)?;
@@ -40,36 +39,25 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             "--format stat writes several files: name a directory with --output".to_owned(),
         ));
     };
-    let metrics: Vec<(PathBuf, String)> = match flags.metric.as_deref() {
-        Some("all") => {
-            recorded_metrics(stored).map(|metric| (directory.join(metric), metric.to_owned())).collect()
-        }
-        Some(word) => {
-            let key = results::resolve_metric(word)?;
-            vec![(directory.clone(), key.to_owned())]
-        }
-        None => {
-            let own = results::main_metrics(stored);
-            own.into_iter().map(|metric| (directory.clone(), metric)).collect()
-        }
+    let (metrics, is_all): (Vec<String>, bool) = match flags.metric.as_deref() {
+        Some("all") => (recorded_metrics(stored).map(str::to_owned).collect(), true),
+        Some(word) => (vec![results::resolve_metric(word)?.to_owned()], false),
+        None => (results::main_metrics(stored), false),
     };
     let mut written = 0;
-    for (below, metric) in &metrics {
+    for metric in &metrics {
+        let below = if is_all { directory.join(metric) } else { directory.clone() };
         let failed = |source| Failure::Write { path: below.clone(), source };
         refuse_planted(directory).map_err(failed)?;
-        fs::create_dir_all(below).and_then(|()| refuse_planted(below)).map_err(failed)?;
+        fs::create_dir_all(&below).and_then(|()| refuse_planted(&below)).map_err(failed)?;
         for file in store::export::stat(stored, metric, results::unit_of) {
             write(&below.join(file.name), &file.text, MayReplace::OwnFile)?;
             written += 1;
         }
     }
     if written == 0 {
-        let asked: Vec<&str> = metrics.iter().map(|(_, metric)| metric.as_str()).collect();
-        return Err(Failure::Nothing(format!(
-            "study {} holds no value of {}",
-            stored.row.id,
-            asked.join(", ")
-        )));
+        let (id, asked) = (stored.row.id, metrics.join(", "));
+        return Err(Failure::Nothing(format!("study {id} holds no value of {asked}")));
     }
     say(&format!("wrote {} to {}", results::counted(written, "file"), named(directory)));
     Ok(())

@@ -12,39 +12,36 @@ use results::gate::{
     Acknowledgement, GateError, GateOutcome, GateRequest, MOST_BYTES, acknowledgements, check_request,
     day_of_instant,
 };
-use store::{Outline, Store};
-use study::Plan;
+use store::Store;
 use study::metric::Metric;
 
 use crate::cli::{Gate, GateFormat};
 use crate::commands::stored::{newest_called, study_of};
+use crate::commands::study_files::read_text;
 use crate::exit;
 use crate::failure::Failure;
-use crate::output::{json, layout, print, print_page};
-use crate::written::{MayReplace, write};
+use crate::output::{MayReplace, json, print, print_blocks, write};
 
 pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
-    let judged = judge(flags);
-    if !flags.bisect {
-        return Ok(ExitCode::from(match judged? {
-            GateOutcome::Pass => exit::OK,
-            GateOutcome::Fail => exit::GATE_FAILED,
-            GateOutcome::Inconclusive => exit::GATE_INCONCLUSIVE,
-        }));
-    }
-    let code = match &judged {
-        Ok(GateOutcome::Pass) => exit::OK,
-        Ok(GateOutcome::Fail) => exit::BISECT_BAD,
-        Ok(GateOutcome::Inconclusive) | Err(Failure::NotComparable(_)) => exit::BISECT_SKIP,
-        Err(other) => exit::BISECT_STOP + other.code(),
+    let [fail, inconclusive] = match flags.bisect {
+        true => [exit::BISECT_BAD, exit::BISECT_SKIP],
+        false => [exit::GATE_FAILED, exit::GATE_INCONCLUSIVE],
     };
-    if let Err(failure) = judged {
-        failure.report();
-    }
+    let code = match judge(flags) {
+        Ok(GateOutcome::Pass) => exit::OK,
+        Ok(GateOutcome::Fail) => fail,
+        Ok(GateOutcome::Inconclusive) => inconclusive,
+        Err(failure) if !flags.bisect => return Err(failure),
+        Err(failure) => {
+            let is_skipped = matches!(failure, Failure::NotComparable(_));
+            let code = if is_skipped { exit::BISECT_SKIP } else { exit::BISECT_STOP + failure.code() };
+            failure.report();
+            code
+        }
+    };
     Ok(ExitCode::from(code))
 }
 
-/// Prints what the gate found.
 fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
     let confidence = flags.confidence / 100.0;
     // What is wrong with the command is said before a database is opened.
@@ -58,28 +55,21 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
         acknowledged: acknowledged.unwrap_or_default(),
     };
     let gate = results::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
-    let in_format = |layout: Layout| -> Result<String, Failure> {
-        Ok(match flags.format {
-            GateFormat::Text => layout.wrap(&terminal(&views::gate(&gate), layout)),
-            GateFormat::Md => markdown(&views::gate(&gate)),
-            GateFormat::Junit => views::gate_junit(&gate),
-            GateFormat::Json => json(&gate)?,
-        })
+    let blocks = views::gate(&gate);
+    let layout = Layout { wide: flags.tables.wide, ..Layout::PLAIN };
+    let text = match flags.format {
+        GateFormat::Text => words::sanitised_lines(&layout.wrap(&terminal(&blocks, layout))).into_owned(),
+        GateFormat::Md => markdown(&blocks),
+        GateFormat::Junit => views::gate_junit(&gate),
+        GateFormat::Json => json(&gate)?,
     };
     if let Some(path) = &flags.output {
-        let written = in_format(Layout { wide: flags.tables.wide, ..Layout::PLAIN })?;
-        let written = if flags.format == GateFormat::Text {
-            words::sanitised_lines(&written).into_owned()
-        } else {
-            written
-        };
-        write(path, &written, MayReplace::NamedByUser)?;
+        write(path, &text, MayReplace::NamedByUser)?;
     }
-    let layout = layout(flags.tables.wide);
     if flags.output.is_some() || flags.format == GateFormat::Text {
-        print_page(&terminal(&views::gate(&gate), layout), layout)?;
+        print_blocks(&blocks, flags.tables.wide)?;
     } else {
-        print(&in_format(layout)?)?;
+        print(&text)?;
     }
     Ok(gate.outcome)
 }
@@ -104,23 +94,19 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
             "both are study {study}: a gate needs another study as its baseline, or --baseline-condition"
         )));
     }
-    let outline = |id| -> Result<Outline, Failure> {
-        let keys = |_: &Plan| Ok::<_, Failure>(metrics.iter().map(|metric| metric.key.to_owned()).collect());
-        Ok(store.outline(id, keys)?.sanitised())
-    };
-    Ok(GateCases::between(&outline(baseline)?, &outline(study)?, &metrics)?)
+    let keys: Vec<String> = metrics.iter().map(|metric| metric.key.to_owned()).collect();
+    let outline = |id| store.outline(id, |_| Ok::<_, Failure>(keys.clone()));
+    let (baseline, study) = (outline(baseline)?.sanitised(), outline(study)?.sanitised());
+    Ok(GateCases::between(&baseline, &study, &metrics)?)
 }
 
 /// Reads a file of acknowledgements, as of today.
 fn acknowledged(path: &Path) -> Result<Vec<Acknowledgement>, Failure> {
-    let read = host::user_file::read(path, MOST_BYTES as u64);
-    let bytes = read.map_err(|source| Failure::Read { path: path.to_owned(), source })?;
-    let name = path.display().to_string();
-    let text = String::from_utf8(bytes)
-        .map_err(|error| Failure::Usage(format!("{name} is not UTF-8 text ({error})")))?;
+    let text = read_text(path, MOST_BYTES as u64, "a file of acknowledgements")?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let today = day_of_instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
-    acknowledgements(&name, &text, today).map_err(|error| Failure::Usage(error.to_string()))
+    acknowledgements(&path.display().to_string(), &text, today)
+        .map_err(|error| Failure::Usage(error.to_string()))
 }
 
 fn failure(error: GateError) -> Failure {

@@ -6,18 +6,13 @@ use store::Store;
 use study::Plan;
 
 use crate::cli::{History, correction};
-use crate::commands::figure;
 use crate::commands::stored::study_of;
 use crate::failure::{Failure, say};
-use crate::output::{self, named};
-use crate::written::{self, MayReplace};
+use crate::output::{self, MayReplace, drawing, named};
 
 pub(crate) fn history(flags: &History) -> Result<(), Failure> {
-    let chart = flags
-        .output
-        .as_deref()
-        .map(|path| Ok::<_, Failure>((path, figure::written_to(path)?)))
-        .transpose()?;
+    // Before anything is read.
+    let draw = flags.output.as_deref().map(drawing).transpose()?;
     let request = ComparisonRequest {
         metric: flags.metric.clone(),
         confidence: flags.confidence.value() / 100.0,
@@ -25,10 +20,10 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         ..ComparisonRequest::default()
     };
     let found = study_history(flags, &request)?;
-    if let Some((path, write)) = chart {
+    if let (Some(path), Some(draw)) = (&flags.output, draw) {
         let chart = figures::history(&found)
             .ok_or_else(|| Failure::Nothing("no value of this history can be drawn".to_owned()))?;
-        written::write(path, &write(&chart), MayReplace::NamedByUser)?;
+        output::write(path, &draw(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
     output::show_view(&found, &flags.stored.output, flags.tables.wide, views::history)
@@ -51,14 +46,12 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results
         )));
     };
     let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
-    let wanted = store.outline(newest.study, |plan| metrics(plan))?.values.into_keys().collect::<Vec<_>>();
-    let entries = chosen
-        .into_iter()
-        .map(|chosen| {
-            let outline = store.outline(chosen.study, |_| Ok::<_, Failure>(wanted.clone()))?;
-            Ok(HistoryEntry { chosen, outline: outline.sanitised() })
-        })
-        .collect::<Result<Vec<HistoryEntry>, Failure>>()?;
+    let wanted: Vec<String> = store.outline(newest.study, metrics)?.values.into_keys().collect();
+    let mut entries = Vec::new();
+    for chosen in chosen {
+        let outline = store.outline(chosen.study, |_| Ok::<_, Failure>(wanted.clone()))?.sanitised();
+        entries.push(HistoryEntry { chosen, outline });
+    }
     let found = results::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;
     found.ok_or_else(|| Failure::Internal("a history has a newest study".to_owned()))
 }

@@ -2,7 +2,7 @@
 
 use report::document::{Block, ListItem};
 use serde_json::json;
-use testbed::guest::{self, Fetched};
+use testbed::guest::{self, Fetched, Kernel};
 
 use crate::cli::{Formatted, KernelCommand};
 use crate::failure::{Failure, say};
@@ -12,7 +12,7 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
     match command {
         KernelCommand::Fetch { package } => {
             let fetched = guest::fetch(package)?;
-            say(&format!("{package}: {} is in {}", release(&fetched), fetched.directory.display()));
+            say(&format!("{package}: {} is in {}", release(&fetched.kernel), fetched.directory.display()));
             say(&format!("in a study: kernel = \"{}\"", fetched.package));
             Ok(())
         }
@@ -25,23 +25,22 @@ fn list(output: &Formatted) -> Result<(), Failure> {
     if fetched.is_empty() {
         say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
     }
-    let row = |fetched: &Fetched| {
-        json!({"package": fetched.package, "aliases": fetched.aliases, "version": fetched.version,
-               "release": fetched.kernel.release, "image": fetched.kernel.image,
-               "modules": fetched.kernel.modules})
-    };
-    let item = |fetched: &Fetched| {
-        let version = fetched.version.as_deref().unwrap_or("not known");
+    let (mut rows, mut items) = (Vec::new(), Vec::new());
+    for Fetched { package, aliases, version, kernel, .. } in &fetched {
+        rows.push(
+            json!({"package": package, "aliases": aliases, "version": version, "release": kernel.release,
+                         "image": kernel.image, "modules": kernel.modules}),
+        );
+        let (release, version) = (release(kernel), version.as_deref().unwrap_or("not known"));
         let alias = |alias: &String| ("also called".to_owned(), alias.into());
-        ListItem {
-            sentence: format!("{} (release {}, version {version})", fetched.package, release(fetched)),
-            facts: fetched.aliases.iter().map(alias).collect(),
-        }
-    };
-    let rows: Vec<_> = fetched.iter().map(row).collect();
-    show_view(&rows, output, false, |_, _| vec![Block::Items(fetched.iter().map(item).collect())])
+        items.push(ListItem {
+            sentence: format!("{package} (release {release}, version {version})"),
+            facts: aliases.iter().map(alias).collect(),
+        });
+    }
+    show_view(&rows, output, false, |_, _| vec![Block::Items(items)])
 }
 
-fn release(fetched: &Fetched) -> String {
-    fetched.kernel.release.clone().unwrap_or_else(|| "a kernel without a release name".to_owned())
+fn release(kernel: &Kernel) -> &str {
+    kernel.release.as_deref().unwrap_or("a kernel without a release name")
 }

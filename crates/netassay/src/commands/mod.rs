@@ -10,7 +10,6 @@ mod db;
 mod doctor;
 mod explain;
 mod export;
-mod figure;
 mod gate;
 mod history;
 mod hosts;
@@ -34,7 +33,7 @@ use crate::failure::Failure;
 pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let done = |()| ExitCode::from(exit::OK);
     match &cli.command {
-        Command::Quick(measured) => run::quick(measured),
+        Command::Quick(measured) => run::measure_and_show("quick", measured),
         Command::Run(flags) => run::run(flags),
         Command::Load(flags) => load::load(flags).map(done),
         Command::Trace(flags) => trace::trace(flags),
@@ -51,7 +50,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Undo(flags) => undo::undo(flags),
         Command::Study(command) => study_files::study_files(command).map(done),
         Command::Db(command) => db::db(command).map(done),
-        Command::Ministat(ministat) => Ok(ministat::ministat(ministat.words.iter().cloned())),
+        Command::Ministat { words } => Ok(ministat::ministat(words.iter().cloned())),
         Command::Unrestored => undo::unrestored(),
         Command::Agent => agent::agent().map(done),
         Command::Guest => agent::guest().map(done),

@@ -22,9 +22,9 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     if !(request.power < 1.0 && request.confidence < 1.0) {
         return Err(Failure::Usage("100 % power or confidence is not possible: use less".to_owned()));
     }
-    let (spread, other) = match (flags.interaction, flags.within) {
-        (Some(interaction), Some(within)) => (
-            PilotSpread {
+    let (spread, other) = match flags.interaction.zip(flags.within) {
+        Some((interaction, within)) => {
+            let stated = PilotSpread {
                 interaction: interaction.value(),
                 interaction_at_most: None,
                 runs: Some(within.value()),
@@ -32,10 +32,10 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
                 boots: None,
                 source: "the command line".to_owned(),
                 near: None,
-            },
-            None,
-        ),
-        _ => measured(flags, &study)?,
+            };
+            (stated, None)
+        }
+        None => measured(flags, &study)?,
     };
     let mut sizing = Sizing::new(&study, spread, &request)?;
     if let Some((study, spread)) = other {

@@ -9,19 +9,13 @@ use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
 use crate::cli::{Report, ReportFormat};
-use crate::commands::stored::load_from;
+use crate::commands::stored::load_each;
 use crate::failure::{Failure, say};
-use crate::output::{json as json_text, named, print};
-use crate::written::{MayReplace, write};
+use crate::output::{MayReplace, json as json_text, named, print, write};
 
 pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.database.db)?;
-    let words: Vec<Option<&str>> = match &flags.studies[..] {
-        [] => vec![None],
-        words => words.iter().map(|word| Some(word.as_str())).collect(),
-    };
-    let stored: Vec<StoredStudy> =
-        words.into_iter().map(|word| load_from(&store, word)).collect::<Result<_, _>>()?;
+    let stored = load_each(&store, &flags.studies)?;
     let (path, may_replace) = match &flags.output {
         Some(path) => (path.clone(), MayReplace::NamedByUser),
         None => (beside(&flags.database.db, &stored, flags.format.ending()), MayReplace::OwnFile),
@@ -50,28 +44,21 @@ fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
     db.with_file_name(format!("{stem}.{ending}"))
 }
 
-/// The results of the studies, with the counters of their runs over time.
-fn reported_studies(store: &Store, stored: Vec<StoredStudy>) -> Result<Vec<ReportedStudy>, Failure> {
-    let reported = |study: StoredStudy| {
-        let series = store.series(study.row.id)?;
-        Ok(ReportedStudy { results: Results::from_owned(study.sanitised())?, series })
-    };
-    stored.into_iter().map(reported).collect()
-}
-
 fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Result<String, Failure> {
     if format == ReportFormat::Json {
         return json_text(&document(stored)?);
     }
-    let data: Vec<Download> = match format {
-        ReportFormat::Html => stored.iter().map(Download::from_stored).collect(),
-        _ => Vec::new(),
-    };
-    let studies = reported_studies(store, stored)?;
+    let is_html = format == ReportFormat::Html;
+    let data: Vec<Download> = stored.iter().filter(|_| is_html).map(Download::from_stored).collect();
+    let mut studies = Vec::new();
+    for study in stored {
+        let series = store.series(study.row.id)?;
+        studies.push(ReportedStudy { results: Results::from_owned(study.sanitised())?, series });
+    }
     let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
     let advice = advice.map(|advice| views::advice(&advice, true)).unwrap_or_default();
     let page = Page { studies: &studies, advice, figures: report::figures::sections(&studies), data };
-    Ok(if format == ReportFormat::Html { page.html().to_string() } else { page.markdown() })
+    Ok(if is_html { page.html().to_string() } else { page.markdown() })
 }
 
 /// Which settings to change; `None` where the studies varied none.

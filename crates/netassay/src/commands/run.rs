@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use agent::Interrupt;
-use report::document::terminal;
+use report::document::{Block, terminal};
 use report::views;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
-use store::{Store, StoreError, StudyId};
+use store::{Store, StoreError, StudyId, StudyRow, StudyStatus};
 use study::{BootKind, BootState, BySide, Machines, Study};
 
 use crate::again::again;
 use crate::cli::{Format, Measured, Run, RunFlags};
 use crate::commands::aa;
 use crate::commands::advise::in_short;
-use crate::commands::hosts::{self, ReachedHosts};
+use crate::commands::hosts;
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
 use crate::commands::study_files::{crowding, find, refusals};
@@ -27,36 +26,33 @@ use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
 
-pub(crate) fn quick(measured: &Measured) -> Result<ExitCode, Failure> {
-    results("quick", measured)
-}
-
 pub(crate) fn run(flags: &Run) -> Result<ExitCode, Failure> {
     match &flags.study {
-        Some(name) if !flags.aa.aa => results(name, &flags.measured),
+        Some(name) if !flags.aa.aa => measure_and_show(name, &flags.measured),
         _ => aa::aa(flags),
     }
 }
 
-/// Measures a study, and shows its results.
-fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
+pub(crate) fn measure_and_show(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
     let flags = &measured.flags;
+    let db = &flags.campaign.database.db;
     let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
-    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.sanitised();
+    let stored = Store::open_read_only(db)?.load(summary.study)?.sanitised();
     let results = results::Results::new(&stored)?;
-    let written =
-        if measured.no_report { None } else { report_beside(&flags.campaign.database.db, summary.study) };
-    let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
-    let short = in_short(&stored, output::layout(flags.tables.wide))?;
+    let written = if measured.no_report { None } else { report_beside(db, summary.study) };
+    let written = written.map(|path| named(&path));
+    let short = in_short(&stored)?;
     // A document for programs names no file of this machine.
     if let (Format::Json, Some(path)) = (flags.output.format, &written) {
-        say(&format!("wrote {}", named(path)));
+        say(&format!("wrote {path}"));
     }
-    output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        let blocks = views::show(results, &named(&flags.campaign.database.db), layout.wide);
-        terminal(&blocks, layout) + &short + &place
+    output::show_view(&results, &flags.output, flags.tables.wide, |results, wide| {
+        let mut blocks = views::show(results, &named(db), wide);
+        blocks.extend(short);
+        blocks.extend(written.map(|path| Block::Text(format!("Report: {path}"))));
+        blocks
     })?;
     Ok(conclude(flags, &summary))
 }
@@ -77,18 +73,14 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     find(name, &set)
 }
 
-/// Writes the report beside the database, and says where it is; why not, if it cannot be written:
-/// what was measured is stored all the same.
+/// Writes the report beside the database. If it cannot be written, the runs are stored all the same.
 fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
-    match page_of::write_beside(db, study) {
-        Ok(path) => Some(path),
-        Err(failure) => {
-            say(&format!(
-                "netassay: the report was not written: {failure}; netassay report {study} -o FILE writes it elsewhere"
-            ));
-            None
-        }
-    }
+    let not_written = |failure: &Failure| {
+        say(&format!(
+            "netassay: the report was not written: {failure}; netassay report {study} -o FILE writes it elsewhere"
+        ));
+    };
+    page_of::write_beside(db, study).inspect_err(not_written).ok()
 }
 
 /// Measures or resumes a study. `None` with `--dry-run`, which prints the plan.
@@ -100,18 +92,32 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         true => machine::of_sides(study, flags.change_machine || flags.campaign.dry_run)?,
         false => BySide::default(),
     };
-    let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest, &interrupt)?;
+    let reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest, &interrupt)?;
     let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
     let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
-    if let Some(reached) = &mut reached {
+    if let Some(reached) = &reached {
         reached.check(study, &interrupt)?;
+        if flags.campaign.dry_run {
+            let intended = reached.intended(study, &of_sides, &interrupt)?;
+            return dry_run_between(study, intended, flags).map(|()| None);
+        }
     }
-    if let (true, Some(reached)) = (flags.campaign.dry_run, &mut reached) {
-        reached.preview(study, &of_sides, &interrupt)?;
-        return dry_run_between(study, reached, flags).map(|()| None);
-    }
-    let mut lab = lab(study, flags, reached, &interrupt)?;
-    lab.options.machine = of_sides;
+    let rootless = hosts::rootless(flags.rootless, reached.as_ref());
+    let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
+    let mut lab = LocalLab {
+        options: testbed::Options {
+            inside_guest: study.inside_guest,
+            exact: study.exact,
+            hosts,
+            families: study.plan().families(),
+            machine: of_sides,
+            // Each boot has its own state.
+            ..machine::testbed_options(BootState::default(), rootless, &interrupt)?
+        },
+        interrupt: interrupt.clone(),
+        // The program is kept in memory only for machines that need it again.
+        restarter: restarter.filter(|_| study.protocol.how == BootKind::Reboot),
+    };
     if flags.campaign.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
     }
@@ -130,7 +136,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             None => None,
             Some(word) => Some(to_resume(&store, study, word.as_deref())?),
         };
-        let own_cpu = pin_to_own_cpu(&lab)?;
+        let own_cpu = machine::pin_to_own_cpu(&lab.options)?;
         let mut progress = Progress::new(flags.progress, own_cpu);
         let mut campaign = Campaign {
             lab: &mut lab,
@@ -139,7 +145,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             observe: &mut |event: &Event| progress.show(event),
             is_decided: &results::is_decided,
             keep_disturbed: flags.campaign.keep_disturbed,
-            beside: session.disturbance(),
+            beside: session.beside.clone(),
             machine: changed.map_or(&[], |changed| &changed.changes),
             differences: &|| changed.map(Changed::differences).unwrap_or_default(),
             version,
@@ -151,47 +157,14 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     })
 }
 
-fn lab(
-    study: &Study,
-    flags: &RunFlags,
-    reached: Option<ReachedHosts>,
-    interrupt: &Interrupt,
-) -> Result<LocalLab, Failure> {
-    let rootless = hosts::rootless(flags.rootless, reached.as_ref());
-    let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
-    Ok(LocalLab {
-        options: testbed::Options {
-            inside_guest: study.inside_guest,
-            exact: study.exact,
-            hosts,
-            families: study.plan().families(),
-            // Each boot has its own state.
-            ..machine::testbed_options(BootState::default(), rootless, interrupt)?
-        },
-        interrupt: interrupt.clone(),
-        // The program is kept in memory only for machines that need it again.
-        restarter: restarter.filter(|_| study.protocol.how == BootKind::Reboot),
-    })
-}
-
-/// Pins the controller to a CPU outside of the measured ones. Returns whether there is one.
-fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
-    let own = &lab.options.cpus.controller;
-    if !own.is_empty() {
-        host::affinity::pin_current_thread(own)?;
-    }
-    Ok(!own.is_empty())
-}
-
 /// The plan between machines of the user's. Nothing is tried out there: a dry run changes nothing.
-fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> Result<(), Failure> {
-    let listing = results::PlanListing::new(study, study.plan().clone(), Vec::new(), None);
-    let intended = reached.intended(study);
+fn dry_run_between(study: &Study, intended: Vec<Block<'static>>, flags: &RunFlags) -> Result<(), Failure> {
+    let listing = results::PlanListing::new(study, study.plan(), Vec::new(), None);
     if flags.output.format == Format::Json {
         say(&terminal(&intended, report::Layout::WIDE));
     }
-    output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| {
-        terminal(&views::plan(listing, layout.wide), layout) + "\n" + &terminal(&intended, layout)
+    output::show_view(&listing, &flags.output, flags.tables.wide, |listing, wide| {
+        [views::plan(listing, wide), intended].concat()
     })
 }
 
@@ -222,30 +195,25 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
 
 /// Which stored study `--resume` means.
 fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId, Failure> {
-    let rows = store.studies()?;
     let called = word.map(|word| newest_called(store, word)).transpose()?;
-    let found = match called {
-        Some(id) => rows.iter().find(|row| row.id == id),
-        None => {
-            rows.iter().rev().find(|row| row.name == study.name && row.status != store::StudyStatus::Complete)
-        }
+    let is_meant = |row: &StudyRow| match called {
+        Some(id) => row.id == id,
+        None => row.name == study.name && row.status != StudyStatus::Complete,
     };
-    let Some(row) = found else {
+    let (rows, name) = (store.studies()?, &study.name);
+    let Some(row) = rows.iter().rev().find(|row| is_meant(row)) else {
         return Err(Failure::Nothing(format!(
-            "no unfinished study {:?} is stored: `netassay db list` shows the stored studies",
-            &study.name
+            "no unfinished study {name:?} is stored: `netassay db list` shows the stored studies"
         )));
     };
-    if row.name != study.name {
-        return Err(Failure::Usage(format!(
-            "stored study {} is {:?}, not {:?}",
-            row.id.0, row.name, &study.name
-        )));
+    let id = row.id.0;
+    if row.name != *name {
+        return Err(Failure::Usage(format!("stored study {id} is {:?}, not {name:?}", row.name)));
     }
     if row.toml != study.text {
         return Err(Failure::Usage(format!(
-            "the study {:?} has changed since stored study {} began: run it again without --resume, or restore its file and what --set changed (`netassay show {} --format json` holds the text)",
-            &study.name, row.id.0, row.id.0
+            "the study {name:?} has changed since stored study {id} began: run it again without --resume, or restore its file and \
+             what --set changed (`netassay show {id} --format json` holds the text)"
         )));
     }
     Ok(row.id)

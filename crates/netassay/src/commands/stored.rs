@@ -2,35 +2,41 @@
 
 use std::path::Path;
 
-use report::document::terminal;
 use report::views;
+use results::Results;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, Show};
 use crate::commands::advise::in_short;
 use crate::failure::Failure;
-use crate::output::{layout, named, print_json, print_page};
+use crate::output::{json, named, print, print_blocks};
 
 /// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
-    load_from(&Store::open_read_only(path)?, word).map(StoredStudy::sanitised)
+    let store = Store::open_read_only(path)?;
+    Ok(store.load(study_of(&store, word)?)?.sanitised())
 }
 
-/// The same of a store that is open, with every text as it is stored.
-pub(crate) fn load_from(store: &Store, word: Option<&str>) -> Result<StoredStudy, Failure> {
-    Ok(store.load(study_of(store, word)?)?)
+/// The stored studies that these words mean, without any the newest, with every text as it is
+/// stored.
+pub(crate) fn load_each(store: &Store, words: &[String]) -> Result<Vec<StoredStudy>, Failure> {
+    let load = |word: Option<&str>| Ok(store.load(study_of(store, word)?)?);
+    if words.is_empty() {
+        return Ok(vec![load(None)?]);
+    }
+    words.iter().map(|word| load(Some(word))).collect()
 }
 
 /// The study that a word means; without one the newest of all.
 pub(crate) fn study_of(store: &Store, word: Option<&str>) -> Result<StudyId, Failure> {
-    let Some(word) = word else {
-        let newest = store.studies()?.last().map(|row| row.id);
-        return newest.ok_or_else(|| {
-            let path = store.path().display();
-            Failure::Nothing(format!("{path} holds no study yet: `netassay quick` runs a first one"))
-        });
-    };
-    newest_called(store, word)
+    if let Some(word) = word {
+        return newest_called(store, word);
+    }
+    let newest = store.studies()?.last().map(|row| row.id);
+    newest.ok_or_else(|| {
+        let path = store.path().display();
+        Failure::Nothing(format!("{path} holds no study yet: `netassay quick` runs a first one"))
+    })
 }
 
 /// The study that a word means: of several with this name the newest.
@@ -40,17 +46,16 @@ pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failur
 }
 
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
-    let db = &flags.stored.database.db;
+    let (db, wide) = (&flags.stored.database.db, flags.tables.wide);
     let store = Store::open_read_only(db)?;
-    let stored = load_from(&store, flags.study.as_deref())?;
+    let stored = store.load(study_of(&store, flags.study.as_deref())?)?;
     if flags.stored.output.format == Format::Json {
-        return print_json(&store::export::json(&stored, results::unit_of));
+        return print(&json(&store::export::json(&stored, results::unit_of))?);
     }
     let stored = stored.sanitised();
-    let results = results::Results::new(&stored)?;
-    let layout = layout(flags.tables.wide);
-    let mut blocks = views::show(&results, &named(db), layout.wide);
-    if layout.wide {
+    let results = Results::new(&stored)?;
+    let mut blocks = views::show(&results, &named(db), wide);
+    if wide {
         blocks.extend(views::evidence(&results));
         blocks.extend(views::switch_states(&results));
         blocks.extend(views::over_time(&stored, &store.series(stored.row.id)?));
@@ -61,5 +66,6 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     if flags.environment {
         blocks.extend(views::environment(&results));
     }
-    print_page(&(terminal(&blocks, layout) + &in_short(&stored, layout)?), layout)
+    blocks.extend(in_short(&stored)?);
+    print_blocks(&blocks, wide)
 }

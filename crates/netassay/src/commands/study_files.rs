@@ -1,7 +1,7 @@
 //! `netassay study`: study files before a run.
 
 use std::io::{ErrorKind, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use host::Privileges;
 use host::machine::{Machine, Target};
@@ -13,8 +13,7 @@ use testbed::guest::{Kernel, Tools};
 use crate::cli::{Changes, Check, Formatted, StudyCommand};
 use crate::commands::plan::plan;
 use crate::failure::{Failure, say};
-use crate::output::{named, print, show_view};
-use crate::written::{MayReplace, write};
+use crate::output::{MayReplace, named, print, show_view, write};
 
 pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
     match command {
@@ -22,7 +21,12 @@ pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
         StudyCommand::Check(flags) => check(flags),
         StudyCommand::Plan(flags) => plan(flags),
         StudyCommand::List(output) => list(output),
-        StudyCommand::Print { name } => print_bundled(name),
+        StudyCommand::Print { name } => match bundled::find(name) {
+            Some(bundled) => print(bundled.text),
+            None => {
+                Err(Failure::Usage(format!("{name:?} is no bundled study (bundled: {})", bundled_names())))
+            }
+        },
         StudyCommand::Schema => print(&study::schema()),
     }
 }
@@ -46,14 +50,6 @@ fn bundled_names() -> String {
     bundled::list().iter().map(|study| study.name).collect::<Vec<_>>().join(", ")
 }
 
-fn print_bundled(name: &str) -> Result<(), Failure> {
-    match bundled::find(name) {
-        Some(bundled) => print(bundled.text),
-        None => Err(Failure::Usage(format!("{name:?} is no bundled study (bundled: {})", bundled_names()))),
-    }
-}
-
-/// Lists the bundled studies.
 fn list(output: &Formatted) -> Result<(), Failure> {
     let (mut rows, mut items) = (Vec::new(), Vec::new());
     for bundled in bundled::list() {
@@ -74,21 +70,18 @@ fn new(name: &str) -> Result<(), Failure> {
             "{name:?} is not a name for a study: use letters, digits, - and _ (the file goes into this directory)"
         )));
     }
-    let path = PathBuf::from(format!("{name}.toml"));
-    write(&path, &study::starter(name), MayReplace::Nothing)?;
-    say(&format!("wrote {}; next: netassay run {} --dry-run", path.display(), path.display()));
+    let file = format!("{name}.toml");
+    write(Path::new(&file), &study::starter(name), MayReplace::Nothing)?;
+    say(&format!("wrote {file}; next: netassay run {file} --dry-run"));
     Ok(())
 }
 
 fn check(flags: &Check) -> Result<(), Failure> {
-    let study = parse(&named(&flags.file), &read(&flags.file)?, &flags.set.changes)?;
+    let file = named(&flags.file);
+    let study = parse(&file, &read(&flags.file)?, &flags.set.changes)?;
     let plan = study.plan();
-    say(&format!(
-        "{}: no problem found ({} conditions, {} excluded)",
-        named(&flags.file),
-        plan.conditions.len(),
-        plan.excluded.len()
-    ));
+    let (conditions, excluded) = (plan.conditions.len(), plan.excluded.len());
+    say(&format!("{file}: no problem found ({conditions} conditions, {excluded} excluded)"));
     for note in crowding(&study) {
         say(&format!("note: {note}"));
     }
@@ -125,9 +118,8 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
     let sides = in_namespaces.flat_map(|one| Side::BOTH.map(|side| one.side(side)));
     let sysctls = sides.flat_map(|side| side.tuning.sysctl.keys().cloned()).collect();
     Machine::shared_sysctls(&sysctls).into_iter().for_each(&mut add);
-    let states = plan.states();
     let (mut is_here, mut has_guests) = (false, false);
-    for state in states {
+    for state in plan.states() {
         is_here |= !state.scenario.has_machines();
         let Some(guest) = &state.guest else { continue };
         has_guests = true;

@@ -32,8 +32,7 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let interrupt = signals::interrupt()?;
     if let Some(reached) = reach_one(flags.on.host.as_ref(), &flags.on.login, &interrupt)? {
         let ProgramOutput { code, stdout, stderr } = reached.run(&again, TO_END, &interrupt)?;
-        // Text of another machine.
-        print(&words::sanitised_lines(&String::from_utf8_lossy(&stdout)))?;
+        print(&String::from_utf8_lossy(&stdout))?;
         if !stderr.is_empty() {
             say(&format!("{}: {stderr}", reached.launcher));
         }

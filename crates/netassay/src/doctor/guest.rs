@@ -26,7 +26,6 @@ fn qemu(tools: &Tools) -> Finding {
     }
 }
 
-/// Tries KVM, if a kernel is available.
 fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
     let warn = |what: String, fix| Finding::warn(AREA, "KVM", what, fix);
     let slow = "guests are emulated: rates compare with each other, not with hardware; counts of instructions are exact";

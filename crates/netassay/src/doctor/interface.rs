@@ -23,7 +23,6 @@ const ON_BY_DEFAULT: [&str; 9] = [
     "tx-tcp6-segmentation",
 ];
 
-/// The time for which traffic is watched.
 const WATCH: Duration = Duration::from_secs(1);
 
 /// More packets in a second than a login and its neighbours' announcements make.

@@ -20,7 +20,6 @@ use finding::{Finding, Status};
 use pair::Property;
 pub(crate) use tracing::{Rung, rungs};
 
-/// All findings, in display order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Examination {
     findings: Vec<Finding>,

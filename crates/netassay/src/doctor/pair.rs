@@ -13,7 +13,6 @@ use super::finding::Finding;
 
 pub(super) const AREA: &str = "pair";
 
-/// A property of both machines.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Property {
     property: String,
@@ -28,7 +27,6 @@ pub(super) fn no_pair(why: String, other: &str) -> Finding {
     Finding::warn(AREA, "this machine", why, format!("{fix} checks it with another machine"))
 }
 
-/// A check, with its outcome.
 pub(super) fn findings(PairCheck { name, outcome }: PairCheck) -> Vec<Finding> {
     match outcome {
         Ok(what) => vec![Finding::ok(AREA, name, what)],

@@ -20,7 +20,6 @@ pub(crate) struct Rung {
     without: Cow<'static, str>,
 }
 
-/// All rungs of a ladder.
 pub(crate) fn rungs(ladder: &ProbeLadder) -> Vec<Rung> {
     let rung = |step: &LadderStep| Rung {
         step: step.clone(),
@@ -31,7 +30,6 @@ pub(crate) fn rungs(ladder: &ProbeLadder) -> Vec<Rung> {
 }
 
 impl Rung {
-    /// As a sentence.
     pub(crate) fn sentence(&self) -> String {
         let Self { step, name, without } = self;
         let mut said = format!("{name}: {}: {}", step.verdict, step.reason);

@@ -21,7 +21,6 @@ const OURS: f64 = 0.9;
 /// From this share of software interrupts on, a full CPU is full of network work.
 const MUCH_INTERRUPTS: f64 = 0.2;
 
-/// The load of one end's threads and CPUs.
 #[derive(Debug, Clone)]
 pub(super) struct Busy {
     /// The share of the window in which its threads, on average, had a CPU or waited for one.
@@ -32,7 +31,6 @@ pub(super) struct Busy {
     pub(super) saturated: bool,
     /// Whether its threads spent most of their time in their own code.
     mostly_user: bool,
-    /// The figures.
     pub(super) evidence: Vec<Evidence>,
 }
 

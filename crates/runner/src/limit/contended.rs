@@ -13,7 +13,6 @@ use crate::waiting::Waited;
 /// From this share of the window on, the CPU time that an end lost limits the run.
 const LOST: f64 = 0.1;
 
-/// The CPU time that one end lost.
 #[derive(Clone)]
 pub(super) struct Contention {
     /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its

@@ -17,7 +17,6 @@ pub(super) const SEGMENTS_LOST: f64 = 1e-4;
 /// From this share of the time with data to send on, a wait of TCP is the limit.
 pub(super) const MUCH: f64 = 0.3;
 
-/// One end of a run.
 pub(super) struct End<'a> {
     pub(super) side: Side,
     pub(super) window: &'a Measured,
@@ -56,10 +55,6 @@ impl<'a> End<'a> {
 
     pub(super) fn received_bits(&self) -> f64 {
         8.0 * self.per_second(self.window.load.received.bytes)
-    }
-
-    pub(super) fn sent_bits(&self) -> f64 {
-        8.0 * self.per_second(self.window.load.sent.bytes)
     }
 
     /// The times of the sending or of the receiving threads.
@@ -105,17 +100,9 @@ impl<'a> End<'a> {
         (taken >= rate * REACHED).then(|| Evidence::AtLinkRate(self.reached(false, taken, rate)))
     }
 
-    fn reached(&self, sent: bool, carried: f64, rate: f64) -> AtLinkRate {
+    fn reached(&self, sent: bool, carried_bits: f64, rate_bits: f64) -> AtLinkRate {
         let from = self.window.link.from.to_string();
-        AtLinkRate {
-            side: self.side,
-            sent,
-            carried_bits: carried,
-            rate_bits: rate,
-            from,
-            delayed: 0,
-            dropped: 0,
-        }
+        AtLinkRate { side: self.side, sent, carried_bits, rate_bits, from, delayed: 0, dropped: 0 }
     }
 
     /// Bytes that left by the interface, with headers for each segment that a packet will be cut
@@ -203,7 +190,6 @@ impl Waits {
 /// Shares of the datagrams offered, over the whole run like the metrics of loss: at the edges of a
 /// window, datagrams are on the way.
 pub(super) struct Losses {
-    /// Losses at the receiving sockets.
     pub(super) socket: f64,
     /// Losses at the receiving device, or its backlog.
     pub(super) behind: f64,
@@ -211,7 +197,6 @@ pub(super) struct Losses {
     pub(super) before: f64,
     /// Losses at a place without a counter.
     pub(super) elsewhere: f64,
-    /// The losses at each place.
     pub(super) evidence: Vec<Evidence>,
 }
 

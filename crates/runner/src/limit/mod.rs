@@ -46,6 +46,7 @@ use testbed::RunOrder;
 use self::busy::Busy;
 use self::contended::Contention;
 use self::end::{End, MUCH, OneWay, SEGMENTS_LOST};
+use crate::distinct;
 use crate::waiting::Waited;
 
 /// From this share on a requested rate is reached: the edges of a window cut bursts in two, and
@@ -62,18 +63,11 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
         limit.evidence.extend(own.window.device.as_ref().and_then(|device| of_driver(side, device)));
     }
     // Most labels name a part of the machines; their load on their host explains it.
-    match (&account.hosts, &account.around) {
-        (Some(hosts), _) => {
-            for (side, host) in hosts.each_ref() {
-                let waited = Waited::of_side(account, side);
-                limit.evidence.push(on_host(Some(side), host, waited));
-            }
-        }
-        (None, Some(host)) => {
-            let waited = Waited::of_side(account, Side::Transmitter);
-            limit.evidence.push(on_host(None, host, waited));
-        }
-        (None, None) => {}
+    if let Some(hosts) = &account.hosts {
+        let each = hosts.each_ref().into_iter();
+        limit.evidence.extend(each.map(|(side, host)| on_host(account, side, Some(side), host)));
+    } else if let Some(host) = &account.around {
+        limit.evidence.push(on_host(account, Side::Transmitter, None, host));
     }
     limit
 }
@@ -85,8 +79,9 @@ fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
     (!driver.losses.is_empty()).then_some(Evidence::Driver(driver))
 }
 
-/// CPU time that a virtual machine used on its host.
-fn on_host(side: Option<Side>, host: &HostAccount, waited: Option<Waited>) -> Evidence {
+/// CPU time that a virtual machine, the one of `guest`, used on its host.
+fn on_host(account: &RunAccount, guest: Side, side: Option<Side>, host: &HostAccount) -> Evidence {
+    let waited = Waited::of_side(account, guest);
     let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
     Evidence::OnHost {
         side,
@@ -104,18 +99,13 @@ fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
         return unless_contended(unreceived(order, &transmitter), &transmitter, &transmitter);
     };
     let receiver = End::new(Side::Receiver, receiver, account);
+    let forward = OneWay { order, from: &transmitter, to: &receiver };
+    let reverse = OneWay { order, from: &receiver, to: &transmitter };
     match (order.traffic.kind.is_rr(), order.traffic.direction) {
-        (true, _) => {
-            let found = OneWay { order, from: &transmitter, to: &receiver }.of_transactions();
-            unless_contended(found, &transmitter, &receiver)
-        }
-        (false, Direction::Forward) => OneWay { order, from: &transmitter, to: &receiver }.of_stream(),
-        (false, Direction::Reverse) => OneWay { order, from: &receiver, to: &transmitter }.of_stream(),
-        (false, Direction::Both) => {
-            let forward = OneWay { order, from: &transmitter, to: &receiver };
-            let reverse = OneWay { order, from: &receiver, to: &transmitter };
-            either(&forward, &reverse)
-        }
+        (true, _) => unless_contended(forward.of_transactions(), &transmitter, &receiver),
+        (false, Direction::Forward) => forward.of_stream(),
+        (false, Direction::Reverse) => reverse.of_stream(),
+        (false, Direction::Both) => either(&forward, &reverse),
     }
 }
 
@@ -134,7 +124,8 @@ fn either(forward: &OneWay<'_>, reverse: &OneWay<'_>) -> Limit {
 
 /// Traffic without a receiver: only its sender can limit it.
 fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
-    let (sent, refused) = (from.sent_bits(), from.window.load.sent.no_buffers);
+    let sent = 8.0 * from.per_second(from.window.load.sent.bytes);
+    let refused = from.window.load.sent.no_buffers;
     let busy = Busy::of_end(from, true, false);
     let mut evidence = Vec::new();
     let asked = asked_bits(order);
@@ -216,42 +207,30 @@ impl OneWay<'_> {
     fn of_udp(&self) -> Limit {
         let (sends, takes) = (self.sends(), self.takes());
         let losses = end::find_losses(self);
-        let evidence = |first: Vec<Evidence>| -> Vec<Evidence> {
-            let others = losses.evidence.iter().chain(&takes.evidence).chain(&sends.evidence);
-            let rest: Vec<Evidence> = others.filter(|what| !first.contains(what)).cloned().collect();
-            first.into_iter().chain(rest).collect()
-        };
-        if losses.socket >= LOST {
-            return Limit { label: Label::ReceiverSocket, evidence: evidence(vec![]) };
-        }
-        if losses.behind >= LOST {
-            let label = if takes.saturated { Label::cpu(self.to.side) } else { Label::Device };
-            return Limit { label, evidence: evidence(vec![]) };
-        }
-        if let Some(reached) = self.link() {
-            return Limit { label: Label::Link, evidence: evidence(vec![reached]) };
-        }
-        if losses.before >= LOST {
-            return Limit { label: Label::Device, evidence: evidence(vec![]) };
-        }
-        if sends.saturated {
-            return Limit { label: sends.label(self.from.side), evidence: evidence(sends.evidence.clone()) };
-        }
-        if takes.saturated {
-            return Limit { label: Label::cpu(self.to.side), evidence: evidence(takes.evidence.clone()) };
-        }
-        let told = if losses.elsewhere >= LOST {
-            Evidence::LostUncounted { share: losses.elsewhere }
+        let (label, first) = if losses.socket >= LOST {
+            (Label::ReceiverSocket, vec![])
+        } else if losses.behind >= LOST {
+            (if takes.saturated { Label::cpu(self.to.side) } else { Label::Device }, vec![])
+        } else if let Some(reached) = self.link() {
+            (Label::Link, vec![reached])
+        } else if losses.before >= LOST {
+            (Label::Device, vec![])
+        } else if sends.saturated {
+            (sends.label(self.from.side), sends.evidence.clone())
+        } else if takes.saturated {
+            (Label::cpu(self.to.side), takes.evidence.clone())
+        } else if losses.elsewhere >= LOST {
+            (Label::Path, vec![Evidence::LostUncounted { share: losses.elsewhere }])
         } else {
-            Evidence::NobodyBusy
+            (Label::Path, vec![Evidence::NobodyBusy])
         };
-        Limit { label: Label::Path, evidence: evidence(vec![told]) }
+        let rest = losses.evidence.into_iter().chain(takes.evidence).chain(sends.evidence);
+        Limit { label, evidence: distinct(first.into_iter().chain(rest)) }
     }
 
     fn of_tcp(&self) -> Limit {
         let (sends, takes) = (self.sends(), self.takes());
         let tcp = self.from.tcp();
-        let mut evidence: Vec<Evidence> = Vec::new();
         let (label, first) = if let Some(reached) = self.link() {
             (Label::Link, vec![reached])
         } else if let Some(label) = self.cpu(&sends, &takes, tcp.closed) {
@@ -262,12 +241,8 @@ impl OneWay<'_> {
         } else {
             (Label::Path, vec![tcp.verdict().unwrap_or(Evidence::NobodyBusy)])
         };
-        for what in first.into_iter().chain(sends.evidence).chain(takes.evidence).chain(tcp.evidence()) {
-            if !evidence.contains(&what) {
-                evidence.push(what);
-            }
-        }
-        Limit { label, evidence }
+        let rest = sends.evidence.into_iter().chain(takes.evidence).chain(tcp.evidence());
+        Limit { label, evidence: distinct(first.into_iter().chain(rest)) }
     }
 
     fn of_transactions(&self) -> Limit {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use agent::{Interrupt, Launch};
 use host::machine::MachineRequest;
 use report::document::Block;
-use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
+use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Study, format_duration};
 use testbed::reach::{Binary, HostSpec, Launcher, RemoteHost, Retention};
 use testbed::{
     Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
@@ -45,27 +45,19 @@ pub(crate) fn reach(
         )));
     }
     if is_of_one {
+        let one = format!("the scenario {} has one host", scenarios[0]);
         let unused = wanted.places.receiver.take();
         if wanted.places.transmitter.is_none() {
-            return Err(Failure::Usage(format!(
-                "the scenario {} has one host: name its machine with --transmitter",
-                scenarios[0]
-            )));
+            return Err(Failure::Usage(format!("{one}: name its machine with --transmitter")));
         }
         if unused.is_some() {
-            say(&format!(
-                "netassay: the receiver's machine is not used: the scenario {} has one host",
-                scenarios[0]
-            ));
+            say(&format!("netassay: the receiver's machine is not used: {one}"));
         }
     }
     let binary = Binary::read(flags.login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
-    let launchers: Vec<&Launcher> = wanted
-        .places
-        .each_ref()
-        .into_iter()
-        .filter_map(|(_, place)| place.as_ref()?.launcher.as_ref())
-        .collect();
+    let places = wanted.places.each_ref().into_iter();
+    let launchers: Vec<&Launcher> =
+        places.filter_map(|(_, place)| place.as_ref()?.launcher.as_ref()).collect();
     let stay = Retention { keep: flags.keep_agent, lease: wanted.lease };
     let mut reached = RemoteHost::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
     let places = wanted.places.map(|_, spec| HostPlace {
@@ -77,23 +69,19 @@ pub(crate) fn reach(
     let mut hosts = Hosts { places, own_addresses: wanted.addresses == AddressesOf::Own };
     if is_of_one {
         say(&in_namespaces(&hosts.places.transmitter));
-        return Ok(Some(ReachedHosts { hosts, found: None, of_machines: None, binary, stay }));
+        return Ok(Some(ReachedHosts { hosts, found: None, binary, stay }));
     }
     let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
     for (side, place) in hosts.places.each_ref() {
         say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
-    let found = Some(found);
-    Ok(Some(ReachedHosts { hosts, found, of_machines: None, binary, stay }))
+    Ok(Some(ReachedHosts { hosts, found: Some(found), binary, stay }))
 }
 
-/// The machines of a study, and what was found on them.
 pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     /// `None`: they are used in namespaces of netassay's own only.
     pub(crate) found: Option<BySide<FoundMachine>>,
-    /// The intended changes of the machines themselves.
-    of_machines: Option<BySide<Vec<IntendedChange>>>,
     binary: Binary,
     stay: Retention,
 }
@@ -135,7 +123,13 @@ impl ReachedHosts {
     /// Refuses a study that restarts its machines, if these cannot be restarted; and machines
     /// between which its packets do not arrive.
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
-        self.check_shared(study)?;
+        let (conditions, name) = (study.plan().conditions, &study.name);
+        if self.hosts.places.receiver.shares_machine && differs_in_whole_machine(study, &conditions) {
+            return Err(Failure::Usage(format!(
+                "the study {name:?} sets what belongs to a whole machine (governor, sysctls that are not net.*) differently at its \
+                 two ends, and both are network namespaces of one machine: set the same for both"
+            )));
+        }
         match (study.protocol.how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
@@ -143,37 +137,13 @@ impl ReachedHosts {
             }
             (_, None) if !study.machine.is_empty() => {
                 return Err(Failure::Usage(format!(
-                    "the study {:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a machine: \
-                     remove [machine]",
-                    &study.name
+                    "the study {name:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a \
+                     machine: remove [machine]"
                 )));
             }
             _ => {}
         }
-        self.check_pair(&study.plan().conditions, interrupt)
-    }
-
-    /// Refuses a study that sets something of the whole machine differently at its two ends, which
-    /// are one machine.
-    fn check_shared(&self, study: &Study) -> Result<(), Failure> {
-        let of_study = BySide::from_fn(|side| machine::requested(&study.machine.of_side(side)));
-        let of_conditions = study.plan().conditions.into_iter().map(|one| {
-            let tuning = runner::switches_of(&one).tuning;
-            BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
-        });
-        let differs = |one: BySide<MachineRequest>| {
-            one.transmitter.of_whole_machine() != one.receiver.of_whole_machine()
-        };
-        if self.hosts.places.receiver.shares_machine
-            && std::iter::once(of_study).chain(of_conditions).any(differs)
-        {
-            return Err(Failure::Usage(format!(
-                "the study {:?} sets what belongs to a whole machine (governor, sysctls that are not net.*) differently at its \
-                 two ends, and both are network namespaces of one machine: set the same for both",
-                &study.name
-            )));
-        }
-        Ok(())
+        self.check_pair(&conditions, interrupt)
     }
 
     /// Refuses machines between which packets of these conditions do not arrive.
@@ -195,30 +165,24 @@ impl ReachedHosts {
         (hosts, Arc::new(Restarter { binary, stay, within: within.unwrap_or(TO_RESTART) }))
     }
 
-    /// Finds out what a study would set on the machines themselves. `settings`: for all conditions.
-    pub(crate) fn preview(
-        &mut self,
+    /// The changes of a study on the machines, with the commands that undo them by hand. `settings`:
+    /// of the machines themselves, for all conditions.
+    pub(crate) fn intended(
+        &self,
         study: &Study,
         settings: &BySide<MachineSideSettings>,
         interrupt: &Interrupt,
-    ) -> Result<(), Failure> {
-        let is_asked = !study.machine.is_empty() || study.machine_factors().next().is_some();
-        if self.found.is_some() && is_asked {
-            let of_conditions: Vec<_> =
-                study.plan().conditions.iter().map(|one| runner::switches_of(one).tuning).collect();
-            self.of_machines =
-                Some(self.hosts.preview(settings, &of_conditions, PROGRAM.as_ref(), interrupt)?);
-        }
-        Ok(())
-    }
-
-    /// The changes of a study on the machines, with the commands that undo them by hand.
-    pub(crate) fn intended(&self, study: &Study) -> Vec<Block<'static>> {
+    ) -> Result<Vec<Block<'static>>, Failure> {
         let Some(found) = &self.found else {
             let place = &self.hosts.places.transmitter;
-            return vec![intended(format!("On the transmitter ({place}) would be changed:"), &[])];
+            return Ok(vec![intended(format!("On the transmitter ({place}) would be changed:"), &[])]);
         };
         let conditions = &study.plan().conditions;
+        let mut of_machines = None;
+        if !study.machine.is_empty() || study.machine_factors().next().is_some() {
+            let tunings: Vec<_> = conditions.iter().map(|one| runner::switches_of(one).tuning).collect();
+            of_machines = Some(self.hosts.preview(settings, &tunings, PROGRAM.as_ref(), interrupt)?);
+        }
         let both = found.each_ref().map(|_, one| &one.located);
         let mut blocks = Vec::new();
         for (side, place) in self.hosts.places.each_ref() {
@@ -240,7 +204,7 @@ impl ReachedHosts {
                 let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
                 all.extend(IntendedChange::on_machine(side, (&both, now), &wanted, (&own, scenario)));
             }
-            all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
+            all.extend(of_machines.iter().flat_map(|both| both[side].iter().cloned()));
             all.extend(kernels_of(study).iter().map(|kernel| IntendedChange::kernel(kernel)));
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));
@@ -255,8 +219,19 @@ impl ReachedHosts {
                 )));
             }
         }
-        blocks
+        Ok(blocks)
     }
+}
+
+/// True if a study sets something of the whole machine differently at its two ends.
+fn differs_in_whole_machine(study: &Study, conditions: &[Condition]) -> bool {
+    let of_study = BySide::from_fn(|side| machine::requested(&study.machine.of_side(side)));
+    let of_condition = |one: &Condition| {
+        let tuning = runner::switches_of(one).tuning;
+        BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
+    };
+    let mut all = std::iter::once(of_study).chain(conditions.iter().map(of_condition));
+    all.any(|one| one.transmitter.of_whole_machine() != one.receiver.of_whole_machine())
 }
 
 /// Changes, and the commands that undo all of them by hand.
@@ -272,6 +247,16 @@ pub(crate) fn intended(head: String, all: &[IntendedChange]) -> Block<'static> {
 /// The releases of the kernels that a study has the machines boot, each once.
 fn kernels_of(study: &Study) -> BTreeSet<String> {
     study.plan().conditions.into_iter().filter_map(|condition| condition.boot.kernel).collect()
+}
+
+/// A machine, with the usual lease.
+pub(crate) fn place(by: Option<RemoteHost>, interface: Option<&str>) -> HostPlace {
+    HostPlace {
+        by: by.map(Arc::new),
+        interface: interface.map(str::to_owned),
+        lease: Launch::LEASE,
+        shares_machine: false,
+    }
 }
 
 /// Reaches one machine; `None`: none is named.
@@ -304,12 +289,7 @@ pub(crate) fn namespaces_on(
             in_brackets(&reached.no_sudo)
         )));
     }
-    let place = HostPlace {
-        lease: Launch::LEASE,
-        by: Some(Arc::new(reached)),
-        interface: None,
-        shares_machine: false,
-    };
+    let place = place(Some(reached), None);
     say(&in_namespaces(&place));
     Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
 }
@@ -325,8 +305,8 @@ fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> Stri
     let no_sudo = place.by.as_ref().map(|reached| in_brackets(&reached.no_sudo)).unwrap_or_default();
     let without = |what: &str| format!("; without {what}, so that nothing can be changed there{no_sudo}");
     let privileges = place.lacks().map(without).unwrap_or_default();
-    let sent = sent(place);
-    format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
+    let host::LocatedInterface { interface, mtu, .. } = located;
+    format!("{place}, interface {interface} (MTU {mtu}, {addresses}){privileges}{}", sent(place))
 }
 
 fn in_brackets(words: &str) -> String {
@@ -334,8 +314,7 @@ fn in_brackets(words: &str) -> String {
 }
 
 fn in_namespaces(place: &HostPlace) -> String {
-    let side = Side::Transmitter;
-    format!("netassay: {side}: {place}, in namespaces of netassay's own{}", sent(place))
+    format!("netassay: transmitter: {place}, in namespaces of netassay's own{}", sent(place))
 }
 
 fn sent(place: &HostPlace) -> String {
@@ -362,32 +341,26 @@ pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
 /// A study without any scenario that has a counterpart there.
 pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
     let scenarios = study.scenarios();
-    let is_so = |scenario: &Scenario| scenario.has_machines();
-    if scenarios.iter().any(is_so) || scenarios.iter().all(|scenario| scenario.is_of_one_machine()) {
+    if scenarios.iter().any(|one| one.has_machines()) || scenarios.iter().all(|one| one.is_of_one_machine()) {
         return Ok(None);
     }
     let (to, without): (Vec<Scenario>, Vec<Scenario>) =
         scenarios.into_iter().partition(|scenario| scenario.between_machines().is_some());
     let to: Vec<&str> = to.iter().filter_map(|scenario| Some(scenario.between_machines()?.word())).collect();
     let without: Vec<&str> = without.iter().map(|scenario| scenario.word()).collect();
+    let (name, without) = (&study.name, without.join(" and "));
+    let only = "between machines there are ssh, ssh-vxlan, vm and vm-vxlan only";
     if to.is_empty() {
         return Err(Failure::Usage(format!(
-            "{:?} runs in the scenario {}, and between machines there are ssh, ssh-vxlan, vm and vm-vxlan only: choose with --set scenario=ssh",
-            &study.name,
-            without.join(" and ")
+            "{name:?} runs in the scenario {without}, and {only}: choose with --set scenario=ssh"
         )));
     }
     if !without.is_empty() {
-        say(&format!(
-            "netassay: {:?} without the scenario {}: between machines there are ssh, ssh-vxlan, vm and vm-vxlan only",
-            &study.name,
-            without.join(" and ")
-        ));
+        say(&format!("netassay: {name:?} without the scenario {without}: {only}"));
     }
     change(&format!("scenario={}", to.join(","))).map(Some)
 }
 
-/// A change of a study that netassay makes.
 pub(crate) fn change(assignment: &str) -> Result<Assignment, Failure> {
     assignment.parse().map_err(|error| Failure::Internal(format!("{assignment}: {error}")))
 }

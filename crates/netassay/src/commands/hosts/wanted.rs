@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent::Launch;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use study::BySide;
 use testbed::reach::{HostSpec, Launcher};
 
@@ -15,14 +16,16 @@ use crate::failure::Failure;
 /// The largest file of hosts, in bytes.
 const LARGEST: u64 = 64 << 10;
 
-/// The content of a hosts file.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 struct HostsFile {
     addresses: Option<AddressesOf>,
-    lease: Option<String>,
-    transmitter: Option<HostEntry>,
-    receiver: Option<HostEntry>,
+    #[serde(deserialize_with = "lease_of_file")]
+    lease: Option<Duration>,
+    #[serde(deserialize_with = "host_of_file")]
+    transmitter: Option<HostSpec>,
+    #[serde(deserialize_with = "host_of_file")]
+    receiver: Option<HostSpec>,
 }
 
 /// One host of the file: by ssh, or by a command of words; this machine by its interface alone.
@@ -34,7 +37,6 @@ struct HostEntry {
     interface: Option<String>,
 }
 
-/// The machines as they are asked for.
 pub(super) struct Wanted {
     pub(super) places: BySide<Option<HostSpec>>,
     pub(super) addresses: AddressesOf,
@@ -43,21 +45,12 @@ pub(super) struct Wanted {
 
 impl Wanted {
     pub(super) fn read(flags: &HostFlags) -> Result<Option<Self>, Failure> {
-        let (file, mut places) = match &flags.hosts {
-            Some(path) => {
-                let file = read(path)?;
-                let place = |entry: Option<&HostEntry>| entry.map(|entry| entry.spec(path)).transpose();
-                let places = BySide {
-                    transmitter: place(file.transmitter.as_ref())?,
-                    receiver: place(file.receiver.as_ref())?,
-                };
-                (file, places)
-            }
-            None => {
-                let (transmitter, receiver) = (flags.transmitter.clone(), flags.receiver.clone());
-                (HostsFile::default(), BySide { transmitter, receiver })
-            }
+        let HostFlags { transmitter, receiver, .. } = flags.clone();
+        let file = match &flags.hosts {
+            Some(path) => read(path)?,
+            None => HostsFile { transmitter, receiver, ..HostsFile::default() },
         };
+        let mut places = BySide { transmitter: file.transmitter, receiver: file.receiver };
         if places.transmitter.is_none() && places.receiver.is_none() {
             return Ok(None);
         }
@@ -67,13 +60,13 @@ impl Wanted {
             }
         }
         if places.each_ref().into_iter().all(|(_, place)| place.as_ref().is_none_or(HostSpec::is_here)) {
-            let why = "both ends are this machine: name the other one too, as in --receiver root@b:ens1f0";
-            return Err(wrong(flags.hosts.as_deref(), why));
+            return Err(Failure::Usage(format!(
+                "{}: both ends are this machine: name the other one too, as in --receiver root@b:ens1f0",
+                flags.hosts.as_deref().unwrap_or(Path::new("hosts")).display()
+            )));
         }
         let addresses = flags.addresses.or(file.addresses).unwrap_or(AddressesOf::There);
-        let in_file = file.lease.as_deref().map(lease).transpose();
-        let in_file = in_file.map_err(|why| wrong(flags.hosts.as_deref(), &format!("`lease`: {why}")))?;
-        let lease = flags.lease.or(in_file).unwrap_or(Launch::LEASE);
+        let lease = flags.lease.or(file.lease).unwrap_or(Launch::LEASE);
         Ok(Some(Self { places, addresses, lease }))
     }
 }
@@ -81,39 +74,31 @@ impl Wanted {
 fn read(path: &Path) -> Result<HostsFile, Failure> {
     let text = read_text(path, LARGEST, "a file of hosts")?;
     toml::from_str(&text).map_err(|error| {
-        Failure::Usage(format!(
-            "{}: {}",
-            path.display(),
-            words::sanitised_lines(&error.to_string()).trim_end()
-        ))
+        let error = error.to_string();
+        Failure::Usage(format!("{}: {}", path.display(), words::sanitised_lines(&error).trim_end()))
     })
 }
 
-fn wrong(path: Option<&Path>, why: &str) -> Failure {
-    let path = path.unwrap_or(Path::new("hosts"));
-    Failure::Usage(format!("{}: {why}", path.display()))
+fn lease_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    lease(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
 }
 
-impl HostEntry {
-    fn spec(&self, path: &Path) -> Result<HostSpec, Failure> {
-        let wrong = |why: String| wrong(Some(path), &why);
-        let mut spec = match (&self.ssh, &self.launch) {
-            (Some(ssh), None) => ssh.parse::<HostSpec>().map_err(|error| wrong(error.to_string()))?,
-            (None, Some(words)) if !words.is_empty() => {
-                HostSpec { launcher: Some(Launcher::Words(words.clone())), interface: None }
-            }
-            (None, None) if self.interface.is_some() => HostSpec { launcher: None, interface: None },
-            _ => {
-                return Err(wrong(
-                    "a host has either `ssh = \"USER@HOST\"` or `launch = [\"COMMAND\", …]`; this machine has `interface` alone".to_owned(),
-                ));
-            }
-        };
-        if let Some(interface) = &self.interface {
-            spec.interface = Some(interface.clone());
+fn host_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<HostSpec>, D::Error> {
+    let HostEntry { ssh, launch, interface } = HostEntry::deserialize(from)?;
+    let mut spec = match (ssh, launch) {
+        (Some(ssh), None) => ssh.parse::<HostSpec>().map_err(D::Error::custom)?,
+        (None, Some(words)) if !words.is_empty() => {
+            HostSpec { launcher: Some(Launcher::Words(words)), interface: None }
         }
-        Ok(spec)
-    }
+        (None, None) if interface.is_some() => HostSpec { launcher: None, interface: None },
+        _ => {
+            return Err(D::Error::custom(
+                "a host has either `ssh = \"USER@HOST\"` or `launch = [\"COMMAND\", …]`; this machine has `interface` alone",
+            ));
+        }
+    };
+    spec.interface = interface.or(spec.interface);
+    Ok(Some(spec))
 }
 
 #[cfg(test)]

@@ -10,13 +10,12 @@ use crate::commands::hosts::{ReachedHosts, reach};
 use crate::failure::Failure;
 use crate::machine;
 
-/// One workload, and where it runs.
 #[derive(Debug, Clone)]
-pub(in crate::commands) struct Asked {
-    pub(in crate::commands) scenario: Scenario,
-    pub(in crate::commands) condition: Condition,
-    pub(in crate::commands) order: RunOrder,
-    pub(in crate::commands) inside_guest: bool,
+pub(crate) struct Asked {
+    pub(crate) scenario: Scenario,
+    pub(crate) condition: Condition,
+    pub(crate) order: RunOrder,
+    pub(crate) inside_guest: bool,
     discard_device: Option<host::DiscardDevice>,
 }
 
@@ -47,11 +46,7 @@ impl Asked {
     ///
     /// # Errors
     /// As [`Asked::read`].
-    pub(in crate::commands) fn of(
-        kind: Kind,
-        scenario: Scenario,
-        keys: &[Assignment],
-    ) -> Result<Self, Failure> {
+    pub(crate) fn of(kind: Kind, scenario: Scenario, keys: &[Assignment]) -> Result<Self, Failure> {
         if let Some(other) = keys.iter().find(|one| traffic_keys().all(|known| known != one.key)) {
             let known: Vec<String> = traffic_keys().collect();
             let near = suggest::nearest(&other.key, known.iter().map(String::as_str));
@@ -84,7 +79,7 @@ impl Asked {
     }
 
     /// Reaches the machines of the user's, if any are named, and checks them as a pair.
-    pub(in crate::commands) fn reach(
+    pub(crate) fn reach(
         &self,
         flags: &HostFlags,
         interrupt: &Interrupt,
@@ -97,10 +92,7 @@ impl Asked {
     }
 
     /// Chooses TCP's congestion control where the keys leave it to the testbed.
-    pub(in crate::commands) fn choose_congestion_control(
-        &mut self,
-        testbed: &mut Testbed,
-    ) -> Result<(), Failure> {
+    pub(crate) fn choose_congestion_control(&mut self, testbed: &mut Testbed) -> Result<(), Failure> {
         let traffic = &mut self.order.traffic;
         if traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced {
             let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, Family::Ipv4))?;
@@ -109,11 +101,7 @@ impl Asked {
         Ok(())
     }
 
-    pub(in crate::commands) fn options(
-        &self,
-        rootless: bool,
-        interrupt: &Interrupt,
-    ) -> Result<Options, Failure> {
+    pub(crate) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<Options, Failure> {
         Ok(Options {
             discard_device: self.discard_device,
             families: vec![self.condition.family],
@@ -128,7 +116,7 @@ impl Asked {
 ///
 /// # Errors
 /// [`Failure::Usage`] with every problem and its remedy.
-pub(in crate::commands) fn study_of_keys(text: &str, keys: &[Assignment]) -> Result<Study, Failure> {
+pub(crate) fn study_of_keys(text: &str, keys: &[Assignment]) -> Result<Study, Failure> {
     Study::parse_with("load", text, keys).map_err(|diagnostics| {
         let sentences = diagnostics.problems.iter().map(|problem| match &problem.help {
             Some(help) => format!("{}; {help}", problem.message),

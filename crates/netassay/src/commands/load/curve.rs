@@ -11,7 +11,7 @@ use words::MAX_RATE;
 
 use crate::commands::load::asked::Asked;
 use crate::failure::Failure;
-use crate::terminal::Windows;
+use crate::terminal::windows;
 
 /// The number of loads: tenths of the most.
 const LOADS: u32 = 10;
@@ -21,11 +21,10 @@ const REPEATS: u32 = 6;
 
 /// The number of windows: of each load its repeats, and one that finds the most where no rate says
 /// it.
-fn windows(rate: Option<u32>) -> u32 {
+fn window_count(rate: Option<u32>) -> u32 {
     LOADS * REPEATS + u32::from(rate.is_none())
 }
 
-/// Latency against offered load.
 #[derive(Debug, Serialize)]
 pub(super) struct LatencyCurve {
     netassay: &'static str,
@@ -39,9 +38,7 @@ pub(super) struct LatencyCurve {
     points: Vec<LoadPoint>,
     /// In requests per second.
     knee: Option<Knee>,
-    /// The number of disturbed windows.
     disturbed: usize,
-    /// Why windows failed that were made again.
     failures: Vec<String>,
 }
 
@@ -55,7 +52,6 @@ struct LoadPoint {
     latency_p99: f64,
 }
 
-/// Refuses traffic that has no curve.
 pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
     let traffic = &asked.order.traffic;
     if !traffic.kind.is_rr() {
@@ -73,26 +69,22 @@ pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
 pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Result<LatencyCurve, Failure> {
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let (mut disturbed, mut failures) = (0, Vec::new());
-    let count = windows(asked.order.traffic.rate);
+    let count = window_count(asked.order.traffic.rate);
     let flow = asked.order.ramp + asked.order.window;
-    let progress = Windows::begin(&format!("{count} windows"), count, flow);
+    let progress = windows(&format!("{count} windows"), count, flow);
     let mut at = |rate: u32| -> Result<LoadPoint, Failure> {
         let traffic = Traffic { rate: Some(rate), ..asked.order.traffic.clone() };
         let order = RunOrder { traffic, ..asked.order.clone() };
         let run = || runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}));
         let judged = runner::repeated(&mut failures, run)?;
-        progress.count_one();
+        progress.inc(1);
         disturbed += usize::from(beside || !judged.disturbed.is_empty());
         let metrics = runner::metrics(&order.traffic, &judged.account);
         let metric =
             |key: &str| metrics.iter().find(|(known, _)| known == key).map_or(0.0, |(_, value)| *value);
-        Ok(LoadPoint {
-            asked: f64::from(rate),
-            answered: metric("transactions"),
-            latency_mean: metric("latency_mean"),
-            latency_p50: metric("latency_p50"),
-            latency_p99: metric("latency_p99"),
-        })
+        let [answered, latency_mean, latency_p50, latency_p99] =
+            ["transactions", "latency_mean", "latency_p50", "latency_p99"].map(metric);
+        Ok(LoadPoint { asked: f64::from(rate), answered, latency_mean, latency_p50, latency_p99 })
     };
     let most = match asked.order.traffic.rate {
         Some(rate) => rate,
@@ -177,7 +169,7 @@ impl LatencyCurve {
         };
         let mut facts = vec![("knee", knee)];
         if self.disturbed > 0 {
-            let (disturbed, all) = (counted(self.disturbed, "window"), windows(self.asked.rate));
+            let (disturbed, all) = (counted(self.disturbed, "window"), window_count(self.asked.rate));
             facts.push(("disturbed", format!("{disturbed} of {all}; they are in the medians")));
         }
         let failed = || counted(self.failures.len(), "window");

@@ -44,7 +44,6 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     table
 }
 
-/// The heading of a counter.
 fn heading(column: &Column<'_>) -> String {
     let spoken = column.name.replace('_', " ");
     match column.counts {

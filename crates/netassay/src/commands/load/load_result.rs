@@ -10,7 +10,6 @@ use testbed::Testbed;
 
 use crate::commands::load::asked::Asked;
 
-/// One run: its request, its applied state, and its result.
 #[derive(Debug)]
 pub(super) struct LoadResult {
     pub(super) asked: Asked,
@@ -40,9 +39,8 @@ impl LoadResult {
         let mut disturbed: Vec<String> = disturbed.iter().map(ToString::to_string).collect();
         disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
         let mut notes: Vec<String> = testbed.notes.iter().map(Note::to_string).collect();
-        for (side, settled) in
-            [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())]
-        {
+        let settled = [Some(&effective.transmitter), effective.receiver.as_ref()];
+        for (side, settled) in Side::BOTH.into_iter().zip(settled) {
             for (feature, why) in settled.into_iter().flat_map(|settled| &settled.refused) {
                 notes.push(format!("{}: {feature} could not be turned off: {why}", testbed.host(side)));
             }
@@ -62,24 +60,17 @@ impl LoadResult {
 
     /// TCP: the congestion control that the sockets read back.
     pub(super) fn congestion_control(&self) -> Option<String> {
-        let of = |own: &SideAccount| {
-            own.whole
-                .outcome
-                .applied
-                .iter()
-                .find_map(|one| Some(one.tcp.as_ref()?.congestion_control.clone()))
+        let named = |(side, own): (Side, &SideAccount)| {
+            let tcp = own.whole.outcome.applied.iter().find_map(|one| one.tcp.as_ref())?;
+            Some((side, tcp.congestion_control.clone()))
         };
-        let mut named: Vec<_> =
-            self.account.sides().filter_map(|(side, own)| Some((side, of(own)?))).collect();
+        let mut named: Vec<_> = self.account.sides().filter_map(named).collect();
         named.dedup_by(|(_, one), (_, other)| one == other);
-        match &named[..] {
-            [] => None,
-            [(_, name)] => Some(name.clone()),
-            differing => {
-                let each = differing.iter().map(|(side, name)| format!("{name} at the {side}"));
-                Some(each.collect::<Vec<_>>().join(" and "))
-            }
+        if let [(_, name)] = &named[..] {
+            return Some(name.clone());
         }
+        let each: Vec<String> = named.iter().map(|(side, name)| format!("{name} at the {side}")).collect();
+        (!each.is_empty()).then(|| each.join(" and "))
     }
 
     /// `pps`: datagrams per second that the sending program handed over, beside the interface's
@@ -172,7 +163,6 @@ impl LoadResult {
     }
 }
 
-/// Where a metric stands: in which table, and under which name.
 fn place(metric: &Metric) -> (Option<&'static str>, String) {
     match (metric.group, metric.side) {
         (MetricGroup::Cpu, Some(side)) if metric.part.is_empty() => (Some("cpu"), side.to_string()),

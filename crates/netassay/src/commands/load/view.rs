@@ -19,33 +19,28 @@ const ETHERNET: u32 = 14;
 impl LoadResult {
     /// `interval`: adds a table of the run's parts.
     pub(super) fn blocks(&self, interval: Option<Duration>) -> Vec<Block<'static>> {
-        let parts = interval.into_iter().flat_map(|interval| {
-            self.account.sides().map(move |(side, own)| {
-                let window = &own.window;
-                let table = intervals::table(&window.series, window.cpus.len(), interval);
-                Block::Table(table.titled(format!("the {side}'s counters:")))
-            })
-        });
-        let parts: Vec<Block<'static>> = parts.collect();
-        [vec![Block::Text(self.heading())], parts, vec![Block::Facts(self.facts())]].concat()
+        let mut blocks = vec![Block::Text(self.heading())];
+        for (side, own) in self.account.sides() {
+            let Some(interval) = interval else { break };
+            let table = intervals::table(&own.window.series, own.window.cpus.len(), interval);
+            blocks.push(Block::Table(table.titled(format!("the {side}'s counters:"))));
+        }
+        blocks.push(Block::Facts(self.facts()));
+        blocks
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
+        let throughput = |rate| format!("{} Mbit/s {}", figure(rate), self.received_at());
+        let rates = [
+            self.metric("throughput").map(|rate| ("throughput", throughput(rate))),
+            self.metric("packets").map(|rate| ("packets", format!("{rate:.0}/s {}", self.counter()))),
+            self.handed_over().map(|rate| ("packets", format!("{rate:.0}/s sent by the program"))),
+            self.metric("transactions").map(|rate| ("transactions", format!("{rate:.0}/s"))),
+            self.latency().map(|line| ("latency", line)),
+            self.losses().map(|line| ("messages", line)),
+        ];
         let mut facts = self.found_rate();
-        if let Some(rate) = self.metric("throughput") {
-            facts.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.received_at())));
-        }
-        if let Some(rate) = self.metric("packets") {
-            facts.push(("packets", format!("{rate:.0}/s {}", self.counter())));
-        }
-        if let Some(rate) = self.handed_over() {
-            facts.push(("packets", format!("{rate:.0}/s sent by the program")));
-        }
-        if let Some(rate) = self.metric("transactions") {
-            facts.push(("transactions", format!("{rate:.0}/s")));
-        }
-        facts.extend(self.latency().map(|line| ("latency", line)));
-        facts.extend(self.losses().map(|line| ("messages", line)));
+        facts.extend(rates.into_iter().flatten());
         if let Some(account) = self.discarded() {
             let [sent, refused, queue, interface, counted] = account.map(|(_, count)| count);
             facts.push((
@@ -54,16 +49,18 @@ impl LoadResult {
             ));
         }
         if let Some(count) = self.metric("transmitter.retransmits") {
-            let needless = match self.metric("transmitter.retransmits_needless") {
-                Some(needless) if needless > 0.0 => {
-                    format!(", {needless:.0} of them needlessly: they had arrived")
-                }
-                _ => String::new(),
-            };
-            facts.push(("retransmits", counted(count as usize, "segment") + &needless));
+            let mut retransmits = counted(count as usize, "segment");
+            if let Some(needless) =
+                self.metric("transmitter.retransmits_needless").filter(|count| *count > 0.0)
+            {
+                retransmits.push_str(&format!(", {needless:.0} of them needlessly: they had arrived"));
+            }
+            facts.push(("retransmits", retransmits));
         }
         if self.asked.order.traffic.flows > 1 {
-            facts.push(("threads", self.threads()));
+            let threads = self.account.sides();
+            let threads = threads.map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
+            facts.push(("threads", threads.collect::<Vec<_>>().join(", ")));
         }
         facts.extend(self.account.sides().map(|(side, own)| ("CPU", self.cpu(side, own.window.cpus.len()))));
         let evidence: Vec<String> = self.limited_by.evidence.iter().map(ToString::to_string).collect();
@@ -205,26 +202,15 @@ impl LoadResult {
         Some(format!("{offered} offered = {received} received + {}{loss}", parts.join(" + ")))
     }
 
-    fn threads(&self) -> String {
-        let of =
-            self.account.sides().map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
-        of.collect::<Vec<_>>().join(", ")
-    }
-
     fn cpu(&self, side: Side, cpus: usize) -> String {
-        let part = |name: &str| {
-            let value = self.metric(&format!("{side}.cpu{name}"));
-            value.map_or_else(|| "-".to_owned(), percent)
-        };
+        let parts = ["", "_user", "_system", "_softirq", "_irq", "_steal"];
+        let [all, user, system, softirq, irq, steal] = parts.map(|part| {
+            let share = self.metric(&format!("{side}.cpu{part}"));
+            share.map_or_else(|| "-".to_owned(), percent)
+        });
+        let cpus = counted(cpus, "CPU");
         format!(
-            "{side} {} % of {}: user {}, system {}, softirq {}, irq {}; steal {}",
-            part(""),
-            counted(cpus, "CPU"),
-            part("_user"),
-            part("_system"),
-            part("_softirq"),
-            part("_irq"),
-            part("_steal")
+            "{side} {all} % of {cpus}: user {user}, system {system}, softirq {softirq}, irq {irq}; steal {steal}"
         )
     }
 }

@@ -2,14 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 use ministat::{Format, InvalidData, Values};
 
-/// Bytes of one read.
 const BLOCK: usize = 1 << 18;
 
 /// Bytes after which threads are worth starting.
@@ -17,6 +15,9 @@ const WORTH_THREADS: usize = 1 << 20;
 
 /// More do not help: one thread sums.
 const MOST_THREADS: usize = 8;
+
+/// Blocks that a thread parses.
+const BLOCKS_A_THREAD: usize = 4;
 
 /// The most values of a file: 1 GiB of memory. More is an endless stream, not a file of
 /// measurements.
@@ -31,7 +32,6 @@ const MOST_WITHOUT_VALUE: usize = 1 << 26;
 /// The most bytes of a file.
 const MOST_BYTES: usize = 1 << 36;
 
-/// Why a file has no values.
 #[derive(Debug)]
 pub(super) enum ReadError {
     /// An invalid line, counted from 1.
@@ -42,65 +42,27 @@ pub(super) enum ReadError {
 }
 
 pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
-    let mut source = Source { file, format, rest: Vec::new(), taken: 0, bytes: 0, line: 0, has_ended: false };
-    let mut sums = Sums { next: 0, lines: 0, values: Values::default(), without_value: 0, error: None };
-    let mut worker = Worker::new();
-    while sums.error.is_none() && source.bytes < WORTH_THREADS && worker.take(&mut source) {
-        worker.parse(format);
-        worker.hand_in(&mut sums);
-    }
-    if !source.has_ended && sums.error.is_none() {
-        sums = on_all_processors(source, sums, format, worker);
-    }
-    match sums.error {
-        None => Ok(sums.values),
-        Some(error) => Err(error),
-    }
-}
-
-fn on_all_processors(source: Source<'_>, sums: Sums, format: &Format, first: Worker) -> Sums {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
-    let work = Work {
-        source: Mutex::new(source),
-        sums: Mutex::new(sums),
-        turn: Condvar::new(),
-        is_over: AtomicBool::new(false),
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|| work.go_on(Worker::new(), format));
-        }
-        work.go_on(first, format);
-    });
-    work.sums.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The state that threads share.
-struct Work<'a> {
-    source: Mutex<Source<'a>>,
-    sums: Mutex<Sums>,
-    turn: Condvar,
-    is_over: AtomicBool,
-}
-
-impl Work<'_> {
-    fn go_on(&self, mut worker: Worker, format: &Format) {
-        while !self.is_over.load(Ordering::Relaxed) {
-            if !worker.take(&mut self.source.lock().unwrap_or_else(PoisonError::into_inner)) {
-                return;
+    let mut source = Source { file, format, rest: Vec::new(), bytes: 0, line: 0, has_ended: false };
+    let mut sums = Sums::default();
+    let mut blocks = Vec::new();
+    while !source.has_ended {
+        let is_large = source.bytes >= WORTH_THREADS;
+        blocks.resize_with(if is_large { threads * BLOCKS_A_THREAD } else { 1 }, Block::new);
+        thread::scope(|scope| {
+            for chunk in blocks.chunks_mut(BLOCKS_A_THREAD) {
+                chunk.iter_mut().for_each(|block| block.fill(&mut source));
+                let mut parse = move || chunk.iter_mut().for_each(|block| block.parse(format));
+                if is_large {
+                    scope.spawn(parse);
+                } else {
+                    parse();
+                }
             }
-            worker.parse(format);
-            // Nobody takes a second block before the first one is summed, which bounds the memory.
-            let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-            while sums.next != worker.block {
-                sums = self.turn.wait(sums).unwrap_or_else(PoisonError::into_inner);
-            }
-            worker.hand_in(&mut sums);
-            self.is_over.fetch_or(sums.error.is_some(), Ordering::Relaxed);
-            drop(sums);
-            self.turn.notify_all();
-        }
+        });
+        blocks.iter_mut().try_for_each(|block| sums.add(block))?;
     }
+    Ok(sums.values)
 }
 
 /// A file, cut into blocks of whole lines.
@@ -109,8 +71,6 @@ struct Source<'a> {
     format: &'a Format,
     /// The start of a line whose end was not read yet.
     rest: Vec<u8>,
-    /// Blocks taken.
-    taken: u64,
     /// Bytes read.
     bytes: usize,
     /// Bytes of the line that continues in the next block.
@@ -172,80 +132,61 @@ fn endless(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("{what}: not a file of measurements"))
 }
 
-/// The results of all blocks.
-struct Sums {
-    /// The block that is summed next.
-    next: u64,
-    lines: u64,
-    values: Values,
-    /// Bytes of the blocks after the last one with a value.
-    without_value: usize,
-    error: Option<ReadError>,
-}
-
-/// A thread with its block: taken, parsed, summed.
-struct Worker {
+/// Whole lines of a file, and their values.
+struct Block {
     buffer: Vec<u8>,
     length: usize,
-    block: u64,
     values: Vec<f64>,
     lines: Result<u64, ReadError>,
 }
 
-impl Worker {
-    fn new() -> Worker {
-        Worker { buffer: vec![0; BLOCK], length: 0, block: 0, values: Vec::new(), lines: Ok(0) }
+impl Block {
+    fn new() -> Self {
+        Self { buffer: vec![0; BLOCK], length: 0, values: Vec::new(), lines: Ok(0) }
     }
 
-    /// False if nothing is left.
-    fn take(&mut self, source: &mut Source<'_>) -> bool {
-        if source.has_ended {
-            return false;
-        }
-        self.block = source.taken;
-        source.taken += 1;
+    /// Reads the next lines; none are left where the source has ended.
+    fn fill(&mut self, source: &mut Source<'_>) {
         (self.length, self.lines) = match source.fill(&mut self.buffer) {
             Ok(length) => (length, Ok(0)),
             Err(error) => (0, Err(ReadError::Io(error))),
         };
-        true
     }
 
     fn parse(&mut self, format: &Format) {
         self.values.clear();
         if self.lines.is_ok() {
-            self.lines = format
-                .read(&self.buffer[..self.length], &mut self.values)
-                .map_err(|InvalidData { line }| ReadError::InvalidData { line });
+            let lines = format.read(&self.buffer[..self.length], &mut self.values);
+            self.lines = lines.map_err(|InvalidData { line }| ReadError::InvalidData { line });
         }
     }
+}
 
-    /// Called when it is the block's turn.
-    fn hand_in(&mut self, sums: &mut Sums) {
-        sums.next += 1;
-        // After an error nothing counts.
-        if sums.error.is_some() {
-            return;
-        }
-        match std::mem::replace(&mut self.lines, Ok(0)) {
-            Ok(lines) => {
-                sums.lines += lines;
-                sums.without_value =
-                    if self.values.is_empty() { sums.without_value + self.length } else { 0 };
-                if sums.without_value > MOST_WITHOUT_VALUE {
-                    let what = format!("{MOST_WITHOUT_VALUE} bytes without a value");
-                    sums.error = Some(ReadError::Io(endless(&what)));
-                } else if sums.values.all.len() + self.values.len() > MOST_VALUES {
-                    let what = format!("more than {MOST_VALUES} values");
-                    sums.error = Some(ReadError::Io(endless(&what)));
-                } else {
-                    sums.values.extend(&self.values);
-                }
-            }
+#[derive(Default)]
+struct Sums {
+    lines: u64,
+    values: Values,
+    /// Bytes of the blocks after the last one with a value.
+    without_value: usize,
+}
+
+impl Sums {
+    fn add(&mut self, block: &mut Block) -> Result<(), ReadError> {
+        self.lines += match mem::replace(&mut block.lines, Ok(0)) {
             Err(ReadError::InvalidData { line }) => {
-                sums.error = Some(ReadError::InvalidData { line: sums.lines + line });
+                return Err(ReadError::InvalidData { line: self.lines + line });
             }
-            Err(error) => sums.error = Some(error),
-        }
+            lines => lines?,
+        };
+        self.without_value = if block.values.is_empty() { self.without_value + block.length } else { 0 };
+        let what = if self.without_value > MOST_WITHOUT_VALUE {
+            format!("{MOST_WITHOUT_VALUE} bytes without a value")
+        } else if self.values.all.len() + block.values.len() > MOST_VALUES {
+            format!("more than {MOST_VALUES} values")
+        } else {
+            self.values.extend(&block.values);
+            return Ok(());
+        };
+        Err(ReadError::Io(endless(&what)))
     }
 }

@@ -21,15 +21,11 @@ pub(super) fn plot_width() -> usize {
         return WIDTH;
     }
     let told = std::env::var_os("COLUMNS").and_then(|text| columns(text.as_bytes()));
-    told.or_else(|| terminal_columns().map(|columns| columns - 2)).unwrap_or(WIDTH)
-}
-
-/// The terminal's columns, if a plot fits.
-fn terminal_columns() -> Option<usize> {
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the kernel writes a winsize, which the pointer points to.
-    let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    (result == 0 && size.ws_col > 3).then_some(usize::from(size.ws_col))
+    let reported = || {
+        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(usize::from(width.0)).filter(|columns| *columns > 3).map(|columns| columns - 2)
+    };
+    told.or_else(reported).unwrap_or(WIDTH)
 }
 
 /// A closed pipe ends the program silently, as other filters. Rust turns that off before `main`.

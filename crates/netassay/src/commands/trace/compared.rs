@@ -7,16 +7,15 @@ use report::document::Block;
 use report::views;
 use results::{StageDifferences, StageRanges};
 use serde::Serialize;
-use store::{Store, StudyId};
-use study::{Assignment, Scenario, Study, bundled};
+use store::{Store, StoredStudy};
+use study::{Assignment, Scenario, bundled};
 
 use super::flame::{FileForm, Flames};
-use super::place;
 use crate::again;
-use crate::cli::{Changes, Merge, ProgressStyle, RunFlags, Trace};
+use crate::cli::{Changes, Merge, ProgressStyle, RunFlags, Trace, first_given};
 use crate::commands::hosts;
 use crate::commands::run;
-use crate::commands::stored::{load_from, study_of};
+use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
 use crate::exit;
 use crate::failure::{Failure, say};
@@ -35,12 +34,29 @@ pub(super) fn is_meant(name: &str) -> bool {
 
 /// Measures a study with these changes and traces it, and prints what its stages explain.
 pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
-    let of_path = [(flags.tracepoints, "--tracepoints"), (!flags.chart.is_empty(), "--chart")];
-    place::refuse(of_path, "a path", name)?;
-    let mut run = run_flags(flags, changes);
+    if let Some(option) =
+        first_given([("--tracepoints", flags.tracepoints), ("--chart", !flags.chart.is_empty())])
+    {
+        return Err(Failure::Usage(format!("{option} needs a path: {name:?} is none")));
+    }
+    let mut run = RunFlags {
+        set: Changes { changes },
+        campaign: flags.campaign.clone(),
+        rootless: false,
+        change_machine: false,
+        hosts: flags.hosts.clone(),
+        reboot_within: None,
+        turn: flags.turn,
+        tables: flags.tables,
+        progress: ProgressStyle::Auto,
+        output: flags.output,
+    };
     let mut study = run::asked(name, &run)?;
-    if flags.host.is_some() {
-        check_host(&study)?;
+    let is_elsewhere = |scenario: &Scenario| *scenario != Scenario::Loopback;
+    if flags.host.is_some() && (study.inside_guest || study.scenarios().iter().any(is_elsewhere)) {
+        return Err(Failure::Usage(format!(
+            "the study {name:?} needs virtual machines, which run on this machine only: --host is for a path, and for a study of the scenario `loopback`"
+        )));
     }
     if study.tracing.is_none() {
         return Err(Failure::Usage(format!(
@@ -58,7 +74,7 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
         run.hosts.transmitter.clone_from(&flags.host);
     }
     let Some(summary) = run::measure(&study, &run)? else { return Ok(ExitCode::from(exit::OK)) };
-    match print(summary.study, flags) {
+    match print(&summary.study.to_string(), flags) {
         // The runs are stored, and the end of the session is told.
         Err(failure @ Failure::Usage(_)) => say(&format!("netassay: {failure}")),
         printed => printed?,
@@ -66,34 +82,18 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
     Ok(run::conclude(&run, &summary))
 }
 
-/// Refuses a study whose traces are not inside one machine that is there already.
-fn check_host(study: &Study) -> Result<(), Failure> {
-    let is_elsewhere = |scenario: &Scenario| *scenario != Scenario::Loopback;
-    if !study.inside_guest && !study.scenarios().iter().any(is_elsewhere) {
-        return Ok(());
-    }
-    Err(Failure::Usage(format!(
-        "the study {:?} needs virtual machines, which run on this machine only: --host is for a path, and for a study of the scenario `loopback`",
-        &study.name
-    )))
-}
-
 /// Prints the stages of a stored study.
-pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
-    let store = Store::open_read_only(&flags.campaign.database.db)?;
-    print(study_of(&store, Some(word))?, flags)
-}
-
-fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
+pub(super) fn print(word: &str, flags: &Trace) -> Result<(), Failure> {
     let db = &flags.campaign.database.db;
-    let stored = Store::open_read_only(db)?.load(study)?.sanitised();
+    let stored = load(db, Some(word))?;
     let stages = StageDifferences::new(&stored, CONFIDENCE)?;
     if let Some(path) = &flags.flame {
-        Flames::of_study(&stages, &stored.row.name).write(path, &FileForm::of_flame_graph(path)?)?;
+        Flames::of_study(&stages, &stored.row.name).write(path)?;
     }
     let next = format!(
-        "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes",
-        named(db)
+        "Results: study {id} in {}; `netassay compare {id}` judges the runs before the traces, without probes",
+        named(db),
+        id = stored.row.id
     );
     let printed = Printed::new(stages);
     output::show_view(&printed, &flags.output, flags.tables.wide, |printed, _| {
@@ -122,43 +122,15 @@ impl<F> Printed<F> {
     }
 }
 
-fn run_flags(flags: &Trace, changes: Vec<Assignment>) -> RunFlags {
-    RunFlags {
-        set: Changes { changes },
-        campaign: flags.campaign.clone(),
-        rootless: false,
-        change_machine: false,
-        hosts: flags.hosts.clone(),
-        reboot_within: None,
-        turn: flags.turn,
-        tables: flags.tables,
-        progress: ProgressStyle::Auto,
-        output: flags.output,
-    }
-}
-
 /// Prints what stages cost over the traced studies of several databases.
 pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
     let mut studies = Vec::new();
     for path in &flags.databases {
-        let store = Store::open_read_only(path)?;
         let stored = match &flags.study {
-            Some(word) => load_from(&store, Some(word))?,
-            None => {
-                let mut rows = store.studies()?;
-                let mut found = None;
-                while let (None, Some(row)) = (&found, rows.pop()) {
-                    found = Some(store.load(row.id)?).filter(|stored| stored.plan.tracing.is_some());
-                }
-                found.ok_or_else(|| {
-                    let path = named(path);
-                    Failure::Nothing(format!(
-                        "{path} holds no study that was traced: `netassay trace STUDY` makes one"
-                    ))
-                })?
-            }
+            Some(word) => load(path, Some(word))?,
+            None => newest_traced(path)?,
         };
-        studies.push((named(path).to_string(), stored.sanitised()));
+        studies.push((named(path), stored));
     }
     let printed = Printed::new(StageRanges::new(&studies)?);
     output::show_view(&printed, &flags.output, flags.tables.wide, |printed, _| {
@@ -166,4 +138,16 @@ pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
         blocks.push(Block::Text(printed.line()));
         blocks
     })
+}
+
+fn newest_traced(path: &Path) -> Result<StoredStudy, Failure> {
+    let store = Store::open_read_only(path)?;
+    for row in store.studies()?.iter().rev() {
+        let stored = store.load(row.id)?;
+        if stored.plan.tracing.is_some() {
+            return Ok(stored.sanitised());
+        }
+    }
+    let path = named(path);
+    Err(Failure::Nothing(format!("{path} holds no study that was traced: `netassay trace STUDY` makes one")))
 }

@@ -1,7 +1,5 @@
 //! The files that a trace writes beside its text.
 
-use std::path::{Path, PathBuf};
-
 use trace::At;
 
 use super::chart::flow_chart;
@@ -10,51 +8,37 @@ use super::packets::trace_events;
 use super::path_trace::{PathTrace, SizedTrace};
 use crate::cli::Trace;
 use crate::failure::{Failure, say};
-use crate::output;
-use crate::written::{self, MayReplace};
+use crate::output::{self, MayReplace, named};
 
-/// The files of a path's trace: that of `--chart` and that of `--flame`, with their forms.
-pub(super) struct TraceFiles<'f> {
-    charts: Vec<(&'f Path, FileForm)>,
-    pub(super) flame: Option<(&'f Path, FileForm)>,
+/// Refuses names of files before anything is measured.
+pub(super) fn check(flags: &Trace) -> Result<(), Failure> {
+    flags.chart.iter().try_for_each(|path| FileForm::of_chart(path).map(drop))?;
+    flags.flame.iter().try_for_each(|path| FileForm::of_flame_graph(path).map(drop))
 }
 
-impl<'f> TraceFiles<'f> {
-    /// Reads the names before anything is measured.
-    pub(super) fn read(flags: &'f Trace) -> Result<Self, Failure> {
-        let chart = |path: &'f PathBuf| Ok((path.as_path(), FileForm::of_chart(path)?));
-        let charts: Result<_, Failure> = flags.chart.iter().map(chart).collect();
-        let flame = flags.flame.as_deref();
-        let flame =
-            flame.map(|path| Ok::<_, Failure>((path, FileForm::of_flame_graph(path)?))).transpose()?;
-        Ok(Self { charts: charts?, flame })
-    }
+pub(super) fn has_packets(flags: &Trace) -> bool {
+    flags.chart.iter().any(|path| matches!(FileForm::of_chart(path), Ok(FileForm::Packets)))
+}
 
-    pub(super) fn has_packets(&self) -> bool {
-        self.charts.iter().any(|(_, form)| matches!(form, FileForm::Packets))
+pub(super) fn write(found: &PathTrace, flags: &Trace) -> Result<(), Failure> {
+    for path in &flags.chart {
+        let (text, content) = match FileForm::of_chart(path)? {
+            FileForm::Figure(draw) => {
+                let drawn = flow_chart(found).ok_or_else(|| {
+                    Failure::Nothing("no packet was followed: there is no chart".to_owned())
+                })?;
+                (draw(&drawn), "the chart".to_owned())
+            }
+            FileForm::Folded => {
+                let stacks = found.traces.iter().flat_map(|traced| stage_stacks(&found.path, traced));
+                (folded(stacks), "the stacks".to_owned())
+            }
+            FileForm::Packets => trace_events(found, flags.every)?,
+        };
+        output::write(path, &text, MayReplace::OwnFile)?;
+        say(&format!("wrote {content} to {}", named(path)));
     }
-
-    /// Writes them. `every`: one packet in so many.
-    pub(super) fn write(&self, found: &PathTrace, every: u32) -> Result<(), Failure> {
-        for (path, form) in &self.charts {
-            let (text, content) = match form {
-                FileForm::Figure(write) => {
-                    let drawn = flow_chart(found).ok_or_else(|| {
-                        Failure::Nothing("no packet was followed: there is no chart".to_owned())
-                    })?;
-                    (write(&drawn), "the chart".to_owned())
-                }
-                FileForm::Folded => {
-                    let stacks = found.traces.iter().flat_map(|traced| stage_stacks(&found.path, traced));
-                    (folded(stacks), "the stacks".to_owned())
-                }
-                FileForm::Packets => trace_events(found, every)?,
-            };
-            written::write(path, &text, MayReplace::OwnFile)?;
-            say(&format!("wrote {content} to {}", output::named(path)));
-        }
-        self.flame.iter().try_for_each(|(path, form)| Flames::of_path(found).write(path, form))
-    }
+    flags.flame.iter().try_for_each(|path| Flames::of_path(found).write(path))
 }
 
 /// The ways from stage to stage as stacks: the functions that the packet is in there, and what it

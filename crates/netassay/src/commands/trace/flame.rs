@@ -5,16 +5,14 @@ use std::path::Path;
 use report::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
 use results::StageDifferences;
 
-use super::path_trace::{PathTrace, SizedTrace};
+use super::path_trace::PathTrace;
 use crate::again;
-use crate::commands::figure;
 use crate::failure::{Failure, say};
-use crate::output;
-use crate::written::{self, MayReplace};
+use crate::output::{self, Draw, MayReplace, drawing, named};
 
 /// The form of a file, by the end of its name.
 pub(super) enum FileForm {
-    Figure(figure::Write),
+    Figure(Draw),
     /// Folded stacks, for programs that draw flame graphs.
     Folded,
     /// Single packets in the Trace Event Format.
@@ -32,7 +30,7 @@ impl FileForm {
     pub(super) fn of_flame_graph(path: &Path) -> Result<Self, Failure> {
         match path.extension().is_some_and(|extension| extension == "folded") {
             true => Ok(Self::Folded),
-            false => figure::written_to(path).map(Self::Figure),
+            false => drawing(path).map(Self::Figure),
         }
     }
 }
@@ -40,104 +38,96 @@ impl FileForm {
 /// Flame graphs: one for each size of the message, or each two conditions.
 pub(super) struct Flames {
     title: String,
-    said: String,
+    description: String,
     unit: &'static str,
-    graphs: Vec<Graph>,
-}
-
-struct Graph {
-    title: String,
-    /// The condition compared with.
-    baseline: Option<String>,
-    stacks: Vec<FlameStack>,
+    /// The title of each graph, the condition compared with, and the stacks.
+    graphs: Vec<(String, Option<String>, Vec<FlameStack>)>,
 }
 
 impl Flames {
-    /// The functions of a path.
     pub(super) fn of_path(found: &PathTrace) -> Self {
-        let graph = |traced: &SizedTrace| {
-            let profile = traced.account.profile.as_ref()?;
-            let owned = |frames: Vec<&str>| frames.into_iter().map(str::to_owned).collect();
-            let stacks =
-                profile.folded().map(|(frames, now)| FlameStack { frames: owned(frames), before: 0.0, now });
-            let other = FlameStack { frames: vec!["[other]".to_owned()], before: 0.0, now: profile.other() };
-            Some(Graph { title: traced.size(), baseline: None, stacks: stacks.chain([other]).collect() })
-        };
+        let mut graphs = Vec::new();
+        for traced in &found.traces {
+            let Some(profile) = &traced.account.profile else { continue };
+            let stacks = profile.folded().chain([(vec!["[other]"], profile.other())]);
+            let stacks = stacks.map(|(frames, now)| {
+                let frames = frames.into_iter().map(str::to_owned).collect();
+                FlameStack { frames, before: 0.0, now }
+            });
+            graphs.push((traced.size(), None, stacks.collect()));
+        }
         Self {
             title: format!("{}: functions", found.path),
-            said: format!(
+            description: format!(
                 "{}; CPU for a message {}, without probes; {}",
                 found.traffic(),
                 found.whose(),
                 found.origin().join("; ")
             ),
             unit: found.unit(),
-            graphs: found.traces.iter().filter_map(graph).collect(),
+            graphs,
         }
     }
 
-    /// The differences of the conditions of a study.
     pub(super) fn of_study(stages: &StageDifferences, name: &str) -> Self {
-        let graph = |pair: &results::Stacks| Graph {
-            title: format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader),
-            baseline: Some(pair.baseline.clone()),
-            stacks: pair
-                .costs
-                .iter()
-                .map(|(frames, [before, now])| FlameStack {
-                    frames: frames.clone(),
-                    before: *before,
-                    now: *now,
-                })
-                .collect(),
-        };
+        let mut graphs = Vec::new();
+        for pair in &stages.stacks {
+            let title = format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader);
+            let costs = pair.costs.iter().cloned();
+            let stacks = costs.map(|(frames, [before, now])| FlameStack { frames, before, now });
+            graphs.push((title, Some(pair.baseline.clone()), stacks.collect()));
+        }
         Self {
             title: format!("{name}: functions"),
-            said: format!(
+            description: format!(
                 "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {}; drawn by `{}`",
                 stages.origin,
                 again::command()
             ),
             unit: stages.unit,
-            graphs: stages.stacks.iter().map(graph).collect(),
+            graphs,
         }
     }
 
-    pub(super) fn write(self, path: &Path, form: &FileForm) -> Result<(), Failure> {
+    pub(super) fn write(self, path: &Path) -> Result<(), Failure> {
         if self.graphs.is_empty() {
             return Err(Failure::Nothing(
                 "no functions were sampled: `trace.profile=true` asks for them".to_owned(),
             ));
         }
-        let (content, text) = match form {
-            FileForm::Figure(write) => ("flame graph", write(&self.figure())),
+        let (content, text) = match FileForm::of_flame_graph(path)? {
+            FileForm::Figure(draw) => ("flame graph", draw(&self.figure())),
             _ => ("stacks", folded(self.stacks())),
         };
-        written::write(path, &text, MayReplace::OwnFile)?;
-        say(&format!("wrote the {content} to {}", output::named(path)));
+        output::write(path, &text, MayReplace::OwnFile)?;
+        say(&format!("wrote the {content} to {}", named(path)));
         Ok(())
     }
 
     fn figure(self) -> Figure {
-        let alone = self.graphs.len() == 1;
+        let is_alone = self.graphs.len() == 1;
         let quantity = Quantity::new("cost", self.unit, results::figure);
-        let panels = self.graphs.into_iter().map(|graph| {
-            let title = if alone { String::new() } else { graph.title };
-            Panel::new(title, Flame::new(quantity.clone(), graph.baseline, graph.stacks))
-        });
-        Figure { id: Id::new("flame"), title: self.title, description: self.said, panels: panels.collect() }
+        let panel = |(title, baseline, stacks)| {
+            let title = if is_alone { String::new() } else { title };
+            Panel::new(title, Flame::new(quantity.clone(), baseline, stacks))
+        };
+        let panels = self.graphs.into_iter().map(panel).collect();
+        Figure { id: Id::new("flame"), title: self.title, description: self.description, panels }
     }
 
     /// Each stack with its cost; of two conditions with both, as `difffolded.pl` reads them.
-    fn stacks(self) -> impl Iterator<Item = (Vec<String>, Vec<f64>)> {
+    fn stacks(self) -> Vec<(Vec<String>, Vec<f64>)> {
         let is_alone = self.graphs.len() == 1;
-        self.graphs.into_iter().flat_map(move |graph| {
-            let (root, has_baseline) = ((!is_alone).then_some(graph.title), graph.baseline.is_some());
-            graph.stacks.into_iter().map(move |FlameStack { frames, before, now }| {
-                let costs = if has_baseline { vec![before, now] } else { vec![now] };
-                (root.clone().into_iter().chain(frames).collect(), costs)
-            })
-        })
+        let mut all = Vec::new();
+        for (title, baseline, stacks) in self.graphs {
+            for FlameStack { mut frames, before, now } in stacks {
+                if !is_alone {
+                    frames.insert(0, title.clone());
+                }
+                all.push((frames, if baseline.is_some() { vec![before, now] } else { vec![now] }));
+            }
+        }
+        all
     }
 }
 

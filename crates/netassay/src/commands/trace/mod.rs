@@ -18,7 +18,7 @@ use study::{Assignment, AssignmentError, Kind};
 use trace::{MOST_BYTES, TracePath};
 
 use crate::again;
-use crate::cli::{Trace, TraceAction};
+use crate::cli::{Trace, TraceAction, first_given};
 use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
@@ -28,7 +28,6 @@ use crate::failure::Failure;
 use crate::output;
 use crate::signals;
 use crate::turn;
-use files::TraceFiles;
 use path_trace::{PathTrace, SizedTrace, unlike};
 use place::PathKeys;
 
@@ -37,7 +36,7 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
         return compared::merge(flags).map(done);
     }
     if let Some(word) = &flags.from {
-        return compared::stored(word, flags).map(done);
+        return compared::print(word, flags).map(done);
     }
     let (names, keys) = names_and_keys(&flags.words)?;
     match names.as_slice() {
@@ -70,12 +69,13 @@ fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Fail
 
 fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
     let (text, path) = read(name)?;
-    let of_study = [
-        (flags.campaign.resume.is_some(), "--resume"),
-        (flags.campaign.keep_disturbed, "--keep-disturbed"),
-        (flags.campaign.dry_run, "--dry-run"),
-    ];
-    place::refuse(of_study, "a study", name)?;
+    if let Some(option) = first_given([
+        ("--resume", flags.campaign.resume.is_some()),
+        ("--keep-disturbed", flags.campaign.keep_disturbed),
+        ("--dry-run", flags.campaign.dry_run),
+    ]) {
+        return Err(Failure::Usage(format!("{option} needs a study: {name:?} is none")));
+    }
     let keys = PathKeys::read(keys, flags)?;
     let (exact, scenario) = (keys.exact, keys.scenario(flags));
     // A reader sleeps where it waits for an answer; between two machines the other one answers.
@@ -87,7 +87,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     let sizes = sizes(&keys, workload)?;
     let mut all: Vec<Asked> =
         sizes.iter().map(|keys| Asked::of(workload, scenario, keys)).collect::<Result<_, _>>()?;
-    let files = TraceFiles::read(flags)?;
+    files::check(flags)?;
     place::check(&all[0], flags)?;
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
@@ -99,18 +99,18 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         asked.choose_congestion_control(&mut testbed)?;
     }
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
-    let is_profiled = keys.tracing.profile || files.flame.is_some();
+    let is_profiled = keys.tracing.profile || flags.flame.is_some();
     let wanted = TraceOptions {
         path: text,
         functions,
         batch: keys.tracing.batch,
         rounds: keys.tracing.rounds,
         asleep: keys.is_asleep(),
-        every: if files.has_packets() { flags.every } else { 0 },
+        every: if files::has_packets(flags) { flags.every } else { 0 },
         profile: if is_profiled { host::perf::frequency(exact) } else { 0 },
     };
     let on = place::on(&mut testbed, hosts.as_ref())?;
-    let mut traces = Vec::new();
+    let mut traces: Vec<SizedTrace> = Vec::new();
     let mut ended = None;
     for Asked { order, .. } in &all {
         let mut finished = None;
@@ -120,12 +120,12 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         };
         traces.extend(account.map(|account| SizedTrace::new(order.traffic.clone(), account, exact)));
         ended = failure;
-        if let Some(failure) = ended.take_if(|_| traces.is_empty()) {
-            return Err(failure);
-        }
         if ended.is_some() {
             break;
         }
+    }
+    if let Some(failure) = ended.take_if(|_| traces.is_empty()) {
+        return Err(failure);
     }
     let mut notes: Vec<String> = testbed.notes.iter().map(ToString::to_string).collect();
     if ended.is_some() {
@@ -146,11 +146,11 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         exact,
         family: asked.order.family,
         notes,
-        disturbed: session.disturbance().map(|cause| cause.to_string()),
+        disturbed: session.beside.as_ref().map(ToString::to_string),
         unlike: unlike(&traces),
         traces,
     };
-    let written = files.write(&found, flags.every);
+    let written = files::write(&found, flags);
     output::show_view(&found, &flags.output, flags.tables.wide, |found, _| view::blocks(found))?;
     written?;
     Ok(ended.map_or_else(|| done(()), Failure::report))

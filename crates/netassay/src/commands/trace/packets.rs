@@ -52,13 +52,10 @@ fn of_size(found: &PathTrace, traced: &SizedTrace, process: u64) -> Vec<Value> {
     let mut events = vec![named("process_name", process, 0, &name)];
     for (packet, track) in packets.iter().zip(1..) {
         events.push(named("thread_name", process, track, &format!("packet {track}")));
-        events.extend(of_packet(found, traced, packet, start(packet).saturating_sub(first)).into_iter().map(
-            |mut event| {
-                event["pid"] = json!(process);
-                event["tid"] = json!(track);
-                event
-            },
-        ));
+        for mut event in of_packet(found, traced, packet, start(packet).saturating_sub(first)) {
+            (event["pid"], event["tid"]) = (json!(process), json!(track));
+            events.push(event);
+        }
     }
     events
 }
@@ -71,11 +68,9 @@ fn named(what: &str, process: u64, track: u64, name: &str) -> Value {
 /// compared one below the other; `came` tells when it came.
 fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, came: u64) -> Vec<Value> {
     let unit = found.unit();
-    let stage = |point: u8| {
-        traced
-            .account
-            .stage_at(point)
-            .map_or_else(|| format!("point {point}"), |at| found.name(traced.place(at)))
+    let stage = |point: u8| match traced.account.stage_at(point) {
+        Some(at) => found.name(traced.place(at)),
+        None => format!("point {point}"),
     };
     let slices: Vec<_> = packet.slices().collect();
     let (takes, aside) = slices.iter().fold((0, 0), |sum, one| (sum.0 + one.takes, sum.1 + one.aside));

@@ -12,7 +12,6 @@ use super::place::OnMachine;
 #[derive(Debug, Serialize)]
 pub(super) struct PathTrace {
     pub(super) netassay: &'static str,
-    /// The command that traced.
     pub(super) command: String,
     pub(super) path: String,
     pub(super) about: String,
@@ -74,7 +73,6 @@ impl SizedTrace {
         }
     }
 
-    /// The size of its message.
     pub(super) fn size(&self) -> String {
         counted(self.asked.message as usize, "byte")
     }
@@ -100,7 +98,6 @@ impl SizedTrace {
         self.rows.iter().find(|row| self.ends(row) == step)
     }
 
-    /// Where a row begins and ends.
     fn ends(&self, row: &StageTime) -> [Place<'_>; 2] {
         [row.from, row.to].map(|stage| self.place(stage))
     }
@@ -110,7 +107,6 @@ impl SizedTrace {
         (stage, seen.map_or("", |seen| seen.name.as_str()))
     }
 
-    /// True if packets passed the stage.
     pub(super) fn passes(&self, stage: usize) -> bool {
         self.rows.iter().any(|row| row.from == stage || row.to == stage)
     }

@@ -14,7 +14,6 @@ use crate::failure::Failure;
 use crate::output::show_view;
 use crate::signals;
 
-/// The places of paths on a kernel.
 #[derive(Serialize)]
 struct List {
     /// True for the kernel of a virtual machine.
@@ -27,7 +26,6 @@ struct List {
     paths: Vec<Listed>,
 }
 
-/// A path on this kernel.
 #[derive(Serialize)]
 struct Listed {
     name: &'static str,

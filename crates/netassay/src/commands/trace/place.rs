@@ -15,7 +15,6 @@ use crate::failure::Failure;
 const TRACED: &str = "name = \"trace\"\nquestion = \"Where?\"\nscenario = \"veth\"\ninside = \"guest\"\n\
     [[workload]]\nkind = \"udp_rr\"\n[trace]\npaths = [\"udp-tx\"]\n";
 
-/// The keys of a path's trace.
 pub(super) struct PathKeys {
     /// The keys of the traffic and its testbed.
     pub(super) traffic: Vec<Assignment>,
@@ -75,13 +74,10 @@ impl PathKeys {
     }
 }
 
-/// The machine that is traced.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct OnMachine {
-    /// Its name, if it is one of the user's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) host: Option<String>,
-    /// The release of its kernel.
     pub(super) kernel: Option<String>,
     pub(super) kernel_version: Option<String>,
     pub(super) kernel_command_line: Option<String>,
@@ -90,19 +86,6 @@ pub(super) struct OnMachine {
     pub(super) described: String,
 }
 
-/// Refuses the first of these options that was given: it needs something else than this name.
-pub(super) fn refuse<const N: usize>(
-    options: [(bool, &str); N],
-    needs: &str,
-    name: &str,
-) -> Result<(), Failure> {
-    match options.into_iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => Err(Failure::Usage(format!("{option} needs {needs}: {name:?} is none"))),
-        None => Ok(()),
-    }
-}
-
-/// Refuses what cannot be traced there.
 pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     check_machine(asked, flags)?;
     // Before a testbed is built, or a virtual machine booted.

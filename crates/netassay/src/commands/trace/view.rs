@@ -1,5 +1,7 @@
 //! The view of a path's trace: its stages, and the functions that take the CPU.
 
+use std::collections::BTreeSet;
+
 use host::perf::{FunctionCost, Profile};
 use report::document::Block;
 use report::{Cell, Table, cells};
@@ -25,7 +27,6 @@ pub(super) fn blocks(found: &PathTrace) -> Vec<Block<'static>> {
     blocks
 }
 
-/// The unit in the heading of a table.
 fn short_unit(exact: bool) -> &'static str {
     if exact { "instr." } else { "ns" }
 }
@@ -44,7 +45,7 @@ fn stages(found: &PathTrace) -> Table {
     let names: Vec<[String; 2]> = steps.iter().map(|step| step.map(|place| found.name(place))).collect();
     let stages = stages_by_end(names.iter().map(|[from, to]| (from.as_str(), to.as_str())));
     match found.traces.as_slice() {
-        [one] => alone(one, &stages, unit),
+        [one] => alone(one, stages, unit),
         several => beside_each_other(several, steps.into_iter().zip(stages), unit),
     }
 }
@@ -58,7 +59,6 @@ fn alone(traced: &SizedTrace, stages: &[String], unit: &str) -> Table {
     Table::with_rows(["up to", unit, "share %", "p50", "p99", "aside"], rows).uncut(&[0, 1])
 }
 
-/// The table of several sizes of one path.
 fn beside_each_other<'d>(
     traces: &[SizedTrace],
     steps: impl Iterator<Item = ([Place<'d>; 2], String)>,
@@ -80,6 +80,14 @@ fn beside_each_other<'d>(
         table.row(cells);
     }
     table
+}
+
+fn with_heads(heads: &[String]) -> Table {
+    Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn add_row(table: &mut Table, cells: &[String]) {
+    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn sentences(found: &PathTrace) -> Vec<String> {
@@ -221,11 +229,12 @@ const MOST_FUNCTIONS: usize = 15;
 
 fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
     let unit = short_unit(exact);
+    let is_alone = sampled.len() == 1;
     // Of several sizes the shares have no room.
-    let columns = if sampled.len() == 1 { 3 } else { 2 };
+    let columns = if is_alone { 3 } else { 2 };
     let mut heads = vec!["function".to_owned()];
     for (traced, _) in sampled {
-        let of = if sampled.len() == 1 { String::new() } else { format!("{} B, ", traced.asked.message) };
+        let of = if is_alone { String::new() } else { format!("{} B, ", traced.asked.message) };
         heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
     }
     let mut table = Table::new(heads).uncut(&[0, 1]);
@@ -259,13 +268,8 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
 fn dearest<'d>(sampled: &[(&'d SizedTrace, &Profile)]) -> Vec<&'d str> {
     let mut costs: Vec<&FunctionCost> = sampled.iter().flat_map(|(traced, _)| &traced.functions).collect();
     costs.sort_by(|one, other| other.cost.total_cmp(&one.cost));
-    let mut names: Vec<&str> = Vec::new();
-    for cost in costs {
-        if !names.contains(&cost.name.as_str()) {
-            names.push(&cost.name);
-        }
-    }
-    names
+    let mut known = BTreeSet::new();
+    costs.into_iter().map(|cost| cost.name.as_str()).filter(|name| known.insert(*name)).collect()
 }
 
 fn profile_sentences(sampled: &[(&SizedTrace, &Profile)], unit: &str) -> Vec<String> {
