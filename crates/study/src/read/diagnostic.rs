@@ -145,6 +145,12 @@ impl Problem {
         Self { help, ..self }
     }
 
+    /// Reports the problem of something that cannot be read.
+    pub(crate) fn reject<T>(self, problems: &mut Problems) -> Option<T> {
+        problems.push(self);
+        None
+    }
+
     fn located(self, source: &str) -> Self {
         // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
@@ -181,7 +187,6 @@ const MOST_KEPT: usize = 500;
 pub(crate) struct Problems {
     kept: Vec<Problem>,
     further: usize,
-    /// Comparisons that cannot be made, by their places in the file.
     pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
 }
 
@@ -194,13 +199,16 @@ impl Problems {
         }
     }
 
+    /// Reports a problem of a place, if the file has the place.
     pub(crate) fn report(
         &mut self,
-        place: Range<usize>,
+        place: impl Into<Option<Range<usize>>>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.push(Problem::new(place, message).help(help));
+        if let Some(place) = place.into() {
+            self.push(Problem::new(place, message).help(help));
+        }
     }
 
     pub(crate) fn count(&self) -> usize {
