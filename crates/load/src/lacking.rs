@@ -44,9 +44,8 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     }
     let mut has = |name: &str, level, option, value, since: &str| {
         let tried = sys::set_option(socket.as_raw_fd(), level, option, value);
-        let lack = |error| {
-            format!("{name} not supported: {}; it needs Linux {since}", Errno::from_error(error))
-        };
+        let lack =
+            |error| format!("{name} not supported: {}; it needs Linux {since}", Errno::from_error(error));
         lacks.extend(tried.as_ref().err().map(lack));
         tried.is_ok()
     };
@@ -57,8 +56,7 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
         has("UDP_GRO", libc::SOL_UDP, sys::UDP_GRO, 1, "5.0");
     }
     let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
-    if traffic.sender == Sender::Zerocopy
-        && has("SO_ZEROCOPY", libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1, since)
+    if traffic.sender == Sender::Zerocopy && has("SO_ZEROCOPY", libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1, since)
     {
         // The memory that one send may lend: a privilege may lift the limit, which only a try shows.
         let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);

@@ -228,7 +228,10 @@ mod tests {
         here.write_all(&[1]).unwrap();
         std::thread::sleep(Duration::from_millis(20));
         let here = Socket::from(here);
-        assert_eq!((unsent(here.as_raw_fd()).unwrap(), unsent_to_a_peer(&here).unwrap()), (1, 0));
+        assert_eq!(
+            (bytes(here.as_raw_fd(), libc::TIOCOUTQ).unwrap(), unsent_to_a_peer(&here).unwrap()),
+            (1, 0)
+        );
     }
 
     #[test]

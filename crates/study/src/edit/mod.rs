@@ -37,7 +37,7 @@ impl Study {
             let Some(document) = Document::read(&changed) else { return Self::parse(file_name, &changed) };
             let next = apply(&document, change);
             changed =
-                next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
+                next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem]))?;
         }
         let shorter = Document::read(&changed).and_then(|document| without_looks(&document, changes));
         let (changed, looks_dropped) = match shorter {

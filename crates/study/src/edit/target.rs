@@ -21,7 +21,8 @@ const TABLES: &[(&str, Table)] =
     &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN), ("trace", TRACE)];
 
 fn study_keys() -> impl Iterator<Item = &'static str> {
-    let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Shaped(..));
+    let is_value =
+        |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Shaped(..));
     STUDY.rows.iter().filter(move |row| is_value(&row.part)).map(|row| row.name)
 }
 
@@ -53,9 +54,7 @@ impl Target {
             Some(("exact", "copies")) => bare(document, "copies", assignment.values.len()),
             // Several values are levels of a factor; so is one value where the file has the factor.
             Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
-            Some((table, inner)) if is_key_of(table, inner) => {
-                Some(Self::key(&[table, inner]))
-            }
+            Some((table, inner)) if is_key_of(table, inner) => Some(Self::key(&[table, inner])),
             Some(_) if Scope::split(key).0 != Scope::default() => factor(key),
             Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
             None => bare(document, key, assignment.values.len()),
@@ -73,7 +72,9 @@ impl Target {
             Self::Keys(bases, path) => {
                 let path: Vec<&str> = path.iter().map(String::as_str).collect();
                 if values.is_empty() {
-                    bases.iter().for_each(|base| drop(file.take(*base, &path)));
+                    for base in bases {
+                        file.take(*base, &path);
+                    }
                     return Some(());
                 }
                 // `boots = 3` becomes a table that has the 3 as its count.
@@ -151,10 +152,8 @@ fn protocol(document: &Document<'_>, (table, key): (&str, &str), remove: bool) -
 fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<Target> {
     let tables = document.tables("workload").into_iter();
     let chosen = |table: &DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
-    let bases: Vec<Base> = tables
-        .filter(|(_, table)| chosen(table))
-        .map(|(number, _)| Base::Item("workload", number))
-        .collect();
+    let bases: Vec<Base> =
+        tables.filter(|(_, table)| chosen(table)).map(|(number, _)| Base::Item("workload", number)).collect();
     (is_key_of_workload(key) && !bases.is_empty()).then(|| Target::Keys(bases, vec![key.to_owned()]))
 }
 

@@ -104,8 +104,11 @@ impl Machine {
             ("governor", self.governor.as_ref().map(Value::from)),
             ("cpu_latency", self.cpu_latency.map(number)),
             ("placement", self.placement.map(|placement| both(placement).into())),
-            ("sysctl", map(inline(&self.sysctl, Value::from))),
-            ("irq_affinity", map(inline(&self.irq_affinity, |cpus| cpus.iter().copied().map(number).collect()))),
+            ("sysctl", map(inline(&self.sysctl, |value| value.into()))),
+            (
+                "irq_affinity",
+                map(inline(&self.irq_affinity, |cpus| cpus.iter().copied().map(number).collect())),
+            ),
             ("features", map(inline(&self.features, |switches| inline(switches, |on| (*on).into()).into()))),
         ];
         let mut table = Table::new();

@@ -194,6 +194,7 @@ impl SideSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Scope;
 
     /// The settings of both sides under these levels: name, side, level.
     fn settings(levels: &[(&str, Option<Side>, &str)]) -> [SideSettings; 2] {

@@ -47,9 +47,7 @@ pub(crate) fn settings(
             let value = read.factor.level(index);
             let able = kinds().filter(|kind| key.misfit(value, *kind).is_none());
             let in_exact_mode = of_all(able.map(|kind| key.exact_misfit(value, kind))).filter(|_| exact);
-            if let Some(misfit) =
-                of_all(kinds().map(|kind| key.misfit(value, kind))).or(in_exact_mode)
-            {
+            if let Some(misfit) = of_all(kinds().map(|kind| key.misfit(value, kind))).or(in_exact_mode) {
                 problems.report(place.clone(), misfit.why, misfit.help);
             }
         }
@@ -96,11 +94,7 @@ pub(crate) fn plan(
         let reasons: BTreeSet<&str> = draft.excluded.iter().map(|dropped| dropped.why.as_str()).collect();
         let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
         let message = "no condition is left to measure";
-        problems.report(
-            place_of(study, "[factors]"),
-            message,
-            format!("all are excluded: {reasons}"),
-        );
+        problems.report(place_of(study, "[factors]"), message, format!("all are excluded: {reasons}"));
         return None;
     }
     sizes(study, &draft, workloads, factors, problems);

@@ -84,7 +84,7 @@ pub(crate) fn read(
 fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<&'static Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
-        let near = problems.nearest(key, metric::keys());
+        let near = suggest::nearest(key, metric::keys());
         let help = near.map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(offer)));
         let message = format!("`{}` is not a metric", quoted(key));

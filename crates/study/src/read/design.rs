@@ -74,7 +74,8 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         let Some(subject) = factor::subject(&named, problems) else { continue };
         if !matches!(subject, Subject::Feature(..)) {
             let message = format!("`{}` is not a feature that a design can switch on and off", quoted(name));
-            let help = "name features of `ethtool -k`, and cross other factors with the design in `[factors]`";
+            let help =
+                "name features of `ethtool -k`, and cross other factors with the design in `[factors]`";
             problems.report(place, message, help);
             continue;
         }
@@ -108,7 +109,8 @@ fn size_problem(kind: DesignKind, offloads: usize, most: usize, place: Range<usi
         return None;
     }
     let (message, help) = if kind != DesignKind::Fractional {
-        let (count, most) = (count.map_or(format!("2^{offloads}"), |count| count.to_string()), limit::CONDITIONS);
+        let (count, most) =
+            (count.map_or(format!("2^{offloads}"), |count| count.to_string()), limit::CONDITIONS);
         let message = format!("{offloads} offloads have {count} combinations: at most {most} are allowed");
         (message, "use `kind = \"fractional\"`, or fewer offloads".to_owned())
     } else if offloads > Fraction::MOST_FACTORS {

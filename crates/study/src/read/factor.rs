@@ -125,7 +125,9 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
     let (message, help) = match scope.side {
         Some(side) if Subject::named(both, named.name).is_some() => (
             format!("`{both}{name}` cannot differ between the two sides"),
-            format!("write `{both}{name}` without `{side}`; features, settings of devices and of machines, and `offloads` have sides"),
+            format!(
+                "write `{both}{name}` without `{side}`; features, settings of devices and of machines, and `offloads` have sides"
+            ),
         ),
         None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => (
             format!("`{name}` is not a setting of the underlay"),
@@ -150,7 +152,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
                     suggest::list(&TuningKey::ALL.map(TuningKey::word))
                 )
             };
-            let near = problems.nearest(named.name, Subject::names());
+            let near = suggest::nearest(named.name, Subject::names());
             let help = near.map_or_else(all, |near| format!("did you mean `{near}`?"));
             (format!("`{name}` is not a factor"), help)
         }
@@ -226,7 +228,8 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
                     if scenario.has_tunnel() && setting.absent(scenario, true).is_none() {
                         format!("write `{under}{setting}`: the devices under the tunnel")
                     } else {
-                        "remove it, or use a scenario with devices: `vm`, or `ssh` between machines".to_owned()
+                        "remove it, or use a scenario with devices: `vm`, or `ssh` between machines"
+                            .to_owned()
                     },
                 ),
                 _ => {
@@ -234,7 +237,9 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
                     let able = suggest::list(&able.map(Scenario::word).collect::<Vec<_>>());
                     (
                         format!("`{name}` cannot be a factor of `{scenario}`, {why}"),
-                        format!("it can be a factor of {able}; one machine of `ssh` may be this one; for all conditions `[machine]` has it"),
+                        format!(
+                            "it can be a factor of {able}; one machine of `ssh` may be this one; for all conditions `[machine]` has it"
+                        ),
                     )
                 }
             };

@@ -51,11 +51,7 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
         Some(turn) if settle.is_some_and(|settle| settle > turn / 2) => {
             let (settled, turn) = (format_duration(settle.unwrap_or_default()), format_duration(turn));
             let message = format!("`settle` must be at most half of a turn: {settled} of {turn}");
-            problems.report(
-                place_of("settle"),
-                message,
-                "write a longer `alternate`, or a shorter `settle`",
-            );
+            problems.report(place_of("settle"), message, "write a longer `alternate`, or a shorter `settle`");
         }
         Some(_) => {}
     }

@@ -10,8 +10,8 @@ use crate::model::{
     BootState, ComparisonRequest, Exclusion, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
 };
 use crate::read::{
-    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, check, comparison, design,
-    factor, machine, part, protocol, tracing, workload,
+    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor,
+    machine, part, protocol, tracing, workload,
 };
 
 impl Study {
@@ -23,22 +23,18 @@ impl Study {
     pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
         if text.len() > limit::TEXT {
             let message = format!("the file has {} bytes: at most {} are allowed", text.len(), limit::TEXT);
-            return Err(Diagnostics::new(file_name, "", vec![Problem::new(0..0, message)], 0));
+            return Err(Diagnostics::new(file_name, "", vec![Problem::new(0..0, message)]));
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            return Err(Diagnostics::new(file_name, text, errors.iter().map(syntax).collect(), 0));
+            let problems: Vec<Problem> = errors.iter().map(syntax).collect();
+            return Err(Diagnostics::new(file_name, text, problems));
         }
         let mut problems = Problems::default();
         let root = Table::new("the study", 0..0, table.get_ref());
         match read(root, text, &mut problems) {
             Some(study) if problems.is_empty() => Ok(study),
-            _ => {
-                let (problems, further, void_comparisons) = problems.into_parts();
-                let mut diagnostics = Diagnostics::new(file_name, text, problems, further);
-                diagnostics.void_comparisons = void_comparisons;
-                Err(diagnostics)
-            }
+            _ => Err(Diagnostics::new(file_name, text, problems)),
         }
     }
 }
@@ -56,7 +52,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let inside =
         root.take("inside").and_then(|entry| entry.word(problems).map(|TestbedPlace::Guest| entry.span()));
     let exact = root.take("exact");
-    let exact = exact.filter(|entry| entry.get(Shape::Switch, problems) == Some(true)).map(|entry| entry.span());
+    let exact =
+        exact.filter(|entry| entry.get(Shape::Switch, problems) == Some(true)).map(|entry| entry.span());
     let mut guest = Guest::default();
     let guest_place = root.place_of("guest");
     let guest_keys = root.table("[guest]", problems).map_or_else(Vec::new, |table| {

@@ -93,8 +93,7 @@ impl Testbed<'_> {
             let Subject::Guest(key) = read.factor.subject else { continue };
             if key != "kernel" || !has_kernels {
                 let name = &read.factor.name;
-                let message =
-                    format!("`{name}` is a setting of virtual machines, and `{scenario}` has none");
+                let message = format!("`{name}` is a setting of virtual machines, and `{scenario}` has none");
                 problems.report(read.name.clone(), message, HELP);
             }
         }

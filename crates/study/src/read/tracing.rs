@@ -86,11 +86,7 @@ impl Read {
                 let key = misfit.key;
                 let message =
                     format!("a trace does not support this `{key}`: it sends one message after the other");
-                problems.report(
-                    read.place_of(key),
-                    message,
-                    format!("change `{key}`, or remove `[trace]`"),
-                );
+                problems.report(read.place_of(key), message, format!("change `{key}`, or remove `[trace]`"));
             }
         }
     }

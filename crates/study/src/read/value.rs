@@ -80,7 +80,9 @@ impl<'v> Entry<'v> {
         problems: &mut Problems,
     ) -> Option<words::Value> {
         let text = match (self.value.get_ref(), shape) {
-            (DeValue::String(text), _) if has_default && text == DEFAULT => return Some(words::Value::Default),
+            (DeValue::String(text), _) if has_default && text == DEFAULT => {
+                return Some(words::Value::Default);
+            }
             (DeValue::String(text), Shape::Number(..)) if has_default => {
                 let message = format!("`{}` is neither a whole number nor `{DEFAULT}`", quoted(text));
                 return self.unknown(text, &message, [DEFAULT], problems);
