@@ -6,7 +6,6 @@ use std::{fmt, io};
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Rejects a field.
 pub(crate) fn refuse(field: &'static str, value: impl fmt::Display, reason: impl Into<String>) -> Result<()> {
     Err(Error::Invalid { field, value: value.to_string(), reason: reason.into() })
 }
@@ -67,21 +66,17 @@ impl Error {
         Self::Flow { flow: u32::try_from(flow).unwrap_or(u32::MAX), what: what.into() }
     }
 
-    /// A call in a flow's loop failed.
     pub(crate) fn call(flow: usize, call: &'static str, peer: SocketAddr, errno: Errno) -> Self {
         Self::flow(flow, format!("{call} with {peer}: {errno}{}", errno.way_out()))
     }
 
-    /// Local ports to the other end are used up.
     pub(crate) fn no_port(flow: usize, peer: SocketAddr) -> Self {
         Self::flow(flow, format!("no local port is free to connect to {peer}: {MORE_PORTS}"))
     }
 }
 
-/// The remedy when the kernel has no free port.
 pub(crate) const MORE_PORTS: &str = "widen the sysctl net.ipv4.ip_local_port_range or use fewer flows";
 
-/// Adds the call and its purpose to an error.
 pub(crate) trait Context<T> {
     fn or_setup(self, call: &'static str, what: impl fmt::Display) -> Result<T>;
 }

@@ -14,7 +14,6 @@ use crate::sys;
 
 /// The requirements of this traffic over this version of IP that this host lacks, in words with the
 /// consequence; empty if there are none. Tried on separate sockets: nothing leaves this host.
-#[must_use]
 pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     let (domain, local, version): (_, IpAddr, _) = match family {
         Family::Ipv4 => (Domain::IPV4, Ipv4Addr::UNSPECIFIED.into(), "IPv4"),
@@ -43,39 +42,32 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
         let applied = tried.and_then(|one| Applied::read_as_asked(&one, traffic));
         lacks.extend(applied.err().map(|error| error.to_string()));
     }
-    if traffic.sender.segments()
-        && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, 1400)
-    {
-        lacks.push(format!("UDP_SEGMENT not supported: {}; it needs Linux 4.18", Errno::from_error(&error)));
+    let mut has = |name: &str, level, option, value, since: &str| {
+        let tried = sys::set_option(socket.as_raw_fd(), level, option, value);
+        let lack =
+            |error| format!("{name} not supported: {}; it needs Linux {since}", Errno::from_error(error));
+        lacks.extend(tried.as_ref().err().map(lack));
+        tried.is_ok()
+    };
+    if traffic.sender.segments() {
+        has("UDP_SEGMENT", libc::SOL_UDP, libc::UDP_SEGMENT, 1400, "4.18");
     }
-    if traffic.reader == Reader::Gro
-        && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, sys::UDP_GRO, 1)
-    {
-        lacks.push(format!("UDP_GRO not supported: {}; it needs Linux 5.0", Errno::from_error(&error)));
+    if traffic.reader == Reader::Gro {
+        has("UDP_GRO", libc::SOL_UDP, sys::UDP_GRO, 1, "5.0");
     }
-    if traffic.sender == Sender::Zerocopy {
-        lacks.extend(no_zerocopy(traffic, &socket));
+    let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
+    if traffic.sender == Sender::Zerocopy && has("SO_ZEROCOPY", libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1, since)
+    {
+        // The memory that one send may lend: a privilege may lift the limit, which only a try shows.
+        let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
+        let message = traffic.message;
+        if most < u64::from(message) && lending_fails(message as usize) {
+            lacks.push(format!(
+                "RLIMIT_MEMLOCK too small for MSG_ZEROCOPY of {message} bytes: it is {most} bytes; raise it (`ulimit -l`)"
+            ));
+        }
     }
     lacks
-}
-
-/// Why the kernel would not send one message from the program's own pages.
-fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
-    if let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1) {
-        let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
-        return Some(format!(
-            "SO_ZEROCOPY not supported: {}; it needs Linux {since}",
-            Errno::from_error(&error)
-        ));
-    }
-    // What one send may lend: a privilege may lift the limit, which only a try shows.
-    let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
-    (most < u64::from(traffic.message) && lending_fails(traffic.message as usize)).then(|| {
-        format!(
-            "RLIMIT_MEMLOCK too small for MSG_ZEROCOPY of {} bytes: it is {most} bytes; raise it (`ulimit -l`)",
-            traffic.message
-        )
-    })
 }
 
 /// Tries it with that many bytes, on a connection of this host with itself.

@@ -26,7 +26,7 @@ impl Buffer {
 
     /// `count` messages in sequence, each with the whole pattern.
     pub(crate) fn messages(len: usize, count: usize) -> Self {
-        let mut buffer = Self::filled(len * count);
+        let mut buffer = Self::room(len * count);
         for message in buffer.as_mut().chunks_exact_mut(len) {
             for (at, byte) in message.iter_mut().enumerate() {
                 *byte = pattern(at);
@@ -35,18 +35,13 @@ impl Buffer {
         buffer
     }
 
-    /// Room to receive into.
-    pub(crate) fn room(len: usize) -> Self {
-        Self::filled(len)
-    }
-
     /// The address of the bytes, for system calls whose arguments outlive a borrow. It is constant
     /// until the buffer is dropped.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    fn filled(len: usize) -> Self {
+    pub(crate) fn room(len: usize) -> Self {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: the kernel chooses the address of a new mapping, which touches no other.
         let pages = unsafe { mmap_anonymous(None, page_bytes(len), access, MapFlags::MAP_PRIVATE) };
@@ -60,7 +55,6 @@ impl Buffer {
     }
 }
 
-/// The bytes of the whole pages that hold `len`.
 fn page_bytes(len: usize) -> NonZero<usize> {
     NonZero::new(len.next_multiple_of(PAGE)).unwrap_or(const { NonZero::new(PAGE).unwrap() })
 }

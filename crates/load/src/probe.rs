@@ -13,7 +13,6 @@ use crate::error::{Context as _, Result};
 use crate::socket::{bind, keep_to};
 use crate::sys;
 
-/// Interval of the looks at the sockets.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The largest payload that is sent or received at once.
@@ -31,7 +30,6 @@ pub struct PairProbe {
     udp: Socket,
     listener: Option<Socket>,
     stream: Option<Socket>,
-    /// Whether the stream has been given its packets.
     has_sent: bool,
     arrived: Arrived,
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use words::{DEFAULT, DeviceForm, DeviceSetting, KEYS, Key, Shape, Side, TuningKey, Vocabulary, metric};
 
 use crate::model::switch::UNDERLAY as UNDER;
-use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, UNDERLAY};
+use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, SWITCH, UNDERLAY};
 use crate::model::{Part, Scope, Subject, Table, limit};
 
 /// The JSON schema of a study file (draft 2020-12), indented, with a final newline. The same in
@@ -64,17 +64,13 @@ impl Parts {
         match part {
             Part::Name => {
                 let pattern = format!("^[A-Za-z0-9][A-Za-z0-9_.-]{{0,{}}}$", limit::NAME - 1);
-                self.named("Name", json!({ "type": "string", "pattern": pattern }))
+                self.named("Name", text(&pattern))
             }
             Part::Sentence => json!({ "type": "string" }),
-            Part::Switch => self.named("Switch", switch()),
             Part::Fields => {
                 let letters: String = words::flow_hash::letters().collect();
-                let most = letters.len();
-                let pattern = format!("^([{letters}]{{1,{most}}}|default)$");
-                self.named("Fields", json!({ "type": "string", "pattern": pattern }))
+                self.named("Fields", text(&format!("^([{letters}]{{1,{}}}|default)$", letters.len())))
             }
-            Part::Share => self.named("Share", share("")),
             Part::Metric => self.named("MetricKey", json!({ "enum": metric::keys().collect::<Vec<_>>() })),
             Part::Kernel => {
                 self.named("Kernel", json!({ "type": "string", "minLength": 1, "maxLength": limit::PATH }))
@@ -82,59 +78,69 @@ impl Parts {
             Part::CommandLine => {
                 self.named("CommandLine", json!({ "type": "string", "maxLength": limit::COMMAND_LINE }))
             }
-            Part::Memory => self.named("Memory", json!({ "type": "string", "pattern": r"^\d+ *(MiB|GiB)$" })),
-            Part::OrDefault(name, range) => {
-                let number = self.named(name, number(*range.start(), *range.end()));
-                json!({ "anyOf": [number, { "const": "default" }] })
+            Part::Memory => self.named("Memory", text(r"^\d+ *(MiB|GiB)$")),
+            Part::OrDefault(name, shape) => {
+                json!({ "anyOf": [self.shaped(name, *shape), { "const": "default" }] })
             }
-            Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
-            Part::Shaped(name, shape) => self.named(name, of_shape(*shape, false)),
+            Part::Shaped(name, shape) => self.shaped(name, *shape),
             Part::OrWord(name, shape, vocabulary) => {
-                let value = self.named(name, of_shape(*shape, false));
-                let word = self.named(vocabulary.name, one_of(vocabulary));
-                json!({ "anyOf": [value, word] })
+                json!({ "anyOf": [self.shaped(name, *shape), self.word(vocabulary)] })
             }
-            Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
-            Part::Words(vocabulary) => {
-                let word = self.named(vocabulary.name, one_of(vocabulary));
-                let several = json!({ "type": "array", "items": word, "minItems": 1, "uniqueItems": true });
-                json!({ "anyOf": [word, several] })
-            }
+            Part::Word(vocabulary) => self.word(vocabulary),
+            Part::Words(vocabulary) => one_or_several(self.word(vocabulary)),
             Part::Table(table) => self.table_named(table),
-            Part::Counted(name, range, table) => {
-                let number = self.named(name, number(*range.start(), *range.end()));
-                json!({ "anyOf": [number, self.table_named(table)] })
+            Part::Counted(name, shape, table) => {
+                json!({ "anyOf": [self.shaped(name, *shape), self.table_named(table)] })
             }
-            Part::Tables(table, most) => {
-                let table = self.table_named(table);
-                several(table, *most)
-            }
+            Part::Tables(table, most) => several(self.table_named(table), *most),
             Part::Workloads => {
                 let workload = self.workload();
                 several(self.named("Workload", workload), limit::BLOCKS)
             }
-            Part::Factors => self.factors(),
-            Part::Exclusions => several(self.exclusion(), limit::EXCLUSIONS),
-            Part::Levels => self.levels(),
-            Part::Offloads => self.offloads(),
+            Part::Factors => {
+                let factors = self.factors_but_workloads("What is varied, and the levels it takes.");
+                self.named("Factors", factors)
+            }
+            Part::Exclusions => {
+                let mut schema = self.choice("Combinations that are not measured.");
+                schema["minProperties"] = 1.into();
+                schema["properties"]["reason"] =
+                    json!({ "description": "Why, for the plan.", "type": "string" });
+                several(self.named("Exclude", schema), limit::EXCLUSIONS)
+            }
+            // `baseline` and `only`
+            Part::Levels => {
+                let levels = self.choice("Conditions chosen by levels: by one, or by a list of them.");
+                self.named("Levels", levels)
+            }
+            Part::Offloads => {
+                let features = features().join("|");
+                let pattern = format!("^((transmitter|receiver)\\.)?({UNDER}\\.)?({features})$");
+                self.named("DesignOffloads", one_or_list("Features of `ethtool -k`.", text(&pattern)))
+            }
             Part::Sysctls => {
                 // A value, or a table of sysctls with a common prefix.
                 let value = json!({ "type": ["integer", "string", "object"] });
                 by_name(self.named("SysctlValue", value))
             }
             Part::Cpus => {
-                let cpu = number(*limit::CPU.start(), *limit::CPU.end());
-                let list = json!({ "type": "string", "pattern": "^[0-9]+([,-][0-9]+)*$" });
+                let (cpu, list) = (of_shape(limit::CPU, false), text("^[0-9]+([,-][0-9]+)*$"));
                 self.named("Cpus", json!({ "anyOf": [cpu, several(cpu, limit::LEVELS), list] }))
             }
             Part::Interfaces(part) => by_name(self.part(part)),
             Part::Placement(table) => {
-                let word = json!({ "type": "string", "pattern": "^irq[0-9]+-traffic[0-9]+$" });
-                let table = self.table_named(table);
-                json!({ "anyOf": [table, word] })
+                json!({ "anyOf": [self.table_named(table), text("^irq[0-9]+-traffic[0-9]+$")] })
             }
-            Part::Features => by_name(by_name(self.part(&Part::Switch))),
+            Part::Features => by_name(by_name(self.part(&SWITCH))),
         }
+    }
+
+    fn shaped(&mut self, name: &str, shape: Shape) -> Value {
+        self.named(name, of_shape(shape, false))
+    }
+
+    fn word(&mut self, vocabulary: &Vocabulary) -> Value {
+        self.named(vocabulary.name, one_of(vocabulary))
     }
 
     fn table_named(&mut self, table: &Table) -> Value {
@@ -143,14 +149,12 @@ impl Parts {
     }
 
     fn workload(&mut self) -> Value {
-        let (name, kind) = (self.part(&Part::Name), self.part(&KIND));
-        let mut properties = Map::new();
-        properties.insert("name".to_owned(), described(name, "What the study calls it. Default: its kind."));
-        properties.insert("kind".to_owned(), described(kind, "The kind of traffic."));
-        for key in KEYS {
-            properties.insert(key.name.to_owned(), described(of_key(key), &key.description()));
-        }
-        let mut schema = object("The traffic.", properties);
+        let keys = KEYS.iter();
+        let keys = keys.map(|key| (key.name.to_owned(), described(of_key(key), &key.description())));
+        let mut schema = object("The traffic.", keys.collect());
+        let name = described(self.part(&Part::Name), "What the study calls it. Default: its kind.");
+        schema["properties"]["name"] = name;
+        schema["properties"]["kind"] = described(self.part(&KIND), "The kind of traffic.");
         schema["required"] = json!(["kind"]);
         schema
     }
@@ -160,14 +164,6 @@ fn one_of(vocabulary: &Vocabulary) -> Value {
     let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": Vocabulary::sentences(meaning), "type": "string" });
     let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
     json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
-}
-
-fn switch() -> Value {
-    json!({ "enum": ["on", "off", true, false] })
-}
-
-fn number(least: u64, most: u64) -> Value {
-    json!({ "type": "integer", "minimum": least, "maximum": most })
 }
 
 /// An array of 1 to `most` items.
@@ -180,9 +176,8 @@ fn by_name(value: Value) -> Value {
     json!({ "type": "object", "additionalProperties": value })
 }
 
-/// A share in percent, or another text.
-fn share(or: &str) -> Value {
-    json!({ "type": "string", "pattern": format!(r"^\s*\d+(\.\d+)?\s*%\s*${or}") })
+fn text(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
 }
 
 /// The schema of a key of the traffic.
@@ -193,25 +188,17 @@ pub(super) fn of_key(key: &Key) -> Value {
 fn of_shape(shape: Shape, has_default: bool) -> Value {
     let default = if has_default { "|^default$" } else { "" };
     match shape {
-        Shape::Number(least, most) if has_default => {
-            json!({ "anyOf": [number(least, most), { "const": "default" }] })
+        Shape::Number(least, most) => {
+            let number = json!({ "type": "integer", "minimum": least, "maximum": most });
+            if has_default { json!({ "anyOf": [number, { "const": "default" }] }) } else { number }
         }
-        Shape::Number(least, most) => number(least, most),
         Shape::Switch if has_default => json!({ "enum": ["on", "off", "default", true, false] }),
-        Shape::Switch => switch(),
-        Shape::Pace => {
-            let pattern = format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}");
-            json!({ "type": "string", "pattern": pattern })
-        }
-        Shape::Share => share(default),
-        Shape::Time(..) => {
-            let pattern = format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}");
-            json!({ "type": "string", "pattern": pattern })
-        }
+        Shape::Switch => json!({ "enum": ["on", "off", true, false] }),
+        Shape::Pace => text(&format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}")),
+        Shape::Share => text(&format!(r"^\s*\d+(\.\d+)?\s*%\s*${default}")),
+        Shape::Time(..) => text(&format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}")),
         Shape::Word(words) => json!({ "enum": words.vocabulary.spellings() }),
-        Shape::Name(most) => {
-            json!({ "type": "string", "pattern": format!("^[A-Za-z0-9_-]{{1,{most}}}$") })
-        }
+        Shape::Name(most) => text(&format!("^[A-Za-z0-9_-]{{1,{most}}}$")),
     }
 }
 
@@ -219,31 +206,6 @@ fn of_shape(shape: Shape, has_default: bool) -> Value {
 const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
 
 impl Parts {
-    pub(super) fn factors(&mut self) -> Value {
-        let factors = self.factors_but_workloads("What is varied, and the levels it takes.");
-        self.named("Factors", factors)
-    }
-
-    /// `baseline` and `only`
-    pub(super) fn levels(&mut self) -> Value {
-        let levels = self.choice("Conditions chosen by levels: by one, or by a list of them.");
-        self.named("Levels", levels)
-    }
-
-    pub(super) fn exclusion(&mut self) -> Value {
-        let mut schema = self.choice("Combinations that are not measured.");
-        schema["minProperties"] = 1.into();
-        schema["properties"]["reason"] = json!({ "description": "Why, for the plan.", "type": "string" });
-        self.named("Exclude", schema)
-    }
-
-    /// Names of features, with the scope before them.
-    pub(super) fn offloads(&mut self) -> Value {
-        let pattern = format!("^((transmitter|receiver)\\.)?({UNDER}\\.)?({})$", features().join("|"));
-        let names = one_or_list("Features of `ethtool -k`.", json!({ "type": "string", "pattern": pattern }));
-        self.named("DesignOffloads", names)
-    }
-
     fn choice(&mut self, description: &str) -> Value {
         let mut schema = self.factors_but_workloads(description);
         schema["properties"]["workload"] = self.of_subject(&Subject::Workload);
@@ -346,11 +308,12 @@ impl Parts {
     }
 }
 
+fn one_or_several(one: Value) -> Value {
+    json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "uniqueItems": true }] })
+}
+
 fn one_or_list(description: &str, one: Value) -> Value {
-    json!({
-        "description": description,
-        "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "uniqueItems": true }],
-    })
+    described(one_or_several(one), description)
 }
 
 fn features() -> Vec<&'static str> {

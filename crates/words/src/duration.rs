@@ -57,8 +57,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
         let Some((_, length)) = UNITS.iter().find(|(name, _)| *name == unit) else {
             return Err(DurationError::UnknownUnit(brief(unit)));
         };
-        let part = nanoseconds(number, *length)?;
-        total = total.checked_add(part).ok_or(DurationError::TooLong)?;
+        let part = decimal(number, *length);
+        let (part, _) = part.ok_or_else(|| DurationError::NumberExpected(brief(number)))?;
+        total = total.saturating_add(part);
         rest = after.trim_start();
     }
     let seconds = u64::try_from(total / 1_000_000_000).map_err(|_| DurationError::TooLong)?;
@@ -133,21 +134,22 @@ fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// A decimal number of units, in nanoseconds.
-fn nanoseconds(number: &str, unit: u128) -> Result<u128, DurationError> {
+/// A decimal number of units in whole parts, and whether less than a part is left over; `None` if the
+/// text is not a number. For a number too large for 128 bits it is the largest one.
+pub(crate) fn decimal(number: &str, unit: u128) -> Option<(u128, bool)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let malformed = || DurationError::NumberExpected(brief(number));
-    if whole.is_empty() || fraction.is_empty() || fraction.contains('.') {
-        return Err(malformed());
+    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_plain(whole) || !is_plain(fraction) {
+        return None;
     }
-    let whole: u128 = whole.parse().map_err(|_| DurationError::TooLong)?;
-    let mut total = whole.checked_mul(unit).ok_or(DurationError::TooLong)?;
-    let mut place = unit;
-    for digit in fraction.bytes() {
+    let mut parts = whole.parse().unwrap_or(u128::MAX).saturating_mul(unit);
+    let (mut place, mut is_left) = (unit, false);
+    for digit in fraction.bytes().map(|byte| u128::from(byte - b'0')) {
+        is_left |= !place.is_multiple_of(10) && digit > 0;
         place /= 10;
-        total = total.checked_add(place * u128::from(digit - b'0')).ok_or(DurationError::TooLong)?;
+        parts = parts.saturating_add(place * digit);
     }
-    Ok(total)
+    Some((parts, is_left))
 }
 
 /// A piece of foreign text, safe and short enough to quote.

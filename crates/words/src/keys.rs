@@ -3,10 +3,13 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::key::Key;
 use crate::kind::Kind;
-use crate::mode::{Direction, LONGEST_NAME, Reader, Sender};
-use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic};
+use crate::mode::{CongestionControl, Direction, LONGEST_NAME, Reader, Sender};
+use crate::pacing::{Pacing, Percent};
+use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
 use crate::turn::NOT_COMPARED;
 use crate::value::{Shape, WordSet};
 use crate::word::Word;
@@ -48,340 +51,317 @@ const PLAIN: Key = Key {
     field: (|w| &w.traffic.verify, |w| &mut w.traffic.verify),
 };
 
-/// Every key of `[[workload]]` except `name` and `kind`, in display order.
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "message",
-        shape: Shape::Number(1, MAX_MESSAGE as u64),
-        unit: "bytes",
-        slug: "message",
-        default: "16384 for `tcp_stream`, 1452 for `udp_stream`, 18 for `pps`, 1 for the others",
-        help: "Bytes per write, datagram or request; a UDP datagram carries at most 65507 over IPv4",
-        field: (|w| &w.traffic.message, |w| &mut w.traffic.message),
-        ..PLAIN
-    },
-    Key {
-        name: "response",
-        shape: Shape::Number(1, MAX_MESSAGE as u64),
-        unit: "bytes",
-        kinds: RR,
-        is_factor: false,
-        default: "the size of the message",
-        help: "Bytes per response",
-        field: (|w| &w.traffic.response, |w| &mut w.traffic.response),
-        ..PLAIN
-    },
-    Key {
-        name: "duration",
-        // From a tick of the kernel's CPU accounting to a day.
-        shape: Shape::Time(Duration::from_millis(10), Duration::from_secs(86_400), NANOSECOND),
-        is_factor: false,
-        default: "10s",
-        help: "The window that is measured",
-        field: (|w| &w.duration, |w| &mut w.duration),
-        ..PLAIN
-    },
-    Key {
-        name: "ramp",
-        shape: Shape::Time(Duration::ZERO, Duration::from_secs(600), NANOSECOND),
-        is_factor: false,
-        default: "500ms",
-        help: "How long traffic flows before the window opens",
-        field: (|w| &w.ramp, |w| &mut w.ramp),
-        ..PLAIN
-    },
-    Key {
-        name: "flows",
-        shape: Shape::Number(1, MAX_FLOWS as u64),
-        exact: NONE,
-        slug: "flows",
-        default: "1",
-        help: "Connections or sockets on each side at once",
-        field: (|w| &w.traffic.flows, |w| &mut w.traffic.flows),
-        ..PLAIN
-    },
-    Key {
-        name: "socket_buffer",
-        // The kernel doubles it and keeps it in an `int`; a quarter of that is far more than
-        // needed.
-        shape: Shape::Number(1_024, 1 << 29),
-        unit: "bytes",
-        slug: "socket-buffer",
-        default: "the kernel sizes it; 1 MiB to receive a stream of datagrams",
-        help: "Send and receive buffer of each socket (`SO_SNDBUF`, `SO_RCVBUF`)",
-        field: (|w| &w.traffic.socket_buffer, |w| &mut w.traffic.socket_buffer),
-        ..PLAIN
-    },
-    Key {
-        name: "port",
-        shape: Shape::Number(1, 65_535),
-        is_factor: false,
-        default: "the kernel chooses",
-        help: "The receiver's port; UDP flows use this one and those after it",
-        field: (|w| &w.traffic.port, |w| &mut w.traffic.port),
-        ..PLAIN
-    },
-    Key {
-        name: "sender",
-        shape: Shape::Word(WordSet {
-            vocabulary: Sender::VOCABULARY,
-            of: |kind, exact| {
-                let fits = |one: &Sender| one.sends(kind) && (one.is_countable() || !exact);
-                Sender::ALL.into_iter().filter(fits).map(Sender::word).collect()
+/// A row of the table. `$field` is its field of a workload.
+macro_rules! row {
+    ($key:ident, ($($field:ident).+), $help:literal, { $($property:ident: $value:expr,)+ }) => {
+        Key {
+            name: stringify!($key),
+            help: $help,
+            $($property: $value,)+
+            field: (|w| &w.$($field).+, |w| &mut w.$($field).+),
+            ..PLAIN
+        }
+    };
+}
+
+/// Declares the keys: of those of the traffic the field with its default, of each its help, and the
+/// properties in which it differs from [`PLAIN`].
+macro_rules! keys {
+    (
+        traffic { $($first:ident: $first_type:ty = $first_default:expr, $first_help:literal $first_row:tt)+ }
+        workload { $($own:ident, $own_help:literal $own_row:tt)+ }
+        traffic {
+            $($(#[$attribute:meta])* $key:ident: $type:ty = $default:expr, $help:literal $row:tt)+
+        }
+    ) => {
+        /// A description of traffic. [`Traffic::new`] gives the defaults of a kind.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Traffic {
+            /// Its kind.
+            pub kind: Kind,
+            $(#[doc = $first_help] pub $first: $first_type,)+
+            $(#[doc = $help] $(#[$attribute])* pub $key: $type,)+
+        }
+
+        impl Traffic {
+            /// The defaults that do not depend on the kind.
+            pub(crate) fn plain(kind: Kind) -> Self {
+                Self { kind, $($first: $first_default,)+ $($key: $default,)+ }
+            }
+        }
+
+        /// Every key of `[[workload]]` except `name` and `kind`, in display order.
+        pub const KEYS: &[Key] = &[
+            $(row!($first, (traffic.$first), $first_help, $first_row),)+
+            $(row!($own, ($own), $own_help, $own_row),)+
+            $(row!($key, (traffic.$key), $help, $row),)+
+        ];
+    };
+}
+
+keys! {
+    traffic {
+        message: u32 = 0,
+            "Bytes per write, datagram or request; a UDP datagram carries at most 65507 over IPv4" {
+            shape: Shape::Number(1, MAX_MESSAGE as u64),
+            unit: "bytes",
+            slug: "message",
+            default: "16384 for `tcp_stream`, 1452 for `udp_stream`, 18 for `pps`, 1 for the others",
+        }
+        // 0 without answers.
+        response: u32 = 0, "Bytes per response" {
+            shape: Shape::Number(1, MAX_MESSAGE as u64),
+            unit: "bytes",
+            kinds: RR,
+            is_factor: false,
+            default: "the size of the message",
+        }
+    }
+    workload {
+        duration, "The window that is measured" {
+            // From a tick of the kernel's CPU accounting to a day.
+            shape: Shape::Time(Duration::from_millis(10), Duration::from_secs(86_400), NANOSECOND),
+            is_factor: false,
+            default: "10s",
+        }
+        ramp, "How long traffic flows before the window opens" {
+            shape: Shape::Time(Duration::ZERO, Duration::from_secs(600), NANOSECOND),
+            is_factor: false,
+            default: "500ms",
+        }
+    }
+    traffic {
+        // With [`Direction::Both`], for each way.
+        flows: u32 = 1, "Connections or sockets on each side at once" {
+            shape: Shape::Number(1, MAX_FLOWS as u64),
+            exact: NONE,
+            slug: "flows",
+            default: "1",
+        }
+        // The kernel doubles it and may limit it.
+        socket_buffer: Option<u32> = None,
+            "Send and receive buffer of each socket (`SO_SNDBUF`, `SO_RCVBUF`)" {
+            // The kernel doubles it and keeps it in an `int`; a quarter of that is far more than
+            // needed.
+            shape: Shape::Number(1_024, 1 << 29),
+            unit: "bytes",
+            slug: "socket-buffer",
+            default: "the kernel sizes it; 1 MiB to receive a stream of datagrams",
+        }
+        port: Option<u16> = None, "The receiver's port; UDP flows use this one and those after it" {
+            shape: Shape::Number(1, 65_535),
+            is_factor: false,
+            default: "the kernel chooses",
+        }
+        sender: Sender = Sender::Send,
+            "How the sending program hands data to the kernel; UDP and TCP have different senders" {
+            shape: Shape::Word(WordSet {
+                vocabulary: Sender::VOCABULARY,
+                of: |kind, exact| {
+                    let fits = |one: &Sender| one.sends(kind) && (one.is_countable() || !exact);
+                    Sender::ALL.into_iter().filter(fits).map(Sender::word).collect()
+                },
+            }),
+            alone: ALL,
+            in_turns: ONE_WAY,
+            doubt: |traffic| match (traffic.kind, traffic.sender) {
+                (Kind::UdpStream, _) => {
+                    Some("a UDP sender may flood the receiver, and so disturb the turns of the others")
+                }
+                (Kind::Pps, _) => Some(NOT_COMPARED),
+                // With 16 KiB and more turns agreed with runs, with 64 bytes they did not.
+                _ if traffic.message < 16 << 10 => {
+                    Some("a stream of small messages reaches its full rate only late in a turn")
+                }
+                _ => None,
             },
-        }),
-        alone: ALL,
-        in_turns: ONE_WAY,
-        doubt: |traffic| match (traffic.kind, traffic.sender) {
-            (Kind::UdpStream, _) => {
-                Some("a UDP sender may flood the receiver, and so disturb the turns of the others")
-            }
-            (Kind::Pps, _) => Some(NOT_COMPARED),
-            // With 16 KiB and more turns agreed with runs, with 64 bytes they did not.
-            _ if traffic.message < 16 << 10 => {
-                Some("a stream of small messages reaches its full rate only late in a turn")
-            }
-            _ => None,
-        },
-        default: "send",
-        help: "How the sending program hands data to the kernel; UDP and TCP have different senders",
-        field: (|w| &w.traffic.sender, |w| &mut w.traffic.sender),
-        ..PLAIN
-    },
-    Key {
-        name: "reader",
-        shape: Shape::Word(WordSet {
-            vocabulary: Reader::VOCABULARY,
-            of: |kind, _| Reader::ALL.into_iter().filter(|one| one.takes(kind)).map(Reader::word).collect(),
-        }),
-        kinds: RECEIVED,
-        alone: ALL,
-        slug: "reader-",
-        in_turns: STREAMS,
-        doubt: |traffic| match (traffic.kind, traffic.reader) {
-            (Kind::UdpStream, Reader::Recv | Reader::Gro) => None,
-            _ => Some(NOT_COMPARED),
-        },
-        default: "recv",
-        help: "How the receiving program reads data from the kernel",
-        field: (|w| &w.traffic.reader, |w| &mut w.traffic.reader),
-        ..PLAIN
-    },
-    Key {
-        name: "threads",
-        shape: Shape::Number(1, MAX_THREADS as u64),
-        slug: "threads",
-        default: "chosen by the program",
-        help: "Threads on each side, among which the flows are divided",
-        field: (|w| &w.traffic.threads, |w| &mut w.traffic.threads),
-        ..PLAIN
-    },
-    Key {
-        name: "direction",
-        shape: Shape::Word(WordSet {
-            vocabulary: Direction::VOCABULARY,
-            of: |_, _| Direction::ALL.map(Direction::word).to_vec(),
-        }),
-        kinds: STREAMS,
-        exact: NONE,
-        default: "forward, from the transmitter to the receiver",
-        help: "Which way a stream flows",
-        field: (|w| &w.traffic.direction, |w| &mut w.traffic.direction),
-        ..PLAIN
-    },
-    Key {
-        name: "in_flight",
-        shape: Shape::Number(1, MAX_IN_FLIGHT as u64),
-        kinds: &[Kind::TcpRr, Kind::UdpRr],
-        exact: NONE,
-        alone: ALL,
-        slug: "in-flight",
-        default: "1",
-        help: "Transactions in flight per flow",
-        field: (|w| &w.traffic.in_flight, |w| &mut w.traffic.in_flight),
-        ..PLAIN
-    },
-    Key {
-        name: "rate",
-        shape: Shape::Number(1, MAX_RATE as u64),
-        unit: "1/s",
-        kinds: RR,
-        exact: NONE,
-        alone: ALL,
-        slug: "rate",
-        default: "each request follows the response to the one before",
-        help: "Requests per second over all flows, each sent at its intended time whether earlier ones are answered or not",
-        field: (|w| &w.traffic.rate, |w| &mut w.traffic.rate),
-        ..PLAIN
-    },
-    Key {
-        name: "pacing",
-        shape: Shape::Pace,
-        unit: "bits/s",
-        kinds: ONE_WAY,
-        exact: NONE,
-        // The kernel keeps TCP's pace.
-        alone: UDP,
-        in_turns: ONE_WAY,
-        doubt: |_| Some("a sender may sleep, and a queue may empty, at the pace of the turn before"),
-        slug: "pacing",
-        default: "no limit",
-        help: "Bits of payload per second and flow: `500Mbit`",
-        field: (|w| &w.traffic.pacing, |w| &mut w.traffic.pacing),
-        ..PLAIN
-    },
-    Key {
-        name: "find_rate",
-        kinds: &[Kind::UdpStream],
-        exact: NONE,
-        // Each of its trials is paced.
-        alone: UDP,
-        is_factor: false,
-        default: "off",
-        help: "Whether a run searches for the highest rate that keeps loss within `loss`, by trials of `duration` each; it tries at most `pacing`",
-        field: (|w| &w.traffic.find_rate, |w| &mut w.traffic.find_rate),
-        ..PLAIN
-    },
-    Key {
-        name: "loss",
-        shape: Shape::Share,
-        kinds: &[Kind::UdpStream],
-        exact: NONE,
-        slug: "loss-",
-        default: "none: no datagram at all",
-        help: "The share of datagrams that may be lost at the rate that `find_rate` searches for: `0.1%`",
-        field: (|w| &w.traffic.loss, |w| &mut w.traffic.loss),
-        ..PLAIN
-    },
-    Key {
-        name: "busy_poll",
-        // The kernel counts whole microseconds; after a tenth of a second without packets, polling
-        // has no use.
-        shape: Shape::Time(MICROSECOND, Duration::from_millis(100), MICROSECOND),
-        kinds: RECEIVED,
-        exact: NONE,
-        alone: ALL,
-        in_turns: &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr],
-        doubt: |_| Some("a receive goes on to poll, or to sleep, as in the turn before"),
-        slug: "busy-poll",
-        default: "off",
-        help: "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)",
-        field: (|w| &w.traffic.busy_poll, |w| &mut w.traffic.busy_poll),
-        ..PLAIN
-    },
-    Key {
-        name: "path_delay",
-        // `netem` counts nanoseconds, its watchdog microseconds.
-        shape: Shape::Time(MICROSECOND, Duration::from_secs(10), MICROSECOND),
-        exact: NONE,
-        slug: "path-delay-",
-        default: "none",
-        help: "How long each packet is held before it leaves an end's interface; a round trip has it twice (`netem`)",
-        field: (|w| &w.traffic.path_delay, |w| &mut w.traffic.path_delay),
-        ..PLAIN
-    },
-    Key {
-        name: "path_loss",
-        shape: Shape::Share,
-        exact: NONE,
-        slug: "path-loss-",
-        default: "none",
-        help: "The share of packets that is lost at random where they leave an end's interface: `0.1%` (`netem`)",
-        field: (|w| &w.traffic.path_loss, |w| &mut w.traffic.path_loss),
-        ..PLAIN
-    },
-    Key {
-        name: "path_rate",
-        shape: Shape::Pace,
-        unit: "bits/s",
-        exact: NONE,
-        slug: "path-rate-",
-        default: "no limit",
-        help: "The most bits per second that leave an end's interface, headers included: `1Gbit` (`tbf`)",
-        field: (|w| &w.traffic.path_rate, |w| &mut w.traffic.path_rate),
-        ..PLAIN
-    },
-    Key {
-        name: "congestion_control",
-        shape: Shape::Name(LONGEST_NAME),
-        kinds: TCP,
-        slug: "cc-",
-        default: "cubic, or reno where cubic is not available: neither paces by a timer",
-        help: "TCP's congestion control by its kernel name, or `system` for each host's own",
-        field: (|w| &w.traffic.congestion_control, |w| &mut w.traffic.congestion_control),
-        ..PLAIN
-    },
-    Key {
-        name: "dscp",
-        // Six bits (RFC 2474, section 3).
-        shape: Shape::Number(0, 63),
-        in_turns: LASTING,
-        doubt: pps_not_compared,
-        slug: "dscp",
-        default: "0, the kernel's",
-        help: "The differentiated services code point of all packets",
-        field: (|w| &w.traffic.dscp, |w| &mut w.traffic.dscp),
-        ..PLAIN
-    },
-    Key {
-        name: "nodelay",
-        kinds: TCP,
-        in_turns: LASTING_TCP,
-        slug: "nodelay-",
-        default: "on for `tcp_rr` and `tcp_crr`, off for `tcp_stream`",
-        help: "Whether TCP sends small segments at once (`TCP_NODELAY`)",
-        field: (|w| &w.traffic.nodelay, |w| &mut w.traffic.nodelay),
-        ..PLAIN
-    },
-    Key {
-        name: "notsent_lowat",
-        // The kernel keeps it in an `int`.
-        shape: Shape::Number(1, i32::MAX as u64),
-        unit: "bytes",
-        kinds: TCP,
-        // Data that do not leave at once would wait for a receiver on the same thread.
-        exact: NONE,
-        in_turns: LASTING_TCP,
-        doubt: |_| Some("what may wait in a socket in one turn leaves it in the next one"),
-        slug: "notsent-lowat",
-        default: "the kernel's (sysctl net.ipv4.tcp_notsent_lowat)",
-        help: "Bytes that may wait unsent in a socket before it accepts no more (`TCP_NOTSENT_LOWAT`)",
-        field: (|w| &w.traffic.notsent_lowat, |w| &mut w.traffic.notsent_lowat),
-        ..PLAIN
-    },
-    Key {
-        name: "connected",
-        kinds: UDP,
-        exact: ONE_WAY,
-        alone: ALL,
-        slug: "connected-",
-        default: "on",
-        help: "Whether the sending UDP sockets are connected; off: each datagram names its destination",
-        field: (|w| &w.traffic.connected, |w| &mut w.traffic.connected),
-        ..PLAIN
-    },
-    Key {
-        name: "checksum",
-        kinds: UDP,
-        in_turns: UDP,
-        doubt: pps_not_compared,
-        slug: "checksum-",
-        default: "on",
-        help: "Whether UDP datagrams over IPv4 carry a checksum (off: `SO_NO_CHECK`)",
-        field: (|w| &w.traffic.checksum, |w| &mut w.traffic.checksum),
-        ..PLAIN
-    },
-    Key {
-        name: "verify",
-        kinds: RECEIVED,
-        exact: NONE,
-        is_factor: false,
-        default: "off",
-        help: "Whether every byte is checked where it arrives, which costs time",
-        field: (|w| &w.traffic.verify, |w| &mut w.traffic.verify),
-        ..PLAIN
-    },
-];
+            default: "send",
+        }
+        reader: Reader = Reader::Recv, "How the receiving program reads data from the kernel" {
+            shape: Shape::Word(WordSet {
+                vocabulary: Reader::VOCABULARY,
+                of: |kind, _| Reader::ALL.into_iter().filter(|one| one.takes(kind)).map(Reader::word).collect(),
+            }),
+            kinds: RECEIVED,
+            alone: ALL,
+            slug: "reader-",
+            in_turns: STREAMS,
+            doubt: |traffic| match (traffic.kind, traffic.reader) {
+                (Kind::UdpStream, Reader::Recv | Reader::Gro) => None,
+                _ => Some(NOT_COMPARED),
+            },
+            default: "recv",
+        }
+        // Each for neighbouring flows; with [`Direction::Both`], for each way. At most one for each flow.
+        threads: Option<u32> = None, "Threads on each side, among which the flows are divided" {
+            shape: Shape::Number(1, MAX_THREADS as u64),
+            slug: "threads",
+            default: "chosen by the program",
+        }
+        direction: Direction = Direction::Forward, "Which way a stream flows" {
+            shape: Shape::Word(WordSet {
+                vocabulary: Direction::VOCABULARY,
+                of: |_, _| Direction::ALL.map(Direction::word).to_vec(),
+            }),
+            kinds: STREAMS,
+            exact: NONE,
+            default: "forward, from the transmitter to the receiver",
+        }
+        in_flight: u32 = 1, "Transactions in flight per flow" {
+            shape: Shape::Number(1, MAX_IN_FLIGHT as u64),
+            kinds: &[Kind::TcpRr, Kind::UdpRr],
+            exact: NONE,
+            alone: ALL,
+            slug: "in-flight",
+            default: "1",
+        }
+        // The latency of a request counts from its intended time. At most [`MAX_IN_FLIGHT`] per flow are
+        // under way (one with `tcp_crr`, 128 with `udp_rr` messages of one byte); more wait.
+        rate: Option<u32> = None,
+            "Requests per second over all flows, each sent at its intended time whether earlier ones are answered or not" {
+            shape: Shape::Number(1, MAX_RATE as u64),
+            unit: "1/s",
+            kinds: RR,
+            exact: NONE,
+            alone: ALL,
+            slug: "rate",
+            default: "each request follows the response to the one before",
+        }
+        // The kernel paces TCP (`SO_MAX_PACING_RATE`), in bursts of two segments or more. The sender paces
+        // datagrams call by call, with or without the `fq` qdisc, and makes up for at most 10 ms after a
+        // delay.
+        pacing: Option<Pacing> = None, "Bits of payload per second and flow: `500Mbit`" {
+            shape: Shape::Pace,
+            unit: "bits/s",
+            kinds: ONE_WAY,
+            exact: NONE,
+            // The kernel keeps TCP's pace.
+            alone: UDP,
+            in_turns: ONE_WAY,
+            doubt: |_| Some("a sender may sleep, and a queue may empty, at the pace of the turn before"),
+            slug: "pacing",
+            default: "no limit",
+        }
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        find_rate: bool = false,
+            "Whether a run searches for the highest rate that keeps loss within `loss`, by trials of `duration` each; it tries at most `pacing`" {
+            kinds: &[Kind::UdpStream],
+            exact: NONE,
+            // Each of its trials is paced.
+            alone: UDP,
+            is_factor: false,
+            default: "off",
+        }
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        loss: Option<Percent> = None,
+            "The share of datagrams that may be lost at the rate that `find_rate` searches for: `0.1%`" {
+            shape: Shape::Share,
+            kinds: &[Kind::UdpStream],
+            exact: NONE,
+            slug: "loss-",
+            default: "none: no datagram at all",
+        }
+        // Also `SO_PREFER_BUSY_POLL` and `SO_BUSY_POLL_BUDGET`.
+        #[serde(default, with = "crate::duration::maybe_text")]
+        busy_poll: Option<Duration> = None,
+            "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)" {
+            // The kernel counts whole microseconds; after a tenth of a second without packets, polling
+            // has no use.
+            shape: Shape::Time(MICROSECOND, Duration::from_millis(100), MICROSECOND),
+            kinds: RECEIVED,
+            exact: NONE,
+            alone: ALL,
+            in_turns: &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr],
+            doubt: |_| Some("a receive goes on to poll, or to sleep, as in the turn before"),
+            slug: "busy-poll",
+            default: "off",
+        }
+        #[serde(default, with = "crate::duration::maybe_text")]
+        path_delay: Option<Duration> = None,
+            "How long each packet is held before it leaves an end's interface; a round trip has it twice (`netem`)" {
+            // `netem` counts nanoseconds, its watchdog microseconds.
+            shape: Shape::Time(MICROSECOND, Duration::from_secs(10), MICROSECOND),
+            exact: NONE,
+            slug: "path-delay-",
+            default: "none",
+        }
+        // An offload's large packet is lost as one.
+        path_loss: Option<Percent> = None,
+            "The share of packets that is lost at random where they leave an end's interface: `0.1%` (`netem`)" {
+            shape: Shape::Share,
+            exact: NONE,
+            slug: "path-loss-",
+            default: "none",
+        }
+        path_rate: Option<Pacing> = None,
+            "The most bits per second that leave an end's interface, headers included: `1Gbit` (`tbf`)" {
+            shape: Shape::Pace,
+            unit: "bits/s",
+            exact: NONE,
+            slug: "path-rate-",
+            default: "no limit",
+        }
+        congestion_control: CongestionControl = CongestionControl::Unpaced,
+            "TCP's congestion control by its kernel name, or `system` for each host's own" {
+            shape: Shape::Name(LONGEST_NAME),
+            kinds: TCP,
+            slug: "cc-",
+            default: "cubic, or reno where cubic is not available: neither paces by a timer",
+        }
+        // Over IPv4 the kernel also derives the priority for qdiscs from it.
+        dscp: Option<u8> = None, "The differentiated services code point of all packets" {
+            // Six bits (RFC 2474, section 3).
+            shape: Shape::Number(0, 63),
+            in_turns: LASTING,
+            doubt: pps_not_compared,
+            slug: "dscp",
+            default: "0, the kernel's",
+        }
+        nodelay: Option<bool> = None, "Whether TCP sends small segments at once (`TCP_NODELAY`)" {
+            kinds: TCP,
+            in_turns: LASTING_TCP,
+            slug: "nodelay-",
+            default: "on for `tcp_rr` and `tcp_crr`, off for `tcp_stream`",
+        }
+        notsent_lowat: Option<u32> = None,
+            "Bytes that may wait unsent in a socket before it accepts no more (`TCP_NOTSENT_LOWAT`)" {
+            // The kernel keeps it in an `int`.
+            shape: Shape::Number(1, i32::MAX as u64),
+            unit: "bytes",
+            kinds: TCP,
+            // Data that do not leave at once would wait for a receiver on the same thread.
+            exact: NONE,
+            in_turns: LASTING_TCP,
+            doubt: |_| Some("what may wait in a socket in one turn leaves it in the next one"),
+            slug: "notsent-lowat",
+            default: "the kernel's (sysctl net.ipv4.tcp_notsent_lowat)",
+        }
+        // If not, the kernel looks up the route of each datagram.
+        connected: bool = true,
+            "Whether the sending UDP sockets are connected; off: each datagram names its destination" {
+            kinds: UDP,
+            exact: ONE_WAY,
+            alone: ALL,
+            slug: "connected-",
+            default: "on",
+        }
+        checksum: bool = true, "Whether UDP datagrams over IPv4 carry a checksum (off: `SO_NO_CHECK`)" {
+            kinds: UDP,
+            in_turns: UDP,
+            doubt: pps_not_compared,
+            slug: "checksum-",
+            default: "on",
+        }
+        // If not, only the last message of each flow is.
+        verify: bool = false, "Whether every byte is checked where it arrives, which costs time" {
+            kinds: RECEIVED,
+            exact: NONE,
+            is_factor: false,
+            default: "off",
+        }
+    }
+}
 
 impl Key {
     /// The key of a name.

@@ -52,19 +52,15 @@ impl Kind {
 
     /// The unit of work that instructions are counted for: a datagram is one, however long.
     pub fn counted_work(self) -> &'static str {
-        match self {
-            Self::TcpStream => "byte",
-            Self::UdpStream | Self::Pps => "packet",
-            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "transaction",
-        }
+        if self == Self::UdpStream { "packet" } else { self.unit_of_work() }
     }
 
     /// The unit of work in metrics of CPU time.
     pub fn unit_of_work(self) -> &'static str {
         match self {
-            _ if self.is_stream() => "byte",
-            _ if self.is_rr() => "transaction",
-            _ => "packet",
+            Self::TcpStream | Self::UdpStream => "byte",
+            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "transaction",
+            Self::Pps => "packet",
         }
     }
 

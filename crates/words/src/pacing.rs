@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::duration::decimal;
+
 /// A pace in bits of payload per second, in whole bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pacing(u64);
@@ -46,7 +48,9 @@ impl Pacing {
         let (number, unit) = text.split_at(unit);
         let known = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
         let (_, unit) = known.ok_or(PacingError::NoUnit)?;
-        Pacing::of_bits(bits(number.trim(), *unit)?).ok_or(PacingError::Range)
+        let (bits, is_finer) = decimal(number.trim(), (*unit).into()).ok_or(PacingError::NoNumber)?;
+        let bits = u64::try_from(bits).map_err(|_| PacingError::Range)?;
+        if is_finer { Err(PacingError::Fraction) } else { Pacing::of_bits(bits).ok_or(PacingError::Range) }
     }
 
     /// A pace in bits per second; `None` if it is out of range.
@@ -58,26 +62,6 @@ impl Pacing {
     pub fn bits(self) -> u64 {
         self.0
     }
-}
-
-/// A decimal number of units, in bits.
-fn bits(number: &str, unit: u64) -> Result<u64, PacingError> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_plain(whole) || !is_plain(fraction) {
-        return Err(PacingError::NoNumber);
-    }
-    let whole: u64 = whole.parse().map_err(|_| PacingError::Range)?;
-    let mut total = whole.checked_mul(unit).ok_or(PacingError::Range)?;
-    let mut place = unit;
-    for digit in fraction.bytes().map(|byte| u64::from(byte - b'0')) {
-        if !place.is_multiple_of(10) && digit > 0 {
-            return Err(PacingError::Fraction);
-        }
-        place /= 10;
-        total = total.checked_add(place * digit).ok_or(PacingError::Range)?;
-    }
-    Ok(total)
 }
 
 impl fmt::Display for Pacing {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::duration;
+pub use crate::keys::Traffic;
 use crate::kind::Kind;
 use crate::metric::Metric;
-use crate::mode::{CongestionControl, Direction, Reader, Sender};
-use crate::pacing::{Pacing, Percent};
+use crate::mode::Direction;
 use crate::scenario::Family;
 
 /// The most flows of one workload. More than [`MAX_THREADS`] share threads.
@@ -36,88 +36,6 @@ pub const PATH_QUEUE: Duration = Duration::from_millis(50);
 /// The largest `socket_buffer` with which turns were compared with runs, in bytes.
 const BUFFER_IN_TURNS: u32 = 4 << 20;
 
-/// A description of traffic. [`Traffic::new`] gives the defaults of a kind; the table
-/// [`KEYS`](crate::KEYS) has the values of each field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// Its kind.
-    pub kind: Kind,
-    /// Bytes per write, datagram or request.
-    pub message: u32,
-    /// Bytes per answer; 0 without answers.
-    pub response: u32,
-    /// Connections or sockets; with [`Direction::Both`], for each way.
-    pub flows: u32,
-    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None`: the kernel's, or 1 MiB to receive a stream of
-    /// datagrams. The kernel doubles it and may limit it.
-    pub socket_buffer: Option<u32>,
-    /// The receiver's port; UDP flows use this one and those that follow. `None`: the kernel
-    /// chooses.
-    pub port: Option<u16>,
-    /// The call that hands data to the kernel.
-    pub sender: Sender,
-    /// The call that reads data from the kernel.
-    pub reader: Reader,
-    /// The threads of either end, each for neighbouring flows; with [`Direction::Both`], for each
-    /// way. At most one for each flow. `None`: the engine chooses.
-    pub threads: Option<u32>,
-    /// Which way a stream flows.
-    pub direction: Direction,
-    /// `tcp_rr`, `udp_rr`: transactions in flight per flow.
-    pub in_flight: u32,
-    /// Request-response: requests per second over all flows. Each is sent at its intended time,
-    /// whether earlier ones are answered or not, and its latency counts from there. At most
-    /// [`MAX_IN_FLIGHT`] per flow are under way (one with `tcp_crr`, 128 with `udp_rr` messages of
-    /// one byte); more wait. `None`: the next request follows an answer.
-    pub rate: Option<u32>,
-    /// Streams and `pps`: bits of payload per second and flow. `None`: as fast as possible. The
-    /// kernel paces TCP (`SO_MAX_PACING_RATE`), in bursts of two segments or more. The sender paces
-    /// datagrams call by call, with or without the `fq` qdisc, and makes up for at most 10 ms after
-    /// a delay.
-    pub pacing: Option<Pacing>,
-    /// Datagrams: whether a run is a search for the highest pace that keeps loss within
-    /// [`loss`](Self::loss). `pacing` is then the most that it tries.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub find_rate: bool,
-    /// The share of datagrams that may be lost at the pace that is searched for; `None`: none at
-    /// all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Percent>,
-    /// The time that a receive polls the device's queue instead of sleeping, in whole microseconds
-    /// (`SO_BUSY_POLL`, `SO_PREFER_BUSY_POLL`, `SO_BUSY_POLL_BUDGET`).
-    #[serde(default, with = "duration::maybe_text")]
-    pub busy_poll: Option<Duration>,
-    /// The delay of each packet before it leaves an end's interface, in whole microseconds: twice
-    /// in a round trip.
-    #[serde(default, with = "duration::maybe_text")]
-    pub path_delay: Option<Duration>,
-    /// The share of packets lost at random where they leave an end's interface. An offload's large
-    /// packet is lost as one.
-    pub path_loss: Option<Percent>,
-    /// The most bits per second that leave an end's interface, IP and link-layer headers included.
-    pub path_rate: Option<Pacing>,
-    /// TCP's congestion control.
-    pub congestion_control: CongestionControl,
-    /// The differentiated services code point of all packets, 0 to 63 (RFC 2474); `None`: the
-    /// kernel's, 0. Over IPv4 the kernel also derives the priority for qdiscs from it.
-    pub dscp: Option<u8>,
-    /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where there are
-    /// answers.
-    pub nodelay: Option<bool>,
-    /// TCP: bytes that may wait unsent in a socket before it accepts no more (`TCP_NOTSENT_LOWAT`);
-    /// `None`: the kernel's.
-    pub notsent_lowat: Option<u32>,
-    /// UDP: whether the sending sockets are connected. If not, each datagram names its destination
-    /// and the kernel looks up its route.
-    pub connected: bool,
-    /// Whether UDP datagrams carry a checksum. Off only over IPv4 (`SO_NO_CHECK`).
-    pub checksum: bool,
-    /// Whether every byte is checked on arrival, which costs time. If not, only the last message of
-    /// each flow is.
-    pub verify: bool,
-}
-
 impl Traffic {
     /// The defaults of a kind: one flow, one message at a time, everything else as in the kernel.
     pub fn new(kind: Kind) -> Self {
@@ -131,34 +49,7 @@ impl Traffic {
             // and 8 of headers).
             Kind::Pps => 18,
         };
-        Self {
-            kind,
-            message,
-            response: if kind.is_rr() { message } else { 0 },
-            flows: 1,
-            socket_buffer: None,
-            port: None,
-            sender: Sender::Send,
-            reader: Reader::Recv,
-            threads: None,
-            direction: Direction::Forward,
-            in_flight: 1,
-            rate: None,
-            pacing: None,
-            find_rate: false,
-            loss: None,
-            busy_poll: None,
-            path_delay: None,
-            path_loss: None,
-            path_rate: None,
-            congestion_control: CongestionControl::Unpaced,
-            dscp: None,
-            nodelay: None,
-            notsent_lowat: None,
-            connected: true,
-            checksum: true,
-            verify: false,
-        }
+        Self { message, response: if kind.is_rr() { message } else { 0 }, ..Self::plain(kind) }
     }
 
     /// The sockets of either end.

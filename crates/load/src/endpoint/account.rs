@@ -43,12 +43,20 @@ pub(super) fn draw_up(
             tcp: if kind.is_udp() || kind == Kind::TcpCrr { None } else { TcpInfo::read(one) },
         });
     }
-    notes.extend(shortfalls(&ends));
+    // The threads' unfulfilled requests, of all threads together.
+    let sum = |of: fn(&LaneResult) -> u64| ends.iter().map(of).sum::<u64>();
+    let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
+    if unsent + unanswered > 0 {
+        notes.push(Note::OpenLoop { unsent, unanswered });
+    }
+    if let connections @ 1.. = sum(|end| end.rejected) {
+        notes.push(Note::Rejected { connections });
+    }
     let mut applied = flows.applied.clone();
     for end in ends {
         end.applied.into_iter().for_each(|one| socket::collect(&mut applied, one));
         recorders.extend(end.latencies);
-        zerocopy = end.zerocopy.map(|one| one.plus(zerocopy.unwrap_or_default())).or(zerocopy);
+        zerocopy = Zerocopy::sum(zerocopy, end.zerocopy);
         slept |= end.slept;
         end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
     }
@@ -66,21 +74,6 @@ pub(super) fn draw_up(
         slept,
         notes,
     })
-}
-
-/// The threads' unfulfilled requests, of all threads together.
-fn shortfalls(ends: &[LaneResult]) -> Vec<Note> {
-    let sum = |of: fn(&LaneResult) -> u64| ends.iter().map(of).sum::<u64>();
-    let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
-    let rejected = sum(|end| end.rejected);
-    let mut notes = Vec::new();
-    if unsent + unanswered > 0 {
-        notes.push(Note::OpenLoop { unsent, unanswered });
-    }
-    if rejected > 0 {
-        notes.push(Note::Rejected { connections: rejected });
-    }
-    notes
 }
 
 /// The account of one end, from the start of its threads to their end.
@@ -112,7 +105,6 @@ pub struct EndOutcome {
 
 impl EndOutcome {
     /// Datagrams that this end's sockets dropped.
-    #[must_use]
     pub fn socket_drops(&self) -> u64 {
         self.sent.socket_drops.saturating_add(self.received.socket_drops)
     }

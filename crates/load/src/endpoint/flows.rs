@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use socket2::Socket;
 use words::{Kind, Side, Traffic};
 
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::lane::{Control, Counts, Lane, Sample};
 use crate::socket::{self, Applied, DropCount, SocketSwitches};
 use crate::spec::Spec;
@@ -46,8 +46,7 @@ impl Flows {
             let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
             if let Some(mark) = mark.filter(|_| !sends) {
-                tcp_stream::set_low_water(one, mark)
-                    .or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
+                tcp_stream::set_low_water(one, mark, flow)?;
             }
             // The sockets of `tcp_crr` are not connections.
             if traffic.kind != Kind::TcpCrr {
@@ -101,10 +100,12 @@ impl Flows {
     /// The threads' counts until `at_ns`, with those of the sockets.
     pub(super) fn sample(&self, mut flows: Vec<Counts>, at_ns: u64) -> Sample {
         let mark = self.mark.load(Ordering::Relaxed);
-        if mark > 0 {
-            let taking =
-                flows.iter_mut().zip(&self.sockets).enumerate().filter(|(flow, _)| !self.sends(*flow));
-            taking.for_each(|(_, (counts, one))| counts.bytes += tcp_stream::below_low_water(one, mark));
+        for (flow, (counts, one)) in flows.iter_mut().zip(&self.sockets).enumerate() {
+            if mark > 0 && !self.sends(flow) {
+                // Arrived bytes that do not wake the receiver yet count as received: otherwise a
+                // slow stream would seem to come in lumps.
+                counts.bytes += socket::unread(one.as_raw_fd()).unwrap_or(0).min(mark.into());
+            }
         }
         if self.traffic.kind == Kind::TcpStream {
             let message = u64::from(self.traffic.message);
@@ -121,7 +122,6 @@ impl Flows {
         Sample { at_ns, sent: sum(true), received: sum(false), flows }
     }
 
-    /// Makes the sockets ready to be switched.
     pub(super) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
         let slowest = switches
             .states
@@ -141,15 +141,13 @@ impl Flows {
         for (flow, one) in self.sockets.iter().enumerate() {
             let sends = self.sends(flow);
             if is_marked_anew && !sends {
-                tcp_stream::set_low_water(one, mark)
-                    .or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
+                tcp_stream::set_low_water(one, mark, flow)?;
             }
             switches.switch(one, sends, state, &socket::flow(flow))?;
         }
         Ok(())
     }
 
-    /// Whether the sockets still have what a state has.
     pub(super) fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         let mut all = self.sockets.iter().enumerate();
         all.try_for_each(|(flow, one)| switches.check(one, self.sends(flow), state))
@@ -172,7 +170,6 @@ impl Flows {
         }
     }
 
-    /// Whether all sent data have left this host.
     pub(super) fn have_left(&self) -> bool {
         self.sending().all(|one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0)
     }

@@ -35,7 +35,6 @@ const DRAIN: Duration = Duration::from_millis(1500);
 /// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
 /// after 5 s ([`stall`](crate::socket::stall)).
 const LEAVE: Duration = Duration::from_secs(4);
-/// Time for threads to end after an abort.
 const JOIN: Duration = Duration::from_secs(3);
 /// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;
@@ -56,7 +55,6 @@ pub struct Endpoint {
     /// None before [`Endpoint::attach`], or after it failed.
     flows: Flows,
     control: Arc<Control>,
-    /// The flows of each thread.
     shares: Vec<Range<usize>>,
     threads: Vec<JoinHandle<Option<Vec<LaneResult>>>>,
     started: bool,
@@ -85,7 +83,7 @@ impl Endpoint {
     /// within 5 s.
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
-        let sockets::Connected { sockets, peers, locals } = sockets::connect(spec, endpoints)?;
+        let (sockets, peers, locals) = sockets::connect(spec, endpoints)?;
         Self::new(Side::Transmitter, spec, sockets, peers, locals)
     }
 
@@ -107,7 +105,6 @@ impl Endpoint {
     /// The addresses for the other end. Of a receiver: those for [`Endpoint::connect`], one for
     /// each 4000 flows of TCP, one per flow for UDP. Of a transmitter: the address of each flow,
     /// for [`Endpoint::attach`]; for `tcp_crr` one for all flows, with port 0.
-    #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -262,7 +259,6 @@ impl Endpoint {
     }
 
     /// Reads all counters, without disturbing the threads.
-    #[must_use]
     pub fn sample(&self) -> Sample {
         let before = sys::now();
         let flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
@@ -271,14 +267,12 @@ impl Endpoint {
     }
 
     /// The kernel's ids of the running threads, in the order of their flows: for `/proc/self/task`.
-    #[must_use]
     pub fn threads(&self) -> Vec<u32> {
         let ids = self.control.threads.iter().map(|id| id.load(Ordering::Relaxed));
         ids.filter(|id| *id != 0).collect()
     }
 
     /// The first error that ended a thread early.
-    #[must_use]
     pub fn failed(&self) -> Option<&Error> {
         self.control.failure()
     }
@@ -378,7 +372,6 @@ impl Endpoint {
         wait_until(time, || self.threads.iter().all(JoinHandle::is_finished))
     }
 
-    /// Gives up on threads that do not end.
     fn abandon(&mut self) -> Error {
         let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
         let place = sys::place_of(self.control.threads[stuck].load(Ordering::Relaxed));

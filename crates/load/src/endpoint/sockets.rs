@@ -155,18 +155,14 @@ fn empty(socket: &Socket) {
     while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
 }
 
-/// Checks the addresses of the other end.
 pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     let mismatch = |got: String, wanted: String| Err(Error::mismatch("transmitter", got, wanted));
-    let lanes = spec.traffic.lanes();
-    if spec.traffic.kind == Kind::TcpCrr && locals.len() != 1 {
-        return mismatch(
-            format!("{} addresses", locals.len()),
-            "all connections come from one address".to_owned(),
-        );
-    }
-    if spec.traffic.kind != Kind::TcpCrr && locals.len() != lanes as usize {
-        return mismatch(format!("{} addresses", locals.len()), format!("there are {lanes} flows"));
+    let (wanted, why) = match spec.traffic.kind {
+        Kind::TcpCrr => (1, "all connections come from one address".to_owned()),
+        _ => (spec.traffic.lanes(), format!("there are {} flows", spec.traffic.lanes())),
+    };
+    if locals.len() != wanted as usize {
+        return mismatch(format!("{} addresses", locals.len()), why);
     }
     if let Some(other) = locals.iter().find(|local| local.is_ipv4() != spec.local.is_ipv4()) {
         return mismatch(other.to_string(), format!("this end's address is {}", spec.local));
@@ -188,13 +184,9 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     Ok(())
 }
 
-#[derive(Default)]
-pub(super) struct Connected {
-    pub(super) sockets: Vec<Socket>,
-    pub(super) peers: Vec<SocketAddr>,
-    /// This end's address of each flow; for `tcp_crr` one for all flows, with port 0.
-    pub(super) locals: Vec<SocketAddr>,
-}
+/// The flows' sockets and their peers, and this end's address of each flow; for `tcp_crr` one for all
+/// flows, with port 0.
+type Connected = (Vec<Socket>, Vec<SocketAddr>, Vec<SocketAddr>);
 
 /// Connects every flow to the receiver's `endpoints`: 4000 TCP flows to each, each UDP flow to its
 /// own. (Sockets of datagrams with a destination stay unconnected. The flows of `tcp_crr` connect
@@ -202,38 +194,42 @@ pub(super) struct Connected {
 pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
     check_endpoints(spec, endpoints)?;
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
-    let mut connected = Connected::default();
+    let (mut sockets, mut peers, mut locals) = Connected::default();
     for flow in 0..spec.traffic.lanes() as usize {
-        let peer = endpoints[spec.traffic.endpoint_of(flow)];
-        let socket = socket::open(&spec.traffic, spec.local, socket::flow(flow))?;
-        socket::keep_to(&socket, spec.interface.as_deref(), socket::flow(flow))?;
+        let (peer, what) = (endpoints[spec.traffic.endpoint_of(flow)], socket::flow(flow));
+        let socket = socket::open(&spec.traffic, spec.local, &what)?;
+        socket::keep_to(&socket, spec.interface.as_deref(), &what)?;
         let local = SocketAddr::new(spec.local, 0);
-        if spec.traffic.kind == Kind::TcpCrr {
-            // A placeholder of its flow, without a port. The flow's connections come from this
-            // address.
-            socket::bind_later(&socket, local, socket::flow(flow))?;
+        // A socket of `tcp_crr` is a placeholder of its flow, without a port. The flow's connections
+        // come from this address.
+        let is_placeholder = spec.traffic.kind == Kind::TcpCrr;
+        if is_placeholder || (endpoints.len() > 1 && !spec.traffic.kind.is_udp()) {
+            socket::bind_later(&socket, local, &what)?;
         } else {
-            if endpoints.len() > 1 && !spec.traffic.kind.is_udp() {
-                socket::bind_later(&socket, local, socket::flow(flow))?;
-            } else {
-                socket::bind(&socket, local, socket::flow(flow))?;
-            }
-            if spec.traffic.connects(spec.traffic.is_forward(flow)) {
-                connect_flow(&socket, flow, peer)?;
-            }
-            connected.locals.push(socket::local_address(&socket)?);
+            socket::bind(&socket, local, &what)?;
         }
-        connected.sockets.push(socket);
-        connected.peers.push(peer);
+        if !is_placeholder {
+            if spec.traffic.connects(spec.traffic.is_forward(flow)) {
+                let connected = socket.connect_timeout(&peer.into(), socket::CONNECT);
+                connected.map_err(|error| match Errno::from_error(&error) {
+                    Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
+                    errno => Error::call(flow, "connect", peer, errno),
+                })?;
+            }
+            locals.push(socket::local_address(&socket)?);
+        }
+        sockets.push(socket);
+        peers.push(peer);
     }
     if spec.traffic.kind == Kind::TcpCrr {
-        connected.locals.push(SocketAddr::new(spec.local, 0));
+        locals.push(SocketAddr::new(spec.local, 0));
     }
     if spec.traffic.kind.is_udp() && spec.traffic.kind.is_received() {
         // All flows have the same two hosts.
-        greet(&connected.sockets[0], connected.peers[0]);
+        // A failure is not reported here: the workload itself meets the same one.
+        let _ = sockets[0].send_to(&[], &peers[0].into());
     }
-    Ok(connected)
+    Ok((sockets, peers, locals))
 }
 
 fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
@@ -257,13 +253,6 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
     Ok(())
 }
 
-fn connect_flow(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
-    socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| match Errno::from_error(&e) {
-        Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
-        errno => Error::call(flow, "connect", peer, errno),
-    })
-}
-
 // The empty datagram that a UDP workload begins with: for it the kernel looks up the peer's
 // link-layer address. Without it the kernel would do so for the first datagrams of the workload,
 // keep the newest of them meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop the others
@@ -271,11 +260,6 @@ fn connect_flow(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
 
 /// Longest wait of a receiver for the datagram. The kernel asks for an address once a second.
 const WAIT: Duration = Duration::from_millis(1500);
-
-/// Sends it. A failure is not reported here: the workload itself meets the same one.
-fn greet(socket: &Socket, peer: SocketAddr) {
-    let _ = socket.send_to(&[], &peer.into());
-}
 
 /// Waits until it has come, and discards what came before. If the path lost it, the workload begins
 /// without it.

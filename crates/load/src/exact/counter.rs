@@ -14,13 +14,11 @@ use crate::sys;
 /// of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
-/// Batches of each pass.
 const BATCHES: u32 = 201;
 pub(super) const MOST: u32 = 32;
 /// The time of a batch, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
 /// that seven of eight see none.
 const BATCH_NS: u64 = 500_000;
-/// Readings for the cost of one.
 const READINGS: usize = 1001;
 
 /// The time in soft interrupts of the work's CPU so far, in ns of the clock, with half of the
@@ -39,7 +37,6 @@ pub(super) fn batches_of(connections: u32) -> u32 {
 }
 
 pub(super) struct Counter<'a> {
-    /// The bytes of a message.
     pub(super) message: u32,
     /// Connections that share the time of the warm-up and the batches.
     pub(super) connections: u32,
@@ -193,7 +190,6 @@ pub struct Account {
 
 impl Account {
     /// The account of the connection whose cost is in the middle. `None`: there are no connections.
-    #[must_use]
     pub fn middle(mut connections: Vec<Self>) -> Option<Self> {
         connections.sort_by(|one, other| one.whole.median.total_cmp(&other.whole.median));
         let middle = connections.len() / 2;
@@ -201,7 +197,6 @@ impl Account {
     }
 
     /// The cost of a message outside of system calls, in ns: the difference of the two passes.
-    #[must_use]
     pub fn user(&self) -> f64 {
         (self.whole.median - self.kernel.median).max(0.0)
     }
@@ -224,7 +219,6 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of batches of `messages` messages.
     pub(super) fn of_batches(mut batches: Vec<u64>, messages: u32) -> Self {
         batches.sort_unstable();
         let last = batches.len().saturating_sub(1);

@@ -12,7 +12,6 @@ use crate::sys::Target;
 use crate::workload::udp_stream::receive::{Merged, One, Reader as Read};
 use crate::workload::udp_stream::send::{self, Writer, shape};
 
-/// The number of datagrams in transit.
 pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
     let (count, each) = shape(traffic.sender, traffic.message as usize);
     (count * each) as u64
@@ -49,7 +48,6 @@ fn received<U: WorkVisitor>(
     }
 }
 
-/// Sends, without a receiver.
 struct Sending<W> {
     source: RawFd,
     writer: W,
@@ -71,7 +69,6 @@ impl<W: Writer> RepeatableWork for Sending<W> {
     }
 }
 
-/// Sends at one socket, and receives at the other.
 struct Carrying<W, R> {
     sending: Sending<W>,
     sink: RawFd,

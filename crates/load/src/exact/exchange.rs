@@ -79,7 +79,6 @@ pub(crate) struct MessageEnd {
     socket: RawFd,
     stream: bool,
     sends: Buffer,
-    /// Bytes of the other end's message.
     takes: usize,
     room: Buffer,
     /// Flags of its reads: `MSG_DONTWAIT` for a reader that never sleeps.

@@ -56,7 +56,6 @@ pub fn await_beat() {
 /// How many connections of a workload are counted, one after the other, each by a thread of its
 /// own. A few take more for all their messages: two of 130 took 0.04 % more instructions, and 0.1 %
 /// more of those in soft interrupts (`tcp_rr`, Linux 6.1).
-#[must_use]
 pub fn connections(kind: Kind) -> u32 {
     if kind.is_udp() { 1 } else { 3 }
 }

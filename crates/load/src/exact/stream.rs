@@ -15,7 +15,6 @@ use crate::workload::tcp_stream::send::{Copied, FromFile, Writer};
 /// Longest wait for room in a full send buffer, in ns.
 const FULL: u64 = 5_000_000_000;
 
-/// Gives the stream, one message after the other, to its user.
 pub(super) fn give<U: WorkVisitor>(
     traffic: &Traffic,
     (source, sink): (RawFd, RawFd),
@@ -37,7 +36,6 @@ pub(super) fn give<U: WorkVisitor>(
     })
 }
 
-/// One socket writes without waiting, and the other receives.
 struct Streamed<W> {
     source: RawFd,
     sink: RawFd,

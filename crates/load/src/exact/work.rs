@@ -110,7 +110,6 @@ pub(super) fn is_early(flags: libc::c_int, looks: &mut u32) -> bool {
     flags & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN && *looks < LOOKS
 }
 
-/// Whether a call moved everything.
 #[inline(always)]
 pub(super) fn expect_whole(call: &'static str, done: isize, wanted: usize) -> Result<(), Trouble> {
     if done == wanted as isize {

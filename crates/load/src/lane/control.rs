@@ -71,7 +71,6 @@ impl Control {
     }
 }
 
-/// The sender and reader of a flow's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Modes {
     pub(crate) sender: Sender,
@@ -95,7 +94,6 @@ pub(crate) struct LoopSwitch {
 #[derive(Debug)]
 struct SwitchState {
     modes: Modes,
-    /// Whether threads that leave their loops are to wait.
     held: bool,
     waiting: usize,
 }
@@ -127,7 +125,6 @@ impl LoopSwitch {
         self.state().waiting
     }
 
-    /// Lets the waiting threads continue with these.
     pub(crate) fn release(&self, modes: Modes) {
         let mut state = self.state();
         (state.modes, state.held) = (modes, false);

@@ -8,49 +8,67 @@ use serde::{Deserialize, Serialize};
 
 use super::Calls;
 
-/// The counts of one end, of one flow or of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Counts {
+/// Declares the counts. All but the last are a flow's counters, too.
+macro_rules! counts {
+    ($($(#[doc = $doc:literal])+ $count:ident,)+; $(#[doc = $doc_of_last:literal])+ $last:ident) => {
+        /// The counts of one end, of one flow or of all.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Counts {
+            $($(#[doc = $doc])+ pub $count: u64,)+
+            $(#[doc = $doc_of_last])+
+            pub $last: u64,
+        }
+
+        impl Counts {
+            fn zip(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
+                Counts { $($count: f(self.$count, other.$count),)+ $last: f(self.$last, other.$last) }
+            }
+        }
+
+        /// One flow's counters, alone in their cache lines. Only its thread writes them, so a plain
+        /// store is enough.
+        #[repr(align(128))]
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters {
+            $($count: AtomicU64,)+
+        }
+
+        impl Counters {
+            pub(crate) fn read(&self) -> Counts {
+                Counts { $($count: self.$count.load(Ordering::Relaxed),)+ $last: 0 }
+            }
+        }
+    };
+}
+
+counts! {
     /// Messages sent or received. For a TCP stream, which has no messages, `bytes` divided by the
     /// size of a message.
-    pub messages: u64,
+    messages,
     /// Payload bytes sent by a transmitter, received by a receiver.
-    pub bytes: u64,
+    bytes,
     /// System calls that moved data or tried to.
-    pub calls: u64,
+    calls,
     /// Request-response only: requests answered, as seen by this end.
-    pub transactions: u64,
+    transactions,
     /// Datagrams that the sender's own queue rejected (`ENOBUFS`). Offered are `messages +
     /// no_buffers`.
-    pub no_buffers: u64,
+    no_buffers,
     /// `udp_rr` transmitter only: transactions given up because no answer came in time.
-    pub timeouts: u64,
+    timeouts,
     /// `udp_rr` transmitter only: answers to transactions that had been given up.
-    pub late: u64,
+    late,
+    ;
     /// UDP only: datagrams that this end's sockets dropped, mostly because the receive buffer was
     /// full.
-    pub socket_drops: u64,
+    socket_drops
 }
 
 impl Counts {
     /// The difference from `earlier`.
-    #[must_use]
     pub fn since(&self, earlier: &Counts) -> Counts {
         self.zip(earlier, u64::saturating_sub)
-    }
-
-    fn zip(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
-        Counts {
-            messages: f(self.messages, other.messages),
-            bytes: f(self.bytes, other.bytes),
-            calls: f(self.calls, other.calls),
-            transactions: f(self.transactions, other.transactions),
-            no_buffers: f(self.no_buffers, other.no_buffers),
-            timeouts: f(self.timeouts, other.timeouts),
-            late: f(self.late, other.late),
-            socket_drops: f(self.socket_drops, other.socket_drops),
-        }
     }
 }
 
@@ -84,48 +102,15 @@ pub struct Sample {
 
 impl Sample {
     /// The difference from `earlier`; `at_ns` becomes the time between the two, in ns.
-    #[must_use]
     pub fn since(&self, earlier: &Sample) -> Sample {
         let none = Counts::default();
         Sample {
             at_ns: self.at_ns.saturating_sub(earlier.at_ns),
             sent: self.sent.since(&earlier.sent),
             received: self.received.since(&earlier.received),
-            flows: self
-                .flows
-                .iter()
-                .enumerate()
-                .map(|(flow, counts)| counts.since(earlier.flows.get(flow).unwrap_or(&none)))
+            flows: (self.flows.iter().zip(earlier.flows.iter().chain(std::iter::repeat(&none))))
+                .map(|(counts, earlier)| counts.since(earlier))
                 .collect(),
-        }
-    }
-}
-
-/// One flow's counters, alone in their cache lines. Only its thread writes them, so a plain store
-/// is enough.
-#[repr(align(128))]
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    messages: AtomicU64,
-    bytes: AtomicU64,
-    calls: AtomicU64,
-    transactions: AtomicU64,
-    no_buffers: AtomicU64,
-    timeouts: AtomicU64,
-    late: AtomicU64,
-}
-
-impl Counters {
-    pub(crate) fn read(&self) -> Counts {
-        Counts {
-            messages: self.messages.load(Ordering::Relaxed),
-            bytes: self.bytes.load(Ordering::Relaxed),
-            calls: self.calls.load(Ordering::Relaxed),
-            transactions: self.transactions.load(Ordering::Relaxed),
-            no_buffers: self.no_buffers.load(Ordering::Relaxed),
-            timeouts: self.timeouts.load(Ordering::Relaxed),
-            late: self.late.load(Ordering::Relaxed),
-            socket_drops: 0,
         }
     }
 }
@@ -156,9 +141,7 @@ impl<'a> Tally<'a> {
     /// One call moved one whole message.
     #[inline(always)]
     pub(crate) fn message(&mut self, bytes: u64) {
-        self.messages += 1;
-        self.counters.messages.store(self.messages, Ordering::Relaxed);
-        self.stream(bytes);
+        self.batch(1, bytes);
     }
 
     /// One call moved `messages` whole messages of `bytes` in all.
@@ -217,12 +200,12 @@ impl<'a> Tally<'a> {
 
     #[cold]
     pub(crate) fn timeout(&mut self) {
-        bump(&self.counters.timeouts);
+        add(&self.counters.timeouts, 1);
     }
 
     #[cold]
     pub(crate) fn late(&mut self) {
-        bump(&self.counters.late);
+        add(&self.counters.late, 1);
     }
 }
 
@@ -232,10 +215,6 @@ impl Calls for Tally<'_> {
         self.call();
         call()
     }
-}
-
-fn bump(counter: &AtomicU64) {
-    add(counter, 1);
 }
 
 fn add(counter: &AtomicU64, count: u64) {

@@ -63,13 +63,11 @@ impl LatencyHistogram {
     pub const PER_DECADE: u32 = 25;
 
     /// The width of a bucket in % of its lower edge: 9.65.
-    #[must_use]
     pub fn width_percent() -> f64 {
         100.0 * (10_f64.powf(1.0 / f64::from(Self::PER_DECADE)) - 1.0)
     }
 
     /// The histogram of latencies in ns, each with its number.
-    #[must_use]
     pub fn from_latencies(latencies: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut counts = vec![0_u64; EDGES.len() - 1];
         for (ns, count) in latencies {
@@ -89,7 +87,6 @@ impl LatencyHistogram {
     }
 
     /// The number of transactions.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }

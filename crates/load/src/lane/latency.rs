@@ -56,7 +56,6 @@ pub struct Latency {
 pub(crate) struct Recorder(Box<[u32]>);
 
 impl Recorder {
-    /// The histogram of one of `flows` threads.
     pub(crate) fn new(flows: usize) -> Self {
         // The allocator returns zero pages without writing them.
         let mut counters = vec![0; POWERS * STEPS].into_boxed_slice();
@@ -96,7 +95,6 @@ fn place(ns: u64) -> usize {
     shift as usize * STEPS + (ns >> shift) as usize
 }
 
-/// The least latency of a counter.
 fn least(place: usize) -> u64 {
     let shift = (place / STEPS).saturating_sub(1);
     ((place - shift * STEPS) as u64) << shift

@@ -7,7 +7,7 @@ pub(crate) mod latency;
 
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -35,7 +35,6 @@ pub(crate) struct Lane {
     pub(crate) fd: RawFd,
     pub(crate) peer: SocketAddr,
     pub(crate) local: IpAddr,
-    /// The interface that its sockets are bound to, if any.
     pub(crate) interface: Option<Arc<str>>,
     pub(crate) message: usize,
     /// Bytes of an answer; 0 for a stream.
@@ -44,7 +43,6 @@ pub(crate) struct Lane {
     pub(crate) control: Arc<Control>,
     /// Dropped once the thread is ready; the first lane of a thread has it.
     pub(crate) readiness: Cell<Option<Sender<()>>>,
-    /// Its socket's account of lent pages.
     pub(crate) lent: Cell<Lending>,
 }
 
@@ -64,7 +62,6 @@ pub(crate) struct LaneResult {
     pub(crate) rejected: u64,
     /// Whether the thread slept although it was asked to poll the device; `notes` say why.
     pub(crate) slept: bool,
-    /// Requests that were not applied.
     pub(crate) notes: Vec<Note>,
 }
 
@@ -84,11 +81,15 @@ pub(crate) enum LoopStep {
 }
 
 impl Lane {
+    pub(crate) fn socket(&self) -> BorrowedFd<'_> {
+        // SAFETY: the owner of the socket outlives the lane's thread.
+        unsafe { BorrowedFd::borrow_raw(self.fd) }
+    }
+
     pub(crate) fn phase(&self) -> &PhaseCell {
         &self.control.phase
     }
 
-    /// The flows of this end.
     pub(crate) fn flows(&self) -> usize {
         self.control.counters.len()
     }
@@ -103,7 +104,6 @@ impl Lane {
         (self.tally().bytes % self.message as u64) as usize
     }
 
-    /// Copies the lane, with another sender and reader.
     pub(crate) fn with_modes(&self, Modes { sender, reader }: Modes) -> Self {
         Self {
             interface: self.interface.clone(),
@@ -115,7 +115,6 @@ impl Lane {
         }
     }
 
-    /// The destination of its datagrams.
     pub(crate) fn destination(&self) -> Destination {
         Destination::new(self.traffic.connected, self.peer)
     }
@@ -151,7 +150,6 @@ impl Lane {
         }
     }
 
-    /// Judges an error of a call.
     #[cold]
     #[inline(never)]
     pub(crate) fn judge(&self, call: Call, errno: i32) -> Result<LoopStep> {
@@ -174,6 +172,15 @@ impl Lane {
         let (peer, seconds) = (self.peer, stall(self.flows()).as_secs());
         let remedy = "check that it runs, that it has a CPU, and that the link is up";
         Error::flow(self.flow, format!("{peer} {silent} for {seconds} s: {remedy}"))
+    }
+
+    /// Gives the flow up if no answer has come since `heard` for too long.
+    pub(crate) fn check_heard(&self, heard: u64, now: u64) -> Result<()> {
+        let silent = u128::from(now.saturating_sub(heard));
+        if silent >= stall(self.flows()).as_nanos() && self.phase().load() < QUIET {
+            return Err(self.stalled(Call::RECV.silence));
+        }
+        Ok(())
     }
 
     /// Compares the last received bytes with the sent ones; `offset` is their place in the stream
@@ -246,8 +253,13 @@ pub(crate) struct Lending {
 }
 
 impl Zerocopy {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self { completed: self.completed + other.completed, copied: self.copied + other.copied }
+    /// The sum of two accounts, of which either may be missing.
+    pub(crate) fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        let sum = |one: Self, other: Self| Self {
+            completed: one.completed + other.completed,
+            copied: one.copied + other.copied,
+        };
+        one.into_iter().chain(other).reduce(sum)
     }
 
     #[inline(always)]

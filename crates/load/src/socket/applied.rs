@@ -33,7 +33,6 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// Reads them from one connected socket.
     pub(crate) fn read(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         const WHAT: &str = "a connected socket";
         let number = |name, call| {

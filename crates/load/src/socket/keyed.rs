@@ -27,7 +27,6 @@ pub(crate) struct Keyed {
     value: fn(&Traffic) -> Option<u64>,
 }
 
-/// The defaults of a row.
 const PLAIN: Keyed = Keyed {
     key: "",
     option: |_| ("", 0, 0),
@@ -166,7 +165,6 @@ impl Keyed {
     }
 }
 
-/// The error of a connected socket that reads back another value.
 pub(super) fn not_applied(
     option: &str,
     asked: &impl fmt::Display,
@@ -183,7 +181,6 @@ pub(super) fn open(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display)
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.set(socket, traffic, what))
 }
 
-/// Checks them on the connected socket.
 pub(super) fn check(socket: &Socket, traffic: &Traffic) -> Result<()> {
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.check(socket, traffic))
 }
@@ -244,7 +241,6 @@ impl SocketSwitches {
         Ok(())
     }
 
-    /// Whether a socket still has what a state has.
     pub(crate) fn check(&self, socket: &Socket, sends: bool, state: usize) -> Result<()> {
         self.options(sends).try_for_each(|keyed| keyed.check(socket, &self.states[state]))
     }

@@ -37,7 +37,6 @@ fn turns(flows: usize) -> Duration {
     TURN * u32::try_from(flows.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-/// Wait of a `udp_rr` transmitter for an answer.
 pub(crate) fn answer_time(flows: usize) -> Duration {
     ANSWER + turns(flows)
 }
@@ -45,5 +44,4 @@ pub(crate) fn answer_time(flows: usize) -> Duration {
 /// Interval at which a waiting `tcp_crr` thread checks the phase: its connections are its own, so
 /// nobody else can wake it.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
-/// Longest time to establish a connection.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);

@@ -28,9 +28,12 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         socket.set_only_v6(true).or_setup("setsockopt IPV6_V6ONLY", &what)?;
     }
     if let Some(bytes) = traffic.socket_buffer {
-        set_buffers(&socket, bytes, &what)?;
+        let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+        set_buffer(&socket, SEND, bytes).or_setup("setsockopt SO_SNDBUF", &what)?;
+        set_buffer(&socket, RECEIVE, bytes).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
-    if needs_receive_queue(traffic) {
+    // Sockets of a stream of datagrams without requested buffers need room.
+    if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) && traffic.socket_buffer.is_none() {
         raise_receive_buffer(&socket).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     if traffic.kind.is_udp() {
@@ -40,22 +43,14 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         keyed::mark(&socket, dscp, &what)?;
     }
     keyed::open(&socket, traffic, &what)?;
-    if !traffic.kind.is_udp() {
-        shape_connection(&socket, traffic, &what)?;
+    if let Some(name) = traffic.congestion_control.name().filter(|_| !traffic.kind.is_udp()) {
+        socket.set_tcp_congestion(name.as_bytes()).or_setup("setsockopt TCP_CONGESTION", &what)?;
+    }
+    if matches!(traffic.kind, Kind::TcpStream | Kind::TcpRr) {
+        let stall = stall(traffic.lanes() as usize);
+        socket.set_tcp_user_timeout(Some(stall)).or_setup("setsockopt TCP_USER_TIMEOUT", &what)?;
     }
     Ok(socket)
-}
-
-/// TCP's part of [`open`].
-fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
-    if let Some(name) = traffic.congestion_control.name() {
-        socket.set_tcp_congestion(name.as_bytes()).or_setup("setsockopt TCP_CONGESTION", what)?;
-    }
-    if traffic.kind != Kind::TcpCrr {
-        let stall = stall(traffic.lanes() as usize);
-        socket.set_tcp_user_timeout(Some(stall)).or_setup("setsockopt TCP_USER_TIMEOUT", what)?;
-    }
-    Ok(())
 }
 
 /// Binds to an interface, if one is named. Before Linux 5.7 an agent may not, and the address alone
@@ -107,13 +102,11 @@ pub(crate) fn in_use_or(
     Error::setup(call, format!("{what} at {local}"), error)
 }
 
-/// The address that the socket is bound to.
 pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
     let address = socket.local_addr().or_setup("getsockname", "a bound socket")?;
     Ok(address.as_socket().expect("sockets here are IPv4 or IPv6"))
 }
 
-/// The name of flow number `flow` in errors.
 pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
 }
@@ -166,16 +159,13 @@ pub(crate) fn await_pace(
     socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)
 }
 
-/// Longest wait of a stream's call to send.
+/// Longest wait of a stream's call to send: until a full send buffer has emptied at a pace, a write
+/// may wait.
 fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
-    stall(traffic.lanes() as usize) + emptying(pacing)
-}
-
-/// The time in which a full send buffer empties at a pace: until then a write may wait.
-fn emptying(pacing: Option<Pacing>) -> Duration {
     // The default limit of TCP's own growth of a send buffer (`net.ipv4.tcp_wmem`).
     const BUFFER: u64 = 4 << 20;
-    Duration::from_secs(pacing.map_or(0, |pace| 8 * BUFFER / pace.bits()))
+    let emptying = Duration::from_secs(pacing.map_or(0, |pace| 8 * BUFFER / pace.bits()));
+    stall(traffic.lanes() as usize) + emptying
 }
 
 // Room in a socket for datagrams that arrive while their receiver waits for its CPU.
@@ -190,13 +180,6 @@ fn emptying(pacing: Option<Pacing>) -> Duration {
 /// without privileges.
 const RECEIVE_QUEUE: libc::c_int = 512 << 10;
 
-/// Whether sockets of this traffic need such room: those of a stream of datagrams without requested
-/// buffers.
-fn needs_receive_queue(traffic: &Traffic) -> bool {
-    matches!(traffic.kind, Kind::UdpStream | Kind::Pps) && traffic.socket_buffer.is_none()
-}
-
-/// Raises the receive buffer, unless it is larger already.
 fn raise_receive_buffer(socket: &Socket) -> io::Result<()> {
     if socket.recv_buffer_size()? >= 2 * RECEIVE_QUEUE as usize {
         return Ok(());
@@ -216,7 +199,6 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// The current ones.
     pub(crate) fn read(socket: &Socket) -> Result<Self> {
         let read = |size: io::Result<usize>| size.or_setup("getsockopt", "a buffer's size");
         Ok(Self {
@@ -240,14 +222,6 @@ const RECEIVE: SocketOptions = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
 fn set_buffer(socket: &Socket, (force, plain): SocketOptions, bytes: libc::c_int) -> io::Result<()> {
     let set = |option| sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, option, bytes);
     set(force).or_else(|_| set(plain))
-}
-
-fn set_buffers(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
-    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-    for (buffer, call) in [(SEND, "setsockopt SO_SNDBUF"), (RECEIVE, "setsockopt SO_RCVBUF")] {
-        set_buffer(socket, buffer, bytes).or_setup(call, what)?;
-    }
-    Ok(())
 }
 
 /// The most packets of one poll of the device's queue (`SO_BUSY_POLL_BUDGET`): those of an ordinary

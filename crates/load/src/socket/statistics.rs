@@ -10,35 +10,56 @@ use socket2::{Socket, Type};
 use crate::error::{Context, Result};
 use crate::sys::{self, check};
 
-/// Statistics of one TCP connection over its whole life, from `TCP_INFO`. A field that an older
-/// kernel lacks is 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TcpInfo {
+/// Declares the statistics: of each field how those of two connections are combined, and where the
+/// kernel has it. Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its end.
+macro_rules! tcp_info {
+    ($($(#[doc = $doc:literal])+ $field:ident: $type:ty = $combined:ident $read:ident $at:literal;)+) => {
+        /// Statistics of one TCP connection over its whole life, from `TCP_INFO`. A field that an
+        /// older kernel lacks is 0.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct TcpInfo {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        impl TcpInfo {
+            /// Both connections together: sums, or the worse value.
+            pub(crate) fn and(self, other: &Self) -> Self {
+                Self { $($field: self.$field.$combined(other.$field)),+ }
+            }
+
+            fn parse(raw: &[u8]) -> Self {
+                Self { $($field: $read(raw, $at).into()),+ }
+            }
+        }
+    };
+}
+
+tcp_info! {
     /// Segments retransmitted.
-    pub retransmits: u64,
+    retransmits: u64 = saturating_add u32_at 100;
     /// Segments that the peer received twice (RFC 2883): retransmitted needlessly.
-    pub duplicates: u64,
+    duplicates: u64 = saturating_add u32_at 216;
     /// Times that reordering was detected.
-    pub reorderings: u64,
+    reorderings: u64 = saturating_add u32_at 220;
     /// Payload bytes retransmitted.
-    pub retransmitted_bytes: u64,
+    retransmitted_bytes: u64 = saturating_add u64_at 208;
     /// Segments sent. A segment that an offload splits counts as its parts.
-    pub segments_out: u64,
+    segments_out: u64 = saturating_add u32_at 136;
     /// Segments received.
-    pub segments_in: u64,
+    segments_in: u64 = saturating_add u32_at 140;
     /// Largest payload of a segment sent, bytes.
-    pub mss: u32,
+    mss: u32 = min u32_at 16;
     /// Smoothed round-trip time, µs.
-    pub rtt_us: u32,
+    rtt_us: u32 = max u32_at 68;
     /// The congestion window, segments.
-    pub congestion_window: u32,
+    congestion_window: u32 = min u32_at 80;
     /// Time with data to send, µs.
-    pub busy_us: u64,
+    busy_us: u64 = saturating_add u64_at 168;
     /// Part of it limited by the receiver's window, µs.
-    pub receiver_limited_us: u64,
+    receiver_limited_us: u64 = saturating_add u64_at 176;
     /// Part of it limited by this end's send buffer, µs.
-    pub buffer_limited_us: u64,
+    buffer_limited_us: u64 = saturating_add u64_at 184;
 }
 
 /// The options of a TCP connection, negotiated or local.
@@ -100,42 +121,6 @@ impl TcpInfo {
     pub(crate) fn read(socket: &Socket) -> Option<Self> {
         info(socket).ok().map(|raw| Self::parse(&raw))
     }
-
-    /// Both connections together: sums, or the worse value.
-    pub(crate) fn and(self, other: &Self) -> Self {
-        Self {
-            retransmits: self.retransmits.saturating_add(other.retransmits),
-            duplicates: self.duplicates.saturating_add(other.duplicates),
-            reorderings: self.reorderings.saturating_add(other.reorderings),
-            retransmitted_bytes: self.retransmitted_bytes.saturating_add(other.retransmitted_bytes),
-            segments_out: self.segments_out.saturating_add(other.segments_out),
-            segments_in: self.segments_in.saturating_add(other.segments_in),
-            mss: self.mss.min(other.mss),
-            rtt_us: self.rtt_us.max(other.rtt_us),
-            congestion_window: self.congestion_window.min(other.congestion_window),
-            busy_us: self.busy_us.saturating_add(other.busy_us),
-            receiver_limited_us: self.receiver_limited_us.saturating_add(other.receiver_limited_us),
-            buffer_limited_us: self.buffer_limited_us.saturating_add(other.buffer_limited_us),
-        }
-    }
-
-    /// Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its end.
-    fn parse(raw: &[u8]) -> Self {
-        Self {
-            retransmits: u32_at(raw, 100).into(),
-            duplicates: u32_at(raw, 216).into(),
-            reorderings: u32_at(raw, 220).into(),
-            retransmitted_bytes: u64_at(raw, 208),
-            segments_out: u32_at(raw, 136).into(),
-            segments_in: u32_at(raw, 140).into(),
-            mss: u32_at(raw, 16),
-            rtt_us: u32_at(raw, 68),
-            congestion_window: u32_at(raw, 80),
-            busy_us: u64_at(raw, 168),
-            receiver_limited_us: u64_at(raw, 176),
-            buffer_limited_us: u64_at(raw, 184),
-        }
-    }
 }
 
 fn u32_at(raw: &[u8], at: usize) -> u32 {
@@ -147,16 +132,11 @@ fn u64_at(raw: &[u8], at: usize) -> u64 {
 }
 
 /// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
-/// UDP. A TCP connection that the peer has reset still counts bytes in transit, which nobody
-/// acknowledges: use [`unsent_to_a_peer`].
-fn unsent(fd: RawFd) -> io::Result<u64> {
-    bytes(fd, libc::TIOCOUTQ)
-}
-
-/// As [`unsent`], and 0 for a closed TCP connection, which has no peer.
+/// UDP. A TCP connection that the peer has reset has no peer: it still counts bytes in transit, which
+/// nobody acknowledges, and has 0 here.
 pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
-    if is_gone { Ok(0) } else { unsent(socket.as_raw_fd()) }
+    if is_gone { Ok(0) } else { bytes(socket.as_raw_fd(), libc::TIOCOUTQ) }
 }
 
 /// Bytes that a TCP socket has received and the program has not read (`SIOCINQ`).
@@ -180,7 +160,6 @@ pub(crate) struct DropCount {
 }
 
 impl DropCount {
-    /// Starts at the kernel's current count.
     pub(crate) fn new(now: u32) -> Self {
         Self { last: now, total: 0 }
     }
@@ -249,7 +228,10 @@ mod tests {
         here.write_all(&[1]).unwrap();
         std::thread::sleep(Duration::from_millis(20));
         let here = Socket::from(here);
-        assert_eq!((unsent(here.as_raw_fd()).unwrap(), unsent_to_a_peer(&here).unwrap()), (1, 0));
+        assert_eq!(
+            (bytes(here.as_raw_fd(), libc::TIOCOUTQ).unwrap(), unsent_to_a_peer(&here).unwrap()),
+            (1, 0)
+        );
     }
 
     #[test]

@@ -19,12 +19,6 @@ pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_
 
 /// Sends on a connected socket. Returns the kernel's result: bytes, or -1 with `errno` set.
 #[inline(always)]
-pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> isize {
-    send_flags(fd, bytes, 0)
-}
-
-/// Sends with flags.
-#[inline(always)]
 pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
     let flags = flags | libc::MSG_NOSIGNAL;
@@ -48,7 +42,6 @@ pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
 /// Bytes of the largest address of a datagram's sender (`sockaddr_in6`).
 pub(crate) const NAME: usize = size_of::<libc::sockaddr_in6>();
 
-/// Receives a datagram and its sender's address.
 #[inline(always)]
 pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from: &mut [u8; NAME]) -> isize {
     let mut len = NAME as libc::socklen_t;
@@ -135,13 +128,11 @@ pub(crate) unsafe fn receive_message(fd: RawFd, header: &mut libc::msghdr, flags
     unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut *header, flags) as isize }
 }
 
-/// An empty message header.
 pub(crate) fn no_message() -> libc::msghdr {
     // SAFETY: zeros are null pointers and lengths of 0, and its padding.
     unsafe { std::mem::zeroed() }
 }
 
-/// A header for the message at each place.
 pub(crate) fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
     let header = |place: &mut libc::iovec| {
         let mut header = no_message();
@@ -159,7 +150,6 @@ const ROOM: usize = 32;
 const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 
-/// An entry of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// The sends numbered `first` to `last` (modulo 2^32, counted by the kernel) are done, and
@@ -196,26 +186,20 @@ pub(crate) fn read_entry(fd: RawFd) -> Option<Notice> {
             // bits.
             let error: libc::sock_extended_err =
                 unsafe { libc::CMSG_DATA(message).cast::<libc::sock_extended_err>().read_unaligned() };
-            return Some(Notice::from_kernel(&error));
+            // A range and its flag, as in Linux's Documentation/networking/msg_zerocopy.rst; else an
+            // error.
+            return Some(if error.ee_origin == ORIGIN_ZEROCOPY {
+                let copied = error.ee_code & CODE_COPIED != 0;
+                Notice::Done { first: error.ee_info, last: error.ee_data, copied }
+            } else {
+                Notice::Failed(i32::try_from(error.ee_errno).unwrap_or(libc::EIO))
+            });
         }
         // SAFETY: both are of the same call.
         message = unsafe { libc::CMSG_NXTHDR(&raw const header, message) };
     }
     // An entry without an error says nothing.
     Some(Notice::Failed(0))
-}
-
-impl Notice {
-    /// A range and its flag, as in Linux's Documentation/networking/msg_zerocopy.rst; else an
-    /// error.
-    fn from_kernel(error: &libc::sock_extended_err) -> Self {
-        if error.ee_origin == ORIGIN_ZEROCOPY {
-            let copied = error.ee_code & CODE_COPIED != 0;
-            Self::Done { first: error.ee_info, last: error.ee_data, copied }
-        } else {
-            Self::Failed(i32::try_from(error.ee_errno).unwrap_or(libc::EIO))
-        }
-    }
 }
 
 #[cfg(test)]

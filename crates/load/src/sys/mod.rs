@@ -8,11 +8,13 @@ mod calls;
 use std::io;
 use std::os::fd::RawFd;
 
+use nix::sys::prctl::set_timerslack;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 pub(crate) use self::calls::{
     Destination, NAME, Notice, Target, epoll_wait, headers_of, no_message, read_entry, receive, receive_from,
-    receive_message, send, send_file, send_flags, send_many, send_to,
+    receive_message, send_file, send_flags, send_many, send_to,
 };
 
 /// The error of the last system call of this thread.
@@ -36,7 +38,6 @@ pub(crate) fn set_option(
     set_option_bytes(fd, level, name, &value.to_ne_bytes())
 }
 
-/// Sets a socket option of another type than `int`.
 pub(crate) fn set_option_bytes(
     fd: RawFd,
     level: libc::c_int,
@@ -57,7 +58,6 @@ pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mu
     check(done).map(|_| (len as usize).min(room.len()))
 }
 
-/// Reads a socket option that is a number.
 pub(crate) fn option_number(fd: RawFd, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
     let mut room = [0; size_of::<libc::c_int>()];
     option(fd, level, name, &mut room).map(|_| libc::c_int::from_ne_bytes(room))
@@ -83,23 +83,15 @@ pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
 
 /// Sleeps until the time `until` of [`now`], or until a signal comes.
 pub(crate) fn sleep_until(until: u64) {
-    let time = timespec(until);
-    // SAFETY: a valid time that outlives the call; the remaining time is not requested.
-    unsafe {
-        libc::clock_nanosleep(
-            libc::CLOCK_MONOTONIC,
-            libc::TIMER_ABSTIME,
-            &raw const time,
-            std::ptr::null_mut(),
-        )
-    };
+    let until = timespec(until).into();
+    let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &until);
 }
 
 /// Makes the calling thread's timers precise: by default the kernel may delay them by 50 µs to
 /// serve several at once (`PR_SET_TIMERSLACK`).
 pub(crate) fn sharpen_timers() {
-    // SAFETY: this option takes one number. A kernel that refuses it only wakes the thread later.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+    // A kernel that refuses it only wakes the thread later.
+    let _ = set_timerslack(1);
 }
 
 fn timespec(ns: u64) -> libc::timespec {

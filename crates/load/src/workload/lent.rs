@@ -12,14 +12,12 @@ use crate::lane::{ABORT, Call, Lane, Lending, LoopStep, QUIET, Zerocopy};
 use crate::socket::{self, stall};
 use crate::sys::{self, Notice};
 
-/// The most sends under way.
 const MOST: u32 = 64;
 /// The longest wait for pages, in ns; then the phase is checked.
 const PATIENCE: u64 = 100_000_000;
 /// The longest wait for pages after the flow has ended, in ns.
 const LAST: u64 = 1_000_000_000;
 
-/// The sends of one sender.
 pub(crate) struct LentPages {
     fd: RawFd,
     own: Lending,
@@ -52,7 +50,6 @@ impl LentPages {
         self.own.pending += 1;
     }
 
-    /// Waits until another send may be under way.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<LoopStep> {

@@ -17,30 +17,33 @@ use std::time::Duration;
 use words::Kind;
 
 use crate::error::Result;
-use crate::lane::{ABORT, Lane, LaneResult};
+use crate::lane::{ABORT, Lane, LaneResult, Zerocopy};
 use crate::sys;
+
+/// The loops of a kind of traffic: of one lane, whose thread waits in its calls, and of several,
+/// whose thread waits for all of them.
+type Loops = (fn(&Lane) -> Result<LaneResult>, fn(&[Lane]) -> Result<Vec<LaneResult>>);
 
 /// The loop of a thread that serves these lanes, all of one direction.
 pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
+    let (alone, together): Loops = match (lanes[0].traffic.kind, sends) {
+        (Kind::TcpStream, true) => (|lane| in_turns(lane, tcp_stream::send), tcp_stream::shared::send),
+        (Kind::TcpStream, false) => (|lane| in_turns(lane, tcp_stream::receive), tcp_stream::shared::receive),
+        (Kind::UdpStream | Kind::Pps, true) => {
+            (|lane| in_turns(lane, udp_stream::send), udp_stream::shared::send)
+        }
+        (Kind::UdpStream | Kind::Pps, false) => (udp_stream::receive, udp_stream::shared::receive),
+        (Kind::TcpRr, true) => (tcp_rr::send, tcp_rr::shared::send),
+        (Kind::TcpRr, false) => (tcp_rr::receive, tcp_rr::shared::receive),
+        (Kind::UdpRr, true) => (udp_rr::send, udp_rr::shared::send),
+        (Kind::UdpRr, false) => (udp_rr::receive, udp_rr::shared::receive),
+        // `Traffic::validate` rejects several of them.
+        (Kind::TcpCrr, true) => (tcp_crr::send, |_| Ok(Vec::new())),
+        (Kind::TcpCrr, false) => (tcp_crr::receive, |_| Ok(Vec::new())),
+    };
     match lanes {
-        [lane] => alone(lane, sends).map(|end| vec![end]),
-        lanes => together(lanes, sends),
-    }
-}
-
-/// One lane, whose thread waits in its calls.
-fn alone(lane: &Lane, sends: bool) -> Result<LaneResult> {
-    match (lane.traffic.kind, sends) {
-        (Kind::TcpStream, true) => in_turns(lane, tcp_stream::send),
-        (Kind::TcpStream, false) => in_turns(lane, tcp_stream::receive),
-        (Kind::UdpStream | Kind::Pps, true) => in_turns(lane, udp_stream::send),
-        (Kind::UdpStream | Kind::Pps, false) => udp_stream::receive(lane),
-        (Kind::TcpRr, true) => tcp_rr::send(lane),
-        (Kind::TcpRr, false) => tcp_rr::receive(lane),
-        (Kind::TcpCrr, true) => tcp_crr::send(lane),
-        (Kind::TcpCrr, false) => tcp_crr::receive(lane),
-        (Kind::UdpRr, true) => udp_rr::send(lane),
-        (Kind::UdpRr, false) => udp_rr::receive(lane),
+        [lane] => Ok(vec![alone(lane)?]),
+        lanes => together(lanes),
     }
 }
 
@@ -52,26 +55,10 @@ fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneRes
         let lane_of_turn = lane.with_modes(ways);
         let end = run(&lane_of_turn)?;
         lane.lent.set(lane_of_turn.lent.get());
-        sum.zerocopy = end.zerocopy.map(|own| own.plus(sum.zerocopy.unwrap_or_default())).or(sum.zerocopy);
+        sum.zerocopy = Zerocopy::sum(sum.zerocopy, end.zerocopy);
         sum.verified += end.verified;
     }
     Ok(sum)
-}
-
-/// Several lanes, whose thread waits for all of them.
-fn together(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
-    match (lanes[0].traffic.kind, sends) {
-        (Kind::TcpStream, true) => tcp_stream::shared::send(lanes),
-        (Kind::TcpStream, false) => tcp_stream::shared::receive(lanes),
-        (Kind::UdpStream | Kind::Pps, true) => udp_stream::shared::send(lanes),
-        (Kind::UdpStream | Kind::Pps, false) => udp_stream::shared::receive(lanes),
-        (Kind::TcpRr, true) => tcp_rr::shared::send(lanes),
-        (Kind::TcpRr, false) => tcp_rr::shared::receive(lanes),
-        (Kind::UdpRr, true) => udp_rr::shared::send(lanes),
-        (Kind::UdpRr, false) => udp_rr::shared::receive(lanes),
-        // `Traffic::validate` rejects it.
-        (Kind::TcpCrr, _) => Ok(Vec::new()),
-    }
 }
 
 /// Silence after its sender's end after which a socket is empty for good, in ns.

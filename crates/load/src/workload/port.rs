@@ -4,13 +4,9 @@ use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use words::Reader;
-
-use crate::error::Result;
-use crate::lane::{Lane, LaneResult, PhaseCell};
+use crate::lane::{Lane, PhaseCell};
 use crate::sys::{self, Destination, Target};
 
-/// Sends to the one peer and receives from it.
 pub(crate) trait Port {
     /// Sends. Returns the kernel's result: bytes, or -1 with [`sys::errno`] set.
     fn send(&self, bytes: &[u8]) -> isize;
@@ -24,7 +20,7 @@ pub(crate) struct Connected(pub(crate) RawFd);
 impl Port for Connected {
     #[inline(always)]
     fn send(&self, bytes: &[u8]) -> isize {
-        sys::send(self.0, bytes)
+        sys::send_flags(self.0, bytes, 0)
     }
 
     #[inline(always)]
@@ -67,13 +63,19 @@ impl Port for Addressed<'_> {
 }
 
 /// A port whose receiving thread does not sleep.
-struct Spinning<'a, P> {
+pub(crate) struct Spinning<'a, P> {
     port: P,
     phase: &'a PhaseCell,
-    /// The phase that ends waiting.
     over: u8,
     /// The longest wait, ns.
     patience: u64,
+}
+
+impl<'a, P> Spinning<'a, P> {
+    pub(crate) fn new(lane: &'a Lane, port: P, over: u8, patience: Duration) -> Self {
+        let patience = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        Self { port, phase: lane.phase(), over, patience }
+    }
 }
 
 impl<P: Port> Port for Spinning<'_, P> {
@@ -110,25 +112,19 @@ impl<P: Port> Port for Spinning<'_, P> {
     }
 }
 
-/// A loop, to be compiled for each port.
-pub(crate) trait Loop {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult>;
+/// Runs a loop through a port, for each of which it is compiled. One that spins waits for
+/// `$patience`, and until the phase `$over`.
+macro_rules! through {
+    ($lane:expr, $port:expr, ($over:expr, $patience:expr), $run:path) => {
+        match ($lane, $port) {
+            (lane, port) if lane.traffic.reader == words::Reader::Spin => {
+                $run(lane, &$crate::workload::port::Spinning::new(lane, port, $over, $patience))
+            }
+            (lane, port) => $run(lane, &port),
+        }
+    };
 }
-
-/// Runs a loop through a port. One that spins waits for `patience`, and until the phase `over`.
-pub(crate) fn through(
-    lane: &Lane,
-    port: impl Port,
-    (over, patience): (u8, Duration),
-    run: impl Loop,
-) -> Result<LaneResult> {
-    if lane.traffic.reader == Reader::Spin {
-        let patience = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
-        run.run(lane, &Spinning { port, phase: lane.phase(), over, patience })
-    } else {
-        run.run(lane, &port)
-    }
-}
+pub(crate) use through;
 
 /// An address as the kernel writes it: `sockaddr_in` or `sockaddr_in6`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,12 @@
 //! between two turns is small, and the thread owns the buffers.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+
+use crate::error::{Context, Error, Result};
 use crate::lane::{Lane, LaneResult, LoopStep, QUIET};
 use crate::socket::stall;
 use crate::sys;
@@ -36,6 +38,14 @@ pub(crate) trait LaneWork {
     }
 }
 
+/// Work that only serves.
+impl<F: FnMut(usize) -> Result<LoopStep>> LaneWork for F {
+    #[inline(always)]
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
+        self(at)
+    }
+}
+
 /// The results of lanes of which only the verified bytes are known.
 pub(crate) fn verified(bytes: impl Iterator<Item = u64>) -> Vec<LaneResult> {
     bytes.map(|verified| LaneResult { verified, ..LaneResult::default() }).collect()
@@ -46,11 +56,11 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
     let mut poll = Poll::new(lanes, wake)?;
     lanes[0].ready();
     let (mut fresh, mut turns) = (0..lanes.len(), 0);
-    while poll.lanes() > 0 && phase.load() < over {
+    while poll.left > 0 && phase.load() < over {
         fresh.by_ref().take(BEGIN).try_for_each(|at| work.begin(at))?;
         let ready = poll.wait(if fresh.is_empty() { TICK } else { Duration::ZERO })?;
         for turn in 0..ready {
-            let at = poll.ready(turn);
+            let at = poll.events[turn].u64 as usize;
             if work.serve(at)? == LoopStep::End {
                 poll.remove(at, &lanes[at]);
             }
@@ -62,7 +72,7 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
             } else if ready == 0 {
                 // The end of a stream may come with its last bytes, in one wake-up.
                 for (at, lane) in lanes.iter().enumerate() {
-                    if !poll.has_ended(at) && work.serve(at)? == LoopStep::End {
+                    if !poll.ended[at] && work.serve(at)? == LoopStep::End {
                         poll.remove(at, lane);
                     }
                 }
@@ -72,19 +82,14 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
     Ok(())
 }
 
-/// Serves lanes whose transmitter has ended until nothing is queued; `messages` are those that a
-/// lane has received.
-pub(crate) fn drain<W: LaneWork>(
-    lanes: &[Lane],
-    work: &mut W,
-    messages: impl Fn(&W, usize) -> u64,
-) -> Result<()> {
+/// Serves lanes whose transmitter has ended until nothing is queued.
+pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
     drain_with(&lanes[0], || {
         let mut came = false;
-        for at in 0..lanes.len() {
-            let before = messages(work, at);
+        for (at, lane) in lanes.iter().enumerate() {
+            let before = lane.tally().messages;
             work.serve(at)?;
-            came |= messages(work, at) > before;
+            came |= lane.tally().messages > before;
         }
         Ok(came)
     })
@@ -94,7 +99,6 @@ pub(crate) fn drain<W: LaneWork>(
 pub(crate) struct Patience {
     /// The limit, ns.
     limit: u64,
-    /// The time of the next check.
     next: u64,
     /// Each lane's progress, and when it was first seen.
     seen: Vec<(u64, u64)>,
@@ -130,6 +134,8 @@ impl Patience {
     }
 }
 
+const WHAT: &str = "a thread of several flows";
+
 /// Sockets that one call reports at most: few enough that their lanes' state stays in a CPU's own
 /// cache.
 const EVENTS: usize = 128;
@@ -137,9 +143,7 @@ const EVENTS: usize = 128;
 /// The events that wake a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// While there is something to receive.
     Readable,
-    /// While there is room to send.
     Writable,
     /// Each time that data arrive, or that room appears: a thread must have tried without success
     /// before it waits.
@@ -147,87 +151,58 @@ pub(crate) enum Wake {
 }
 
 impl Wake {
-    fn events(self) -> u32 {
-        let events = match self {
-            Self::Readable => libc::EPOLLIN,
-            Self::Writable => libc::EPOLLOUT,
-            Self::Changed => libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET,
-        };
-        events.cast_unsigned()
+    fn events(self) -> EpollFlags {
+        match self {
+            Self::Readable => EpollFlags::EPOLLIN,
+            Self::Writable => EpollFlags::EPOLLOUT,
+            Self::Changed => {
+                EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET
+            }
+        }
     }
 }
 
-pub(crate) struct Poll {
-    epoll: OwnedFd,
+struct Poll {
+    epoll: Epoll,
     events: Box<[libc::epoll_event]>,
     ended: Box<[bool]>,
     left: usize,
 }
 
 impl Poll {
-    pub(crate) fn new(lanes: &[Lane], wake: Wake) -> Result<Self> {
-        let failed = |call| move |error: io::Error| Error::setup(call, "a thread of several flows", &error);
-        // SAFETY: the call takes a number.
-        let epoll = sys::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) });
-        let epoll = epoll.map_err(failed("epoll_create1"))?;
-        // SAFETY: the descriptor was just opened, and nothing else has it.
-        let epoll = unsafe { OwnedFd::from_raw_fd(epoll) };
+    fn new(lanes: &[Lane], wake: Wake) -> Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).or_setup("epoll_create1", WHAT)?;
         for (at, lane) in lanes.iter().enumerate() {
-            let mut event = libc::epoll_event { events: wake.events(), u64: at as u64 };
-            // SAFETY: `event` is valid and outlives the call.
-            let added =
-                unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, lane.fd, &raw mut event) };
-            sys::check(added).map_err(failed("epoll_ctl"))?;
+            let event = EpollEvent::new(wake.events(), at as u64);
+            epoll.add(lane.socket(), event).or_setup("epoll_ctl", WHAT)?;
         }
         let none = libc::epoll_event { events: 0, u64: 0 };
         let events = vec![none; EVENTS.min(lanes.len())].into_boxed_slice();
         Ok(Self { epoll, events, ended: vec![false; lanes.len()].into_boxed_slice(), left: lanes.len() })
     }
 
-    pub(crate) fn lanes(&self) -> usize {
-        self.left
-    }
-
     /// Waits until a socket is ready, at most `time`; returns how many are.
     #[inline(always)]
-    pub(crate) fn wait(&mut self, time: Duration) -> Result<usize> {
+    fn wait(&mut self, time: Duration) -> Result<usize> {
         let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
-        let ready = sys::epoll_wait(self.epoll.as_raw_fd(), &mut self.events, millis);
-        if ready < 0 {
-            return interrupted();
-        }
-        Ok(ready as usize)
+        let ready = sys::epoll_wait(self.epoll.0.as_raw_fd(), &mut self.events, millis);
+        if ready < 0 { interrupted() } else { Ok(ready as usize) }
     }
 
-    #[inline(always)]
-    pub(crate) fn ready(&self, turn: usize) -> usize {
-        self.events[turn].u64 as usize
-    }
-
-    pub(crate) fn has_ended(&self, at: usize) -> bool {
-        self.ended[at]
-    }
-
-    /// Stops waiting for a lane.
     #[cold]
-    pub(crate) fn remove(&mut self, at: usize, lane: &Lane) {
+    fn remove(&mut self, at: usize, lane: &Lane) {
         self.left -= usize::from(!self.ended[at]);
         self.ended[at] = true;
-        // SAFETY: removing needs no event. A socket that stays only wakes this thread in vain.
-        unsafe {
-            libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL, lane.fd, std::ptr::null_mut())
-        };
+        // A socket that stays only wakes this thread in vain.
+        let _ = self.epoll.delete(lane.socket());
     }
 }
 
 /// Only a signal may interrupt a wait.
 #[cold]
 fn interrupted() -> Result<usize> {
-    match sys::errno() {
-        libc::EINTR => Ok(0),
-        errno => {
-            let error = io::Error::from_raw_os_error(errno);
-            Err(Error::setup("epoll_wait", "a thread of several flows", &error))
-        }
+    match io::Error::last_os_error() {
+        error if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+        error => Err(Error::setup("epoll_wait", WHAT, &error)),
     }
 }

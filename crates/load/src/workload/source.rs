@@ -14,7 +14,6 @@ use crate::sys;
 pub(crate) struct Source<const OPEN: bool>(Schedule);
 
 impl<const OPEN: bool> Source<OPEN> {
-    /// Makes a flow's source when the gate has opened.
     pub(crate) fn begin(lane: &Lane) -> Self {
         // Requests per second over all flows.
         let rate = lane.traffic.rate.unwrap_or(1);
@@ -143,7 +142,6 @@ impl Schedule {
         Self { next: start + first / rate, rest: first % rate, rate, step: flows.max(1) as u64 * SECOND }
     }
 
-    /// The next request was sent, or given up.
     #[inline(always)]
     fn advance(&mut self) {
         self.rest += self.step;

@@ -10,12 +10,11 @@
 //! connections cannot be reached from outside, so threads wait in short turns
 //! ([`crate::socket::TICK`]) and check the phase themselves.
 
-use std::mem::ManuallyDrop;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use socket2::{SockAddr, Socket};
+use socket2::{SockAddr, SockRef, Socket};
 use words::Reader;
 
 use super::source::Source;
@@ -168,9 +167,8 @@ fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Re
 
 /// The receiver's loop, until nothing has come for a while after the stop.
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    // SAFETY: the lane's socket is open while this thread lives, and is only borrowed here, not
-    // closed.
-    let listener = ManuallyDrop::new(unsafe { Socket::from_raw_fd(lane.fd) });
+    let socket = lane.socket();
+    let listener = SockRef::from(&socket);
     let mut request = Buffer::room(lane.message);
     let answer = Buffer::pattern(lane.response);
     let mut tally = lane.tally();
@@ -184,7 +182,8 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
                     let connection = CrrConnection { socket, lane, over: ABORT };
                     serve(connection, request.as_mut(), answer.as_ref(), &mut tally, &mut end)?;
                 } else {
-                    refuse(&socket);
+                    // A close with a reset informs the other process at once, and leaves no state.
+                    let _ = socket.set_linger(Some(Duration::ZERO));
                     end.rejected += 1;
                 }
                 idle_since = 0;
@@ -251,14 +250,9 @@ fn serve(
     Ok(())
 }
 
-/// A close with a reset informs the other process at once, and leaves no state.
-fn refuse(socket: &Socket) {
-    let _ = socket.set_linger(Some(Duration::ZERO));
-}
-
 /// The result of moving some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
+enum Moved {
     All,
     /// The other end closed, or reset the connection, after this many bytes.
     Cut(usize),
@@ -266,26 +260,26 @@ pub(super) enum Moved {
 }
 
 /// A connection. It closes when it is dropped, which must be its last step.
-pub(super) struct CrrConnection<'a> {
-    pub(super) socket: Socket,
-    pub(super) lane: &'a Lane,
-    /// The phase that ends waiting.
-    pub(super) over: u8,
+struct CrrConnection<'a> {
+    socket: Socket,
+    lane: &'a Lane,
+    over: u8,
 }
 
 impl CrrConnection<'_> {
-    pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
+    fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
         let mut done = 0;
         self.repeat(Call::SEND, tally, || {
-            let sent = sys::send(self.socket.as_raw_fd(), &bytes[done..]);
+            let sent = sys::send_flags(self.socket.as_raw_fd(), &bytes[done..], 0);
             done += usize::try_from(sent).unwrap_or(0);
             (sent, (done == bytes.len()).then_some(Moved::All))
         })
     }
 
     /// Receives until `room` is full, or to the end of the stream.
-    pub(super) fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
-        let flags = wait_flags(self.lane);
+    fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
+        // A thread that spins receives what is there.
+        let flags = if spins(self.lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL };
         let mut done = 0;
         let moved = self.repeat(Call::RECV, tally, || {
             let got = sys::receive(self.socket.as_raw_fd(), &mut room[done..], flags);
@@ -299,7 +293,7 @@ impl CrrConnection<'_> {
     }
 
     /// The other end broke off a transaction, which is allowed after the window.
-    pub(super) fn cut(&self) -> Result<()> {
+    fn cut(&self) -> Result<()> {
         if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
     }
 
@@ -328,7 +322,7 @@ impl CrrConnection<'_> {
 
     /// Judges a call that failed with `errno`; `None`: again.
     #[cold]
-    pub(super) fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<Moved>> {
+    fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<Moved>> {
         match errno {
             libc::EINTR => Ok(None),
             libc::EPIPE | libc::ECONNRESET => Ok(Some(Moved::Cut(0))),
@@ -352,12 +346,6 @@ impl CrrConnection<'_> {
     }
 }
 
-/// The flags of a thread's receive calls: it waits for all bytes, or, if it spins, receives what is
-/// there.
-pub(super) fn wait_flags(lane: &Lane) -> libc::c_int {
-    if spins(lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL }
-}
-
-pub(super) fn spins(lane: &Lane) -> bool {
+fn spins(lane: &Lane) -> bool {
     lane.traffic.reader == Reader::Spin
 }

@@ -14,7 +14,6 @@ use crate::read::{Entry, Problems};
 pub(crate) struct File(DocumentMut);
 
 impl File {
-    /// The file, if it can be changed.
     pub(crate) fn read(text: &str) -> Option<Self> {
         Some(Self(text.parse().ok()?))
     }
@@ -25,7 +24,7 @@ impl File {
 
     /// Sets a key, and makes tables that are missing. `None` where the file has something else
     /// there.
-    pub(crate) fn put(&mut self, base: Base<'_>, path: &[&str], value: Value) -> Option<()> {
+    pub(crate) fn put(&mut self, base: Base, path: &[&str], value: Value) -> Option<()> {
         let (last, steps) = path.split_last()?;
         for depth in 0..steps.len() {
             let outer = self.table(base, &steps[..depth])?;
@@ -83,7 +82,7 @@ impl File {
     }
 
     /// Removes a key with its value and the comment directly above it.
-    pub(crate) fn take(&mut self, base: Base<'_>, path: &[&str]) -> Option<()> {
+    pub(crate) fn take(&mut self, base: Base, path: &[&str]) -> Option<()> {
         let (last, steps) = path.split_last()?;
         let table = self.table(base, steps)?;
         let prefix = table.key(last)?.leaf_decor().prefix().and_then(RawString::as_str).unwrap_or_default();
@@ -98,7 +97,6 @@ impl File {
         Some(())
     }
 
-    /// Removes one table of an array.
     pub(crate) fn take_item(&mut self, key: &str, place: usize) {
         match self.0.get_mut(key) {
             Some(Item::ArrayOfTables(tables)) => drop(tables.remove(place)),
@@ -108,7 +106,7 @@ impl File {
         }
     }
 
-    fn table(&mut self, base: Base<'_>, path: &[&str]) -> Option<&mut dyn TableLike> {
+    fn table(&mut self, base: Base, path: &[&str]) -> Option<&mut dyn TableLike> {
         let table: &mut dyn TableLike = match base {
             Base::Root => self.0.as_table_mut(),
             Base::Item(key, place) => match self.0.get_mut(key)? {
@@ -148,13 +146,11 @@ fn factors(document: &Document<'_>) -> Vec<Vec<String>> {
     named.iter().map(|named| named.path.iter().map(ToString::to_string).collect()).collect()
 }
 
-/// A table to begin from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Base<'k> {
-    /// The whole file.
+pub(crate) enum Base {
     Root,
     /// A table of an array, by its place.
-    Item(&'k str, usize),
+    Item(&'static str, usize),
 }
 
 pub(crate) struct Document<'t> {
@@ -163,7 +159,6 @@ pub(crate) struct Document<'t> {
 }
 
 impl<'t> Document<'t> {
-    /// The file, if it is TOML.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
         Some(Self { text, root: DeTable::parse(text).ok()? })
     }
@@ -192,7 +187,7 @@ impl<'t> Document<'t> {
     }
 
     /// The place of a key with its value, if it is there.
-    pub(crate) fn find(&self, base: Base<'_>, path: &[&str]) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, base: Base, path: &[&str]) -> Option<Range<usize>> {
         let table = match base {
             Base::Root => self.root.get_ref(),
             Base::Item(key, place) => self.tables(key).into_iter().find(|(other, _)| *other == place)?.1,

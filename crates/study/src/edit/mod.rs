@@ -37,9 +37,13 @@ impl Study {
             let Some(document) = Document::read(&changed) else { return Self::parse(file_name, &changed) };
             let next = apply(&document, change);
             changed =
-                next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
+                next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem]))?;
         }
-        let (changed, looks_dropped) = without_room(changed, changes);
+        let shorter = Document::read(&changed).and_then(|document| without_looks(&document, changes));
+        let (changed, looks_dropped) = match shorter {
+            Some((shorter, dropped)) => (shorter, Some(dropped)),
+            None => (changed, None),
+        };
         let name = format!("{file_name} with --set");
         let parsed = Self::parse(&name, &changed).or_else(|wrong| {
             // A comparison that is void in the file itself is reported.
@@ -80,7 +84,6 @@ fn without_void(name: &str, text: &str, void: &[(usize, Unresolved)]) -> Option<
         .ok()
 }
 
-/// The text after one change.
 fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Problem> {
     let refused = || {
         Problem::new(0..assignment.key.len(), "`--set` cannot change a file that is written like this")
@@ -117,17 +120,13 @@ const STOP: &[&str] = &["protocol", "stop"];
 
 /// The text without its looks, if the changes set fewer boots than these need. Changes that set the
 /// looks too keep them: then a conflict is reported like any other.
-pub(crate) fn without_room(text: String, changes: &[Assignment]) -> (String, Option<LooksDropped>) {
-    match Document::read(&text).and_then(|document| shorter(&document, changes)) {
-        Some((shorter, dropped)) => (shorter, Some(dropped)),
-        None => (text, None),
-    }
-}
-
-fn shorter(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, LooksDropped)> {
+fn without_looks(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, LooksDropped)> {
     let changes_a = |path: &[&str]| {
         let targets = changes.iter().filter_map(|change| Target::resolve(document, change).ok());
-        targets.into_iter().any(|target| matches!(target, Target::Key(key) if key.starts_with(&owned(path))))
+        targets.into_iter().any(|target| match target {
+            Target::Keys(_, key) => key.get(..path.len()).is_some_and(|own| own == path),
+            Target::Factor(..) => false,
+        })
     };
     if !changes_a(BOOTS) || changes_a(STOP) {
         return None;
@@ -144,10 +143,6 @@ fn shorter(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, L
     let mut file = File::read(document.text)?;
     file.take(Base::Root, STOP)?;
     Some((file.text(), LooksDropped { looks, boots }))
-}
-
-fn owned(path: &[&str]) -> Vec<String> {
-    path.iter().map(ToString::to_string).collect()
 }
 
 fn number(value: &DeValue<'_>) -> Option<u32> {

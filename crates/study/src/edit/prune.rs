@@ -205,7 +205,6 @@ fn text(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// One spelling for each level.
 fn spelling(subject: &Subject, level: &str) -> String {
     match level {
         "true" => "on".to_owned(),

@@ -21,16 +21,15 @@ const TABLES: &[(&str, Table)] =
     &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN), ("trace", TRACE)];
 
 fn study_keys() -> impl Iterator<Item = &'static str> {
-    let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Switch);
+    let is_value =
+        |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Shaped(..));
     STUDY.rows.iter().filter(move |row| is_value(&row.part)).map(|row| row.name)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A key, by its path from the top.
-    Key(Vec<String>),
-    /// A key of these workloads, by number.
-    Workloads(Vec<usize>, String),
+    /// A key of each of these tables, by its path there.
+    Keys(Vec<Base>, Vec<String>),
     /// A factor: its subject and its name, with the side if it has one. A workload must not write
     /// it as well.
     Factor(Subject, String),
@@ -55,9 +54,7 @@ impl Target {
             Some(("exact", "copies")) => bare(document, "copies", assignment.values.len()),
             // Several values are levels of a factor; so is one value where the file has the factor.
             Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
-            Some((table, inner)) if is_key_of(table, inner) => {
-                Some(Self::Key(vec![table.into(), inner.into()]))
-            }
+            Some((table, inner)) if is_key_of(table, inner) => Some(Self::key(&[table, inner])),
             Some(_) if Scope::split(key).0 != Scope::default() => factor(key),
             Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
             None => bare(document, key, assignment.values.len()),
@@ -65,26 +62,27 @@ impl Target {
         target.ok_or_else(|| unknown(document, key))
     }
 
+    fn key(path: &[&str]) -> Self {
+        Self::Keys(vec![Base::Root], path.iter().map(ToString::to_string).collect())
+    }
+
     /// Sets it to these values; `None` if that cannot be done in this file.
     pub(crate) fn put(&self, document: &Document<'_>, file: &mut File, values: &[String]) -> Option<()> {
-        let set = |file: &mut File, base: Base<'_>, path: &[&str]| {
-            if values.is_empty() {
-                file.take(base, path);
-                return Some(());
-            }
-            file.put(base, path, write::toml_value(path.last()?, values))
-        };
         match self {
-            Self::Key(path) => {
+            Self::Keys(bases, path) => {
                 let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                if values.is_empty() {
+                    for base in bases {
+                        file.take(*base, &path);
+                    }
+                    return Some(());
+                }
                 // `boots = 3` becomes a table that has the 3 as its count.
-                if let (["protocol", "boots", _], false) = (path.as_slice(), values.is_empty()) {
+                if let ["protocol", "boots", _] = path.as_slice() {
                     file.widen(&path[..2], "count");
                 }
-                set(file, Base::Root, &path)
-            }
-            Self::Workloads(places, key) => {
-                places.iter().try_for_each(|place| set(file, Base::Item("workload", *place), &[key]))
+                let value = write::toml_value(path.last()?, values);
+                bases.iter().try_for_each(|base| file.put(*base, &path, value.clone()))
             }
             Self::Factor(subject, name) => {
                 let written = written(document, subject);
@@ -113,13 +111,9 @@ impl Target {
 
     pub(crate) fn places(&self, document: &Document<'_>) -> Vec<Range<usize>> {
         match self {
-            Self::Key(path) => {
+            Self::Keys(bases, path) => {
                 let path: Vec<&str> = path.iter().map(String::as_str).collect();
-                document.find(Base::Root, &path).into_iter().collect()
-            }
-            Self::Workloads(numbers, key) => {
-                let place = |number: &usize| document.find(Base::Item("workload", *number), &[key]);
-                numbers.iter().filter_map(place).collect()
+                bases.iter().filter_map(|base| document.find(*base, &path)).collect()
             }
             Self::Factor(subject, _) => {
                 let named = written(document, subject);
@@ -128,12 +122,11 @@ impl Target {
         }
     }
 
-    /// Whether the file has the values that were asked for.
     pub(crate) fn holds(&self, document: &Document<'_>, values: &[String]) -> bool {
         let expected = match self {
             _ if values.is_empty() => 0,
-            Self::Workloads(numbers, _) => numbers.len(),
-            Self::Key(_) | Self::Factor(..) => 1,
+            Self::Keys(bases, _) => bases.len(),
+            Self::Factor(..) => 1,
         };
         self.places(document).len() == expected
     }
@@ -143,25 +136,25 @@ impl Target {
 /// `boots=2` the count, so that the kind of boot stays. `remove`: the key is taken out, whatever it
 /// holds.
 fn protocol(document: &Document<'_>, (table, key): (&str, &str), remove: bool) -> Option<Target> {
-    let path = |keys: &[&str]| Some(Target::Key(keys.iter().map(ToString::to_string).collect()));
     let boots = document.get(&["protocol"], "boots");
-    match table {
+    Some(match table {
         "protocol" if key == "boots" && !remove && matches!(boots, Some(DeValue::Table(_))) => {
-            path(&["protocol", key, "count"])
+            Target::key(&["protocol", key, "count"])
         }
-        "boots" if BOOTS.has(key) => path(&["protocol", "boots", key]),
-        "protocol" if PROTOCOL.has(key) => path(&["protocol", key]),
-        "stop" if STOP.has(key) => path(&["protocol", "stop", key]),
-        _ => None,
-    }
+        "boots" if BOOTS.has(key) => Target::key(&["protocol", "boots", key]),
+        "protocol" if PROTOCOL.has(key) => Target::key(&["protocol", key]),
+        "stop" if STOP.has(key) => Target::key(&["protocol", "stop", key]),
+        _ => return None,
+    })
 }
 
 /// A key of every workload, or of the workloads with this name.
 fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<Target> {
     let tables = document.tables("workload").into_iter();
     let chosen = |table: &DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
-    let numbers: Vec<usize> = tables.filter(|(_, table)| chosen(table)).map(|(number, _)| number).collect();
-    (is_key_of_workload(key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
+    let bases: Vec<Base> =
+        tables.filter(|(_, table)| chosen(table)).map(|(number, _)| Base::Item("workload", number)).collect();
+    (is_key_of_workload(key) && !bases.is_empty()).then(|| Target::Keys(bases, vec![key.to_owned()]))
 }
 
 fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
@@ -211,24 +204,23 @@ fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
     if study_keys().any(|known| known == key)
         || (values == 0 && TABLES.iter().any(|(table, _)| *table == key))
     {
-        return Some(Target::Key(vec![key.to_owned()]));
+        return Some(Target::key(&[key]));
     }
     // `detect` is the one required key of `stop`.
     if key == "stop" && values > 0 {
         return protocol(document, ("stop", "detect"), false);
     }
-    if let Some(target) = protocol(document, ("protocol", key), values == 0) {
-        return Some(target);
+    let of_protocol = protocol(document, ("protocol", key), values == 0);
+    if of_protocol.is_some() {
+        return of_protocol;
     }
-    let factor = factor(key);
-    let (of_guest, of_workload) = (GUEST.has(key), is_key_of_workload(key));
-    if values > 1 || is_factor(document, key) || !(of_guest || of_workload) {
-        return factor.or_else(|| workloads(document, None, key));
-    }
-    if of_guest {
-        Some(Target::Key(vec!["guest".into(), key.into()]))
+    let (of_guest, of_workloads) = (GUEST.has(key), || workloads(document, None, key));
+    if values > 1 || is_factor(document, key) || !(of_guest || is_key_of_workload(key)) {
+        factor(key).or_else(of_workloads)
+    } else if of_guest {
+        Some(Target::key(&["guest", key]))
     } else {
-        workloads(document, None, key)
+        of_workloads()
     }
 }
 

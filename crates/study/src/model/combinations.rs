@@ -66,10 +66,7 @@ pub(crate) fn rows(kind: DesignKind, offloads: usize, most: usize) -> Vec<Vec<bo
 }
 
 pub(crate) fn is_whole(offloads: usize, most: usize) -> bool {
-    u32::try_from(offloads)
-        .ok()
-        .and_then(|offloads| 2_usize.checked_pow(offloads))
-        .is_some_and(|all| all <= most)
+    count(DesignKind::Factorial, offloads, most).is_some_and(|all| all <= most)
 }
 
 /// The number of combinations of a design; `None` if it overflows.
@@ -231,13 +228,11 @@ pub(crate) struct ComparisonRequest {
     pub(crate) metric: Option<&'static Metric>,
     /// The condition compared with; the first one if absent.
     pub(crate) baseline: Option<Selection>,
-    /// The conditions that take part.
     pub(crate) only: Selection,
     /// The largest difference that does not matter.
     pub(crate) equivalent: Option<Percent>,
 }
 
-/// Conditions that the file takes out of the study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exclusion {
     pub(crate) selection: Selection,

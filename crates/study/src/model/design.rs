@@ -55,15 +55,12 @@ impl Design {
 
     /// The combination as a part of a condition's name.
     pub(crate) fn word(&self, on: &[bool]) -> NameWord {
-        let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::to_string, ",", " ");
         NameWord::alone(match self.named(on) {
-            Named::One(factor, on) => {
-                let level = if on { "on" } else { "off" }.to_owned();
-                return NameWord { factor: Some(factor.to_owned()), level };
+            Named::One(factor, level) => {
+                return NameWord { factor: Some(factor.to_owned()), level: level.to_owned() };
             }
-            Named::AllOn => "all on".to_owned(),
-            Named::AllOff => "all off".to_owned(),
-            Named::Without(off) => format!("without {}", groups(&off)),
+            Named::All(level) => format!("all {level}"),
+            Named::Without(off) => format!("without {}", joined(&off, Scope::to_string, ",", " ")),
         })
     }
 
@@ -81,23 +78,21 @@ impl Design {
 
     /// The combination as a part of a slug: `all-on`, `no-tx-tso.tx_rx-gro`.
     pub(crate) fn slug(&self, on: &[bool]) -> String {
-        let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::short, ".", "_");
         match self.named(on) {
-            Named::One(factor, on) => {
+            Named::One(factor, level) => {
                 let (scope, name) = Scope::split(factor);
-                format!("{}{name}-{}", scope.short(), if on { "on" } else { "off" })
+                format!("{}{name}-{level}", scope.short())
             }
-            Named::AllOn => "all-on".to_owned(),
-            Named::AllOff => "all-off".to_owned(),
-            Named::Without(off) => format!("no-{}", groups(&off)),
+            Named::All(level) => format!("all-{level}"),
+            Named::Without(off) => format!("no-{}", joined(&off, Scope::short, ".", "_")),
         }
     }
 
     fn named(&self, on: &[bool]) -> Named<'_> {
         match (self.factors.as_slice(), on) {
-            ([factor], [on]) => Named::One(factor, *on),
-            (_, on) if on.iter().all(|on| *on) => Named::AllOn,
-            (_, on) if !on.iter().any(|on| *on) => Named::AllOff,
+            ([factor], [on]) => Named::One(factor, if *on { ON } else { OFF }),
+            (_, on) if on.iter().all(|on| *on) => Named::All(ON),
+            (_, on) if !on.iter().any(|on| *on) => Named::All(OFF),
             _ => Named::Without(self.off(on)),
         }
     }
@@ -115,10 +110,13 @@ impl Design {
     }
 }
 
+/// The levels of a design's factors.
+pub(crate) const ON: &str = "on";
+pub(crate) const OFF: &str = "off";
+
 enum Named<'d> {
-    One(&'d str, bool),
-    AllOn,
-    AllOff,
+    One(&'d str, &'static str),
+    All(&'static str),
     Without(Vec<(Scope, Vec<&'d str>)>),
 }
 

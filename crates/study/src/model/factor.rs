@@ -5,7 +5,7 @@ use words::{
     format_sysctls, parse_cpu_list, parse_sysctls,
 };
 
-use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, SCENARIO, UNDERLAY};
+use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, SCENARIO, SWITCH, UNDERLAY};
 use crate::model::{Part, Scope};
 
 /// A factor with its levels, as the file has them.
@@ -27,7 +27,6 @@ impl Factor {
         self.levels.iter().map(Value::to_string)
     }
 
-    /// The kinds of testbed among its levels.
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
         self.levels().filter_map(|level| Scenario::from_word(&level)).collect()
     }
@@ -64,24 +63,18 @@ impl Factor {
 pub(crate) enum Subject {
     /// Which of several workloads, by name.
     Workload,
-    /// The kind of testbed.
     Scenario,
     Family,
     Mtu,
-    /// A key of the traffic.
     Key(&'static Key),
     /// No change: the condition is measured under several labels, which shows a method's false
     /// positives.
     Twin,
-    /// A key of `[guest]`.
     Guest(&'static str),
-    /// A key of `[underlay]`.
     Underlay(&'static str),
-    /// All offloads of some interfaces.
     Offloads(Scope),
     /// A setting of the devices of some interfaces.
     Device(Scope, DeviceSetting),
-    /// A setting of the machines.
     Tuning(Scope, TuningKey),
     /// Some features of some interfaces by their kernel names.
     Feature(Scope, Vec<&'static str>),
@@ -118,7 +111,6 @@ impl Subject {
         }
     }
 
-    /// The subject of a factor by its whole name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let (scope, name) = Scope::split(name);
         Self::named(scope, name)
@@ -157,14 +149,14 @@ impl Subject {
             Self::Offloads(_) => Some(&OFFLOADS),
             Self::Device(_, setting) => Some(match setting.form() {
                 DeviceForm::Number => &AMOUNT,
-                DeviceForm::Switch => &Part::Switch,
+                DeviceForm::Switch => &SWITCH,
                 DeviceForm::Fields => &Part::Fields,
             }),
             Self::Tuning(_, key) => MACHINE.row(key.word()).map(|row| match &row.part {
                 Part::Interfaces(part) => *part,
                 part => part,
             }),
-            Self::Feature(..) => Some(&Part::Switch),
+            Self::Feature(..) => Some(&SWITCH),
         }
     }
 
@@ -194,7 +186,6 @@ impl Subject {
         }
     }
 
-    /// The interfaces that it is about.
     pub(crate) fn scope(&self) -> Scope {
         match self {
             Self::Offloads(scope)
@@ -213,7 +204,6 @@ impl Subject {
         }
     }
 
-    /// The subject on one side, or on both.
     pub(crate) fn on(&self, side: Option<Side>) -> Self {
         match self {
             Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),

@@ -16,7 +16,6 @@ pub(crate) const RUNS: u64 = 1_000_000;
 /// Workloads, and comparisons.
 pub(crate) const BLOCKS: usize = 32;
 pub(crate) const FACTORS: usize = 32;
-/// Levels of a factor.
 pub(crate) const LEVELS: usize = 1_000;
 /// Tables of `[[exclude]]`.
 pub(crate) const EXCLUSIONS: usize = 1_000;
@@ -28,11 +27,10 @@ pub(crate) const SENTENCE: usize = 500;
 pub(crate) const SYSCTL: usize = 65_536;
 
 /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.
-pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
+pub(crate) const MTU: Shape = Shape::Number(68, 65_535);
 /// A number that is a setting of a device.
-pub(crate) const DEVICE_AMOUNT: RangeInclusive<u64> = 0..=words::DeviceSetting::MOST as u64;
-/// CPUs of a virtual machine.
-pub(crate) const VCPUS: RangeInclusive<u64> = 1..=64;
+pub(crate) const DEVICE_AMOUNT: Shape = Shape::Number(0, words::DeviceSetting::MOST as u64);
+pub(crate) const VCPUS: Shape = Shape::Number(1, 64);
 /// Memory of a virtual machine in MiB: from the least with which a distribution's kernel boots, to
 /// 64 GiB.
 pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
@@ -41,21 +39,18 @@ pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
 pub(crate) const COMMAND_LINE: usize = 1_000;
 /// Bytes of a path or a package's name.
 pub(crate) const PATH: usize = 1_024;
-/// Offloads of a design.
 pub(crate) const OFFLOADS: usize = 16;
 /// Combinations that a fraction may have.
-pub(crate) const MOST: RangeInclusive<u64> = 2..=10_000;
+pub(crate) const MOST: Shape = Shape::Number(2, 10_000);
 /// The number of a CPU: more than any kernel supports (`NR_CPUS` is at most 8192).
-pub(crate) const CPU: RangeInclusive<u64> = 0..=65_535;
+pub(crate) const CPU: Shape = Shape::Number(0, 65_535);
 /// The longest wake-up time of a CPU, in µs: no idle state takes a second.
-pub(crate) const CPU_LATENCY: RangeInclusive<u64> = 0..=1_000_000;
-pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;
-/// Warm-up runs.
-pub(crate) const WARMUP: RangeInclusive<u64> = 0..=1_000;
-/// Recorded runs.
-pub(crate) const RECORDED: RangeInclusive<u64> = 1..=10_000;
+pub(crate) const CPU_LATENCY: Shape = Shape::Number(0, 1_000_000);
+pub(crate) const BOOTS: Shape = Shape::Number(1, 1_000);
+pub(crate) const WARMUP: Shape = Shape::Number(0, 1_000);
+pub(crate) const RECORDED: Shape = Shape::Number(1, 10_000);
 /// Looks of a study that may stop early.
-pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
+pub(crate) const LOOKS: Shape = Shape::Number(2, 20);
 /// A turn: shorter ones are lost in the time that a switch takes, and drift changes longer ones.
 pub(crate) const TURN: Shape =
     Shape::Time(Duration::from_millis(20), Duration::from_secs(10), Duration::from_nanos(1));
@@ -65,8 +60,8 @@ pub(crate) const SETTLE: Shape =
 /// Half of the longest turn.
 pub(crate) const LONGEST_SETTLE: Duration = Duration::from_secs(5);
 /// Messages of a batch of a trace.
-pub(crate) const BATCH: RangeInclusive<u64> = 1..=words::MOST_MESSAGES as u64;
+pub(crate) const BATCH: Shape = Shape::Number(1, words::MOST_MESSAGES as u64);
 /// Batches of a trace of each kind.
-pub(crate) const ROUNDS: RangeInclusive<u64> = 1..=words::MOST_ROUNDS as u64;
+pub(crate) const ROUNDS: Shape = Shape::Number(1, words::MOST_ROUNDS as u64);
 /// The seed: the range of TOML's integers.
-pub(crate) const SEED: RangeInclusive<u64> = 0..=9_223_372_036_854_775_807;
+pub(crate) const SEED: Shape = Shape::Number(0, 9_223_372_036_854_775_807);

@@ -94,34 +94,26 @@ impl Machine {
         wanted
     }
 
-    /// The settings as a table of a study file.
     fn toml(&self) -> Table {
-        let of_interface = |switches: &BTreeMap<String, bool>| inline(switches, |on| (*on).into());
-        let mut table = Table::new();
-        if let Some(governor) = &self.governor {
-            table.insert("governor", value(governor));
-        }
-        if let Some(microseconds) = self.cpu_latency {
-            table.insert("cpu_latency", value(i64::from(microseconds)));
-        }
-        if let Some(Placement { irq, traffic }) = self.placement {
-            let both: InlineTable = [("irq", irq), ("traffic", traffic)]
-                .map(|(key, cpu)| (key, Value::from(i64::from(cpu))))
-                .into_iter()
-                .collect();
-            table.insert("placement", value(both));
-        }
-        for (key, map) in [
-            ("sysctl", inline(&self.sysctl, |value| value.into())),
+        let number = |number: u32| Value::from(i64::from(number));
+        let map = |map: InlineTable| (!map.is_empty()).then_some(Value::InlineTable(map));
+        let both = |Placement { irq, traffic }| -> InlineTable {
+            [("irq", number(irq)), ("traffic", number(traffic))].into_iter().collect()
+        };
+        let values = [
+            ("governor", self.governor.as_ref().map(Value::from)),
+            ("cpu_latency", self.cpu_latency.map(number)),
+            ("placement", self.placement.map(|placement| both(placement).into())),
+            ("sysctl", map(inline(&self.sysctl, |value| value.into()))),
             (
                 "irq_affinity",
-                inline(&self.irq_affinity, |cpus| cpus.iter().map(|cpu| i64::from(*cpu)).collect()),
+                map(inline(&self.irq_affinity, |cpus| cpus.iter().copied().map(number).collect())),
             ),
-            ("features", inline(&self.features, |switches| of_interface(switches).into())),
-        ] {
-            if !map.is_empty() {
-                table.insert(key, value(map));
-            }
+            ("features", map(inline(&self.features, |switches| inline(switches, |on| (*on).into()).into()))),
+        ];
+        let mut table = Table::new();
+        for (key, one) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            table.insert(key, value(one));
         }
         table
     }

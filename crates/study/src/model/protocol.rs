@@ -6,8 +6,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use words::{KernelPath, Kind, Percent, Scenario, Waiting};
 
-use crate::model::limit;
-
 /// The protocol of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Protocol {
@@ -71,11 +69,10 @@ impl Protocol {
         self.apart && block > 0 && boot % 2 == block % 2
     }
 
-    /// Whether this many conditions need no more runs than a study may have.
-    pub fn is_possible(&self, conditions: usize) -> bool {
+    /// The runs of this many conditions in all boots.
+    pub(crate) fn total_runs(&self, conditions: usize) -> u64 {
         let each = u64::from(self.warmup) + u64::from(self.runs);
-        let runs = each.saturating_mul(self.boots.into()).saturating_mul(conditions as u64);
-        runs <= limit::RUNS
+        each.saturating_mul(self.boots.into()).saturating_mul(conditions as u64)
     }
 }
 

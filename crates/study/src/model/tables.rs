@@ -2,28 +2,21 @@
 //! the JSON schema use them. The keys of traffic are declared in `words`, and factors by their
 //! subjects.
 
-use std::ops::RangeInclusive;
-
 use words::{
     Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Shape, Vocabulary, Waiting, Word,
 };
 
 use crate::model::{BootKind, Bounds, DesignKind, Offloads, Order, WhetherTurns, limit};
 
-/// A table of a study file.
 pub(crate) struct Table {
-    /// Its name in the schema.
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
     pub(crate) rows: &'static [KeyRow],
 }
 
-/// A key of a table.
 pub(crate) struct KeyRow {
     pub(crate) name: &'static str,
-    /// Whether a file must have it.
     pub(crate) is_required: bool,
-    /// Whether it is a factor too.
     pub(crate) is_factor: bool,
     pub(crate) part: Part,
     /// Its meaning and its default, in sentences.
@@ -34,23 +27,16 @@ pub(crate) struct KeyRow {
 pub(crate) enum Part {
     /// A name of a study, a workload or a governor.
     Name,
-    /// One line of text.
     Sentence,
-    Switch,
     /// Fields of a packet whose hash selects a queue, as letters, or `default`.
     Fields,
-    /// A share in percent.
-    Share,
     /// A metric: its full key, or for one of a side the bare one.
     Metric,
-    /// A kernel.
     Kernel,
     CommandLine,
     Memory,
-    /// A whole number in a range, with its name in the schema, or `default`.
-    OrDefault(&'static str, RangeInclusive<u64>),
-    /// A whole number in a range, with its name in the schema.
-    Number(&'static str, RangeInclusive<u64>),
+    /// A value as a key of traffic has it, with its name in the schema, or `default`.
+    OrDefault(&'static str, Shape),
     /// A value as a key of traffic has it, with its name in the schema.
     Shaped(&'static str, Shape),
     /// A value as a key of traffic has it, or a word.
@@ -59,11 +45,10 @@ pub(crate) enum Part {
     /// Several words, each once.
     Words(Vocabulary),
     Table(&'static Table),
-    /// A whole number in a range, with its name in the schema, or a table that has it as `count`.
-    Counted(&'static str, RangeInclusive<u64>, &'static Table),
+    /// A value with its name in the schema, or a table that has it as `count`.
+    Counted(&'static str, Shape, &'static Table),
     /// Several tables, at most this many.
     Tables(&'static Table, usize),
-    /// Tables of traffic.
     Workloads,
     /// A table of factors with their levels.
     Factors,
@@ -129,228 +114,121 @@ const fn vary(name: &'static str, part: Part, help: &'static str) -> KeyRow {
 
 pub(crate) const MTU: Part = Part::OrDefault("Mtu", limit::MTU);
 pub(crate) const AMOUNT: Part = Part::OrDefault("DeviceAmount", limit::DEVICE_AMOUNT);
+pub(crate) const SWITCH: Part = Part::Shaped("Switch", Shape::Switch);
+pub(crate) const SHARE: Part = Part::Shaped("Share", Shape::Share);
 pub(crate) const SCENARIO: Part = Part::Word(Scenario::VOCABULARY);
 pub(crate) const FAMILY: Part = Part::Word(Family::VOCABULARY);
 pub(crate) const KIND: Part = Part::Word(Kind::VOCABULARY);
 pub(crate) const OFFLOADS: Part = Part::Word(Offloads::VOCABULARY);
 
-pub(crate) const STUDY: Table = Table {
-    name: "netassay study",
-    help: "A netassay study: a question, a testbed, traffic, what is varied, how often it is measured, and what is compared.",
-    rows: &[
-        must("name", Part::Name, "The name, of letters, digits, `-`, `_` and `.`."),
-        must("question", Part::Sentence, "The question the study asks, in one line."),
-        may("scenario", SCENARIO, "The kind of testbed. Required, unless it is a factor."),
-        may(
-            "inside",
-            Part::Word(TestbedPlace::VOCABULARY),
-            "`guest`: the whole testbed stands inside one virtual machine.",
-        ),
-        may(
-            "exact",
-            Part::Switch,
-            "Whether instructions are counted instead of time: one emulated virtual machine, the same figures everywhere. Default: off.",
-        ),
-        may("guest", Part::Table(&GUEST), "The virtual machines."),
-        may("underlay", Part::Table(&UNDERLAY), "What carries the tunnel."),
-        must("workload", Part::Workloads, "The traffic. Several become the factor `workload`."),
-        may(
-            "factors",
-            Part::Factors,
-            "What is varied, and the levels it takes. The last factor varies fastest.",
-        ),
-        may("design", Part::Table(&DESIGN), DESIGN.help),
-        may("exclude", Part::Exclusions, "Combinations that are not measured."),
-        may("machine", Part::Table(&MACHINE), "Settings of the machine itself."),
-        may("trace", Part::Table(&TRACE), TRACE.help),
-        may("protocol", Part::Table(&PROTOCOL), PROTOCOL.help),
-        may(
-            "comparison",
-            Part::Tables(&COMPARISON, limit::BLOCKS),
-            "What is compared. Left out: every condition with the first, in the workload's main metric.",
-        ),
-    ],
-};
+/// Declares a table: its name in the schema, its help, and its keys. Of each key: whether a file
+/// `must` or `may` have it, or may `vary` it as a factor too; its values; its help.
+macro_rules! table {
+    ($table:ident $name:literal: $help:literal $($need:ident $key:ident: $part:expr, $of_key:expr;)+) => {
+        pub(crate) const $table: Table =
+            Table { name: $name, help: $help, rows: &[$($need(stringify!($key), $part, $of_key)),+] };
+    };
+}
 
-pub(crate) const GUEST: Table = Table {
-    name: "Guest",
-    help: "The virtual machines; all are alike.",
-    rows: &[
-        vary(
-            "kernel",
-            Part::Kernel,
-            "A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or `running`. Between machines a factor only: the release of a kernel that is installed there, or `running` for the one that they boot by default. Default: running.",
-        ),
-        vary(
-            "command_line",
-            Part::CommandLine,
-            "What is added to the kernel's command line. Default: nothing.",
-        ),
-        vary("vcpus", Part::Number("Vcpus", limit::VCPUS), "Its CPUs. Default: 1."),
-        may("memory", Part::Memory, "Its memory: `\"512MiB\"`, `\"2GiB\"`. Default: 512MiB."),
-        vary("nic", Part::Word(Nic::VOCABULARY), "Its network interface. Default: virtio-net."),
-        may(
-            "acceleration",
-            Part::Word(Acceleration::VOCABULARY),
-            "How its instructions are executed. Default: auto.",
-        ),
-        may("pin", Part::Switch, "Whether its CPUs stay on the CPUs of its side. Default: on."),
-        vary(
-            "copies",
-            Part::Word(Copies::VOCABULARY),
-            "Exact mode: whether its kernel copies and clears memory by eight bytes, or by string instructions, which count one instruction per byte. Default: words.",
-        ),
-    ],
-};
+table! { STUDY "netassay study": "A netassay study: a question, a testbed, traffic, what is varied, how often it is measured, and what is compared."
+    must name: Part::Name, "The name, of letters, digits, `-`, `_` and `.`.";
+    must question: Part::Sentence, "The question the study asks, in one line.";
+    may scenario: SCENARIO, "The kind of testbed. Required, unless it is a factor.";
+    may inside: Part::Word(TestbedPlace::VOCABULARY),
+        "`guest`: the whole testbed stands inside one virtual machine.";
+    may exact: SWITCH,
+        "Whether instructions are counted instead of time: one emulated virtual machine, the same figures everywhere. Default: off.";
+    may guest: Part::Table(&GUEST), "The virtual machines.";
+    may underlay: Part::Table(&UNDERLAY), "What carries the tunnel.";
+    must workload: Part::Workloads, "The traffic. Several become the factor `workload`.";
+    may factors: Part::Factors, "What is varied, and the levels it takes. The last factor varies fastest.";
+    may design: Part::Table(&DESIGN), DESIGN.help;
+    may exclude: Part::Exclusions, "Combinations that are not measured.";
+    may machine: Part::Table(&MACHINE), "Settings of the machine itself.";
+    may trace: Part::Table(&TRACE), TRACE.help;
+    may protocol: Part::Table(&PROTOCOL), PROTOCOL.help;
+    may comparison: Part::Tables(&COMPARISON, limit::BLOCKS),
+        "What is compared. Left out: every condition with the first, in the workload's main metric.";
+}
 
-pub(crate) const UNDERLAY: Table = Table {
-    name: "Underlay",
-    help: "The interfaces under the tunnel.",
-    rows: &[
-        vary("family", FAMILY, "The version of IP that carries the tunnel. Default: ipv4."),
-        vary("mtu", MTU, "Their MTU in bytes. Default: as the scenario makes them."),
-    ],
-};
+table! { GUEST "Guest": "The virtual machines; all are alike."
+    vary kernel: Part::Kernel,
+        "A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or `running`. Between machines a factor only: the release of a kernel that is installed there, or `running` for the one that they boot by default. Default: running.";
+    vary command_line: Part::CommandLine, "What is added to the kernel's command line. Default: nothing.";
+    vary vcpus: Part::Shaped("Vcpus", limit::VCPUS), "Its CPUs. Default: 1.";
+    may memory: Part::Memory, "Its memory: `\"512MiB\"`, `\"2GiB\"`. Default: 512MiB.";
+    vary nic: Part::Word(Nic::VOCABULARY), "Its network interface. Default: virtio-net.";
+    may acceleration: Part::Word(Acceleration::VOCABULARY),
+        "How its instructions are executed. Default: auto.";
+    may pin: SWITCH, "Whether its CPUs stay on the CPUs of its side. Default: on.";
+    vary copies: Part::Word(Copies::VOCABULARY),
+        "Exact mode: whether its kernel copies and clears memory by eight bytes, or by string instructions, which count one instruction per byte. Default: words.";
+}
 
-pub(crate) const DESIGN: Table = Table {
-    name: "Design",
-    help: "Offloads that go on and off, and in which combinations.",
-    rows: &[
-        must("kind", Part::Word(DesignKind::VOCABULARY), "Which combinations."),
-        must(
-            "offloads",
-            Part::Offloads,
-            "The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in which they go off.",
-        ),
-        may("most", Part::Number("Most", limit::MOST), "(fractional) the most combinations. Default: 32."),
-    ],
-};
+table! { UNDERLAY "Underlay": "The interfaces under the tunnel."
+    vary family: FAMILY, "The version of IP that carries the tunnel. Default: ipv4.";
+    vary mtu: MTU, "Their MTU in bytes. Default: as the scenario makes them.";
+}
 
-pub(crate) const PROTOCOL: Table = Table {
-    name: "Protocol",
-    help: "How often and in which order the conditions are measured.",
-    rows: &[
-        may(
-            "boots",
-            Part::Counted("Boots", limit::BOOTS, &BOOTS),
-            "Fresh starts of every host: the unit of replication. Default: 3. Between machines a table says what a start is: `{ how = \"reboot\", count = 3 }`.",
-        ),
-        may(
-            "warmup",
-            Part::Number("Warmup", limit::WARMUP),
-            "Warm-up runs of each condition in each boot. Default: 1.",
-        ),
-        may(
-            "runs",
-            Part::Number("Runs", limit::RECORDED),
-            "Recorded runs of each condition in each boot. Default: 10.",
-        ),
-        may(
-            "order",
-            Part::Word(Order::VOCABULARY),
-            "The order of the runs inside a boot. Default: interleaved.",
-        ),
-        may("seed", Part::Number("Seed", limit::SEED), "The seed of the random order. Default: 1."),
-        may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
-        may(
-            "alternate",
-            Part::OrWord("Turn", limit::TURN, WhetherTurns::VOCABULARY),
-            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `off`: each condition has runs of its own. `auto`: turns of 100 ms if any conditions can take turns, nothing is lost that is counted for whole flows, and turns are known to find what runs find; otherwise as `off`. Default: auto.",
-        ),
-        may(
-            "settle",
-            Part::Shaped("Settle", limit::SETTLE),
-            "The first part of each turn, which is not counted; at most half of a turn. More is left out where a switch is seen to act longer. Default: a fifth of a turn.",
-        ),
-        may(
-            "apart",
-            Part::Switch,
-            "Whether conditions take turns in every second block of a boot only, and have runs of their own in the others: so that both ways can be compared. Default: off.",
-        ),
-    ],
-};
+table! { DESIGN "Design": "Offloads that go on and off, and in which combinations."
+    must kind: Part::Word(DesignKind::VOCABULARY), "Which combinations.";
+    must offloads: Part::Offloads,
+        "The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in which they go off.";
+    may most: Part::Shaped("Most", limit::MOST), "(fractional) the most combinations. Default: 32.";
+}
 
-pub(crate) const BOOTS: Table = Table {
-    name: "BootsOfAKind",
-    help: "How many boots, and what each of them starts afresh.",
-    rows: &[
-        may("count", Part::Number("Boots", limit::BOOTS), "How many. Default: 3."),
-        may(
-            "how",
-            Part::Word(BootKind::VOCABULARY),
-            "What a boot between machines (scenarios `ssh` and `ssh-vxlan`) starts afresh. Elsewhere each boot rebuilds the network namespaces or restarts the virtual machines, which is `reset`. Default: reset.",
-        ),
-    ],
-};
+table! { PROTOCOL "Protocol": "How often and in which order the conditions are measured."
+    may boots: Part::Counted("Boots", limit::BOOTS, &BOOTS),
+        "Fresh starts of every host: the unit of replication. Default: 3. Between machines a table says what a start is: `{ how = \"reboot\", count = 3 }`.";
+    may warmup: Part::Shaped("Warmup", limit::WARMUP),
+        "Warm-up runs of each condition in each boot. Default: 1.";
+    may runs: Part::Shaped("Runs", limit::RECORDED),
+        "Recorded runs of each condition in each boot. Default: 10.";
+    may order: Part::Word(Order::VOCABULARY), "The order of the runs inside a boot. Default: interleaved.";
+    may seed: Part::Shaped("Seed", limit::SEED), "The seed of the random order. Default: 1.";
+    may stop: Part::Table(&STOP), "When it may stop before the last boot. Default: never.";
+    may alternate: Part::OrWord("Turn", limit::TURN, WhetherTurns::VOCABULARY),
+        "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `off`: each condition has runs of its own. `auto`: turns of 100 ms if any conditions can take turns, nothing is lost that is counted for whole flows, and turns are known to find what runs find; otherwise as `off`. Default: auto.";
+    may settle: Part::Shaped("Settle", limit::SETTLE),
+        "The first part of each turn, which is not counted; at most half of a turn. More is left out where a switch is seen to act longer. Default: a fifth of a turn.";
+    may apart: SWITCH,
+        "Whether conditions take turns in every second block of a boot only, and have runs of their own in the others: so that both ways can be compared. Default: off.";
+}
 
-pub(crate) const STOP: Table = Table {
-    name: "Stop",
-    help: "Planned looks at the data; the study stops when every comparison is decided.",
-    rows: &[
-        may(
-            "bounds",
-            Part::Word(Bounds::VOCABULARY),
-            "How the error rate is spent over the looks. Default: obrien-fleming.",
-        ),
-        must("detect", Part::Share, "The smallest difference of interest, in % of the baseline."),
-        may(
-            "looks",
-            Part::Number("Looks", limit::LOOKS),
-            "How many looks, the one after the last boot included. Default: 5.",
-        ),
-    ],
-};
+table! { BOOTS "BootsOfAKind": "How many boots, and what each of them starts afresh."
+    may count: Part::Shaped("Boots", limit::BOOTS), "How many. Default: 3.";
+    may how: Part::Word(BootKind::VOCABULARY),
+        "What a boot between machines (scenarios `ssh` and `ssh-vxlan`) starts afresh. Elsewhere each boot rebuilds the network namespaces or restarts the virtual machines, which is `reset`. Default: reset.";
+}
 
-pub(crate) const TRACE: Table = Table {
-    name: "Trace",
-    help: "Paths of packets through the kernel that are traced behind each recorded run, with the same switches.",
-    rows: &[
-        must(
-            "paths",
-            Part::Words(KernelPath::VOCABULARY),
-            "The paths. Each workload has those of its protocol.",
-        ),
-        may(
-            "readers",
-            Part::Words(Waiting::VOCABULARY),
-            "What readers do until a packet is there; each path is traced with each of these. Default: awake.",
-        ),
-        may("batch", Part::Number("Batch", limit::BATCH), "Messages of a batch. Default: 4096."),
-        may(
-            "rounds",
-            Part::Number("Rounds", limit::ROUNDS),
-            "Batches without probes, with some, and with all. Default: 5.",
-        ),
-        may(
-            "profile",
-            Part::Switch,
-            "Whether the functions that take the CPU are sampled too, without probes. Default: false.",
-        ),
-    ],
-};
+table! { STOP "Stop": "Planned looks at the data; the study stops when every comparison is decided."
+    may bounds: Part::Word(Bounds::VOCABULARY),
+        "How the error rate is spent over the looks. Default: obrien-fleming.";
+    must detect: SHARE, "The smallest difference of interest, in % of the baseline.";
+    may looks: Part::Shaped("Looks", limit::LOOKS),
+        "How many looks, the one after the last boot included. Default: 5.";
+}
 
-pub(crate) const COMPARISON: Table = Table {
-    name: "Comparison",
-    help: "What is compared.",
-    rows: &[
-        may(
-            "baseline",
-            Part::Levels,
-            "The condition compared with: the level of every factor that varies. Default: the first condition.",
-        ),
-        may(
-            "equivalent",
-            Part::Share,
-            "Differences up to this share of the baseline do not matter: the verdict may be `equivalent`.",
-        ),
-        may(
-            "metric",
-            Part::Metric,
-            "The metric. Default: the workload's main one, in exact mode the kernel's instructions. A bare metric of a side (`cpu`) is the transmitter's.",
-        ),
-        may("only", Part::Levels, "The conditions that take part. Default: all."),
-    ],
-};
+table! { TRACE "Trace": "Paths of packets through the kernel that are traced behind each recorded run, with the same switches."
+    must paths: Part::Words(KernelPath::VOCABULARY), "The paths. Each workload has those of its protocol.";
+    may readers: Part::Words(Waiting::VOCABULARY),
+        "What readers do until a packet is there; each path is traced with each of these. Default: awake.";
+    may batch: Part::Shaped("Batch", limit::BATCH), "Messages of a batch. Default: 4096.";
+    may rounds: Part::Shaped("Rounds", limit::ROUNDS),
+        "Batches without probes, with some, and with all. Default: 5.";
+    may profile: SWITCH,
+        "Whether the functions that take the CPU are sampled too, without probes. Default: false.";
+}
+
+table! { COMPARISON "Comparison": "What is compared."
+    may baseline: Part::Levels,
+        "The condition compared with: the level of every factor that varies. Default: the first condition.";
+    may equivalent: SHARE,
+        "Differences up to this share of the baseline do not matter: the verdict may be `equivalent`.";
+    may metric: Part::Metric,
+        "The metric. Default: the workload's main one, in exact mode the kernel's instructions. A bare metric of a side (`cpu`) is the transmitter's.";
+    may only: Part::Levels, "The conditions that take part. Default: all.";
+}
 
 pub(crate) const MACHINE: Table = Table {
     name: "Machine",
@@ -382,7 +260,7 @@ const GOVERNOR: KeyRow =
     vary("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
 const CPU_LATENCY: KeyRow = vary(
     "cpu_latency",
-    Part::Number("CpuLatency", limit::CPU_LATENCY),
+    Part::Shaped("CpuLatency", limit::CPU_LATENCY),
     "How long a CPU may take to wake up, in µs: idle states that take longer are not entered. 0: it does not sleep.",
 );
 const PLACEMENT_KEY: KeyRow = vary(
@@ -404,9 +282,9 @@ pub(crate) const PLACEMENT: Table = Table {
     rows: &[
         must(
             "irq",
-            Part::Number("Cpu", limit::CPU),
+            Part::Shaped("Cpu", limit::CPU),
             "The CPU that handles the interrupts of the interface, or receives for one without interrupts.",
         ),
-        must("traffic", Part::Number("Cpu", limit::CPU), "The CPU of the threads that send and receive."),
+        must("traffic", Part::Shaped("Cpu", limit::CPU), "The CPU of the threads that send and receive."),
     ],
 };

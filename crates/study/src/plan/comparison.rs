@@ -76,7 +76,6 @@ pub(crate) fn resolve(
     }
 }
 
-/// The one condition among `members` that is the baseline.
 fn baseline(
     request: &ComparisonRequest,
     members: &[&(Cell, &Condition)],

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use words::{Copies, DeviceSetting, Family, Field, Side, Tuning, TuningKey, Value, Workload, feature};
+use words::{Copies, DeviceSetting, Family, Field, Side, Tuning, Value, Workload, feature};
 
-use crate::model::{BootState, Cell, Factor, Name, Offloads, Scope, Study, Subject};
+use crate::model::{BootState, Cell, Factor, Name, Offloads, Study, Subject};
 
 /// A combination of levels, and its requests to the testbed and to the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,47 +159,33 @@ impl SideSettings {
     /// The settings of a side under these levels. The most specific wins: a side over both, then a
     /// feature by its kernel name over a group, then any feature over the offloads as a whole.
     pub(crate) fn from_levels(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
-        let concerns =
-            |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);
+        let concerns = |(factor, _): &&(&Factor, &Value)| {
+            let scope = factor.subject.scope();
+            scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side)
+        };
+        let mut levels: Vec<&(&Factor, &Value)> = levels.iter().filter(concerns).collect();
+        levels.sort_by_key(|(factor, _)| {
+            let features = match &factor.subject {
+                Subject::Feature(_, names) => names.len(),
+                _ => 0,
+            };
+            (factor.subject.scope().side.is_some(), std::cmp::Reverse(features))
+        });
         let mut settings = Self::default();
-        let mut offloads_by_side = false;
-        let mut device: BTreeMap<DeviceSetting, (bool, Option<u32>)> = BTreeMap::new();
-        let mut tuned: BTreeMap<TuningKey, (bool, &Value)> = BTreeMap::new();
-        let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
         for (factor, level) in levels {
             match (&factor.subject, level) {
-                (Subject::Offloads(scope), _)
-                    if concerns(*scope) && (scope.side.is_some() || !offloads_by_side) =>
-                {
-                    settings.offloads.set(level);
-                    offloads_by_side = scope.side.is_some();
+                (Subject::Offloads(_), _) => settings.offloads.set(level),
+                (Subject::Device(_, setting), _) => {
+                    // Without a value, which `default` has not, it stays as it is.
+                    settings.device.remove(setting);
+                    settings.device.extend(setting.of_level(level).map(|value| (*setting, value)));
                 }
-                (Subject::Device(scope, setting), level) if concerns(*scope) => {
-                    let by_side = scope.side.is_some();
-                    let known = device.entry(*setting).or_insert((by_side, None));
-                    if by_side >= known.0 {
-                        *known = (by_side, setting.of_level(level));
-                    }
-                }
-                (Subject::Tuning(scope, key), level) if concerns(*scope) => {
-                    let own = (scope.side.is_some(), *level);
-                    let known = tuned.entry(*key).or_insert(own);
-                    if own.0 >= known.0 {
-                        *known = own;
-                    }
-                }
-                (Subject::Feature(scope, names), Value::Switch(on)) if concerns(*scope) => {
-                    switches.push((scope.side.is_some(), names.len(), names.as_slice(), *on));
+                (Subject::Tuning(_, key), _) => settings.tuning.set(*key, level),
+                (Subject::Feature(_, names), Value::Switch(on)) => {
+                    settings.features.extend(names.iter().map(|name| ((*name).to_owned(), *on)));
                 }
                 _ => {}
             }
-        }
-        settings.device =
-            device.into_iter().filter_map(|(setting, (_, value))| Some((setting, value?))).collect();
-        tuned.into_iter().for_each(|(key, (_, level))| settings.tuning.set(key, level));
-        switches.sort_by_key(|(by_side, names, ..)| (*by_side, std::cmp::Reverse(*names)));
-        for (_, _, names, on) in switches {
-            settings.features.extend(names.iter().map(|name| ((*name).to_owned(), on)));
         }
         settings
     }
@@ -208,6 +194,7 @@ impl SideSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Scope;
 
     /// The settings of both sides under these levels: name, side, level.
     fn settings(levels: &[(&str, Option<Side>, &str)]) -> [SideSettings; 2] {

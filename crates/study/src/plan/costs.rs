@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use words::Kind;
 
 use crate::model::{BootState, Protocol};
 use crate::plan::{Condition, Plan};
@@ -76,12 +75,8 @@ impl Costs {
     /// Costs that were measured elsewhere.
     pub fn stated(plan: &Plan) -> Self {
         let guests = plan.conditions.iter().any(|condition| condition.boot.guest.is_some());
-        let run = match (plan.exact, guests) {
-            (true, _) => EXACT_RUN,
-            (false, true) => GUEST_RUN,
-            (false, false) => RUN,
-        };
-        let run = run.saturating_add(traced(plan, traces(plan.exact, guests)));
+        let (run, _, trace) = stated(plan.exact, guests);
+        let run = run.saturating_add(traced(plan, trace));
         Self { run, measured: Vec::new(), exact: plan.exact, trying: Duration::ZERO }
     }
 
@@ -100,12 +95,7 @@ impl Costs {
     /// The time of a boot in this state.
     pub fn boot(&self, state: &BootState) -> Duration {
         let measured = self.measured.iter().find(|(known, _)| known == state);
-        let stated = match (self.exact, &state.guest) {
-            (true, _) => EXACT_BOOT,
-            (false, Some(_)) => GUEST_BOOT,
-            (false, None) => BOOT,
-        };
-        measured.map_or(stated, |(_, time)| *time)
+        measured.map_or(stated(self.exact, state.guest.is_some()).1, |(_, time)| *time)
     }
 
     /// The ramp and window of a run of each condition; of a search for a rate those of its trials,
@@ -129,44 +119,41 @@ impl Costs {
 
     /// The duration of a plan with these costs.
     pub fn expect(&self, plan: &Plan, protocol: &Protocol) -> Expected {
-        let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
         let sum =
             |times: &mut dyn Iterator<Item = Duration>| times.fold(Duration::ZERO, Duration::saturating_add);
         let runs = protocol.warmup.saturating_add(protocol.runs).saturating_mul(protocol.boots);
+        let boots = sum(&mut plan.states().iter().map(|state| self.boot(state)));
         Expected {
-            windows: times(sum(&mut self.windows(plan).into_iter()), runs),
-            beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs),
-            boots: times(sum(&mut plan.states().iter().map(|state| self.boot(state))), protocol.boots),
+            windows: sum(&mut self.windows(plan).into_iter()).saturating_mul(runs),
+            beside: sum(&mut plan.conditions.iter().map(|_| self.run)).saturating_mul(runs),
+            boots: boots.saturating_mul(protocol.boots),
             trying: self.trying,
         }
+    }
+}
+
+/// The stated time of a run, of a boot and of a trace.
+fn stated(exact: bool, guests: bool) -> (Duration, Duration, [Duration; 2]) {
+    match (exact, guests) {
+        (true, _) => (EXACT_RUN, EXACT_BOOT, EXACT_TRACE),
+        (false, true) => (GUEST_RUN, GUEST_BOOT, TRACE),
+        (false, false) => (RUN, BOOT, TRACE_HERE),
     }
 }
 
 /// The time of the traces behind a run, as the mean of all runs: warm-ups are not traced.
 fn traced(plan: &Plan, [once, message]: [Duration; 2]) -> Duration {
     let Some(tracing) = &plan.tracing else { return Duration::ZERO };
-    let trace = one_trace([once, message], tracing.batch, tracing.rounds);
-    let kinds = plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
-    let traces: usize = kinds.clone().map(|kind| tracing.of_kind(kind).count()).sum();
-    let is_sampled =
-        |kind: Kind| tracing.of_kind(kind).filter(move |one| tracing.samples(kind, *one)).count();
-    let profiles: usize = kinds.map(is_sampled).sum();
+    let trace = message.saturating_mul(tracing.batch).saturating_mul(tracing.rounds).saturating_add(once);
+    let (mut traces, mut profiles) = (0, 0);
+    for kind in plan.conditions.iter().map(|condition| condition.workload.traffic.kind) {
+        traces += tracing.of_kind(kind).count();
+        profiles += tracing.of_kind(kind).filter(|one| tracing.samples(kind, *one)).count();
+    }
     let protocol = &plan.asked.protocol;
     let runs = f64::from(protocol.runs) / f64::from(protocol.runs.saturating_add(protocol.warmup).max(1));
     let all = trace.mul_f64(traces as f64) + PROFILE.mul_f64(profiles as f64);
     all.mul_f64(runs / plan.conditions.len().max(1) as f64)
-}
-
-fn traces(exact: bool, guests: bool) -> [Duration; 2] {
-    match (exact, guests) {
-        (true, _) => EXACT_TRACE,
-        (false, true) => TRACE,
-        (false, false) => TRACE_HERE,
-    }
-}
-
-fn one_trace([once, message]: [Duration; 2], batch: u32, rounds: u32) -> Duration {
-    message.saturating_mul(batch).saturating_mul(rounds).saturating_add(once)
 }
 
 /// The duration of a plan that was not tried here.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use words::{DeviceSetting, Family, KEYS, Kind, Scenario, Side, Traffic, VXLAN_OVERHEAD, Value};
 
 use crate::model::{
-    Cell, ComparisonRequest, Dropped, Factor, Name, NameWord, Offloads, Scope, Study, Subject,
+    Cell, ComparisonRequest, Dropped, Exclusion, Factor, Name, NameWord, Offloads, Scope, Study, Subject,
 };
 use crate::plan::{Condition, Plan, PlannedQuestion, comparison};
 
@@ -34,10 +34,8 @@ impl Draft {
             condition.label = label(study, &cell, &condition);
             let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
             // The file's reason comes before that of a rule.
-            match exclusion
-                .map(|exclusion| exclusion.why())
-                .or_else(|| forbids(&condition, study.exact, study.tracing.is_some()))
-            {
+            let forbidden = || forbids(&condition, study.exact, study.tracing.is_some());
+            match exclusion.map(Exclusion::why).or_else(forbidden) {
                 Some(why) => excluded.push((condition.label, why)),
                 None => {
                     condition.index = draft.conditions.len();
@@ -228,7 +226,6 @@ pub(crate) fn uncarried(kind: Kind, scenario: Scenario) -> Option<(String, &'sta
     }
 }
 
-/// Why a condition cannot be reached, if it cannot.
 pub(crate) fn forbids(condition: &Condition, is_exact: bool, is_traced: bool) -> Option<String> {
     let (workload, traffic) = (&condition.workload, &condition.workload.traffic);
     if let Some((why, _)) = uncarried(traffic.kind, condition.boot.scenario) {

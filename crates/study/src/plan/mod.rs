@@ -11,7 +11,6 @@ mod settled;
 pub(crate) mod turns;
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
 use serde::de::Error as _;
@@ -19,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use words::{CongestionControl, Family};
 
-use crate::model::{BootKind, BootState, Design, Dropped, LooksDropped, Protocol, Tracing};
+use crate::model::{BootKind, BootState, Design, Dropped, LooksDropped, Protocol, Tracing, limit};
 use crate::plan::comparison::Comparison;
 use crate::plan::effective::Effective;
 
@@ -101,7 +100,7 @@ impl Plan {
             return Err(serde_json::Error::custom("its parts do not fit each other"));
         }
         // Pages loop over all planned runs.
-        if !plan.asked.protocol.is_possible(conditions) {
+        if plan.asked.protocol.total_runs(conditions) > limit::RUNS {
             return Err(serde_json::Error::custom("it has more runs than a study can have"));
         }
         Ok(plan)
@@ -215,31 +214,20 @@ impl Plan {
 
 /// The first condition with the state and the traffic of each condition.
 fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<usize> {
+    let traffic = |index: usize| {
+        let Condition { workload, family, boot, .. } = &conditions[index];
+        (workload, family, conditions[index].twin(), boot)
+    };
     let mut by_state: HashMap<&S, Vec<usize>> = HashMap::new();
-    (0..conditions.len())
-        .map(|index| {
-            let Some(state) = states.get(index) else { return index };
-            match by_state.entry(state) {
-                Entry::Vacant(entry) => {
-                    entry.insert(vec![index]);
-                    index
-                }
-                Entry::Occupied(mut entry) => {
-                    let twin = |first: &usize| same_traffic(&conditions[*first], &conditions[index]);
-                    if let Some(first) = entry.get().iter().copied().find(twin) {
-                        return first;
-                    }
-                    entry.get_mut().push(index);
-                    index
-                }
-            }
+    let mut first = |index: usize| {
+        let Some(state) = states.get(index) else { return index };
+        let known = by_state.entry(state).or_default();
+        known.iter().copied().find(|first| traffic(*first) == traffic(index)).unwrap_or_else(|| {
+            known.push(index);
+            index
         })
-        .collect()
-}
-
-fn same_traffic(one: &Condition, other: &Condition) -> bool {
-    (&one.workload, one.family, one.twin(), &one.boot)
-        == (&other.workload, other.family, other.twin(), &other.boot)
+    };
+    (0..conditions.len()).map(&mut first).collect()
 }
 
 /// A comparison under new numbers; `None` if it has no conditions left.

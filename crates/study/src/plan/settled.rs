@@ -5,11 +5,9 @@ use std::collections::HashMap;
 
 use words::Side;
 
+use crate::model::design::{OFF, ON};
 use crate::model::{Design, Dropped, Offload, Unreachable};
 use crate::plan::{Condition, Plan, SideSettings, draft};
-
-const ON: &str = "on";
-const OFF: &str = "off";
 
 impl Condition {
     /// Which of a design's factors it has on.
@@ -47,9 +45,10 @@ impl Condition {
                 (Side::Transmitter, true) => &mut self.underlay.transmitter,
                 (Side::Receiver, true) => &mut self.underlay.receiver,
             };
-            let of_factor = |(name, _): &(&String, &mut bool)| offload.features.contains(&name.as_str());
-            for (_, now) in settings.features.iter_mut().filter(of_factor).filter(|(_, now)| **now == was) {
-                *now = on;
+            for (name, now) in &mut settings.features {
+                if *now == was && offload.features.contains(&name.as_str()) {
+                    *now = on;
+                }
             }
         }
     }
@@ -58,9 +57,7 @@ impl Condition {
     /// or altogether. Its settings stay: they led to this state.
     fn rename(&mut self, old: &Design, new: &Design, reads: &[Option<bool>]) {
         let was = self.designed(old);
-        let levels = new.factors.iter().zip(reads).filter_map(|(name, on)| Some((name.clone(), (*on)?)));
-        let (factors, on): (Vec<String>, Vec<bool>) = levels.unzip();
-        let new = &Design { factors, ..new.clone() };
+        let (new, on) = new.of_states(reads);
         // The design's word is the last.
         if let Some((_, rest)) = self.label.words().split_last() {
             self.label = [rest, &[new.word(&on)]].concat().into();
@@ -75,14 +72,19 @@ impl Condition {
         self.levels.extend(levels.map(|(name, on)| (name.clone(), if on { ON } else { OFF }.to_owned())));
     }
 
-    /// Its levels outside of the design.
     fn undesigned(&self, design: &Design) -> Vec<(String, String)> {
         self.levels.iter().filter(|(name, _)| !design.factors.contains(name)).cloned().collect()
     }
 }
 
 impl Design {
-    /// The design without these factors.
+    /// The design of the factors that have a state, and their states.
+    fn of_states(&self, states: &[Option<bool>]) -> (Self, Vec<bool>) {
+        let known = self.factors.iter().zip(states).filter_map(|(name, on)| Some((name.clone(), (*on)?)));
+        let (factors, on) = known.unzip();
+        (Self { factors, ..self.clone() }, on)
+    }
+
     fn without(&self, dropped: Vec<Dropped>) -> Self {
         let is_dropped = |name: &str| dropped.iter().any(|gone| gone.label == name);
         let stays = |pair: &&[String; 2]| !pair.iter().any(|name| is_dropped(name));
@@ -115,22 +117,21 @@ impl Plan {
             return (self, numbers);
         };
         let mut design = old.without(dropped.clone());
-        let left = |on: &[Option<bool>]| -> Vec<Option<bool>> {
-            let stays = |name: &&String| design.factors.contains(name);
-            old.factors.iter().zip(on).filter(|(name, _)| stays(name)).map(|(_, on)| *on).collect()
+        let stays: Vec<bool> = old.factors.iter().map(|name| design.factors.contains(name)).collect();
+        let left = |on: OnOff| -> OnOff {
+            on.into_iter().zip(&stays).filter(|(_, stays)| **stays).map(|(on, _)| on).collect()
         };
         // An offload that the scenario does not have was not requested.
-        let asked_of = |condition: &Condition| -> Vec<Option<bool>> {
+        let states = |condition: &Condition| {
             let asked = condition.designed(&old).into_iter().map(Some);
-            let Some(reads) = reads.get(condition.index) else { return left(&asked.collect::<Vec<_>>()) };
-            left(&asked.zip(reads).map(|(asked, read)| asked.filter(|_| read.is_some())).collect::<Vec<_>>())
+            let Some(reads) = reads.get(condition.index) else {
+                let asked = left(asked.collect());
+                return (asked.clone(), asked);
+            };
+            let asked = asked.zip(reads).map(|(asked, read)| asked.filter(|_| read.is_some()));
+            (left(asked.collect()), left(reads.clone()))
         };
-        let asked: Vec<Vec<Option<bool>>> = self.conditions.iter().map(asked_of).collect();
-        let reads: Vec<Vec<Option<bool>>> = asked
-            .iter()
-            .enumerate()
-            .map(|(index, asked)| reads.get(index).map_or(asked.clone(), |on| left(on)))
-            .collect();
+        let (asked, reads): (Vec<OnOff>, Vec<OnOff>) = self.conditions.iter().map(states).unzip();
 
         // The condition that stays for each state of each group.
         let mut kept: HashMap<State<'_>, usize> = HashMap::new();
@@ -148,13 +149,9 @@ impl Plan {
         }
         draft::make_unique(&mut plan.conditions);
         for (asked, reads, count) in unreachable(&asked, &reads) {
-            let own = |states: &[Option<bool>]| -> (Vec<String>, Vec<bool>) {
-                let of = design.factors.iter().zip(states);
-                of.filter_map(|(name, on)| Some((name.clone(), (*on)?))).unzip()
-            };
             let words = |states: &[Option<bool>]| {
-                let (factors, on) = own(states);
-                Design { factors, ..design.clone() }.words(&on)
+                let (own, on) = design.of_states(states);
+                own.words(&on)
             };
             let of = if count == 1 { String::new() } else { format!(", in {count} conditions") };
             let why = format!("reads back as `{}`{of}", words(reads));

@@ -32,7 +32,6 @@ impl Plan {
     }
 }
 
-/// The turns of a flow.
 pub(crate) fn length(conditions: usize, alternate: Alternate, window: Duration) -> usize {
     let in_block = 2 * conditions * conditions + 1;
     in_block.saturating_mul(blocks(conditions, alternate, window) as usize)
@@ -92,7 +91,6 @@ fn walk(conditions: usize, random: &mut ChaCha12Rng) -> Vec<usize> {
 /// The conditions of a plan, or of its draft, by the flow that they can share: each is in one.
 #[derive(Debug, Clone)]
 pub struct Flows {
-    /// The flow of each condition.
     of: Vec<usize>,
     flows: Vec<Vec<usize>>,
 }
@@ -113,7 +111,6 @@ impl Flows {
         all
     }
 
-    /// Each condition in one of its own.
     fn separate(conditions: usize) -> Self {
         Self { of: (0..conditions).collect(), flows: (0..conditions).map(|index| vec![index]).collect() }
     }

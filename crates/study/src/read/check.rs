@@ -1,68 +1,56 @@
 //! Errors of a whole file, each part of which is valid by itself.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::time::Duration;
 
 use words::metric::Metric;
 use words::{Doubt, KEYS, MOST_IN_TURNS, MOST_TURNS, Scenario, Side, format_duration, suggest};
 
-use crate::model::{Alternate, ComparisonRequest, Order, Study, combinations, limit};
+use crate::model::{Alternate, Order, Study, combinations, limit};
 use crate::plan::comparison::resolve;
 use crate::plan::{Condition, Draft, Flows, draft, turns};
 use crate::read::{Problems, comparison, factor, workload};
+
+/// The first of these reasons, if nothing is without one.
+fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
+    reasons.collect::<Option<Vec<R>>>()?.into_iter().next()
+}
 
 /// Reports traffic that no scenario of the study can carry. If some can, the plan leaves out the
 /// others.
 pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
-        let misfits: Option<Vec<_>> =
-            scenarios.iter().map(|scenario| draft::uncarried(kind, *scenario)).collect();
-        if let Some((message, help)) = misfits.and_then(|misfits| misfits.into_iter().next()) {
-            problems.report(read.kind.clone(), message, help);
+        if let Some((message, help)) = of_all(scenarios.iter().map(|one| draft::uncarried(kind, *one))) {
+            problems.report(read.place_of("kind"), message, help);
         }
     }
 }
 
-/// Reports levels that no workload of the study can have. If some can, the plan leaves out the
-/// others.
-pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
-    for read in factors {
-        for (index, place) in read.levels.iter().enumerate() {
-            let Some(key) = read.factor.subject.key() else { continue };
-            let value = read.factor.level(index);
-            let misfits: Option<Vec<_>> =
-                workloads.iter().map(|read| key.misfit(value, read.workload.traffic.kind)).collect();
-            if let Some(first) = misfits.and_then(|misfits| misfits.into_iter().next()) {
-                problems.report(place.clone(), first.why, first.help);
-            }
+/// Reports settings of workloads that exact mode does not support, and levels that no workload of
+/// the study, or none in exact mode, can have. If some can, the plan leaves out the others.
+pub(crate) fn settings(
+    workloads: &[workload::Read],
+    factors: &[factor::Read],
+    exact: bool,
+    problems: &mut Problems,
+) {
+    for read in workloads.iter().filter(|_| exact) {
+        for misfit in read.workload.traffic.exact_misfits() {
+            problems.report(read.place_of(misfit.key), misfit.why, misfit.help);
         }
     }
-}
-
-/// Reports settings that exact mode does not support. Of levels, those that no workload can have
-/// there; if some can, the plan leaves out the others.
-pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
-    let mut found = Vec::new();
-    for read in workloads {
-        let place = |key| if key == "kind" { read.kind.clone() } else { read.place_of(key) };
-        let misfits = read.workload.traffic.exact_misfits();
-        found.extend(misfits.into_iter().map(|misfit| (place(misfit.key), Some(misfit))));
-    }
+    let kinds = || workloads.iter().map(|read| read.workload.traffic.kind);
     for read in factors {
         let Some(key) = read.factor.subject.key() else { continue };
         for (index, place) in read.levels.iter().enumerate() {
             let value = read.factor.level(index);
-            let kinds = workloads.iter().map(|read| read.workload.traffic.kind);
-            let misfits = kinds
-                .filter(|kind| key.misfit(value, *kind).is_none())
-                .map(|kind| key.exact_misfit(value, kind));
-            let of_all = misfits.collect::<Option<Vec<_>>>();
-            found.push((place.clone(), of_all.and_then(|misfits| misfits.into_iter().next())));
+            let able = kinds().filter(|kind| key.misfit(value, *kind).is_none());
+            let in_exact_mode = of_all(able.map(|kind| key.exact_misfit(value, kind))).filter(|_| exact);
+            if let Some(misfit) = of_all(kinds().map(|kind| key.misfit(value, kind))).or(in_exact_mode) {
+                problems.report(place.clone(), misfit.why, misfit.help);
+            }
         }
-    }
-    for (place, misfit) in found.into_iter().filter_map(|(place, misfit)| Some((place, misfit?))) {
-        problems.report(place, misfit.why, misfit.help);
     }
 }
 
@@ -92,21 +80,30 @@ pub(crate) fn plan(
         problems.report(place_of(study, "[factors]"), message, "use fewer factors or levels");
         return None;
     }
-    exclusions_act(study, places.exclusions, problems);
+    let mut left: Vec<combinations::Cell> = study.cells().collect();
+    for (exclusion, place) in study.exclusions.iter().zip(places.exclusions) {
+        let before = left.len();
+        left.retain(|cell| !exclusion.selection.chooses(cell));
+        if left.len() == before {
+            let message = "this excludes nothing: earlier exclusions exclude the same conditions";
+            problems.report(place.clone(), message, "remove it");
+        }
+    }
     let draft = Draft::from_study(study);
     if draft.conditions.is_empty() {
-        let mut reasons: Vec<&str> = draft.excluded.iter().map(|dropped| dropped.why.as_str()).collect();
-        reasons.sort_unstable();
-        reasons.dedup();
-        problems.report(
-            place_of(study, "[factors]"),
-            "no condition is left to measure",
-            format!("all are excluded: {}", reasons.join("; ")),
-        );
+        let reasons: BTreeSet<&str> = draft.excluded.iter().map(|dropped| dropped.why.as_str()).collect();
+        let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
+        let message = "no condition is left to measure";
+        problems.report(place_of(study, "[factors]"), message, format!("all are excluded: {reasons}"));
         return None;
     }
     sizes(study, &draft, workloads, factors, problems);
-    states(&draft, places.stop.clone(), problems);
+    if draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot) {
+        let message =
+            "`stop` needs boots that measure every condition, and here each boot measures only some of them";
+        let help = "remove `stop`, or the factors that need a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
+        problems.report(places.stop.clone(), message, help);
+    }
     let obstacle = study.protocol.alternate.and_then(|alternate| {
         let doubt = || places.turns.is_none().then(|| Obstacle::doubted(&draft)).flatten();
         Obstacle::find(study, &draft, alternate).or_else(doubt)
@@ -125,35 +122,6 @@ pub(crate) fn plan(
     obstacle
 }
 
-/// Reports exclusions without an effect.
-fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problems) {
-    let mut left: Vec<combinations::Cell> = study.cells().collect();
-    for (exclusion, place) in study.exclusions.iter().zip(places) {
-        let before = left.len();
-        left.retain(|cell| !exclusion.selection.chooses(cell));
-        if left.len() == before {
-            problems.report(
-                place.clone(),
-                "this excludes nothing: earlier exclusions exclude the same conditions",
-                "remove it",
-            );
-        }
-    }
-}
-
-/// Reports a study that may stop early, but whose boots measure different conditions.
-fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
-    let Some(place) = stop else { return };
-    let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
-    if differ {
-        let message =
-            "`stop` needs boots that measure every condition, and here each boot measures only some of them";
-        let help = "remove `stop`, or the factors that need a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
-        problems.report(place, message, help);
-    }
-}
-
-/// Reports a plan that is too large.
 fn sizes(
     study: &Study,
     draft: &Draft,
@@ -162,8 +130,7 @@ fn sizes(
     problems: &mut Problems,
 ) {
     let protocol = &study.protocol;
-    let runs = (u64::from(protocol.warmup) + u64::from(protocol.runs)) * u64::from(protocol.boots);
-    let runs = runs.saturating_mul(draft.conditions.len() as u64);
+    let runs = protocol.total_runs(draft.conditions.len());
     if runs > limit::RUNS {
         let message = format!("the study has {runs} runs: at most {} are allowed", limit::RUNS);
         problems.report(place_of(study, "[protocol]"), message, "use fewer boots, runs or conditions");
@@ -195,7 +162,6 @@ fn place_of(study: &Study, header: &str) -> Range<usize> {
 /// Why conditions cannot, or should not, take turns in one flow.
 pub(crate) struct Obstacle {
     pub(crate) why: String,
-    /// The remedy.
     pub(crate) way: String,
     /// Whether nothing that the study varies can be switched in flight.
     pub(crate) nothing_shared: bool,
@@ -206,7 +172,6 @@ impl Obstacle {
         Self { why: why.into(), way: way.into(), nothing_shared: false }
     }
 
-    /// Why they cannot.
     pub(crate) fn find(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Self> {
         let flows = Flows::among(&draft.conditions);
         let most = flows.shared().map(<[usize]>::len).max().unwrap_or(0);
@@ -219,6 +184,8 @@ impl Obstacle {
         let turns = turns.max().unwrap_or(0);
         let held = |flow: &[usize]| draft.conditions[flow[0]].workload.traffic.held_by_path();
         let held = flows.shared().map(held).max().unwrap_or_default();
+        let scenarios = study.scenarios();
+        let of_whole_flows = |metric: &Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
         Some(if study.exact {
             Self::new("conditions take turns in time, and exact mode counts instructions", "remove `exact`")
         } else if study.tracing.is_some() {
@@ -228,7 +195,7 @@ impl Obstacle {
         } else if study.protocol.order == Order::Sequential {
             let why = "conditions that take turns are not measured one after the other";
             Self::new(why, "write `order = \"interleaved\"`")
-        } else if compares_whole_flows(study) {
+        } else if study.requests.iter().any(|request| request.metric.is_some_and(of_whole_flows)) {
             Self::new("what a comparison is about is counted for whole flows", "compare another metric")
         } else if most > MOST_IN_TURNS {
             let why = format!("{most} conditions would take turns in one flow: at most {MOST_IN_TURNS} can");
@@ -237,24 +204,18 @@ impl Obstacle {
             let why = format!("a flow would have {turns} turns: at most {MOST_TURNS} are allowed");
             Self::new(why, "write a longer `alternate`, or a shorter `duration` of the workload")
         } else if held > alternate.settle {
-            Self::held(held, alternate.settle)
+            // Data that one turn sends may arrive in the counted part of the next one.
+            let (held_for, settled) = (format_duration(held), format_duration(alternate.settle));
+            let why = format!(
+                "the path holds packets for up to {held_for} there and back, and only {settled} of a turn are not counted"
+            );
+            let longer = format_duration(held.saturating_mul(2));
+            let way = format!("write `alternate = \"{longer}\"` and `settle = \"{held_for}\"`");
+            let is_possible = held <= limit::LONGEST_SETTLE;
+            Self::new(why, if is_possible { way } else { "use a shorter `path_delay`".to_owned() })
         } else {
             return None;
         })
-    }
-
-    /// Data that one turn sends may arrive in the counted part of the next one.
-    fn held(held: Duration, settle: Duration) -> Self {
-        let (held_for, settled) = (format_duration(held), format_duration(settle));
-        let why = format!(
-            "the path holds packets for up to {held_for} there and back, and only {settled} of a turn are not counted"
-        );
-        let way = if held <= limit::LONGEST_SETTLE {
-            format!("write `alternate = \"{}\"` and `settle = \"{held_for}\"`", format_duration(held * 2))
-        } else {
-            "use a shorter `path_delay`".to_owned()
-        };
-        Self::new(why, way)
     }
 
     /// Why conditions should not take turns: turns would lack half of their results or be no better
@@ -292,13 +253,6 @@ impl Obstacle {
 fn doubt(one: &Condition, other: &Condition) -> Option<Doubt> {
     let of_machine = |side| one.side(side).tuning.doubt(&other.side(side).tuning);
     one.workload.doubt(&other.workload).or_else(|| Side::BOTH.into_iter().find_map(of_machine))
-}
-
-/// Whether a comparison is about a metric that is not counted by turn.
-fn compares_whole_flows(study: &Study) -> bool {
-    let scenarios = study.scenarios();
-    let of_flows = |metric: &Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
-    study.requests.iter().any(|request: &ComparisonRequest| request.metric.is_some_and(of_flows))
 }
 
 /// The remedy: vary a key that can be switched in flight.

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 use words::metric::{METRICS, Metric, MetricNeeds};
 use words::suggest::quoted;
-use words::{Kind, Scenario, metric, suggest};
+use words::{Kind, Scenario, Shape, metric, suggest};
 
 use crate::model::tables::COMPARISON;
 use crate::model::{ComparisonRequest, Exclusion, Factor, Selection, Subject};
@@ -28,15 +28,11 @@ pub(crate) struct Read {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'k> {
     pub(crate) kinds: &'k [Kind],
-    /// Whether a stream flows both ways in any condition.
     pub(crate) both_ways: bool,
-    /// Whether a workload searches for a rate.
     pub(crate) searches: bool,
     /// The scenarios that could be read: there are metrics of virtual machines.
     pub(crate) scenarios: &'k [Scenario],
-    /// Whether instructions are counted.
     pub(crate) exact: bool,
-    /// Whether conditions take turns in one flow.
     pub(crate) turns: bool,
 }
 
@@ -52,14 +48,16 @@ impl Offer<'_> {
         self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
     }
 
+    fn yields(&self, metric: &Metric) -> bool {
+        self.kinds.iter().any(|kind| kind.produces(metric))
+    }
+
     fn has(&self, metric: &Metric) -> bool {
-        let both_ways = self.both_ways || !metric.is_both_ways();
-        let searched = self.searches || !metric.is_of_search();
-        both_ways
-            && searched
+        (self.both_ways || !metric.is_both_ways())
+            && (self.searches || !metric.is_of_search())
             && !self.misses_in_turns(metric)
             && self.meets(metric)
-            && self.kinds.iter().any(|kind| kind.produces(metric))
+            && self.yields(metric)
     }
 }
 
@@ -77,7 +75,7 @@ pub(crate) fn read(
     let baseline_place = baseline.as_ref().map(|entry| entry.span());
     let baseline = baseline.and_then(|entry| inline(&entry, scope, problems));
     let only = table.take("only").and_then(|entry| inline(&entry, scope, problems)).unwrap_or_default();
-    let equivalent = table.take("equivalent").and_then(|entry| entry.percent(problems));
+    let equivalent = table.take("equivalent").and_then(|entry| entry.get(Shape::Share, problems));
     table.finish(&COMPARISON.keys(), problems);
     let request = ComparisonRequest { metric, baseline, only, equivalent };
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
@@ -86,20 +84,34 @@ pub(crate) fn read(
 fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<&'static Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
-        let near = problems.nearest(key, metric::keys());
+        let near = suggest::nearest(key, metric::keys());
         let help = near.map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(offer)));
-        problems.report(value.span(), format!("`{}` is not a metric", quoted(key)), help);
-        return None;
+        let message = format!("`{}` is not a metric", quoted(key));
+        return Problem::new(value.span(), message).help(help).reject(problems);
     };
-    let kinds = offer.kinds;
-    if !kinds.is_empty() && !offer.has(metric) {
-        let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-        if !offer.meets(metric) && kinds.iter().any(|kind| kind.produces(metric)) {
-            problems.push(unmet(key, metric, value.span()));
-            return None;
-        }
-        let can = kinds.iter().any(|kind| kind.produces(metric));
+    if offer.kinds.is_empty() || offer.has(metric) {
+        return Some(metric);
+    }
+    let can = offer.yields(metric);
+    let (subject, label, help) = if can && !offer.meets(metric) {
+        let (why, help) = match metric.needs {
+            MetricNeeds::Exact => (
+                "it is counted in exact mode only",
+                "write `exact = true` at the top, or use `service_demand_byte`, `_packet` or `_transaction`",
+            ),
+            MetricNeeds::Tunnel => (
+                "it is counted at the interface under a tunnel",
+                "use the scenario `vxlan` or `vm-vxlan`, or the metric without `underlay_`",
+            ),
+            MetricNeeds::Guests | MetricNeeds::Nothing => (
+                "it is counted on the host of virtual machines",
+                "use the scenario `vm` or `vm-vxlan`, or the metric without `host_`",
+            ),
+        };
+        ("this study".to_owned(), why, help.to_owned())
+    } else {
+        let kinds: Vec<&str> = offer.kinds.iter().map(|kind| kind.word()).collect();
         let help = if can && metric.is_both_ways() {
             "the traffic flows one way: set `direction = \"both\"`, or use `throughput`".to_owned()
         } else if can && offer.misses_in_turns(metric) {
@@ -110,32 +122,10 @@ fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Optio
         } else {
             format!("use one of {}", yields(offer))
         };
-        let problem = Problem::new(value.span(), format!("{} yields no `{key}`", suggest::list(&words)))
-            .label(metric.meaning)
-            .help(help);
-        problems.push(problem);
-        return None;
-    }
-    Some(metric)
-}
-
-/// The problem of a metric that needs another testbed.
-fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
-    let (why, help) = match metric.needs {
-        MetricNeeds::Exact => (
-            "it is counted in exact mode only",
-            "write `exact = true` at the top, or use `service_demand_byte`, `_packet` or `_transaction`",
-        ),
-        MetricNeeds::Tunnel => (
-            "it is counted at the interface under a tunnel",
-            "use the scenario `vxlan` or `vm-vxlan`, or the metric without `underlay_`",
-        ),
-        MetricNeeds::Guests | MetricNeeds::Nothing => (
-            "it is counted on the host of virtual machines",
-            "use the scenario `vm` or `vm-vxlan`, or the metric without `host_`",
-        ),
+        (suggest::list(&kinds), metric.meaning, help)
     };
-    Problem::new(place, format!("this study yields no `{key}`")).label(why).help(help)
+    let message = format!("{subject} yields no `{key}`");
+    Problem::new(value.span(), message).label(label).help(help).reject(problems)
 }
 
 /// The metrics of a run as a whole that the traffic yields, and a note on the others.
@@ -182,12 +172,8 @@ pub(crate) fn exclusion(
     let place = table.span.clone();
     let rest = table.rest();
     if rest.is_empty() {
-        problems.report(
-            place,
-            "this excludes every condition",
-            "name levels, such as `family = \"ipv6\"`, or remove it",
-        );
-        return None;
+        let help = "name levels, such as `family = \"ipv6\"`, or remove it";
+        return Problem::new(place, "this excludes every condition").help(help).reject(problems);
     }
     let selection = select(rest, scope, problems)?;
     Some(Exclusion { selection, reason })
@@ -199,8 +185,7 @@ pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problem
         other => {
             let message = format!("`{}` must be a table of levels, not {}", quoted(entry.key), kind(other));
             let help = format!("write it as `{} = {{ family = \"ipv4\" }}`", quoted(entry.key));
-            problems.report(entry.span(), message, help);
-            None
+            Problem::new(entry.span(), message).help(help).reject(problems)
         }
     }
 }
@@ -250,7 +235,6 @@ fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> O
     found
 }
 
-/// The levels of a value: one, or a list.
 fn levels(
     named: &Named<'_>,
     factor: &Factor,
@@ -282,8 +266,7 @@ fn levels(
             let levels: Option<Vec<usize>> = levels.into_iter().collect();
             if levels.as_ref().is_some_and(Vec::is_empty) {
                 let message = format!("no level of `{}` is named", factor.name);
-                problems.push(Problem::new(named.value.span(), message));
-                return None;
+                return Problem::new(named.value.span(), message).reject(problems);
             }
             levels
         }

@@ -10,7 +10,6 @@ use crate::read::{Entry, Problem, Problems, Table, factor};
 
 pub(crate) const MOST: u32 = 32;
 
-/// A design with its factors and their combinations.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) design: Design,
@@ -22,27 +21,28 @@ pub(crate) struct Read {
 /// The table; `None` if anything in it is wrong. `taken` are the factors of `[factors]`.
 pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut Problems) -> Option<Read> {
     let found = problems.count();
-    let kind_entry = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
-    let kind: Option<DesignKind> = kind_entry.as_ref().and_then(|entry| entry.word(problems));
+    let kind = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
+    let kind: Option<DesignKind> = kind.and_then(|entry| entry.word(problems));
     let entry = table.require("offloads", "`offloads = [\"tso\", \"gso\"]`: what goes on and off", problems);
     let factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
     let most_entry = table.take("most");
-    let most = most_entry.as_ref().map(|entry| entry.small(limit::MOST, problems));
+    let most = most_entry.as_ref().map(|entry| entry.get::<u32>(limit::MOST, problems));
     table.finish(&DESIGN.keys(), problems);
     let kind = kind?;
-    if let Some(entry) = most_entry.as_ref().filter(|_| kind != DesignKind::Fractional) {
-        let fractional = DesignKind::Fractional;
+    if kind != DesignKind::Fractional {
+        let place = most_entry.as_ref().map(|entry| entry.key_span.clone());
         let message =
-            format!("`most` is for `{fractional}`: a `{kind}` does not choose among its combinations");
-        let help = format!("remove it, or use `kind = \"{fractional}\"`");
-        problems.report(entry.key_span.clone(), message, help);
+            format!("`most` is for `fractional`: a `{kind}` does not choose among its combinations");
+        problems.report(place, message, "remove it, or use `kind = \"fractional\"`");
     }
     if problems.count() != found || factors.is_empty() {
         return None;
     }
     let most = most.flatten().unwrap_or(MOST) as usize;
     let place = most_entry.or(entry).map_or(0..0, |entry| entry.span());
-    sized(kind, factors.len(), most, place, problems)?;
+    if let Some(problem) = size_problem(kind, factors.len(), most, place) {
+        return problem.reject(problems);
+    }
     let names: Vec<String> = factors.iter().map(|read| read.factor.name.clone()).collect();
     let design = Design {
         kind,
@@ -74,11 +74,9 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         let Some(subject) = factor::subject(&named, problems) else { continue };
         if !matches!(subject, Subject::Feature(..)) {
             let message = format!("`{}` is not a feature that a design can switch on and off", quoted(name));
-            problems.report(
-                place,
-                message,
-                "name features of `ethtool -k`, and cross other factors with the design in `[factors]`",
-            );
+            let help =
+                "name features of `ethtool -k`, and cross other factors with the design in `[factors]`";
+            problems.report(place, message, help);
             continue;
         }
         let Some(offload) = Offload::named(name) else { continue };
@@ -86,8 +84,8 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
             Offload::named(&read.factor.name).is_some_and(|other| other.overlaps(&offload))
         };
         if let Some(earlier) = factors.iter().find(overlaps) {
-            let earlier = &earlier.factor.name;
-            let message = format!("`{}` and `{earlier}` switch the same features", quoted(name));
+            let message =
+                format!("`{}` and `{}` switch the same features", quoted(name), earlier.factor.name);
             problems.report(place, message, "keep one of the two");
             continue;
         }
@@ -104,40 +102,30 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
     factors
 }
 
-/// Reports a design with too many combinations, and a fraction that does not exist.
-fn sized(
-    kind: DesignKind,
-    offloads: usize,
-    most: usize,
-    place: Range<usize>,
-    problems: &mut Problems,
-) -> Option<()> {
+/// The problem of a design with too many combinations, or of a fraction that does not exist.
+fn size_problem(kind: DesignKind, offloads: usize, most: usize, place: Range<usize>) -> Option<Problem> {
     let count = combinations::count(kind, offloads, most);
     if count.is_some_and(|count| (1..=limit::CONDITIONS).contains(&count)) {
-        return Some(());
+        return None;
     }
-    let problem = if kind != DesignKind::Fractional {
-        let count = count.map_or(format!("2^{offloads}"), |count| count.to_string());
-        let message = format!(
-            "{offloads} offloads have {count} combinations: at most {} are allowed",
-            limit::CONDITIONS
-        );
-        Problem::new(place, message).help("use `kind = \"fractional\"`, or fewer offloads")
+    let (message, help) = if kind != DesignKind::Fractional {
+        let (count, most) =
+            (count.map_or(format!("2^{offloads}"), |count| count.to_string()), limit::CONDITIONS);
+        let message = format!("{offloads} offloads have {count} combinations: at most {most} are allowed");
+        (message, "use `kind = \"fractional\"`, or fewer offloads".to_owned())
     } else if offloads > Fraction::MOST_FACTORS {
         let message = format!("a fraction has at most {} offloads, not {offloads}", Fraction::MOST_FACTORS);
-        Problem::new(place, message).help("use fewer offloads, or `kind = \"ladder\"`")
+        (message, "use fewer offloads, or `kind = \"ladder\"`".to_owned())
     } else {
         let fewest = Fraction::fewest(offloads);
         let message = format!(
             "{most} combinations are too few to separate {offloads} offloads from their pairs: {fewest} are needed"
         );
-        Problem::new(place, message).help(format!("set `most = {fewest}`, or use fewer offloads"))
+        (message, format!("set `most = {fewest}`, or use fewer offloads"))
     };
-    problems.push(problem);
-    None
+    Some(Problem::new(place, message).help(help))
 }
 
-/// The effects that a fraction confounds.
 fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<Vec<[String; 2]>> {
     if kind != DesignKind::Fractional || combinations::is_whole(names.len(), most) {
         return Vec::new();

@@ -52,18 +52,14 @@ pub struct Problem {
 impl Diagnostics {
     /// The problems of a file, ordered by place, and how many more there were. Makes the file's
     /// name safe to print.
-    pub(crate) fn new(file: &str, source: &str, mut problems: Vec<Problem>, further: usize) -> Self {
-        problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
-        problems.dedup();
-        let further = further + problems.len().saturating_sub(MOST_SHOWN);
-        let problems = problems.into_iter().take(MOST_SHOWN).map(|problem| problem.located(source)).collect();
-        Self {
-            file: annotate_snippets::normalize_untrusted_str(file),
-            source: source.to_owned(),
-            problems,
-            further,
-            void_comparisons: Vec::new(),
-        }
+    pub(crate) fn new(file: &str, source: &str, problems: impl Into<Problems>) -> Self {
+        let Problems { mut kept, further, void_comparisons } = problems.into();
+        kept.sort_by_key(|problem| (problem.span.start, problem.span.end));
+        kept.dedup();
+        let further = further + kept.len().saturating_sub(MOST_SHOWN);
+        let problems = kept.into_iter().take(MOST_SHOWN).map(|problem| problem.located(source)).collect();
+        let file = annotate_snippets::normalize_untrusted_str(file);
+        Self { file, source: source.to_owned(), problems, further, void_comparisons }
     }
 
     /// Adds a note at the carets of each place that has one.
@@ -145,6 +141,12 @@ impl Problem {
         Self { help, ..self }
     }
 
+    /// Reports the problem of something that cannot be read.
+    pub(crate) fn reject<T>(self, problems: &mut Problems) -> Option<T> {
+        problems.push(self);
+        None
+    }
+
     fn located(self, source: &str) -> Self {
         // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
@@ -181,8 +183,13 @@ const MOST_KEPT: usize = 500;
 pub(crate) struct Problems {
     kept: Vec<Problem>,
     further: usize,
-    /// Comparisons that cannot be made, by their places in the file.
     pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
+}
+
+impl From<Vec<Problem>> for Problems {
+    fn from(kept: Vec<Problem>) -> Self {
+        Self { kept, ..Self::default() }
+    }
 }
 
 impl Problems {
@@ -194,13 +201,16 @@ impl Problems {
         }
     }
 
+    /// Reports a problem of a place, if the file has the place.
     pub(crate) fn report(
         &mut self,
-        place: Range<usize>,
+        place: impl Into<Option<Range<usize>>>,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.push(Problem::new(place, message).help(help));
+        if let Some(place) = place.into() {
+            self.push(Problem::new(place, message).help(help));
+        }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -216,20 +226,6 @@ impl Problems {
         if self.is_full() { None } else { suggest::help(word, known) }
     }
 
-    /// [`suggest::nearest`], while more problems are kept.
-    pub(crate) fn nearest<'w>(
-        &self,
-        word: &str,
-        known: impl IntoIterator<Item = &'w str>,
-    ) -> Option<&'w str> {
-        if self.is_full() { None } else { suggest::nearest(word, known) }
-    }
-
-    /// The kept problems, how many more there were, and the comparisons that cannot be made.
-    pub(crate) fn into_parts(self) -> (Vec<Problem>, usize, Vec<(usize, Unresolved)>) {
-        (self.kept, self.further, self.void_comparisons)
-    }
-
     fn is_full(&self) -> bool {
         self.kept.len() >= MOST_KEPT
     }
@@ -241,7 +237,7 @@ mod tests {
 
     fn shown(source: &str, span: Range<usize>) -> String {
         let problem = Problem::new(span, "no such word").label("here").help("use another");
-        Diagnostics::new("a.toml", source, vec![problem], 0).to_string()
+        Diagnostics::new("a.toml", source, vec![problem]).to_string()
     }
 
     #[test]
@@ -274,7 +270,7 @@ mod tests {
     fn columns_count_characters() {
         let source = "name = \"äöü\" # ß\nx = \"ä\" y";
         let place = source.find('y').unwrap();
-        let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(place..place + 1, "m")], 0);
+        let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(place..place + 1, "m")]);
         assert_eq!((diagnostics.problems[0].line, diagnostics.problems[0].column), (2, 9));
     }
 
@@ -289,7 +285,7 @@ mod tests {
             ("\r\n", 1..2),
             ("a\nb", 3..3),
         ] {
-            let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(span.clone(), "m")], 0);
+            let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(span.clone(), "m")]);
             assert!(diagnostics.to_string().contains("a.toml"), "{source:?} {span:?}");
             assert!(diagnostics.render(true).contains("\u{1b}["), "{source:?} {span:?}");
         }
@@ -300,7 +296,7 @@ mod tests {
         let source = "x".repeat(200);
         let problems =
             (0..60).map(|place| Problem::new(place..place + 1, format!("problem {place}"))).collect();
-        let diagnostics = Diagnostics::new("a.toml", &source, problems, 0);
+        let diagnostics = Diagnostics::new("a.toml", &source, problems);
         assert_eq!((diagnostics.problems.len(), diagnostics.further), (50, 10));
         assert!(diagnostics.to_string().ends_with("and 10 more"));
 
@@ -311,7 +307,7 @@ mod tests {
     #[test]
     fn a_file_name_and_a_message_cannot_drive_the_terminal() {
         let problem = Problem::new(0..1, "m \u{1b}[31m").label("l \u{1b}[31m");
-        let text = Diagnostics::new("a\u{1b}[31m.toml", "x \u{1b}[31m", vec![problem], 0).to_string();
+        let text = Diagnostics::new("a\u{1b}[31m.toml", "x \u{1b}[31m", vec![problem]).to_string();
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 }

@@ -36,7 +36,6 @@ impl Named<'_> {
         format!("{}{}", self.scope, self.name)
     }
 
-    /// The factor that it names, if there is one.
     pub(crate) fn subject(&self) -> Option<Subject> {
         Subject::named(self.scope, self.name)
     }
@@ -53,7 +52,6 @@ pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<
     flat
 }
 
-/// Flattens an entry of a table of the scope `outer`.
 fn lay_flat<'t>(
     entry: Entry<'t>,
     outer: Scope,
@@ -118,53 +116,50 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
 
 /// The subject of a factor's name; reports unknown names.
 pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
-    let subject = named.subject();
-    if subject.is_some() {
-        return subject;
+    if let Some(subject) = named.subject() {
+        return Some(subject);
     }
     let (name, scope) = (quoted(named.name), named.scope);
-    let at = named.place.clone();
     let both = Scope { side: None, ..scope };
-    let whole = Subject::named(both, named.name);
-    let problem = match scope.side {
-        Some(side) if whole.is_some() => {
-            Problem::new(at, format!("`{both}{name}` cannot differ between the two sides"))
-                .help(format!("write `{both}{name}` without `{side}`; features, settings of devices and of machines, and `offloads` have sides"))
-        }
-        None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => {
-            Problem::new(at, format!("`{name}` is not a setting of the underlay")).help(format!(
+    let (inner, inner_name) = Scope::split(named.name);
+    let (message, help) = match scope.side {
+        Some(side) if Subject::named(both, named.name).is_some() => (
+            format!("`{both}{name}` cannot differ between the two sides"),
+            format!(
+                "write `{both}{name}` without `{side}`; features, settings of devices and of machines, and `offloads` have sides"
+            ),
+        ),
+        None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => (
+            format!("`{name}` is not a setting of the underlay"),
+            format!(
                 "write `{name}`; an underlay has `family`, `mtu`, `offloads`, settings of its device and the features of `ethtool -k`"
-            ))
-        }
-        _ if named.name == "workload" => Problem::new(at, "workloads are not listed here".to_owned())
-            .help("write several `[[workload]]`: they become the factor `workload` by themselves"),
-        _ if scope.underlay && Scope::split(named.name).0 != Scope::default() => {
-            let (inner, name) = Scope::split(named.name);
-            Problem::new(at, format!("`{}` is not a factor", quoted(&named.full())))
-                .help(format!("the side comes first: `{inner}underlay.{}`", quoted(name)))
-        }
+            ),
+        ),
+        _ if named.name == "workload" => (
+            "workloads are not listed here".to_owned(),
+            "write several `[[workload]]`: they become the factor `workload` by themselves".to_owned(),
+        ),
+        _ if scope.underlay && inner != Scope::default() => (
+            format!("`{}` is not a factor", quoted(&named.full())),
+            format!("the side comes first: `{inner}underlay.{}`", quoted(inner_name)),
+        ),
         _ => {
-            let near = problems.nearest(named.name, Subject::names());
-            let help = near.map_or_else(
-                || {
-                    let whole: Vec<&str> = Subject::whole_names().collect();
-                    format!(
-                        "factors are {}, `offloads`, settings of a device ({}) or of a machine ({}) and the features of `ethtool -k`",
-                        suggest::list(&whole),
-                        suggest::list(&DeviceSetting::ALL.map(DeviceSetting::word)),
-                        suggest::list(&TuningKey::ALL.map(TuningKey::word))
-                    )
-                },
-                |near| format!("did you mean `{near}`?"),
-            );
-            Problem::new(at, format!("`{name}` is not a factor")).help(help)
+            let all = || {
+                format!(
+                    "factors are {}, `offloads`, settings of a device ({}) or of a machine ({}) and the features of `ethtool -k`",
+                    suggest::list(&Subject::whole_names().collect::<Vec<_>>()),
+                    suggest::list(&DeviceSetting::ALL.map(DeviceSetting::word)),
+                    suggest::list(&TuningKey::ALL.map(TuningKey::word))
+                )
+            };
+            let near = suggest::nearest(named.name, Subject::names());
+            let help = near.map_or_else(all, |near| format!("did you mean `{near}`?"));
+            (format!("`{name}` is not a factor"), help)
         }
     };
-    problems.push(problem);
-    None
+    Problem::new(named.place.clone(), message).help(help).reject(problems)
 }
 
-/// The levels of a factor: a list, or a single value.
 fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec<Level>, Vec<Range<usize>>) {
     let values = Entry::items(named.value);
     if values.is_empty() {
@@ -205,57 +200,51 @@ pub(crate) fn level(value: &Entry<'_>, subject: &Subject, problems: &mut Problem
     }
 }
 
-/// The problem of a value that a factor of the same name overrides.
-pub(crate) fn overridden(factor: &Read, place: Range<usize>) -> Problem {
-    let message = format!("`{}` is a factor, so this value is never used", factor.factor.name);
-    Problem::new(place, message).help("remove it here, or from `[factors]`")
-}
-
-/// The problem of a setting of a device in a scenario that has none with it.
-fn no_device(
-    factor: &Factor,
-    setting: DeviceSetting,
-    scenario: Scenario,
-    why: &str,
-    place: Range<usize>,
-) -> Problem {
-    let message = format!("`{}` cannot be set on `{scenario}`, {why}", factor.name);
-    let side = factor.subject.scope().side;
-    let under = Scope { side, underlay: true };
-    let help = if scenario.has_tunnel() && setting.absent(scenario, true).is_none() {
-        format!("write `{under}{setting}`: the devices under the tunnel")
-    } else {
-        "remove it, or use a scenario with devices: `vm`, or `ssh` between machines".to_owned()
-    };
-    Problem::new(place, message).help(help)
+/// Reports a value that a factor of the same name overrides.
+pub(crate) fn report_overridden(factor: &str, place: Range<usize>, problems: &mut Problems) {
+    let message = format!("`{factor}` is a factor, so this value is never used");
+    problems.report(place, message, "remove it here, or from `[factors]`");
 }
 
 /// Reports factors without an effect: on one side of `loopback`, which has one interface for both;
 /// on the receiver of `discard`, which has none; settings of a device where there is none; on both
 /// sides when each side has its own.
 pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
-    for Read { factor, name, .. } in factors {
-        let subject = &factor.subject;
-        if let Subject::Device(scope, setting) = subject {
-            let absent = |scenario: &Scenario| Some((*scenario, setting.absent(*scenario, scope.underlay)?));
-            if let Some((scenario, why)) = scenarios.iter().find_map(absent) {
-                problems.push(no_device(factor, *setting, scenario, why, name.clone()));
-                continue;
-            }
-        }
-        if let Subject::Tuning(_, key) = subject {
-            let absent = |scenario: &Scenario| Some((*scenario, key.absent(*scenario)?));
-            if let Some((scenario, why)) = scenarios.iter().find_map(absent) {
-                let message = format!("`{}` cannot be a factor of `{scenario}`, {why}", factor.name);
-                let able = Scenario::ALL.iter().filter(|one| key.absent(**one).is_none());
-                let able: Vec<String> = able.map(|one| format!("`{one}`")).collect();
-                let help = format!(
-                    "it can be a factor of {}; one machine of `ssh` may be this one; for all conditions `[machine]` has it",
-                    able.join(", ")
-                );
-                problems.report(name.clone(), message, help);
-                continue;
-            }
+    let discards = scenarios.contains(&Scenario::Discard);
+    for Read { factor, name: place, .. } in factors {
+        let (subject, name) = (&factor.subject, &factor.name);
+        let scope = subject.scope();
+        let absent = |scenario: &Scenario| match subject {
+            Subject::Device(_, setting) => setting.absent(*scenario, scope.underlay),
+            Subject::Tuning(_, key) => key.absent(*scenario),
+            _ => None,
+        };
+        let found = scenarios.iter().find_map(|scenario| Some((*scenario, absent(scenario)?)));
+        if let Some((scenario, why)) = found {
+            let under = Scope { underlay: true, ..scope };
+            let (message, help) = match subject {
+                Subject::Device(_, setting) => (
+                    format!("`{name}` cannot be set on `{scenario}`, {why}"),
+                    if scenario.has_tunnel() && setting.absent(scenario, true).is_none() {
+                        format!("write `{under}{setting}`: the devices under the tunnel")
+                    } else {
+                        "remove it, or use a scenario with devices: `vm`, or `ssh` between machines"
+                            .to_owned()
+                    },
+                ),
+                _ => {
+                    let able = Scenario::ALL.into_iter().filter(|one| absent(one).is_none());
+                    let able = suggest::list(&able.map(Scenario::word).collect::<Vec<_>>());
+                    (
+                        format!("`{name}` cannot be a factor of `{scenario}`, {why}"),
+                        format!(
+                            "it can be a factor of {able}; one machine of `ssh` may be this one; for all conditions `[machine]` has it"
+                        ),
+                    )
+                }
+            };
+            problems.report(place.clone(), message, help);
+            continue;
         }
         if let Subject::Tuning(_, TuningKey::Sysctl) = subject {
             let names = |level: String| parse_sysctls(&level).map(|all| all.into_keys().collect());
@@ -265,39 +254,32 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
                 let message = format!(
                     "`{sysctl}` belongs to the whole machine: its namespaces cannot have different values"
                 );
-                problems.report(
-                    name.clone(),
-                    message,
-                    "use the scenario `ssh` between machines, or `[machine]`",
-                );
+                let help = "use the scenario `ssh` between machines, or `[machine]`";
+                problems.report(place.clone(), message, help);
             }
             if sets.windows(2).any(|two| two[0] != two[1]) {
-                let message = format!("the levels of `{}` do not set the same sysctls", factor.name);
-                problems.report(name.clone(), message, "give each sysctl a value in every level");
+                let message = format!("the levels of `{name}` do not set the same sysctls");
+                problems.report(place.clone(), message, "give each sysctl a value in every level");
             }
         }
-        if let Some(side) = subject.scope().side.filter(|_| scenarios.contains(&Scenario::Loopback)) {
-            let message =
-                format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name);
-            let bare = factor.name.trim_start_matches(&format!("{side}."));
-            problems.report(name.clone(), message, format!("write `{bare}`, or use `veth`"));
+        if let Some(side) = scope.side.filter(|_| scenarios.contains(&Scenario::Loopback)) {
+            let message = format!("`{name}` cannot be set on `loopback`: both ends are one interface");
+            let bare = name.trim_start_matches(&format!("{side}."));
+            problems.report(place.clone(), message, format!("write `{bare}`, or use `veth`"));
         }
-        let discards = scenarios.contains(&Scenario::Discard);
-        if discards && subject.scope().side == Some(Side::Receiver) {
-            let message = format!("`{}` cannot be set on `discard`, which has no receiver", factor.name);
-            let bare = factor.name.trim_start_matches("receiver.");
-            let help = format!("write `transmitter.{bare}`, or use `veth`");
-            problems.report(name.clone(), message, help);
+        if discards && scope.side == Some(Side::Receiver) {
+            let message = format!("`{name}` cannot be set on `discard`, which has no receiver");
+            let bare = name.trim_start_matches("receiver.");
+            problems.report(place.clone(), message, format!("write `transmitter.{bare}`, or use `veth`"));
         }
-        let of_side = |side| factors.iter().any(|other| other.factor.subject == subject.on(Some(side)));
-        let has_sides = matches!(
-            subject,
-            Subject::Offloads(_) | Subject::Device(..) | Subject::Tuning(..) | Subject::Feature(..)
-        ) && subject.scope().side.is_none();
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
-        if has_sides && sides.iter().copied().all(of_side) {
-            let message = format!("`{}` has no effect: each side has its own", factor.name);
-            problems.report(name.clone(), message, "remove it, or one of the sides");
+        let of_side = |side: &Side| {
+            let own = subject.on(Some(*side));
+            own != *subject && factors.iter().any(|other| other.factor.subject == own)
+        };
+        if scope.side.is_none() && sides.iter().all(of_side) {
+            let message = format!("`{name}` has no effect: each side has its own");
+            problems.report(place.clone(), message, "remove it, or one of the sides");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::de::DeValue;
 use words::names::{check_interface, check_sysctl_name};
 use words::suggest::quoted;
-use words::{BySide, Placement, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
+use words::{BySide, Placement, Shape, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
 
 use crate::model::tables::{MACHINE, PLACEMENT};
 use crate::model::{Machine, Machines, limit};
@@ -23,24 +23,19 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
     Machines { own: BySide { transmitter, receiver }, both: read_machine(table, problems) }
 }
 
-/// The settings of one machine, or of both.
+const FEATURES: &str = "features = { \"eth0\" = { tso = false } }";
+
 fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
-    let mut machine = Machine::default();
-    if let Some(entry) = table.take("sysctl") {
-        machine.sysctl = sysctls(&entry, problems);
-    }
-    machine.governor = table.take("governor").and_then(|entry| entry.identifier(problems));
-    machine.cpu_latency =
-        table.take("cpu_latency").and_then(|entry| entry.small(limit::CPU_LATENCY, problems));
-    machine.placement = table.take("placement").and_then(|entry| placement(&entry, problems));
-    if let Some(entry) = table.take("irq_affinity") {
-        const NAME: &str = "irq_affinity = { \"eth0\" = [0] }";
-        machine.irq_affinity = by_interface(NAME, &entry, problems, cpus);
-    }
-    if let Some(entry) = table.take("features") {
-        const NAME: &str = "features = { \"eth0\" = { tso = false } }";
-        machine.features = by_interface(NAME, &entry, problems, features);
-    }
+    const AFFINITY: &str = "irq_affinity = { \"eth0\" = [0] }";
+    let mut take = |key: &str| table.take(key);
+    let machine = Machine {
+        sysctl: take("sysctl").map(|entry| sysctls(&entry, problems)).unwrap_or_default(),
+        governor: take("governor").and_then(|entry| entry.identifier(problems)),
+        cpu_latency: take("cpu_latency").and_then(|entry| entry.get(limit::CPU_LATENCY, problems)),
+        placement: take("placement").and_then(|entry| placement(&entry, problems)),
+        irq_affinity: by_interface(AFFINITY, take("irq_affinity"), problems, cpus),
+        features: by_interface(FEATURES, take("features"), problems, features),
+    };
     table.finish(&MACHINE.keys(), problems);
     machine
 }
@@ -57,10 +52,7 @@ pub(crate) fn placement(value: &Entry<'_>, problems: &mut Problems) -> Option<Pl
         return read.ok();
     }
     let mut table = Table::from_entry(NAME, value, problems)?;
-    let mut cpu = |key| {
-        let entry = table.require(key, NAME, problems)?;
-        entry.small(limit::CPU, problems)
-    };
+    let mut cpu = |key| table.require(key, NAME, problems)?.get(limit::CPU, problems);
     let (irq, traffic) = (cpu("irq"), cpu("traffic"));
     table.finish(&PLACEMENT.keys(), problems);
     Some(Placement { irq: irq?, traffic: traffic? })
@@ -78,10 +70,7 @@ pub(crate) fn sysctl_level(value: &Entry<'_>, problems: &mut Problems) -> Option
         }),
         DeValue::Table(table) if table.is_empty() => Err("it names none"),
         _ => {
-            let all = sysctls(value, problems);
-            if all.is_empty() {
-                return None;
-            }
+            let all = Some(sysctls(value, problems)).filter(|all| !all.is_empty())?;
             let one_line = parse_sysctls(&format_sysctls(&all));
             one_line.ok().filter(|read| read.keys().eq(all.keys())).ok_or("a value has `=` in it")
         }
@@ -145,8 +134,7 @@ fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
             let message =
                 format!("`{}` must be one line of at most {} bytes", quoted(entry.key), limit::SYSCTL);
-            problems.push(Problem::new(entry.span(), message));
-            None
+            Problem::new(entry.span(), message).reject(problems)
         }
         // Some lists may be empty.
         DeValue::String(text) => Some(text.trim().to_owned()),
@@ -163,16 +151,15 @@ fn is_sysctl(name: &str) -> bool {
         && parts(name)
 }
 
-/// A table whose keys are interfaces.
 fn by_interface<T>(
     name: &'static str,
-    entry: &Entry<'_>,
+    entry: Option<Entry<'_>>,
     problems: &mut Problems,
     read: impl Fn(&Entry<'_>, &mut Problems) -> Option<T>,
 ) -> BTreeMap<String, T> {
     let mut map = BTreeMap::new();
-    let Some(table) = Table::from_entry(name, entry, problems) else { return map };
-    for entry in table.rest() {
+    let table = entry.and_then(|entry| Table::from_entry(name, &entry, problems));
+    for entry in table.map(Table::rest).unwrap_or_default() {
         if let Err(message) = check_interface(entry.key) {
             problems.report(entry.key_span.clone(), message, format!("write it as `{name}`"));
         } else if let Some(value) = read(&entry, problems) {
@@ -186,26 +173,25 @@ fn by_interface<T>(
 pub(crate) fn cpus(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
     let mut cpus = match value.value.get_ref() {
         DeValue::Array(array) if array.len() <= limit::LEVELS => {
-            let one = |one| Entry::item(value.key, one).small(limit::CPU, problems);
+            let one = |one| Entry::item(value.key, one).get(limit::CPU, problems);
             array.iter().map(one).collect::<Option<Vec<u32>>>()?
         }
         DeValue::Array(_) => Vec::new(),
-        DeValue::Integer(_) => vec![value.small(limit::CPU, problems)?],
+        DeValue::Integer(_) => vec![value.get(limit::CPU, problems)?],
         DeValue::String(text) => match parse_cpu_list(text) {
             Ok(cpus) if cpus.len() <= limit::LEVELS => cpus,
             Ok(_) => Vec::new(),
             Err(error) => {
                 let message = format!("`{}` does not list CPUs: {}", quoted(value.key), error.why);
-                problems.report(value.span(), message, "write it as `[0, 1]` or \"0-1\"");
-                return None;
+                let help = "write it as `[0, 1]` or \"0-1\"";
+                return Problem::new(value.span(), message).help(help).reject(problems);
             }
         },
         _ => return value.wrong_type("a list of CPUs such as [0]", problems),
     };
     if cpus.is_empty() {
         let message = format!("`{}` must list 1 to {} CPUs", quoted(value.key), limit::LEVELS);
-        problems.push(Problem::new(value.span(), message));
-        return None;
+        return Problem::new(value.span(), message).reject(problems);
     }
     cpus.sort_unstable();
     cpus.dedup();
@@ -213,10 +199,10 @@ pub(crate) fn cpus(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32
 }
 
 fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<String, bool>> {
-    let table = Table::from_entry("features = { \"eth0\" = { tso = false } }", entry, problems)?;
+    let table = Table::from_entry(FEATURES, entry, problems)?;
     let mut features = BTreeMap::new();
     for entry in table.rest() {
-        let on = entry.switch(problems);
+        let on = entry.get(Shape::Switch, problems);
         if feature::expand(entry.key).is_none() {
             let message = format!("`{}` is not a feature", quoted(entry.key));
             let help = problems.help(entry.key, feature::names());

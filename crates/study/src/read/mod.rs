@@ -18,7 +18,6 @@ pub(crate) use check::Obstacle;
 pub(crate) use comparison::Scope;
 pub(crate) use diagnostic::{Diagnostics, Problem, Problems};
 pub(crate) use factor::Named;
-pub(crate) use part::Written;
 pub(crate) use testbed::Testbed;
 pub(crate) use value::{Entry, Table};
 pub(crate) use workload::keys as workload_keys;

@@ -1,6 +1,6 @@
 //! Reads a value by its [`Part`] in the table of its key.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use toml::de::DeValue;
 use words::suggest::quoted;
@@ -12,28 +12,31 @@ use crate::read::{Entry, Problem, Problems, Table, machine};
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
 
-/// A key of a table with its place, and its value if that is valid.
-#[derive(Debug)]
-pub(crate) struct Written {
-    pub(crate) key: &'static str,
-    pub(crate) value: Option<Read>,
-    pub(crate) place: Range<usize>,
+/// The places of the keys of a table that are written.
+pub(crate) type Places = [(&'static str, Range<usize>)];
+
+pub(crate) fn place_of(places: &Places, key: &str) -> Option<Range<usize>> {
+    places.iter().find(|(written, _)| *written == key).map(|(_, place)| place.clone())
 }
 
-pub(crate) fn place_of(written: &[Written], key: &str) -> Option<Range<usize>> {
-    written.iter().find(|one| one.key == key).map(|one| one.place.clone())
-}
-
-/// The keys of a table that are written; each with its value, if that is valid.
-pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Problems) -> Vec<Written> {
-    let mut written = Vec::new();
+/// Reads the keys of a table that are left, each valid value by `set`, and reports unknown keys.
+/// Returns the places of the known ones.
+pub(crate) fn fill(
+    mut table: Table<'_>,
+    rows: &tables::Table,
+    problems: &mut Problems,
+    mut set: impl FnMut(&'static str, &Read),
+) -> Vec<(&'static str, Range<usize>)> {
+    let mut places = Vec::new();
     for row in rows.rows {
         let Some(entry) = table.take(row.name) else { continue };
-        let value = read(&entry, &row.part, problems);
-        written.push(Written { key: row.name, value, place: entry.span() });
+        places.push((row.name, entry.span()));
+        if let Some(value) = read(&entry, &row.part, problems) {
+            set(row.name, &value);
+        }
     }
     table.finish(&rows.keys(), problems);
-    written
+    places
 }
 
 /// A single value; structured values are read by their own table.
@@ -41,52 +44,23 @@ pub(crate) fn read(value: &Entry<'_>, part: &Part, problems: &mut Problems) -> O
     match part {
         Part::Name => value.identifier(problems).map(Read::Text),
         Part::Sentence => value.sentence(problems).map(Read::Text),
-        Part::Switch => value.switch(problems).map(Read::Switch),
-        Part::Number(_, range) => value.number(range.clone(), problems).map(Read::Number),
-        Part::Shaped(_, shape) => value.shaped(shape, problems),
+        Part::Shaped(_, shape) => value.of_shape(*shape, false, problems),
+        Part::OrDefault(_, shape) => value.of_shape(*shape, true, problems),
         Part::OrWord(_, shape, vocabulary) => match value.value.get_ref() {
             DeValue::String(text) if text.starts_with(char::is_alphabetic) => {
                 value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned()))
             }
-            _ => value.shaped(shape, problems),
+            _ => value.of_shape(*shape, false, problems),
         },
         Part::Word(vocabulary) => value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned())),
         Part::Kernel => kernel(value, problems),
         Part::CommandLine => command_line(value, problems),
         Part::Memory => memory(value, problems),
         Part::Fields => fields(value, problems),
-        Part::OrDefault(_, range) => number_or_default(value, range, problems),
         Part::Cpus => machine::cpus(value, problems).map(|cpus| Read::Text(words::format_cpu_list(&cpus))),
         Part::Sysctls => machine::sysctl_level(value, problems).map(Read::Text),
         Part::Placement(_) => machine::placement(value, problems).map(|both| Read::Text(both.to_string())),
-        Part::Words(_)
-        | Part::Share
-        | Part::Metric
-        | Part::Table(_)
-        | Part::Counted(..)
-        | Part::Tables(..)
-        | Part::Workloads
-        | Part::Factors
-        | Part::Exclusions
-        | Part::Levels
-        | Part::Offloads
-        | Part::Interfaces(_)
-        | Part::Features => None,
-    }
-}
-
-fn number_or_default(
-    value: &Entry<'_>,
-    range: &RangeInclusive<u64>,
-    problems: &mut Problems,
-) -> Option<Read> {
-    match value.value.get_ref() {
-        DeValue::String(text) if text == DEFAULT => Some(Read::Default),
-        DeValue::String(text) => {
-            let message = format!("`{}` is neither a whole number nor `default`", quoted(text));
-            value.unknown(text, &message, [DEFAULT], problems)
-        }
-        _ => value.number(range.clone(), problems).map(Read::Number),
+        _ => None,
     }
 }
 
@@ -96,18 +70,15 @@ fn fields(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     if text == DEFAULT {
         return Some(Read::Default);
     }
-    let order = || flow_hash::letters();
-    let is_known = text.chars().all(|one| order().any(|known| known == one));
-    if is_known && flow_hash::mask(text).is_some() {
-        return Some(Read::Text(order().filter(|letter| text.contains(*letter)).collect()));
+    let letters: String = flow_hash::letters().collect();
+    if text.chars().all(|one| letters.contains(one)) && flow_hash::mask(text).is_some() {
+        return Some(Read::Text(letters.chars().filter(|letter| text.contains(*letter)).collect()));
     }
     let message = format!("`{}` does not name fields of a packet", quoted(text));
-    let letters: String = order().collect();
     let help = format!(
         "write letters of `{letters}`, each once, as `ethtool -N` has them: `sd` for the addresses, `sdfn` for the ports too"
     );
-    problems.report(value.span(), message, help);
-    None
+    Problem::new(value.span(), message).help(help).reject(problems)
 }
 
 /// A kernel. A boot shows whether it exists.
@@ -119,8 +90,7 @@ fn kernel(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
         return Some(Read::Text(text.to_owned()));
     }
     let message = format!("`{}` cannot be a kernel", quoted(text));
-    problems.report(value.span(), message, HELP);
-    None
+    Problem::new(value.span(), message).help(HELP).reject(problems)
 }
 
 fn command_line(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
@@ -130,7 +100,7 @@ fn command_line(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     }
     let parameters: Vec<&str> = text.split(' ').collect();
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"';
-    let problem = if text.len() > limit::COMMAND_LINE
+    if text.len() > limit::COMMAND_LINE
         || parameters.iter().any(|one| one.is_empty() || !one.bytes().all(plain))
     {
         let message = format!("`{}` cannot be added to a command line", quoted(text));
@@ -138,23 +108,15 @@ fn command_line(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
             "write parameters of the kernel with one space between, such as \"mitigations=off nosmt\", at most {} bytes",
             limit::COMMAND_LINE
         );
-        Problem::new(value.span(), message).help(help)
-    } else if let Some(ours) =
-        parameters.iter().find(|one| **one == "--" || OURS.contains(&one.split('=').next().unwrap_or(one)))
-    {
-        Problem::new(
-            value.span(),
-            format!("`{}` sets the first program of a guest, which must be netassay", quoted(ours)),
-        )
-        .help("remove it: boot another system with tools of its own")
-    } else {
-        return Some(Read::Text(text.to_owned()));
-    };
-    problems.push(problem);
-    None
+        return Problem::new(value.span(), message).help(help).reject(problems);
+    }
+    let is_ours = |one: &&&str| **one == "--" || OURS.contains(&one.split('=').next().unwrap_or(one));
+    let Some(ours) = parameters.iter().find(is_ours) else { return Some(Read::Text(text.to_owned())) };
+    let message = format!("`{}` sets the first program of a guest, which must be netassay", quoted(ours));
+    let help = "remove it: boot another system with tools of its own";
+    Problem::new(value.span(), message).help(help).reject(problems)
 }
 
-/// An amount of memory in MiB.
 fn memory(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     const EXAMPLES: &str = "write it as \"512MiB\" or \"2GiB\"";
     let DeValue::String(text) = value.value.get_ref() else {
@@ -166,8 +128,7 @@ fn memory(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
         found.filter(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
     let Some((number, unit)) = digits else {
         let message = format!("`{}` is not an amount of memory", quoted(text));
-        problems.report(value.span(), message, EXAMPLES);
-        return None;
+        return Problem::new(value.span(), message).help(EXAMPLES).reject(problems);
     };
     let mib = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     let mib = mib.filter(|mib| limit::MEMORY_MIB.contains(mib));

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use toml::de::DeTable;
-use words::{Direction, Family, Field, Key, Kind, Scenario};
+use words::{Direction, Family, Field, Key, Kind, Scenario, Shape};
 
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
 use crate::model::{
-    BootState, ComparisonRequest, Exclusion, Factor, Protocol, Study, Subject, TestbedPlace, limit,
+    BootState, ComparisonRequest, Exclusion, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
 };
 use crate::read::{
-    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, Written, check, comparison, design,
-    factor, machine, part, protocol, tracing, workload,
+    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor,
+    machine, part, protocol, tracing, workload,
 };
 
 impl Study {
@@ -23,22 +23,18 @@ impl Study {
     pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
         if text.len() > limit::TEXT {
             let message = format!("the file has {} bytes: at most {} are allowed", text.len(), limit::TEXT);
-            return Err(Diagnostics::new(file_name, "", vec![Problem::new(0..0, message)], 0));
+            return Err(Diagnostics::new(file_name, "", vec![Problem::new(0..0, message)]));
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            return Err(Diagnostics::new(file_name, text, errors.iter().map(syntax).collect(), 0));
+            let problems: Vec<Problem> = errors.iter().map(syntax).collect();
+            return Err(Diagnostics::new(file_name, text, problems));
         }
         let mut problems = Problems::default();
         let root = Table::new("the study", 0..0, table.get_ref());
         match read(root, text, &mut problems) {
             Some(study) if problems.is_empty() => Ok(study),
-            _ => {
-                let (problems, further, void_comparisons) = problems.into_parts();
-                let mut diagnostics = Diagnostics::new(file_name, text, problems, further);
-                diagnostics.void_comparisons = void_comparisons;
-                Err(diagnostics)
-            }
+            _ => Err(Diagnostics::new(file_name, text, problems)),
         }
     }
 }
@@ -55,22 +51,30 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let question = question.and_then(|entry| entry.sentence(problems));
     let inside =
         root.take("inside").and_then(|entry| entry.word(problems).map(|TestbedPlace::Guest| entry.span()));
+    let exact = root.take("exact");
     let exact =
-        root.take("exact").and_then(|entry| entry.switch(problems).filter(|on| *on).map(|_| entry.span()));
+        exact.filter(|entry| entry.get(Shape::Switch, problems) == Some(true)).map(|entry| entry.span());
+    let mut guest = Guest::default();
     let guest_place = root.place_of("guest");
-    let guest = root.table("[guest]", problems);
-    let guest = guest.map(|table| part::rows(table, &GUEST, problems)).unwrap_or_default();
+    let guest_keys = root.table("[guest]", problems).map_or_else(Vec::new, |table| {
+        part::fill(table, &GUEST, problems, |key, value| guest.set(key, value))
+    });
+    let mut boot = BootState::default();
+    let mut underlay_mtu: Option<u32> = None;
     let underlay_place = root.place_of("underlay");
-    let underlay = root.table("[underlay]", problems);
-    let underlay = underlay.map(|table| part::rows(table, &UNDERLAY, problems)).unwrap_or_default();
+    let underlay_keys = root.table("[underlay]", problems).map_or_else(Vec::new, |table| {
+        part::fill(table, &UNDERLAY, problems, |key, value| match key {
+            "mtu" => underlay_mtu.set(value),
+            _ => boot.underlay_family.set(value),
+        })
+    });
 
     let written = root.require("workload", "a `[[workload]]` with `kind = \"tcp_stream\"`", problems);
     let written =
         written.map(|entry| Table::list_from_entry("[[workload]]", &entry, limit::BLOCKS, problems));
     let (mut workloads, workloads_whole) = workload::read(written.unwrap_or_default(), problems);
-    let factors = root.table("[factors]", problems);
     let (mut factors, factors_whole) =
-        factors.map_or((Vec::new(), true), |table| factor::read(table, problems));
+        root.table("[factors]", problems).map_or((Vec::new(), true), |table| factor::read(table, problems));
     let scenarios = scenarios(&mut root, &factors, problems);
     let designed = root.table("[design]", problems);
     let asked_for_design = designed.is_some();
@@ -88,10 +92,11 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         scenarios: &scenarios,
         inside,
         exact,
-        guest: &guest,
+        guest,
         guest_place,
-        underlay: &underlay,
+        guest_keys: &guest_keys,
         underlay_place,
+        underlay_keys: &underlay_keys,
         factors: &factors,
     };
     testbed.check(problems);
@@ -104,10 +109,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         workload::yield_to_factors(read, &varied, Family::from_ipv6(!ipv4), problems);
     }
     check::scenarios(&scenarios, &workloads, problems);
-    check::settings(&workloads, &factors, problems);
-    if exact {
-        check::exact(&workloads, &factors, problems);
-    }
+    check::settings(&workloads, &factors, exact, problems);
 
     let combined = with_workloads(&workloads, &factors);
     let scope = Scope { factors: &combined, whole: factors_whole && workloads_whole };
@@ -120,15 +122,15 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         })
         .unzip();
     let stop_place = root.place_within("protocol", "stop");
-    let [alternate, apart, settle] =
-        ["alternate", "apart", "settle"].map(|key| Some((key, root.place_within("protocol", key)?)));
+    let [alternate, apart] =
+        ["alternate", "apart"].map(|key| Some((key, root.place_within("protocol", key)?)));
+    let settle = root.place_within("protocol", "settle");
     let protocol = root.table("[protocol]", problems);
     let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
     let (protocol, is_auto) =
         protocol.map_or_else(|| (Protocol::default(), true), |table| protocol::read(table, hosts, problems));
     testbed.kernels_of_machines(protocol.how, problems);
-    let machine = root.table("[machine]", problems);
-    let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
+    let machine = root.table("[machine]", problems).map(|table| machine::read(table, problems));
     let traced = root.table("[trace]", problems).and_then(|table| tracing::read(table, problems));
     if let Some(read) = &traced {
         read.check((&scenarios, inside_guest, exact), &workloads, problems);
@@ -149,18 +151,9 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         .collect();
     root.finish(&STUDY.keys(), problems);
 
-    let mut boot = BootState {
-        scenario: *scenarios.first()?,
-        guest: (inside_guest
-            || scenarios.iter().any(|scenario| scenario.has_guests() || scenario.has_machines()))
-        .then_some(testbed.guest()),
-        ..BootState::default()
-    };
-    let mut underlay_mtu = None;
-    for Written { key, value, .. } in &underlay {
-        let field: &mut dyn Field = if *key == "mtu" { &mut underlay_mtu } else { &mut boot.underlay_family };
-        value.iter().for_each(|value| field.set(value));
-    }
+    boot.scenario = *scenarios.first()?;
+    let has_guest = inside_guest || scenarios.iter().any(|one| one.has_guests() || one.has_machines());
+    boot.guest = has_guest.then_some(testbed.guest);
     let asked: Vec<ComparisonRequest> = comparisons.iter().map(|read| read.request.clone()).collect();
     let mut study = Study {
         name: name?,
@@ -176,7 +169,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         underlay_mtu,
         design,
         rows,
-        machine,
+        machine: machine.unwrap_or_default(),
         tracing: traced.map(|read| read.tracing),
         looks_dropped: None,
         turns_dropped: None,
@@ -194,9 +187,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         if let Some(Obstacle { why, way, nothing_shared }) = obstacle.filter(|_| is_auto) {
             study.protocol.alternate = None;
             study.turns_dropped = (!nothing_shared).then(|| format!("{why}; for turns, {way}"));
-            if let Some((_, place)) = settle.filter(|_| alternate.is_none()) {
-                protocol::settles_nothing(place, problems);
-            }
+            protocol::settles_nothing(settle.filter(|_| alternate.is_none()), problems);
         }
     }
     Some(study)
@@ -210,7 +201,7 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
         return entry.and_then(|entry| entry.word(problems)).into_iter().collect();
     };
     if let Some(entry) = root.take("scenario") {
-        problems.push(factor::overridden(factor, entry.span()));
+        factor::report_overridden("scenario", entry.span(), problems);
     }
     factor.factor.scenarios()
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use words::{Acceleration, Scenario, Value};
 
 use crate::model::{BootKind, Guest, Subject};
-use crate::read::{Problems, Written, factor, part};
+use crate::read::part::{Places, place_of};
+use crate::read::{Problems, factor};
 
 /// The file's settings of its testbed, with places.
 #[derive(Debug)]
@@ -13,10 +14,12 @@ pub(crate) struct Testbed<'r> {
     pub(crate) scenarios: &'r [Scenario],
     pub(crate) inside: Option<Range<usize>>,
     pub(crate) exact: Option<Range<usize>>,
-    pub(crate) guest: &'r [Written],
+    /// The virtual machine of `[guest]`, with defaults for missing keys.
+    pub(crate) guest: Guest,
     pub(crate) guest_place: Option<Range<usize>>,
-    pub(crate) underlay: &'r [Written],
+    pub(crate) guest_keys: &'r Places,
     pub(crate) underlay_place: Option<Range<usize>>,
+    pub(crate) underlay_keys: &'r Places,
     pub(crate) factors: &'r [factor::Read],
 }
 
@@ -26,16 +29,14 @@ impl Testbed<'_> {
         self.inside.is_some() || self.exact.is_some()
     }
 
-    /// The virtual machine of `[guest]`, with defaults for missing keys.
-    pub(crate) fn guest(&self) -> Guest {
-        let mut guest = Guest::default();
-        let values = self.guest.iter().filter_map(|one| Some((one.key, one.value.as_ref()?)));
-        values.for_each(|(key, value)| guest.set(key, value));
-        guest
-    }
-
     pub(crate) fn check(&self, problems: &mut Problems) {
-        self.overridden(problems);
+        let in_guest = self.guest_keys.iter().map(|(key, place)| (Subject::Guest(*key), place));
+        let in_underlay = self.underlay_keys.iter().map(|(key, place)| (Subject::Underlay(*key), place));
+        for (subject, place) in in_guest.chain(in_underlay) {
+            if let Some(read) = self.factor(&subject) {
+                factor::report_overridden(&read.factor.name, place.clone(), problems);
+            }
+        }
         // A message names one scenario: the first with the problem.
         let Some(&first) = self.scenarios.first() else { return };
         let with_guests = self.scenarios.iter().copied().find(|scenario| scenario.has_guests());
@@ -45,27 +46,18 @@ impl Testbed<'_> {
         } else if !self.is_inside() {
             self.without_guests(first, problems);
         } else {
-            self.one_guest(first, problems);
+            // A single guest has no other to connect to.
+            let message = format!("`nic` joins two guests, and `{first}` runs inside one");
+            problems.report(self.place_of("nic"), message, "remove it, or use the scenario `vm`");
         }
         if !self.scenarios.iter().any(|scenario| scenario.has_tunnel()) {
             self.without_tunnel(first, problems);
         }
-        if self.exact.is_some() && with_guests.is_none() {
-            self.exactly_one(problems);
-        }
         if self.exact.is_none() {
-            self.copies_of_time(problems);
-        }
-    }
-
-    /// Values that a factor of the same name overrides.
-    fn overridden(&self, problems: &mut Problems) {
-        let in_guest = self.guest.iter().map(|one| (Subject::Guest(one.key), &one.place));
-        let in_underlay = self.underlay.iter().map(|one| (Subject::Underlay(one.key), &one.place));
-        for (subject, place) in in_guest.chain(in_underlay) {
-            if let Some(read) = self.factor(&subject) {
-                problems.push(factor::overridden(read, place.clone()));
-            }
+            let message = "`copies` is how exact mode counts copies, and this study measures time";
+            problems.report(self.place_of("copies"), message, "remove it, or set `exact = true`");
+        } else if with_guests.is_none() {
+            self.exactly_one(problems);
         }
     }
 
@@ -75,7 +67,7 @@ impl Testbed<'_> {
 
     fn place_of(&self, key: &'static str) -> Option<Range<usize>> {
         let factor = self.factor(&Subject::Guest(key)).map(|read| read.name.clone());
-        factor.or_else(|| part::place_of(self.guest, key))
+        factor.or_else(|| place_of(self.guest_keys, key))
     }
 
     /// The whole testbed inside one guest, where the hosts are guests or machines themselves.
@@ -85,63 +77,36 @@ impl Testbed<'_> {
         } else {
             ("machines of yours, and a guest cannot contain them", "has two machines")
         };
-        if let Some(place) = &self.inside {
-            let message = format!("the hosts of `{scenario}` are {are}");
-            problems.report(place.clone(), message, "remove it, or use the scenario `veth`");
-        }
-        if let Some(place) = &self.exact {
-            let message = format!("exact mode counts the instructions of one guest, and `{scenario}` {two}");
-            let help = "use the scenario `veth` or `loopback`, which then runs inside one guest";
-            problems.report(place.clone(), message, help);
-        }
+        let message = format!("the hosts of `{scenario}` are {are}");
+        problems.report(self.inside.clone(), message, "remove it, or use the scenario `veth`");
+        let message = format!("exact mode counts the instructions of one guest, and `{scenario}` {two}");
+        let help = "use the scenario `veth` or `loopback`, which then runs inside one guest";
+        problems.report(self.exact.clone(), message, help);
     }
 
     fn without_guests(&self, scenario: Scenario, problems: &mut Problems) {
         const HELP: &str = "use the scenario `vm` or `vm-vxlan`, or write `inside = \"guest\"` at the top";
-        if let Some(place) = &self.guest_place {
-            let message = format!("`[guest]` needs virtual machines, and `{scenario}` has none");
-            problems.report(place.clone(), message, HELP);
-        }
+        let message = format!("`[guest]` needs virtual machines, and `{scenario}` has none");
+        problems.report(self.guest_place.clone(), message, HELP);
         let has_kernels = self.scenarios.iter().all(|scenario| scenario.has_machines());
-        let is_of_guest = |read: &&factor::Read| match &read.factor.subject {
-            Subject::Guest("kernel") => !has_kernels,
-            Subject::Guest(_) => true,
-            _ => false,
-        };
-        for read in self.factors.iter().filter(is_of_guest) {
-            let message = format!(
-                "`{}` is a setting of virtual machines, and `{scenario}` has none",
-                &read.factor.name
-            );
-            problems.report(read.name.clone(), message, HELP);
+        for read in self.factors {
+            let Subject::Guest(key) = read.factor.subject else { continue };
+            if key != "kernel" || !has_kernels {
+                let name = &read.factor.name;
+                let message = format!("`{name}` is a setting of virtual machines, and `{scenario}` has none");
+                problems.report(read.name.clone(), message, HELP);
+            }
         }
     }
 
     /// Kernels of machines, which only a restart changes.
     pub(crate) fn kernels_of_machines(&self, how: BootKind, problems: &mut Problems) {
         let are_machines = self.scenarios.iter().any(|scenario| scenario.has_machines());
-        let Some(read) = self.factor(&Subject::Guest("kernel")).filter(|_| are_machines) else { return };
-        if how != BootKind::Reboot {
-            let message = "`kernel` of machines changes when they restart, and here they do not";
-            let help = "write `boots = { how = \"reboot\", count = 3 }` in `[protocol]`, or remove it";
-            problems.report(read.name.clone(), message, help);
-        }
-    }
-
-    /// A single guest has no other to connect to.
-    fn one_guest(&self, scenario: Scenario, problems: &mut Problems) {
-        if let Some(place) = self.place_of("nic") {
-            let message = format!("`nic` joins two guests, and `{scenario}` runs inside one");
-            problems.report(place, message, "remove it, or use the scenario `vm`");
-        }
-    }
-
-    /// `copies` without exact mode.
-    fn copies_of_time(&self, problems: &mut Problems) {
-        if let Some(place) = self.place_of("copies") {
-            let message = "`copies` is how exact mode counts copies, and this study measures time";
-            problems.report(place, message, "remove it, or set `exact = true`");
-        }
+        let read = self.factor(&Subject::Guest("kernel"));
+        let read = read.filter(|_| are_machines && how != BootKind::Reboot);
+        let message = "`kernel` of machines changes when they restart, and here they do not";
+        let help = "write `boots = { how = \"reboot\", count = 3 }` in `[protocol]`, or remove it";
+        problems.report(read.map(|read| read.name.clone()), message, help);
     }
 
     fn without_tunnel(&self, scenario: Scenario, problems: &mut Problems) {
@@ -150,11 +115,9 @@ impl Testbed<'_> {
             _ if scenario.has_machines() => Scenario::SshVxlan,
             _ => Scenario::Vxlan,
         };
-        if let Some(place) = &self.underlay_place {
-            let message = format!("`[underlay]` is for tunnels, and `{scenario}` has none");
-            let help = format!("use the scenario `{tunnel}`, or remove it");
-            problems.report(place.clone(), message, help);
-        }
+        let message = format!("`[underlay]` is for tunnels, and `{scenario}` has none");
+        let help = format!("use the scenario `{tunnel}`, or remove it");
+        problems.report(self.underlay_place.clone(), message, help);
         for read in self.factors.iter().filter(|read| read.factor.subject.scope().underlay) {
             let name = &read.factor.name;
             let message = format!(
@@ -168,10 +131,8 @@ impl Testbed<'_> {
 
     fn exactly_one(&self, problems: &mut Problems) {
         const WHY: &str = "exact mode counts the instructions of one CPU";
-        let guest = self.guest();
-        if let Some(place) = part::place_of(self.guest, "vcpus").filter(|_| guest.vcpus != 1) {
-            problems.report(place, WHY, "set `vcpus = 1`, or `exact = false`");
-        }
+        let vcpus = place_of(self.guest_keys, "vcpus").filter(|_| self.guest.vcpus != 1);
+        problems.report(vcpus, WHY, "set `vcpus = 1`, or `exact = false`");
         if let Some(read) = self.factor(&Subject::Guest("vcpus")) {
             for (index, place) in read.levels.iter().enumerate() {
                 if *read.factor.level(index) != Value::Number(1) {
@@ -179,10 +140,9 @@ impl Testbed<'_> {
                 }
             }
         }
-        let kvm = guest.acceleration == Acceleration::Kvm;
-        if let Some(place) = part::place_of(self.guest, "acceleration").filter(|_| kvm) {
-            let message = "exact mode needs emulation: KVM does not count instructions";
-            problems.report(place, message, "remove it, or set `exact = false`");
-        }
+        let kvm = self.guest.acceleration == Acceleration::Kvm;
+        let message = "exact mode needs emulation: KVM does not count instructions";
+        let place = place_of(self.guest_keys, "acceleration").filter(|_| kvm);
+        problems.report(place, message, "remove it, or set `exact = false`");
     }
 }

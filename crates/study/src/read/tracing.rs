@@ -6,7 +6,7 @@ use words::{Field, KernelPath, Misfit, Scenario, Word};
 
 use crate::model::Tracing;
 use crate::model::tables::TRACE;
-use crate::read::{Entry, Problem, Problems, Table, Written, part, workload};
+use crate::read::{Entry, Problem, Problems, Table, part, workload};
 
 /// The tracing of a file, with the places of its keys.
 pub(crate) struct Read {
@@ -20,14 +20,11 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read
     let place = table.span.clone();
     let readers = table.take("readers");
     let paths = table.require("paths", "`paths = [\"udp-tx\"]`", problems);
-    for Written { key, value, .. } in part::rows(table, &TRACE, problems) {
-        let field: &mut dyn Field = match key {
-            "batch" => &mut tracing.batch,
-            "rounds" => &mut tracing.rounds,
-            _ => &mut tracing.profile,
-        };
-        value.iter().for_each(|value| field.set(value));
-    }
+    part::fill(table, &TRACE, problems, |key, value| match key {
+        "batch" => tracing.batch.set(value),
+        "rounds" => tracing.rounds.set(value),
+        _ => tracing.profile.set(value),
+    });
     if let Some(readers) = readers {
         tracing.readers = words(&readers, problems)?;
     }
@@ -45,8 +42,7 @@ fn words<W: Word>(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<W>> 
     if words.is_empty() || is_twice {
         let what = if is_twice { "names one twice" } else { "is empty" };
         let message = format!("`{}` {what}", words::suggest::quoted(value.key));
-        problems.report(value.span(), message, "name each once");
-        return None;
+        return Problem::new(value.span(), message).help("name each once").reject(problems);
     }
     Some(words)
 }
@@ -90,9 +86,7 @@ impl Read {
                 let key = misfit.key;
                 let message =
                     format!("a trace does not support this `{key}`: it sends one message after the other");
-                let place = if key == "kind" { read.kind.clone() } else { read.place_of(key) };
-                problems
-                    .push(Problem::new(place, message).help(format!("change `{key}`, or remove `[trace]`")));
+                problems.report(read.place_of(key), message, format!("change `{key}`, or remove `[trace]`"));
             }
         }
     }

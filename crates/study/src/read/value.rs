@@ -1,11 +1,11 @@
 //! Single values: words, numbers, durations, texts. Invalid ones are reported and read as `None`.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use words::suggest::quoted;
-use words::{DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word, suggest};
+use words::{DEFAULT, Key, Mistake, PlainValue, Shape, Vocabulary, Word};
 
 use crate::model::limit;
 use crate::read::{Problem, Problems};
@@ -56,59 +56,41 @@ impl<'v> Entry<'v> {
     }
 
     pub(crate) fn one_of(&self, vocabulary: &Vocabulary, problems: &mut Problems) -> Option<&'static str> {
-        let text = self.text(problems)?;
-        let known = || vocabulary.words.iter().map(|(word, _)| *word);
-        if let Some(word) = known().find(|word| *word == text) {
-            return Some(word);
-        }
-        let message = format!("`{}` is not {}", quoted(text), vocabulary.what);
-        self.unknown(text, &message, known(), problems)
+        let (text, known) = (self.text(problems)?, vocabulary.spellings());
+        let word = known.iter().find(|word| **word == text).copied();
+        word.or_else(|| {
+            let message = format!("`{}` is not {}", quoted(text), vocabulary.what);
+            self.unknown(text, &message, known, problems)
+        })
     }
 
-    /// A switch: on or off, also written as a boolean.
-    pub(crate) fn switch(&self, problems: &mut Problems) -> Option<bool> {
-        match self.value.get_ref() {
-            DeValue::Boolean(on) => Some(*on),
-            DeValue::String(text) if text == "on" => Some(true),
-            DeValue::String(text) if text == "off" => Some(false),
-            DeValue::String(text) => {
-                let message = format!("`{}` is neither `on` nor `off`", quoted(text));
-                self.unknown(text, &message, ["on", "off"], problems)
-            }
-            _ => self.wrong_type("`\"on\"` or `\"off\"`", problems),
-        }
-    }
-
-    pub(crate) fn number(&self, range: RangeInclusive<u64>, problems: &mut Problems) -> Option<u64> {
-        if !matches!(self.value.get_ref(), DeValue::Integer(_)) {
-            return self.wrong_type("a whole number", problems);
-        }
-        let number = self.decimal().and_then(|number| number.parse().ok());
-        let number = number.filter(|number| range.contains(number));
-        if number.is_none() {
-            let name = quoted(self.key);
-            let message = format!("`{name}` must be {} to {}", range.start(), range.end());
-            problems.push(Problem::new(self.span(), message).label("out of range"));
-        }
-        number
-    }
-
-    pub(crate) fn small(&self, range: RangeInclusive<u64>, problems: &mut Problems) -> Option<u32> {
-        self.number(range, problems).and_then(|number| u32::try_from(number).ok())
+    /// A value of a shape as its own type.
+    pub(crate) fn get<P: PlainValue>(&self, shape: Shape, problems: &mut Problems) -> Option<P> {
+        P::of_value(&self.of_shape(shape, false, problems)?)
     }
 
     pub(crate) fn of_key(&self, key: &Key, problems: &mut Problems) -> Option<words::Value> {
-        let text = match (self.value.get_ref(), key.shape) {
-            (DeValue::Integer(_), Shape::Number(..)) => self.decimal()?,
-            (DeValue::Boolean(on), Shape::Switch) => on.to_string(),
-            (DeValue::String(text), Shape::Number(..)) if !key.has_default() || text != DEFAULT => {
-                if !key.has_default() {
-                    return self.wrong_type("a whole number", problems);
-                }
+        self.of_shape(key.shape, key.has_default(), problems)
+    }
+
+    pub(crate) fn of_shape(
+        &self,
+        shape: Shape,
+        has_default: bool,
+        problems: &mut Problems,
+    ) -> Option<words::Value> {
+        let text = match (self.value.get_ref(), shape) {
+            (DeValue::String(text), _) if has_default && text == DEFAULT => {
+                return Some(words::Value::Default);
+            }
+            (DeValue::String(text), Shape::Number(..)) if has_default => {
                 let message = format!("`{}` is neither a whole number nor `{DEFAULT}`", quoted(text));
                 return self.unknown(text, &message, [DEFAULT], problems);
             }
-            (DeValue::String(text), _) => text.to_string(),
+            (DeValue::Integer(_), Shape::Number(..)) => self.decimal()?,
+            (DeValue::Boolean(on), Shape::Switch) => on.to_string(),
+            (DeValue::String(text), Shape::Switch | Shape::Pace | Shape::Share | Shape::Time(..))
+            | (DeValue::String(text), Shape::Word(_) | Shape::Name(_)) => text.to_string(),
             (_, Shape::Number(..)) => return self.wrong_type("a whole number", problems),
             (_, Shape::Switch) => return self.wrong_type("`\"on\"` or `\"off\"`", problems),
             (_, Shape::Time(..)) => return self.wrong_type("a duration such as \"2s\"", problems),
@@ -116,25 +98,7 @@ impl<'v> Entry<'v> {
             (_, Shape::Share) => return self.wrong_type("a share in percent such as \"2%\"", problems),
             (_, Shape::Word(_) | Shape::Name(_)) => return self.wrong_type("a string", problems),
         };
-        self.report(key.parse(&text), problems)
-    }
-
-    /// A text of a shape other than a number.
-    pub(crate) fn shaped(&self, shape: &Shape, problems: &mut Problems) -> Option<words::Value> {
-        let DeValue::String(text) = self.value.get_ref() else {
-            return self.wrong_type("a duration such as \"100ms\"", problems);
-        };
-        self.report(shape.read(self.key, text), problems)
-    }
-
-    pub(crate) fn percent(&self, problems: &mut Problems) -> Option<Percent> {
-        let DeValue::String(text) = self.value.get_ref() else {
-            return self.wrong_type("a share in percent such as \"2%\"", problems);
-        };
-        match self.report(Shape::Share.read(self.key, text), problems)? {
-            words::Value::Share(share) => Some(share),
-            _ => None,
-        }
+        self.report(shape.read(&quoted(self.key), &text), problems)
     }
 
     /// The value of a text, or a report of the mistake in it.
@@ -149,7 +113,9 @@ impl<'v> Entry<'v> {
     /// A name: letters, digits, `-`, `_` and `.`, so that it can name files and stand in tables.
     pub(crate) fn identifier(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
-        if is_identifier(text) {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_begin = |c: char| c.is_ascii_alphanumeric();
+        if text.len() <= limit::NAME && text.starts_with(is_begin) && text.chars().all(allowed) {
             return Some(text.to_owned());
         }
         let message = format!("`{}` cannot be a name", quoted(text));
@@ -157,8 +123,7 @@ impl<'v> Entry<'v> {
             "use 1 to {} letters, digits, `-`, `_` and `.`, beginning with a letter or digit",
             limit::NAME
         );
-        problems.report(self.span(), message, help);
-        None
+        Problem::new(self.span(), message).help(help).reject(problems)
     }
 
     /// A sentence for people: one line without invisible characters.
@@ -167,8 +132,7 @@ impl<'v> Entry<'v> {
         if text.trim().is_empty() || text.len() > limit::SENTENCE || !words::is_plain(text) {
             let (name, most) = (quoted(self.key), limit::SENTENCE);
             let message = format!("`{name}` must be one line of text, of at most {most} bytes");
-            problems.push(Problem::new(self.span(), message));
-            return None;
+            return Problem::new(self.span(), message).reject(problems);
         }
         Some(text.trim().to_owned())
     }
@@ -176,8 +140,7 @@ impl<'v> Entry<'v> {
     /// Reports a wrong type. `T` is the caller's type.
     pub(crate) fn wrong_type<T>(&self, wanted: &str, problems: &mut Problems) -> Option<T> {
         let message = format!("`{}` must be {wanted}, not {}", quoted(self.key), kind(self.value.get_ref()));
-        problems.push(Problem::new(self.span(), message));
-        None
+        Problem::new(self.span(), message).reject(problems)
     }
 
     pub(crate) fn unknown<'w, T>(
@@ -188,16 +151,8 @@ impl<'v> Entry<'v> {
         problems: &mut Problems,
     ) -> Option<T> {
         let help = problems.help(text, known);
-        problems.push(Problem::new(self.span(), message).maybe_help(help));
-        None
+        Problem::new(self.span(), message).maybe_help(help).reject(problems)
     }
-}
-
-pub(crate) fn is_identifier(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    text.len() <= limit::NAME
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.chars().all(allowed)
 }
 
 #[derive(Debug)]
@@ -219,10 +174,8 @@ impl<'t> Table<'t> {
         match entry.value.get_ref() {
             DeValue::Table(table) => Some(Self::new(name, entry.span(), table)),
             other => {
-                let message =
-                    format!("`{}` must be a table, not {}", suggest::quoted(entry.key), kind(other));
-                problems.report(entry.span(), message, format!("write it as `{name}`"));
-                None
+                let message = format!("`{}` must be a table, not {}", quoted(entry.key), kind(other));
+                Problem::new(entry.span(), message).help(format!("write it as `{name}`")).reject(problems)
             }
         }
     }
@@ -235,11 +188,8 @@ impl<'t> Table<'t> {
         problems: &mut Problems,
     ) -> Vec<Self> {
         let wrong = |span, other: &DeValue<'_>| {
-            let message = format!(
-                "`{}` must be written as `{name}`, not as {}",
-                suggest::quoted(entry.key),
-                kind(other)
-            );
+            let (key, kind) = (quoted(entry.key), kind(other));
+            let message = format!("`{key}` must be written as `{name}`, not as {kind}");
             Problem::new(span, message).help(format!("begin each one with a line `{name}`"))
         };
         let DeValue::Array(array) = entry.value.get_ref() else {
@@ -252,7 +202,7 @@ impl<'t> Table<'t> {
             return Vec::new();
         }
         if array.is_empty() {
-            let message = format!("`{}` is empty", suggest::quoted(entry.key));
+            let message = format!("`{}` is empty", quoted(entry.key));
             problems.report(entry.span(), message, format!("begin each one with a line `{name}`"));
         }
         let mut tables = Vec::new();
@@ -310,7 +260,7 @@ impl<'t> Table<'t> {
     /// Reports all keys that are left as unknown.
     pub(crate) fn finish(self, known: &[&str], problems: &mut Problems) {
         for entry in self.entries {
-            let message = format!("unknown key `{}` in {}", suggest::quoted(entry.key), self.name);
+            let message = format!("unknown key `{}` in {}", quoted(entry.key), self.name);
             let help = problems.help(entry.key, known.iter().copied());
             problems.push(Problem::new(entry.key_span, message).maybe_help(help));
         }

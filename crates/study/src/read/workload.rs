@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use words::{Family, KEYS, Key, Kind, Workload};
 
-use crate::read::{Problem, Problems, Table};
+use crate::read::{Problems, Table, factor, part};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
@@ -15,26 +15,23 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 pub(crate) struct Read {
     pub(crate) workload: Workload,
     pub(crate) place: Range<usize>,
-    pub(crate) name: Range<usize>,
-    pub(crate) kind: Range<usize>,
-    pub(crate) written: Vec<(&'static str, Range<usize>)>,
+    written: Vec<(&'static str, Range<usize>)>,
 }
 
 impl Read {
     pub(crate) fn writes(&self, key: &str) -> bool {
-        self.written.iter().any(|(known, _)| *known == key)
+        part::place_of(&self.written, key).is_some()
     }
 
     /// The place of a key, or of its workload if the key is not written.
     pub(crate) fn place_of(&self, key: &str) -> Range<usize> {
-        let written = self.written.iter().find(|(known, _)| *known == key);
-        written.map_or(self.place.clone(), |(_, place)| place.clone())
+        part::place_of(&self.written, key).unwrap_or_else(|| self.place.clone())
     }
 }
 
 /// The workloads of a file, and whether all of them could be read.
 pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read>, bool) {
-    let tables_there = tables.len();
+    let written = tables.len();
     let workloads: Vec<Read> =
         tables.into_iter().filter_map(|table| read_workload(table, problems)).collect();
     let mut names: Vec<String> = Vec::new();
@@ -42,26 +39,23 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
         let name = read.workload.name.to_lowercase();
         if names.contains(&name) {
             let message = format!("two workloads are called `{}`", read.workload.name);
-            problems.report(read.name.clone(), message, "give each a different `name`");
+            let place = if read.writes("name") { "name" } else { "kind" };
+            problems.report(read.place_of(place), message, "give each a different `name`");
         }
         names.push(name);
     }
-    let whole = workloads.len() == tables_there;
+    let whole = workloads.len() == written;
     (workloads, whole)
 }
 
 fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
-    let place = table.span.clone();
-    let kind_entry = table.require("kind", "`kind = \"tcp_stream\"`", problems);
-    let kind: Option<Kind> = kind_entry.as_ref().and_then(|entry| entry.word(problems));
-    let kind_place = kind_entry.map_or(place.clone(), |entry| entry.span());
-    let mut name_place = kind_place.clone();
-    let mut name = None;
-    if let Some(entry) = table.take("name") {
-        name_place = entry.span();
-        name = entry.identifier(problems);
-    }
-
+    let (place, mut written) = (table.span.clone(), Vec::new());
+    let kind = table.require("kind", "`kind = \"tcp_stream\"`", problems);
+    written.extend(kind.iter().map(|entry| ("kind", entry.span())));
+    let kind: Option<Kind> = kind.and_then(|entry| entry.word(problems));
+    let name = table.take("name");
+    written.extend(name.iter().map(|entry| ("name", entry.span())));
+    let name = name.and_then(|entry| entry.identifier(problems));
     let mut values = Vec::new();
     for key in KEYS {
         let Some(entry) = table.take(key.name) else { continue };
@@ -72,15 +66,14 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
     let kind = kind?;
     let mut workload = Workload::new(kind);
     workload.name = name.unwrap_or(workload.name);
-    let mut written = Vec::new();
     for (key, value, place) in values {
         match key.misfit(&value, kind) {
-            Some(misfit) => problems.push(Problem::new(place.clone(), misfit.why).help(misfit.help)),
+            Some(misfit) => problems.report(place.clone(), misfit.why, misfit.help),
             None => key.set(&mut workload, &value),
         }
         written.push((key.name, place));
     }
-    let mut read = Read { workload, place, name: name_place, kind: kind_place, written };
+    let mut read = Read { workload, place, written };
     if kind.is_rr() && !read.writes("response") {
         read.workload.traffic.response = read.workload.traffic.message;
     }
@@ -92,9 +85,7 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
 /// them, the plan leaves out conditions whose keys do not.
 pub(crate) fn yield_to_factors(read: &mut Read, factors: &[&Key], family: Family, problems: &mut Problems) {
     for key in factors.iter().filter(|key| read.writes(key.name)) {
-        let message = format!("`{}` is a factor, so this value is never used", key.name);
-        let problem = Problem::new(read.place_of(key.name), message);
-        problems.push(problem.help("remove it here, or from `[factors]`"));
+        factor::report_overridden(key.name, read.place_of(key.name), problems);
     }
     let follows = !read.writes("response") && factors.iter().any(|key| key.name == "message");
     if follows {

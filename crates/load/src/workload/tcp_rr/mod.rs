@@ -9,33 +9,25 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::lane::{ABORT, Lane, LaneResult, QUIET};
 use crate::socket::stall;
-use crate::workload::port::{Connected, Loop, Port, through};
+use crate::workload::port::{Connected, Port, through};
 use crate::workload::source::ask;
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
-    through(lane, Connected(lane.fd), (QUIET, stall(lane.flows())), Asking)
+    through!(lane, Connected(lane.fd), (QUIET, stall(lane.flows())), ask_through)
 }
 
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    through(lane, Connected(lane.fd), (ABORT, Duration::MAX), Answering)
+    through!(lane, Connected(lane.fd), (ABORT, Duration::MAX), answer_through)
 }
 
-struct Asking;
-
-impl Loop for Asking {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
-    }
+fn ask_through(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
 }
 
-struct Answering;
-
-impl Loop for Answering {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        if lane.traffic.rate.is_some() || lane.traffic.in_flight > 1 {
-            pipeline::receive(lane, port)
-        } else {
-            plain::receive(lane, port)
-        }
+fn answer_through(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    if lane.traffic.rate.is_some() || lane.traffic.in_flight > 1 {
+        pipeline::receive(lane, port)
+    } else {
+        plain::receive(lane, port)
     }
 }

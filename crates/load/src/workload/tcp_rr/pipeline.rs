@@ -6,8 +6,7 @@ use words::{MAX_IN_FLIGHT, Reader};
 
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
-use crate::message::{Buffer, first_damage};
-use crate::socket::stall;
+use crate::message::Buffer;
 use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
@@ -80,7 +79,10 @@ impl Asker<'_> {
                     self.wait(source.next(), now);
                     now = sys::now();
                 }
-                self.check(now)?;
+                if self.outstanding.is_empty() {
+                    self.heard = now;
+                }
+                lane.check_heard(self.heard, now)?;
             } else if lane.trouble(Call::RECV, got)? == LoopStep::End {
                 break;
             }
@@ -111,18 +113,6 @@ impl Asker<'_> {
             sys::wait_for(self.lane.fd, libc::POLLIN | room, due.max(now).min(now + LOOK));
         }
     }
-
-    /// Gives the flow up if nothing has moved for too long.
-    fn check(&mut self, now: u64) -> Result<()> {
-        if self.outstanding.is_empty() {
-            self.heard = now;
-        }
-        let silent = u128::from(now.saturating_sub(self.heard));
-        if silent >= stall(self.lane.flows()).as_nanos() && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled(Call::RECV.silence));
-        }
-        Ok(())
-    }
 }
 
 /// The receiver's loop: receives all requests that have come, answers them together.
@@ -152,7 +142,6 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     Ok(LaneResult { verified: requests.verify(lane)?, ..LaneResult::default() })
 }
 
-/// Messages that are sent, and the memory that they are sent from.
 struct Messages {
     bytes: Buffer,
     queue: SendQueue,
@@ -190,7 +179,6 @@ impl Messages {
     }
 }
 
-/// A received stream of messages, and the memory for it.
 struct ReceivedMessages {
     bytes: Buffer,
     message: usize,
@@ -223,10 +211,7 @@ impl ReceivedMessages {
     }
 
     fn verify(&self, lane: &Lane) -> Result<u64> {
-        match first_damage(&self.bytes.as_ref()[..self.last], self.offset, self.message) {
-            None => Ok(self.last as u64),
-            Some(at) => Err(lane.damaged(at, self.last)),
-        }
+        lane.verify(&self.bytes.as_ref()[..self.last], self.offset, self.message)
     }
 }
 
@@ -274,7 +259,6 @@ impl Outstanding {
 /// Whole messages to send from a buffer that holds some of them in sequence.
 pub(super) struct SendQueue {
     message: usize,
-    /// Messages that the buffer holds.
     batch: usize,
     left: u64,
 }
@@ -287,7 +271,6 @@ impl SendQueue {
         Self { message, batch, left: 0 }
     }
 
-    /// Bytes of the buffer.
     pub(super) fn room(&self) -> usize {
         self.batch * self.message
     }

@@ -41,7 +41,6 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
     Ok(LaneResult { latencies: Some(latencies), verified, ..LaneResult::default() })
 }
 
-/// The receiver's loop: receives a whole request, answers it.
 fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut request = Buffer::room(lane.message);
     let answer = Buffer::pattern(lane.response);

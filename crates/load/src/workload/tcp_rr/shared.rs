@@ -26,13 +26,11 @@ fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<LaneResult>> 
     Ok(ends)
 }
 
-/// The state of a thread that asks, or answers.
 struct Transactions<'a, const ASKS: bool> {
     lanes: &'a [Lane],
     flows: Vec<Flow<'a>>,
     outgoing: Buffer,
     incoming: Buffer,
-    /// The correct content of arriving messages.
     expected: Buffer,
     verify: bool,
     latencies: Recorder,
@@ -41,7 +39,6 @@ struct Transactions<'a, const ASKS: bool> {
 
 struct Flow<'a> {
     tally: Tally<'a>,
-    /// Whether the next step is to send.
     sends: bool,
     /// Moved bytes of the message under way.
     done: usize,

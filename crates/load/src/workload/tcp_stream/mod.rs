@@ -10,7 +10,7 @@ use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
 use self::send::{Copied, FromFile};
-use crate::error::Result;
+use crate::error::{Context, Result};
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep};
 use crate::message::{Buffer, first_difference};
 use crate::{socket, sys};
@@ -103,13 +103,8 @@ pub(crate) fn low_water_mark(traffic: &Traffic, local: IpAddr) -> Option<u32> {
 
 /// Sets the mark. The kernel limits it with a small receive buffer (`tcp_set_rcvlowat` in
 /// net/ipv4/tcp.c).
-pub(crate) fn set_low_water(socket: &Socket, bytes: u32) -> std::io::Result<()> {
+pub(crate) fn set_low_water(socket: &Socket, bytes: u32, flow: usize) -> Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-    sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
-}
-
-/// Arrived bytes that do not wake the receiver yet. They count as received: otherwise a slow stream
-/// would seem to come in lumps.
-pub(crate) fn below_low_water(socket: &Socket, mark: u32) -> u64 {
-    socket::unread(socket.as_raw_fd()).unwrap_or(0).min(u64::from(mark))
+    let set = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);
+    set.or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))
 }

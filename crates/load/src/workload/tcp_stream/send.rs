@@ -84,8 +84,10 @@ impl FromFile {
         let file = memfd_create(c"message", MFdFlags::MFD_CLOEXEC).or_setup("memfd_create", &what)?;
         let mut file = File::from(file);
         file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
-        // The call has no flag against the signal of a closed connection.
-        block_pipe_signal();
+        // The call has no flag against the signal of a closed connection. Its error is enough.
+        let mut signals = SigSet::empty();
+        signals.add(Signal::SIGPIPE);
+        let _ = signals.thread_block();
         Ok(Self { file, len, offset: begun as libc::off_t })
     }
 }
@@ -110,13 +112,6 @@ impl Writer for FromFile {
         }
         sent
     }
-}
-
-/// Blocks `SIGPIPE` in the calling thread: the error of the call is enough.
-fn block_pipe_signal() {
-    let mut signals = SigSet::empty();
-    signals.add(Signal::SIGPIPE);
-    let _ = signals.thread_block();
 }
 
 pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<LaneResult> {

@@ -74,46 +74,30 @@ impl LaneWork for Sending<'_> {
 
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let traffic = &lanes[0].traffic;
-    let mut receiving = Receiving {
-        lanes,
-        flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
-        room: Buffer::room(read_size(traffic.lanes()) as usize),
-        expected: Buffer::pattern(lanes[0].message),
-        verify: traffic.verify,
-    };
-    // The ends of the streams end this, not `Stop`, so that all sent data are received.
-    shared::run(lanes, Wake::Readable, ABORT, &mut receiving)?;
-    Ok(shared::verified(receiving.flows.iter().map(|(_, verified)| *verified)))
-}
-
-struct Receiving<'a> {
-    lanes: &'a [Lane],
-    /// Each lane's counts, and its verified bytes.
-    flows: Vec<(Tally<'a>, u64)>,
-    room: Buffer,
-    /// The message that the stream repeats.
-    expected: Buffer,
-    verify: bool,
-}
-
-impl LaneWork for Receiving<'_> {
-    fn serve(&mut self, at: usize) -> Result<LoopStep> {
-        let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
-        let got = sys::receive(lane.fd, self.room.as_mut(), libc::MSG_DONTWAIT);
+    // The counts and the verified bytes of each lane.
+    let mut flows: Vec<(Tally, u64)> = lanes.iter().map(|lane| (lane.tally(), 0)).collect();
+    let mut room = Buffer::room(read_size(traffic.lanes()) as usize);
+    let expected = Buffer::pattern(lanes[0].message);
+    let mut serve = |at: usize| {
+        let (lane, (tally, verified)) = (&lanes[at], &mut flows[at]);
+        let got = sys::receive(lane.fd, room.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
             return lane.idle(Call::RECV, got, tally);
         }
         // Without `verify` the last bytes of all lanes are the sample, since they share the room.
-        if self.verify || lane.phase().load() >= TAIL {
-            let part = &self.room.as_ref()[..got as usize];
-            if let Some(at) = first_difference(part, tally.bytes, self.expected.as_ref()) {
+        if traffic.verify || lane.phase().load() >= TAIL {
+            let part = &room.as_ref()[..got as usize];
+            if let Some(at) = first_difference(part, tally.bytes, expected.as_ref()) {
                 return Err(lane.damaged(at, part.len()));
             }
             *verified += got as u64;
         }
         tally.stream(got as u64);
         Ok(LoopStep::Again)
-    }
+    };
+    // The ends of the streams end this, not `Stop`, so that all sent data are received.
+    shared::run(lanes, Wake::Readable, ABORT, &mut serve)?;
+    Ok(shared::verified(flows.iter().map(|(_, verified)| *verified)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ pub(crate) mod shared;
 
 use std::time::Duration;
 
-use super::port::{Addressed, Connected, Loop, Port, through};
+use super::port::{Addressed, Connected, Port, through};
 use super::source::ask;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult, QUIET, STOP};
@@ -17,35 +17,24 @@ use crate::message::first_damage;
 use crate::socket::answer_time;
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
-    run(lane, (QUIET, answer_time(lane.flows())), Asking)
+    let patience = answer_time(lane.flows());
+    if lane.traffic.connected {
+        through!(lane, Connected(lane.fd), (QUIET, patience), ask_through)
+    } else {
+        through!(lane, Addressed::new(lane, &lane.destination()), (QUIET, patience), ask_through)
+    }
 }
 
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    run(lane, (STOP, Duration::MAX), Answering)
-}
-
-fn run(lane: &Lane, end: (u8, Duration), run: impl Loop) -> Result<LaneResult> {
     if lane.traffic.connected {
-        through(lane, Connected(lane.fd), end, run)
+        through!(lane, Connected(lane.fd), (STOP, Duration::MAX), plain::receive)
     } else {
-        through(lane, Addressed::new(lane, &lane.destination()), end, run)
+        through!(lane, Addressed::new(lane, &lane.destination()), (STOP, Duration::MAX), plain::receive)
     }
 }
 
-struct Asking;
-
-impl Loop for Asking {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
-    }
-}
-
-struct Answering;
-
-impl Loop for Answering {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        plain::receive(lane, port)
-    }
+fn ask_through(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
 }
 
 /// The bytes of a number, where there is room.

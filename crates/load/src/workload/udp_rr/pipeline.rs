@@ -8,7 +8,7 @@ use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::Buffer;
-use crate::socket::{answer_time, stall};
+use crate::socket::answer_time;
 use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
@@ -165,11 +165,7 @@ impl Asker<'_> {
         if !waiting {
             self.heard = now;
         }
-        let stall = stall(self.lane.flows()).as_nanos();
-        if u128::from(now.saturating_sub(self.heard)) >= stall && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled(Call::RECV.silence));
-        }
-        Ok(())
+        self.lane.check_heard(self.heard, now)
     }
 }
 
@@ -207,7 +203,6 @@ impl Slots {
         !self.free.is_empty()
     }
 
-    /// The number of the next request, if there is room.
     pub(super) fn next(&self) -> Option<u64> {
         self.free.front().map(|place| self.places[*place as usize].number)
     }

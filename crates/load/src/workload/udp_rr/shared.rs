@@ -1,5 +1,7 @@
 //! One transaction in flight on each of several lanes that one thread serves.
 
+use std::cell::Cell;
+
 use super::plain::answered;
 use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
@@ -28,7 +30,6 @@ struct Asking<'a> {
     latencies: Recorder,
     /// The time limits of an answer, and of silence, ns.
     patience: (u64, u64),
-    /// The time of the next check.
     look: u64,
 }
 
@@ -48,7 +49,6 @@ enum Request {
     None,
     /// This end's own queue rejected it: it was never under way, so it cannot be lost.
     Refused,
-    /// When it was sent.
     Sent(u64),
 }
 
@@ -166,34 +166,14 @@ impl LaneWork for Asking<'_> {
 
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let lane = &lanes[0];
-    let mut answering = Answering {
-        lanes,
-        flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
-        request: Buffer::room((lane.message + 1).max(NUMBER)),
-        answer: Buffer::pattern(lane.response.max(NUMBER)),
-        answers: true,
-    };
-    shared::run(lanes, Wake::Readable, STOP, &mut answering)?;
-    // After the transmitter has ended, queued requests are counted.
-    answering.answers = false;
-    shared::drain(lanes, &mut answering, |work, at| work.flows[at].0.messages)?;
-    Ok(shared::verified(answering.flows.iter().map(|(_, verified)| *verified)))
-}
-
-struct Answering<'a> {
-    lanes: &'a [Lane],
-    /// Each lane's counts, and its verified bytes.
-    flows: Vec<(Tally<'a>, u64)>,
-    request: Buffer,
-    answer: Buffer,
-    answers: bool,
-}
-
-impl LaneWork for Answering<'_> {
-    #[inline(always)]
-    fn serve(&mut self, at: usize) -> Result<LoopStep> {
-        let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
-        let got = sys::receive(lane.fd, self.request.as_mut(), libc::MSG_DONTWAIT);
+    // The counts and the verified bytes of each lane.
+    let mut flows: Vec<(Tally, u64)> = lanes.iter().map(|lane| (lane.tally(), 0)).collect();
+    let mut request = Buffer::room((lane.message + 1).max(NUMBER));
+    let mut answer = Buffer::pattern(lane.response.max(NUMBER));
+    let answers = Cell::new(true);
+    let mut serve = |at: usize| {
+        let (lane, (tally, verified)) = (&lanes[at], &mut flows[at]);
+        let got = sys::receive(lane.fd, request.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
             return lane.idle(Call::RECV, got, tally);
         }
@@ -201,15 +181,18 @@ impl LaneWork for Answering<'_> {
         if got as usize != lane.message {
             return Err(lane.damaged(lane.message.min(got as usize), got as usize));
         }
-        let request = self.request.as_ref();
         if lane.traffic.verify || lane.phase().load() >= TAIL {
-            *verified += verify_number(lane, request, lane.message)?;
+            *verified += verify_number(lane, request.as_ref(), lane.message)?;
         }
-        if !self.answers {
+        if !answers.get() {
             return Ok(LoopStep::Again);
         }
-        write_number(self.answer.as_mut(), read_number(request));
-        let sent = sys::send(lane.fd, &self.answer.as_ref()[..lane.response]);
-        answered(lane, sent, tally)
-    }
+        write_number(answer.as_mut(), read_number(request.as_ref()));
+        answered(lane, sys::send_flags(lane.fd, &answer.as_ref()[..lane.response], 0), tally)
+    };
+    shared::run(lanes, Wake::Readable, STOP, &mut serve)?;
+    // After the transmitter has ended, queued requests are counted.
+    answers.set(false);
+    shared::drain(lanes, &mut serve)?;
+    Ok(shared::verified(flows.iter().map(|(_, verified)| *verified)))
 }

@@ -2,7 +2,7 @@
 //! [`Reader`].
 
 use std::ops::Range;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::RawFd;
 
 use socket2::SockRef;
 
@@ -194,12 +194,6 @@ impl Merged {
         Self { room, size: None, header, control, _place: place }
     }
 
-    /// A reader for buffers merged before the kernel was told to stop: it no longer reports their
-    /// size.
-    pub(super) fn with_size(message: usize) -> Self {
-        Self { size: Some(message), ..Self::new() }
-    }
-
     /// Makes the kernel merge datagrams for a flow's socket.
     pub(crate) fn enable(fd: RawFd, flow: usize) -> Result<()> {
         sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
@@ -250,7 +244,9 @@ impl Reader for Merged {
 /// Takes the datagrams that were merged before the kernel stopped to merge them: more than are
 /// queued, or all. Gives the last one.
 pub(super) fn take_merged<const ALL: bool>(lane: &Lane, check: &mut Check<ALL>) -> Result<Vec<u8>> {
-    let (mut reader, mut tally, mut last) = (Merged::with_size(lane.message), lane.tally(), 0..0);
+    // The kernel no longer reports the size.
+    let mut reader = Merged { size: Some(lane.message), ..Merged::new() };
+    let (mut tally, mut last) = (lane.tally(), 0..0);
     let room = sys::option_number(lane.fd, libc::SOL_SOCKET, libc::SO_RCVBUF).unwrap_or(0);
     let most = tally.bytes + u64::from(room.unsigned_abs());
     let flags = libc::MSG_DONTWAIT;
@@ -260,7 +256,5 @@ pub(super) fn take_merged<const ALL: bool>(lane: &Lane, check: &mut Check<ALL>) 
 
 /// A note on the socket's own count of drops, if there are any.
 pub(super) fn drops_note(lane: &Lane) -> Option<Note> {
-    // SAFETY: the flow's socket outlives its thread.
-    let socket = unsafe { BorrowedFd::borrow_raw(lane.fd) };
-    (socket::drops(&SockRef::from(&socket)) > 0).then_some(Note::GroCountsBuffers)
+    (socket::drops(&SockRef::from(&lane.socket())) > 0).then_some(Note::GroCountsBuffers)
 }

@@ -5,32 +5,21 @@ use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::shared::{self, LaneWork, Wake};
+use crate::workload::shared::{self, Wake};
 
 /// Datagrams of one turn of a lane.
 const TURN: usize = 16;
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    let tallies = lanes.iter().map(Lane::tally).collect();
-    let mut sending = Sending { lanes, tallies, message: Buffer::pattern(lanes[0].message) };
-    shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;
-    Ok(lanes.iter().map(|_| LaneResult::default()).collect())
-}
-
-struct Sending<'a> {
-    lanes: &'a [Lane],
-    tallies: Vec<Tally<'a>>,
-    message: Buffer,
-}
-
-impl LaneWork for Sending<'_> {
-    fn serve(&mut self, at: usize) -> Result<LoopStep> {
-        let (lane, tally) = (&self.lanes[at], &mut self.tallies[at]);
+    let message = Buffer::pattern(lanes[0].message);
+    let mut tallies: Vec<Tally> = lanes.iter().map(Lane::tally).collect();
+    let mut serve = |at: usize| {
+        let (lane, tally) = (&lanes[at], &mut tallies[at]);
         for _ in 0..TURN {
             if lane.phase().load() >= QUIET {
                 break;
             }
-            let sent = sys::send_flags(lane.fd, self.message.as_ref(), libc::MSG_DONTWAIT);
+            let sent = sys::send_flags(lane.fd, message.as_ref(), libc::MSG_DONTWAIT);
             if sent > 0 {
                 tally.message(sent as u64);
             } else if sys::errno() == libc::ENOBUFS {
@@ -40,36 +29,21 @@ impl LaneWork for Sending<'_> {
             }
         }
         Ok(LoopStep::Again)
-    }
+    };
+    shared::run(lanes, Wake::Writable, QUIET, &mut serve)?;
+    Ok(lanes.iter().map(|_| LaneResult::default()).collect())
 }
 
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    let mut receiving = Receiving {
-        lanes,
-        flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
-        // One byte more than a message, to detect a larger one.
-        room: Buffer::room(lanes[0].message + 1),
-        expected: Buffer::pattern(lanes[0].message),
-    };
-    shared::run(lanes, Wake::Readable, STOP, &mut receiving)?;
-    shared::drain(lanes, &mut receiving, |work, at| work.flows[at].0.messages)?;
-    let flows = lanes.iter().zip(receiving.flows);
-    flows.map(|(lane, (tally, verified))| account(lane, &tally, verified, &[])).collect()
-}
-
-struct Receiving<'a> {
-    lanes: &'a [Lane],
-    /// The counts and the verified bytes of each lane.
-    flows: Vec<(Tally<'a>, u64)>,
-    room: Buffer,
-    expected: Buffer,
-}
-
-impl LaneWork for Receiving<'_> {
-    fn serve(&mut self, at: usize) -> Result<LoopStep> {
-        let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
+    // The counts and the verified bytes of each lane.
+    let mut flows: Vec<(Tally, u64)> = lanes.iter().map(|lane| (lane.tally(), 0)).collect();
+    // One byte more than a message, to detect a larger one.
+    let mut room = Buffer::room(lanes[0].message + 1);
+    let expected = Buffer::pattern(lanes[0].message);
+    let mut serve = |at: usize| {
+        let (lane, (tally, verified)) = (&lanes[at], &mut flows[at]);
         for _ in 0..TURN {
-            let got = sys::receive(lane.fd, self.room.as_mut(), libc::MSG_DONTWAIT);
+            let got = sys::receive(lane.fd, room.as_mut(), libc::MSG_DONTWAIT);
             if got <= 0 {
                 return lane.idle(Call::RECV, got, tally);
             }
@@ -77,9 +51,13 @@ impl LaneWork for Receiving<'_> {
             // Without `verify` the last datagrams of all lanes are the sample, since they share the
             // room.
             if lane.traffic.verify || lane.phase().load() >= TAIL {
-                *verified += lane.compare(&self.room.as_ref()[..got as usize], self.expected.as_ref())?;
+                *verified += lane.compare(&room.as_ref()[..got as usize], expected.as_ref())?;
             }
         }
         Ok(LoopStep::Again)
-    }
+    };
+    shared::run(lanes, Wake::Readable, STOP, &mut serve)?;
+    shared::drain(lanes, &mut serve)?;
+    let flows = lanes.iter().zip(flows);
+    flows.map(|(lane, (tally, verified))| account(lane, &tally, verified, &[])).collect()
 }
