@@ -37,7 +37,7 @@ impl PackedStudy {
     /// The measurements of a study, with every text as it is stored.
     #[must_use]
     pub fn from_stored(study: &StoredStudy) -> Self {
-        let packed = store::export::packed(study, results::unit_of);
+        let packed = store::export::packed(study);
         Self {
             stem: file_stem([(study.row.name.as_str(), study.row.id.0)]),
             number: study.row.id.0,

@@ -6,7 +6,6 @@ use std::path::Path;
 use report::views;
 use results::ComparisonRequest;
 use store::{Outline, Store, Tag};
-use study::Plan;
 
 use crate::cli::{Compare, correction};
 use crate::commands::compare_files;
@@ -21,8 +20,14 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
             flags.confidence
         )));
     }
+    let Some(studies) = studies(flags) else {
+        return compare_files::compare(flags);
+    };
+    if let Some(option) = flags.files.first_given() {
+        return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
+    }
     let request = results::ComparisonRequest {
-        metric: flags.metric.clone(),
+        metric: flags.metric.as_deref().map(results::resolve_metric).transpose()?,
         baseline: flags.baseline.clone(),
         confidence: flags.confidence / 100.0,
         all_pairs: flags.all_pairs,
@@ -30,12 +35,6 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         design: flags.design,
         correction: correction(flags.uncorrected),
     };
-    let Some(studies) = studies(flags) else {
-        return compare_files::compare(flags);
-    };
-    if let Some(option) = flags.files.first_given() {
-        return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
-    }
     match studies.as_slice() {
         [baseline, study] => between(flags, baseline, study, &request),
         [] | [_] => within(flags, studies.first().copied(), &request),
@@ -72,8 +71,7 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
         return Err(Failure::Usage(format!("both are study {study}: name two")));
     }
     let outline = |id| -> Result<Outline, Failure> {
-        let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
-        Ok(store.outline(id, metrics)?.sanitised())
+        Ok(store.outline(id, |plan| results::metrics_to_compare(plan, request))?.sanitised())
     };
     let between = results::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
     output::show_view(&between, &flags.stored.output, flags.tables.wide, views::between)

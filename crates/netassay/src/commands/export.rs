@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use host::user_file::refuse_planted;
 use store::{Store, StoredStudy};
+use study::metric::Metric;
 
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::load_from;
@@ -28,7 +29,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
             put(flags.output.as_deref(), &store::export::series(&stored, &series))
         }
         ExportFormat::Stat => stat(flags, &stored),
-        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored, results::unit_of)),
+        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored)),
     }
 }
 
@@ -40,31 +41,25 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             "--format stat writes several files: name a directory with --output".to_owned(),
         ));
     };
-    let metrics: Vec<(PathBuf, String)> = match flags.metric.as_deref() {
-        Some("all") => {
-            recorded_metrics(stored).map(|metric| (directory.join(metric), metric.to_owned())).collect()
-        }
-        Some(word) => {
-            let key = results::resolve_metric(word)?;
-            vec![(directory.clone(), key.to_owned())]
-        }
-        None => {
-            let own = results::main_metrics(stored);
-            own.into_iter().map(|metric| (directory.clone(), metric)).collect()
-        }
+    let metrics: BTreeSet<Metric> = match flags.metric.as_deref() {
+        Some("all") => stored.measurements().flat_map(|run| run.metrics.iter()).map(|(one, _)| one).collect(),
+        Some(word) => BTreeSet::from([results::resolve_metric(word)?]),
+        None => results::main_metrics(stored),
     };
+    let has_all = flags.metric.as_deref() == Some("all");
     let mut written = 0;
-    for (below, metric) in &metrics {
+    for metric in &metrics {
+        let below = &if has_all { directory.join(metric.key) } else { directory.clone() };
         let failed = |source| Failure::Write { path: below.clone(), source };
         refuse_planted(directory).map_err(failed)?;
         fs::create_dir_all(below).and_then(|()| refuse_planted(below)).map_err(failed)?;
-        for file in store::export::stat(stored, metric, results::unit_of) {
+        for file in store::export::stat(stored, *metric) {
             write(&below.join(file.name), &file.text, MayReplace::OwnFile)?;
             written += 1;
         }
     }
     if written == 0 {
-        let asked: Vec<&str> = metrics.iter().map(|(_, metric)| metric.as_str()).collect();
+        let asked: Vec<&str> = metrics.iter().map(|metric| metric.key).collect();
         return Err(Failure::Nothing(format!(
             "study {} holds no value of {}",
             stored.row.id,
@@ -80,16 +75,4 @@ fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
         Some(path) => write(path, text, MayReplace::OwnFile),
         None => print(text),
     }
-}
-
-/// The metrics of recorded runs. Each names a directory, and a database may be foreign: invalid
-/// keys such as `../key` are left out.
-fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
-    let is_key = |key: &&str| {
-        key.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && key.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-'))
-    };
-    let keys: BTreeSet<&str> =
-        stored.measurements().flat_map(|run| run.metrics.keys()).filter(is_key).collect();
-    keys.into_iter()
 }

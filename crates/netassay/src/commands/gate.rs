@@ -13,8 +13,6 @@ use results::gate::{
 use report::{Layout};
 use results::{GateCases};
 use store::{Outline, Store};
-use study::Plan;
-use study::metric::Metric;
 
 use crate::cli::{Gate, GateFormat};
 use crate::commands::stored::{newest_called, study_of};
@@ -85,16 +83,10 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
 }
 
 fn cases(flags: &Gate) -> Result<GateCases, Failure> {
-    let mut metrics: Vec<&'static Metric> = Vec::new();
-    for bound in &flags.fail_if {
-        if metrics.iter().all(|metric| metric.key != bound.metric.key) {
-            metrics.push(bound.metric);
-        }
-    }
+    let metrics = results::distinct(flags.fail_if.iter().map(|bound| bound.metric));
     let store = Store::open_for_outlines(&flags.database.db)?;
     if let Some(word) = &flags.baseline_condition {
-        let keys: Vec<&str> = metrics.iter().map(|metric| metric.key).collect();
-        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &keys)?.sanitised();
+        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &metrics)?.sanitised();
         return Ok(GateCases::within(&stored, word, &metrics)?);
     }
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
@@ -105,8 +97,7 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
         )));
     }
     let outline = |id| -> Result<Outline, Failure> {
-        let keys = |_: &Plan| Ok::<_, Failure>(metrics.iter().map(|metric| metric.key.to_owned()).collect());
-        Ok(store.outline(id, keys)?.sanitised())
+        Ok(store.outline(id, |_| metrics.clone())?.sanitised())
     };
     Ok(GateCases::between(&outline(baseline)?, &outline(study)?, &metrics)?)
 }

@@ -3,7 +3,6 @@
 use report::{figures, views};
 use results::{ComparisonRequest, HistoryChoice, HistoryEntry};
 use store::Store;
-use study::Plan;
 
 use crate::cli::{History, correction};
 use crate::commands::figure;
@@ -19,7 +18,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         .map(|path| Ok::<_, Failure>((path, figure::written_to(path)?)))
         .transpose()?;
     let request = ComparisonRequest {
-        metric: flags.metric.clone(),
+        metric: flags.metric.as_deref().map(results::resolve_metric).transpose()?,
         confidence: flags.confidence.value() / 100.0,
         correction: correction(flags.uncorrected),
         ..ComparisonRequest::default()
@@ -50,12 +49,12 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results
             flags.tags.join(" or ")
         )));
     };
-    let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
-    let wanted = store.outline(newest.study, |plan| metrics(plan))?.values.into_keys().collect::<Vec<_>>();
+    let newest = store.outline(newest.study, |plan| results::metrics_to_compare(plan, request))?;
+    let wanted = newest.values.into_keys().collect::<Vec<_>>();
     let entries = chosen
         .into_iter()
         .map(|chosen| {
-            let outline = store.outline(chosen.study, |_| Ok::<_, Failure>(wanted.clone()))?;
+            let outline = store.outline(chosen.study, |_| wanted.clone())?;
             Ok(HistoryEntry { chosen, outline: outline.sanitised() })
         })
         .collect::<Result<Vec<HistoryEntry>, Failure>>()?;

@@ -44,7 +44,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let store = Store::open_read_only(db)?;
     let stored = load_from(&store, flags.study.as_deref())?;
     if flags.stored.output.format == Format::Json {
-        return print_json(&store::export::json(&stored, results::unit_of));
+        return print_json(&store::export::json(&stored));
     }
     let stored = stored.sanitised();
     let results = results::Results::new(&stored)?;

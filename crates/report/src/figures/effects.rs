@@ -1,7 +1,7 @@
 //! Figures of differences from a baseline as a forest, with the margin that matters in practice.
 
 use crate::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
-use results::{ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent};
+use results::{ComparedMetric, ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent};
 use stats::{Comparison, Margin, Verdict};
 
 use super::Ids;
@@ -271,7 +271,7 @@ fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> Stri
 }
 
 /// The words of a panel: the largest proven differences, and the number of the others.
-fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
+fn words(metric: &ComparedMetric, rows: &[&ComparisonRow], names: &EffectNames) -> String {
     let mut proven: Vec<&ComparisonRow> = rows.iter().copied().filter(|row| row.is_proven()).collect();
     let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);
     let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);

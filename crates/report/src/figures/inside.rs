@@ -32,7 +32,7 @@ fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) 
     runs.retain(|(_, points)| points.len() > 2);
     let end = runs.iter().filter_map(|(_, points)| points.last()).map(|last| last.0).fold(0.0, f64::max);
     let (unit, ns) = if end >= 2e9 { ("s", 1e9) } else { ("ms", 1e6) };
-    let quantity = metric_quantity(metric);
+    let quantity = metric_quantity(&metric.into());
     let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
     let (mut seen, mut curves) = (Vec::new(), Vec::new());
     for ((run, points), name) in runs.into_iter().zip(view.names(&conditions)) {
@@ -76,7 +76,7 @@ fn typical<'a>(
     let mean = view.mean(condition, metric)?;
     let away = |run: &&StoredRun| run.metrics.get(metric).map_or(f64::INFINITY, |value| (value - mean).abs());
     let mut runs: Vec<&StoredRun> =
-        view.stored.measurements().filter(|run| run.condition == condition).collect();
+        view.stored.measurements_of(condition).collect();
     runs.sort_by(|one, other| away(one).total_cmp(&away(other)));
     runs.into_iter().find_map(|run| {
         let of_run = view.series.iter().filter(|one| one.run == run.id);

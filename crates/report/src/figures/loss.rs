@@ -2,6 +2,7 @@
 
 use crate::chart::{Figure, FlowPlace, FlowPlot, Panel, Quantity};
 use results::{counted, percent, rounded};
+use study::metric::{self, Metric};
 
 use super::Ids;
 use super::view::StudyView;
@@ -10,11 +11,11 @@ use crate::page::FigureSection;
 // The largest number of conditions in a figure: those that lose most.
 const PANELS: usize = 4;
 // The metric of the loss before each place, the place, and the words of the loss.
-const PLACES: [(&str, &str, &str); 4] = [
-    ("lost_queue", "after the sender's queue", "dropped by the sender's queue"),
-    ("lost_device", "after the devices and the link", "dropped by a device or on the link"),
-    ("lost_socket", "after the receiving socket", "dropped because the receiving socket was full"),
-    ("lost_unaccounted", "the reader", "lost at a place without a counter"),
+const PLACES: [(Metric, &str, &str); 4] = [
+    (metric::LOST_QUEUE, "after the sender's queue", "dropped by the sender's queue"),
+    (metric::LOST_DEVICE, "after the devices and the link", "dropped by a device or on the link"),
+    (metric::LOST_SOCKET, "after the receiving socket", "dropped because the receiving socket was full"),
+    (metric::LOST_UNACCOUNTED, "the reader", "lost at a place without a counter"),
 ];
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
@@ -42,7 +43,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 
 /// The share that was lost, in %; none without losses.
 fn share(view: &StudyView<'_>, condition: usize) -> Option<f64> {
-    let (lost, offered) = (view.mean(condition, "lost")?, view.mean(condition, "offered")?);
+    let (lost, offered) = (view.mean(condition, metric::LOST)?, view.mean(condition, metric::OFFERED)?);
     (lost > 0.0 && offered > 0.0).then_some(100.0 * (lost / offered))
 }
 
@@ -66,7 +67,7 @@ fn figure(view: &StudyView<'_>, workload: &str, losing: &[(usize, f64)], ids: &m
 }
 
 fn flow(view: &StudyView<'_>, condition: usize) -> Option<FlowPlot> {
-    let mut left = view.mean(condition, "offered")?;
+    let mut left = view.mean(condition, metric::OFFERED)?;
     let passage = |name: &str, left: f64, lost: &str| FlowPlace {
         name: name.to_owned(),
         arrived: left,

@@ -17,7 +17,7 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
         for rate in &metric.rates {
             let (low, high) = rate.interval;
             table.row(&[
-                metric.metric,
+                metric.metric.key,
                 rate.method.words(),
                 &format!("{} of {}", rate.found, rate.of),
                 &percent(rate.rate),
@@ -39,7 +39,7 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
         vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::Text(meaning.to_owned())];
     blocks.extend(found.metrics.first().map(|first| {
         let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
-        let title = format!("{}, spread of boots and runs", metric_title(first.metric));
+        let title = format!("{}, spread of boots and runs", metric_title(&first.metric.into()));
         Block::Table(TitledTable { title, table, notes: Vec::new() })
     }));
     blocks
@@ -62,7 +62,7 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
         table.row(&[
             &one.condition,
             &one.baseline,
-            one.metric,
+            one.metric.key,
             one.verdict.words(),
             &shown(agreement.map(|found| found.first)),
             &shown(agreement.map(|found| found.second)),

@@ -1,7 +1,7 @@
 //! A table of conditions in one metric, each beside its baseline.
 
 use crate::document::{Table, TitledTable, Tone};
-use results::{ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure, metric_title, plain, range, workload_prefix};
+use results::{ComparedMetric, ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure, metric_title, plain, range, workload_prefix};
 use study::Name;
 use study::metric::Better;
 
@@ -18,8 +18,7 @@ const VERDICT: usize = 6;
 /// The metric of a table.
 struct TableMetric<'a> {
     workload: &'a str,
-    key: &'a str,
-    unit: &'a str,
+    metric: &'a ComparedMetric,
     better: Option<Better>,
     truth: Option<&'static str>,
 }
@@ -71,8 +70,8 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> TitledTab
             });
         }
     }
-    let ComparisonGroup { workload, metric: key, unit, better, truth, .. } = groups[0];
-    table(&TableMetric { workload, key, unit, better: *better, truth: *truth }, &lines, is_whole)
+    let ComparisonGroup { workload, metric, better, truth, .. } = groups[0];
+    table(&TableMetric { workload, metric, better: *better, truth: *truth }, &lines, is_whole)
 }
 
 /// Conditions of a workload without a comparison, in the main metric of their traffic.
@@ -82,18 +81,14 @@ pub(super) fn uncompared(results: &Results, conditions: &[&ConditionResult], is_
     for own in conditions {
         let difference =
             if own.runs == 0 { ConditionDifference::NotMeasured } else { ConditionDifference::NotCompared };
-        let (mean, limit) = (own.means.get(metric.key).copied(), own.limited_by.as_ref());
+        let (mean, limit) = (own.means.get(metric), own.limited_by.as_ref());
         lines.push(ConditionLine { name: own.label.clone(), mean, boots: own.boots, difference, limit });
     }
     let (workload, truth) = (conditions[0].workload.as_str(), results.truth);
-    table(
-        &TableMetric { workload, key: metric.key, unit: metric.unit, better: None, truth },
-        &lines,
-        is_whole,
-    )
+    table(&TableMetric { workload, metric: &metric.into(), better: None, truth }, &lines, is_whole)
 }
 
-fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) -> TitledTable {
+fn table(of: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) -> TitledTable {
     let rows = || {
         lines.iter().filter_map(|line| match line.difference {
             ConditionDifference::Found(row) => Some(row),
@@ -106,7 +101,7 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     let interval = judged
         .map_or_else(String::new, |row| format!("{} % interval", stats::confidence(row.comparison.level)));
     let cells: Vec<[String; COLUMNS]> =
-        lines.iter().map(|line| line.cells(metric.unit, is_percent, judged.is_some(), is_whole)).collect();
+        lines.iter().map(|line| line.cells(of.metric.unit(), is_percent, judged.is_some(), is_whole)).collect();
     let shown: Vec<usize> = (0..COLUMNS)
         .filter(|column| is_whole || !ONLY_FULL.contains(column))
         .filter(|column| {
@@ -114,7 +109,7 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
         })
         .collect();
     let place = |column: usize| shown.iter().position(|own| *own == column).map(|place| place + 1);
-    let unit = plain(metric.unit);
+    let unit = plain(of.metric.unit());
     let value = if unit.is_empty() { "value" } else { unit };
     let size = if is_percent { "diff. %" } else { "difference" };
     let heads = [value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
@@ -127,10 +122,10 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
         table.row(&chosen(&line.name, cells.each_ref().map(String::as_str), &shown));
         table.is_of(&line.name);
         if let (Some(column), ConditionDifference::Found(row)) = (place(VERDICT), &line.difference) {
-            table.paint(column, Some(Tone::from_verdict(row.comparison.verdict, metric.better)));
+            table.paint(column, Some(Tone::from_verdict(row.comparison.verdict, of.better)));
         }
     }
-    let better = match metric.better {
+    let better = match of.better {
         Some(Better::Higher) => ", higher is better",
         Some(Better::Lower) => ", lower is better",
         Some(Better::Neither) | None => "",
@@ -138,9 +133,9 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     let is_short = |limit: &ConditionLimit| limit.label.short() != limit.label.word();
     let sides = if lines.iter().any(|line| line.limit.is_some_and(is_short)) { SIDES } else { "" };
     TitledTable {
-        title: format!("{}{}{better}{sides}", workload_prefix(metric.workload), metric_title(metric.key)),
+        title: format!("{}{}{better}{sides}", workload_prefix(of.workload), metric_title(of.metric)),
         table,
-        notes: metric.truth.iter().map(|truth| (*truth).to_owned()).collect(),
+        notes: of.truth.iter().map(|truth| (*truth).to_owned()).collect(),
     }
 }
 

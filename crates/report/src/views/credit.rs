@@ -83,7 +83,7 @@ fn side_by_side(metrics: &[Credit]) -> Table {
         return Table::new(&[]);
     };
     let unit = format!("% of {base}");
-    let heads: Vec<String> = metrics.iter().map(|credit| metric_heading(credit.metric, false)).collect();
+    let heads: Vec<String> = metrics.iter().map(|credit| metric_heading(&credit.metric.into(), false)).collect();
     let (mut head, mut under) = (vec![""], vec![""]);
     for name in &heads {
         head.extend([name.as_str(), confidence.as_str()]);
@@ -192,7 +192,7 @@ fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3
         None => "",
     };
     let first = &combinations[0][0];
-    let (level, metric) = (stats::confidence(first.level), metric_words(first.metric));
+    let (level, metric) = (stats::confidence(first.level), metric_words(&first.metric.into()));
     let note = format!(
         "({metric}, in % {base}; each holds with {level} % confidence by itself; --wide shows all, with intervals and CPU)"
     );

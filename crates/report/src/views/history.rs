@@ -65,7 +65,7 @@ fn summary(found: &StudyHistory) -> TitledTable {
         };
         table.row(&[
             &series.condition,
-            series.metric,
+            series.metric.key,
             &series.points.len().to_string(),
             &value,
             &relative.map_or_else(|| "-".to_owned(), |one| stats::signed(percent(one))),

@@ -2,7 +2,7 @@
 
 use crate::document::Block;
 use crate::document::{Table, TitledTable, Tone};
-use results::{ComparisonGroup, ComparisonRow, figure, metric_title, plain};
+use results::{ComparedMetric, ComparisonGroup, ComparisonRow, figure, grouped, metric_title, plain};
 
 // Up to this number of comparisons each has a table of its own.
 const FEW: usize = 6;
@@ -19,18 +19,11 @@ pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
 
 /// A table for each metric.
 pub(super) fn overview(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
-    let mut metrics: Vec<&str> = Vec::new();
-    for group in groups {
-        if !metrics.contains(&group.metric.as_str()) {
-            metrics.push(&group.metric);
-        }
-    }
-    let of_metric = |metric: &str| {
-        let own: Vec<&ComparisonGroup> = groups.iter().filter(|group| group.metric == metric).collect();
+    let of_metric = |(_, own): (&ComparedMetric, Vec<&ComparisonGroup>)| {
         let notes = own[0].truth.map(str::to_owned).into_iter().collect();
         Block::Table(TitledTable { title: title(&own), table: table(&own), notes })
     };
-    metrics.into_iter().map(of_metric).collect()
+    grouped(groups.iter().map(|group| (&group.metric, group))).into_iter().map(of_metric).collect()
 }
 
 /// `throughput: proven differences, 98.33 % confidence`.
@@ -43,7 +36,7 @@ fn title(groups: &[&ComparisonGroup]) -> String {
 
 /// One row for each comparison of a metric.
 fn table(groups: &[&ComparisonGroup]) -> Table {
-    let unit = Some(plain(&groups[0].unit)).filter(|unit| !unit.is_empty()).unwrap_or("value");
+    let unit = Some(plain(groups[0].metric.unit())).filter(|unit| !unit.is_empty()).unwrap_or("value");
     let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
     let mut head = vec!["baseline", unit, "proven", "differences", "largest for"];
     if has_margin {
@@ -63,7 +56,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
         let largest = proven.iter().max_by(|one, other| size(one).total_cmp(&size(other))).copied();
         let name = largest.map_or_else(String::new, |row| beside(row, group));
         table.row(
-            &[baseline, &value, &count, &differences(&proven, &group.unit), &name, &equivalent][..head.len()],
+            &[baseline, &value, &count, &differences(&proven, group.metric.unit()), &name, &equivalent][..head.len()],
         );
         let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
         table.paint(DIFFERENCES, tone);

@@ -71,10 +71,10 @@ fn run_table(results: &Results) -> Table {
     for run in &results.stored.runs {
         let Some(condition) = plan.conditions.get(run.condition) else { continue };
         let metric = condition.workload.traffic.kind.main_metric(plan.exact);
-        let (result, unit) = match (run.status, run.metrics.get(metric.key)) {
+        let (result, unit) = match (run.status, run.metrics.get(metric)) {
             (RunStatus::Failed, _) => ("failed".to_owned(), ""),
-            (RunStatus::Ok, Some(value)) => (figure(*value), metric.unit),
-            (RunStatus::Invalid, Some(value)) => (format!("{} (invalid)", figure(*value)), metric.unit),
+            (RunStatus::Ok, Some(value)) => (figure(value), metric.unit),
+            (RunStatus::Invalid, Some(value)) => (format!("{} (invalid)", figure(value)), metric.unit),
             (RunStatus::Ok, None) => ("-".to_owned(), ""),
             (RunStatus::Invalid, None) => ("invalid".to_owned(), ""),
         };

@@ -297,7 +297,7 @@ fn doubt(one: &Condition, other: &Condition) -> Option<Doubt> {
 /// Whether a comparison is about a metric that is not counted by turn.
 fn compares_whole_flows(study: &Study) -> bool {
     let scenarios = study.scenarios();
-    let of_flows = |metric: &Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
+    let of_flows = |metric: Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
     study.requests.iter().any(|request: &ComparisonRequest| request.metric.is_some_and(of_flows))
 }
 

@@ -42,17 +42,17 @@ pub(crate) struct Offer<'k> {
 
 impl Offer<'_> {
     /// Whether the metric can be counted on one of the testbeds.
-    fn meets(&self, metric: &Metric) -> bool {
+    fn meets(&self, metric: Metric) -> bool {
         let met = |scenario: &Scenario| metric.needs.is_met(*scenario, self.exact);
         self.scenarios.is_empty() || self.scenarios.iter().any(met)
     }
 
     /// Whether conditions take turns, in which the metric is not counted.
-    fn misses_in_turns(&self, metric: &Metric) -> bool {
+    fn misses_in_turns(&self, metric: Metric) -> bool {
         self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
     }
 
-    fn has(&self, metric: &Metric) -> bool {
+    fn has(&self, metric: Metric) -> bool {
         let both_ways = self.both_ways || !metric.is_both_ways();
         let searched = self.searches || !metric.is_of_search();
         both_ways
@@ -83,7 +83,7 @@ pub(crate) fn read(
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }
 
-fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<&'static Metric> {
+fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
         let near = problems.nearest(key, metric::keys());
@@ -120,7 +120,7 @@ fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Optio
 }
 
 /// The problem of a metric that needs another testbed.
-fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
+fn unmet(key: &str, metric: Metric, place: Range<usize>) -> Problem {
     let (why, help) = match metric.needs {
         MetricNeeds::Exact => (
             "it is counted in exact mode only",
@@ -142,7 +142,7 @@ fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
 fn yields(offer: Offer<'_>) -> String {
     let keys: Vec<&str> = METRICS
         .iter()
-        .filter(|metric| metric.side.is_none() && offer.has(metric))
+        .filter(|metric| metric.side.is_none() && offer.has(**metric))
         .map(|metric| metric.key)
         .collect();
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))

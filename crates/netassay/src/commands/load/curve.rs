@@ -6,6 +6,7 @@ use report::{Table, TitledTable};
 use results::{counted, figure};
 use serde::Serialize;
 use stats::knee::{Knee, Point, of_repeats};
+use study::metric::{self, Metric};
 use testbed::{RunOrder, Testbed};
 use words::MAX_RATE;
 
@@ -84,14 +85,13 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         progress.count_one();
         disturbed += usize::from(beside || !judged.disturbed.is_empty());
         let metrics = runner::metrics(&order.traffic, &judged.account);
-        let metric =
-            |key: &str| metrics.iter().find(|(known, _)| known == key).map_or(0.0, |(_, value)| *value);
+        let value = |metric: Metric| metrics.get(metric).unwrap_or(0.0);
         Ok(LoadPoint {
             asked: f64::from(rate),
-            answered: metric("transactions"),
-            latency_mean: metric("latency_mean"),
-            latency_p50: metric("latency_p50"),
-            latency_p99: metric("latency_p99"),
+            answered: value(metric::TRANSACTIONS),
+            latency_mean: value(metric::LATENCY_MEAN),
+            latency_p50: value(metric::LATENCY_P50),
+            latency_p99: value(metric::LATENCY_P99),
         })
     };
     let most = match asked.order.traffic.rate {

@@ -6,7 +6,8 @@ use load::{Direction, Kind, Traffic};
 use report::document::Block;
 use report::{TitledTable};
 use results::{counted, figure, percent};
-use study::{Family, Side};
+use study::metric::{self, Metric};
+use study::{BySide, Family, Side};
 use words::{KEYS, Workload};
 
 use crate::commands::load::intervals;
@@ -33,16 +34,16 @@ impl LoadResult {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = self.found_rate();
-        if let Some(rate) = self.metric("throughput") {
+        if let Some(rate) = self.metric(metric::THROUGHPUT) {
             facts.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.received_at())));
         }
-        if let Some(rate) = self.metric("packets") {
+        if let Some(rate) = self.metric(metric::PACKETS) {
             facts.push(("packets", format!("{rate:.0}/s {}", self.counter())));
         }
         if let Some(rate) = self.handed_over() {
             facts.push(("packets", format!("{rate:.0}/s sent by the program")));
         }
-        if let Some(rate) = self.metric("transactions") {
+        if let Some(rate) = self.metric(metric::TRANSACTIONS) {
             facts.push(("transactions", format!("{rate:.0}/s")));
         }
         facts.extend(self.latency().map(|line| ("latency", line)));
@@ -54,8 +55,8 @@ impl LoadResult {
                 format!("in the whole run {sent} sent, {refused} rejected for lack of buffers; {queue} packets dropped by the queue, {interface} by the interface, {counted} counted there"),
             ));
         }
-        if let Some(count) = self.metric("transmitter.retransmits") {
-            let needless = match self.metric("transmitter.retransmits_needless") {
+        if let Some(count) = self.metric(metric::RETRANSMITS.transmitter) {
+            let needless = match self.metric(metric::RETRANSMITS_NEEDLESS.transmitter) {
                 Some(needless) if needless > 0.0 => {
                     format!(", {needless:.0} of them needlessly: they had arrived")
                 }
@@ -147,13 +148,13 @@ impl LoadResult {
     }
 
     fn received_at(&self) -> String {
-        let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
+        let directions = [("forward", metric::THROUGHPUT_FORWARD), ("reverse", metric::THROUGHPUT_REVERSE)];
         match self.asked.order.traffic.direction {
             Direction::Forward => "at the receiver".to_owned(),
             Direction::Reverse => "at the transmitter, which receives it here".to_owned(),
             Direction::Both => {
-                let parts = directions.map(|(word, key)| {
-                    format!("{word} {}", self.metric(key).map_or_else(|| "-".to_owned(), figure))
+                let parts = directions.map(|(word, metric)| {
+                    format!("{word} {}", self.metric(metric).map_or_else(|| "-".to_owned(), figure))
                 });
                 format!("of both ways: {}", parts.join(", "))
             }
@@ -192,17 +193,17 @@ impl LoadResult {
 
     /// The account of sent messages; its parts add up.
     fn losses(&self) -> Option<String> {
-        let count = |key| self.metric(key).map(|value| value as u64);
-        let (offered, received) = (count("offered")?, count("received")?);
+        let count = |metric| self.metric(metric).map(|value| value as u64);
+        let (offered, received) = (count(metric::OFFERED)?, count(metric::RECEIVED)?);
         let parts = [
-            ("dropped by the sender's queue", count("lost_queue")?),
-            ("by the device", count("lost_device")?),
-            ("by the receiver's socket", count("lost_socket")?),
-            ("unaccounted for", count("lost_unaccounted")?),
+            ("dropped by the sender's queue", count(metric::LOST_QUEUE)?),
+            ("by the device", count(metric::LOST_DEVICE)?),
+            ("by the receiver's socket", count(metric::LOST_SOCKET)?),
+            ("unaccounted for", count(metric::LOST_UNACCOUNTED)?),
         ];
         let parts = parts.map(|(where_to, count)| format!("{count} {where_to}"));
         let loss =
-            self.metric("loss").map_or_else(String::new, |loss| format!(" ({} % lost)", percent(loss)));
+            self.metric(metric::LOSS).map_or_else(String::new, |loss| format!(" ({} % lost)", percent(loss)));
         Some(format!("{offered} offered = {received} received + {}{loss}", parts.join(" + ")))
     }
 
@@ -213,19 +214,16 @@ impl LoadResult {
     }
 
     fn cpu(&self, side: Side, cpus: usize) -> String {
-        let part = |name: &str| {
-            let value = self.metric(&format!("{side}.cpu{name}"));
-            value.map_or_else(|| "-".to_owned(), percent)
-        };
+        let part = |of: BySide<Metric>| self.metric(of[side]).map_or_else(|| "-".to_owned(), percent);
         format!(
             "{side} {} % of {}: user {}, system {}, softirq {}, irq {}; steal {}",
-            part(""),
+            part(metric::CPU),
             counted(cpus, "CPU"),
-            part("_user"),
-            part("_system"),
-            part("_softirq"),
-            part("_irq"),
-            part("_steal")
+            part(metric::CPU_USER),
+            part(metric::CPU_SYSTEM),
+            part(metric::CPU_SOFTIRQ),
+            part(metric::CPU_IRQ),
+            part(metric::CPU_STEAL)
         )
     }
 }
