@@ -86,25 +86,20 @@ pub(crate) fn targets(
     Ok(targets)
 }
 
-/// The study's own comparisons.
+/// The study's own comparisons. In exact mode the metric is a count, whatever the file says.
 pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
-    plan.comparisons
-        .iter()
-        .map(|comparison| ComparisonTarget {
+    let target = |comparison: &study::Comparison| {
+        let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
+        let metric = Metric::from_key(&comparison.metric).filter(|one| !plan.exact || exact::is_count(*one));
+        ComparisonTarget {
             workload: comparison.workload.clone(),
-            metric: metric_of(plan, comparison),
+            metric: metric.unwrap_or_else(|| kind.main_metric(plan.exact)),
             baseline: comparison.baseline,
             conditions: comparison.conditions.clone(),
             equivalent: comparison.equivalent,
-        })
-        .collect()
-}
-
-/// The metric in which the study compares; in exact mode a count, whatever the file says.
-fn metric_of(plan: &Plan, comparison: &study::Comparison) -> Metric {
-    let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
-    let metric = study::metric::find(&comparison.metric).filter(|one| !plan.exact || exact::is_count(*one));
-    metric.unwrap_or_else(|| kind.main_metric(plan.exact))
+        }
+    };
+    plan.comparisons.iter().map(target).collect()
 }
 
 /// Compares the same conditions with another of them.
