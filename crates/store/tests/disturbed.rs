@@ -69,9 +69,9 @@ fn runs_that_count_though_disturbed_are_counted_without_their_accounts() {
         detail.disturb(by);
         store.record_run(boot, &NewRun { detail, ..run(repeat, 0) }).unwrap();
     }
-    let outline = store.outline(id, |_| Ok::<_, StoreError>(vec!["throughput".to_owned()])).unwrap();
+    let outline = store.outline(id, |_| vec![metric::THROUGHPUT]).unwrap();
     assert_eq!((outline.disturbed_runs, outline.row.recorded_runs), (2, 3));
-    let causes = store.load_with(id, &["throughput"]).unwrap().runs.into_iter();
+    let causes = store.load_with(id, &[metric::THROUGHPUT]).unwrap().runs.into_iter();
     assert_eq!(causes.map(|run| run.detail.disturbed().len()).collect::<Vec<_>>(), [0, 1, 2]);
 }
 

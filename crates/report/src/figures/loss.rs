@@ -55,7 +55,7 @@ fn figure(view: &StudyView<'_>, workload: &str, losing: &[(usize, f64)], ids: &m
         let Some(plot) = flow(view, *condition) else { continue };
         let most = PLACES
             .iter()
-            .filter_map(|(key, _, how)| Some((view.mean(*condition, key)?, how)))
+            .filter_map(|(key, _, how)| Some((view.mean(*condition, *key)?, how)))
             .filter(|(lost, _)| *lost > 0.0)
             .max_by(|one, other| one.0.total_cmp(&other.0));
         let most = most.map(|(_, how)| format!(", most {how}")).unwrap_or_default();
