@@ -5,7 +5,7 @@ use std::path::Path;
 
 use record::{Detail, Environment, Series, sample};
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
-use study::metric::{METRICS, MetricNeeds};
+use study::metric::{METRICS, Metric, MetricNeeds};
 use study::{BySide, Plan};
 use tempfile::TempDir;
 
@@ -69,7 +69,7 @@ impl MadeUp<'_> {
                 (1..=self.runs).flat_map(|run| (0..conditions).map(move |one| (run, one)))
             {
                 let place = Place { boot: number, repeat, condition };
-                let values = metrics.iter().map(|key| ((*key).to_owned(), value(place)));
+                let values = metrics.iter().map(|metric| (*metric, value(place)));
                 let run = NewRun {
                     block: repeat,
                     repeat,
@@ -92,11 +92,11 @@ impl MadeUp<'_> {
     }
 
     /// What every run of the plan's traffic has.
-    fn metrics(&self) -> Vec<&'static str> {
+    fn metrics(&self) -> Vec<Metric> {
         let kinds: Vec<_> = self.plan.conditions.iter().map(|one| one.workload.traffic.kind).collect();
-        let all = METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing);
-        let all = all.filter(|metric| kinds.iter().all(|kind| kind.produces(metric)));
-        all.map(|metric| metric.key).collect()
+        let all = METRICS.iter().copied().filter(|metric| metric.needs == MetricNeeds::Nothing);
+        let all = all.filter(|metric| kinds.iter().all(|kind| kind.produces(*metric)));
+        all.collect()
     }
 }
 

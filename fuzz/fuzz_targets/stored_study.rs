@@ -45,9 +45,9 @@ fuzz_target!(|input: &[u8]| {
 
 /// What `show`, `compare` and `db export` make of it.
 fn show(stored: &StoredStudy) {
-    let _ = export::csv(stored, netassay_results::unit_of);
-    let _ = export::json(stored, netassay_results::unit_of).to_string();
-    let _ = export::stat(stored, "throughput", netassay_results::unit_of);
+    let _ = export::csv(stored);
+    let _ = export::json(stored).to_string();
+    let _ = export::stat(stored, netassay_study::metric::THROUGHPUT);
     if let Ok(results) = Results::new(stored) {
         for layout in LAYOUTS {
             assert!(!terminal(&views::show(&results, "their.db", layout.wide), layout).is_empty());

@@ -52,7 +52,7 @@ fn declared(section: &'static str) -> Vec<Entry> {
         "Directions" => words("", Direction::VOCABULARY),
         "Metrics" => {
             let once = METRICS.iter().filter(|metric| metric.side != Some(Side::Receiver));
-            once.map(|metric| of_metric(section, metric)).collect()
+            once.map(|metric| of_metric(section, *metric)).collect()
         }
         "Limits" => words("", Label::VOCABULARY),
         _ => Vec::new(),
@@ -109,7 +109,7 @@ fn of_key(section: &'static str, key: &Key) -> Entry {
     Entry { section, name: key.name.to_owned(), also: Vec::new(), meaning }
 }
 
-fn of_metric(section: &'static str, metric: &Metric) -> Entry {
+fn of_metric(section: &'static str, metric: Metric) -> Entry {
     let better = match metric.better {
         Better::Higher => " Higher is better.",
         Better::Lower => " Lower is better.",

@@ -125,8 +125,7 @@ fn line(event: &Event) -> Option<String> {
             let result = match (failed, primary) {
                 (Some(why), _) => format!("failed: {why}"),
                 (None, Some((metric, value))) => {
-                    let unit = study::metric::find(metric).map_or("1", |metric| metric.unit);
-                    let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
+                    let unit = if metric.unit == "1" { String::new() } else { format!(" {}", metric.unit) };
                     format!("{metric} {value:.1}{unit}")
                 }
                 (None, None) => "done".to_owned(),

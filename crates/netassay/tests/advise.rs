@@ -53,7 +53,7 @@ fn store(bench: &Bench, toml: &str, with_runs: bool) {
                 warmup: false,
                 condition: condition.index,
                 started_unix_ms: 1_700_000_000_000,
-                outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]),
+                outcome: Outcome::Ok([(study::metric::THROUGHPUT, value)].into_iter().collect()),
                 limited_by: None,
                 series: words::BySide::default(),
                 detail: Detail::Measured(Box::new(sample::account())),

@@ -11,7 +11,7 @@ use common::{Bench, expect, stderr, stdout};
 use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Note, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
-use study::{Side, Study};
+use study::{Side, Study, metric};
 
 /// What an attacker would name things.
 const HOSTILE: &str = "a\u{1b}]0;x\u{1b}[31m\u{7}\u{9b}31m\u{7f}\u{8}\u{202e}\u{2066}\u{200e}\u{61c}\u{200b}\u{2028}b\nForged: line";
@@ -99,11 +99,7 @@ fn database(bench: &Bench) {
         environment.transmitter.interfaces.extend([("eth0".into(), Some(interface))]);
         let row = store.begin_boot(study, boot, &environment).unwrap();
         for (position, condition) in [0, 1, 0, 1].into_iter().enumerate() {
-            let values = vec![
-                ("throughput".to_owned(), 1000.0 + position as f64),
-                (HOSTILE.to_owned(), 1.0),
-                ("../outside".to_owned(), 1.0),
-            ];
+            let values = [(metric::THROUGHPUT, 1000.0 + position as f64)].into_iter().collect();
             let new = NewRun {
                 block: 1,
                 repeat: position as u32 / 2 + 1,
@@ -128,6 +124,10 @@ fn database(bench: &Bench) {
     }
     store.finish_study(study, StudyStatus::Complete).unwrap();
     drop(store);
+    for key in [HOSTILE, "../outside"] {
+        let add = "INSERT INTO metric (run, key, value) SELECT id, ?1, 1.0 FROM run WHERE status = 'ok'";
+        assert_eq!(bench.database().execute(add, [key]).unwrap(), 6);
+    }
     let long = format!("{HOSTILE}{}", "x".repeat(100_000));
     let changed = bench.database().execute("UPDATE run SET reason = ?1 WHERE reason IS NOT NULL", [long]);
     assert_eq!(changed.unwrap(), 2);

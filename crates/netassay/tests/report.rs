@@ -42,7 +42,7 @@ fn record(bench: &Bench, name: &str, boots: u32, status: Option<StudyStatus>) ->
                 warmup: false,
                 condition,
                 started_unix_ms: 1_700_000_000_000,
-                outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]),
+                outcome: Outcome::Ok([(study::metric::THROUGHPUT, value)].into_iter().collect()),
                 limited_by: None,
                 series: words::BySide::default(),
                 detail: Detail::Measured(Box::new(sample::account())),

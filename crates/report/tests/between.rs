@@ -33,7 +33,7 @@ fn outline(id: i64, plan: Plan, value: impl Fn(usize, u32, u32) -> f64) -> Outli
         runs.map(|(condition, boot, run)| (condition, boot, value(condition, boot, run))).collect();
     row.recorded_runs = u32::try_from(values.len()).unwrap();
     let environments = vec![stored.boots[0].environment.clone()];
-    let metrics = metrics_to_compare(&plan, &ComparisonRequest::default()).unwrap();
+    let metrics = metrics_to_compare(&plan, &ComparisonRequest::default());
     let values = metrics.into_iter().map(|metric| (metric, values.clone())).collect();
     Outline { row, plan, environments, values, disturbed_runs: 0, documents_are_plain: false }
 }

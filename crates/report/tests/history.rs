@@ -12,7 +12,7 @@ use results::{
 use serde_json::Value;
 use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};
-use study::{Condition, Plan, Scenario};
+use study::{Condition, Plan, Scenario, metric};
 
 use shown::Shown as _;
 
@@ -35,7 +35,7 @@ fn entry(id: i64, plan: Plan, factor: f64) -> HistoryEntry {
     }
     row.recorded_runs = u32::try_from(values.len()).unwrap();
     let environments = vec![stored.boots[0].environment.clone()];
-    let metrics = metrics_to_compare(&plan, &ComparisonRequest::default()).unwrap();
+    let metrics = metrics_to_compare(&plan, &ComparisonRequest::default());
     let values = metrics.into_iter().map(|metric| (metric, values.clone())).collect();
     let chosen = ChosenStudy { study: StudyId(id), label: format!("v6.{id}") };
     HistoryEntry {
@@ -197,13 +197,13 @@ fn counts_change_where_they_differ_by_more_than_their_resolution() {
         entry.outline.plan.exact = true;
         let count = if place < 5 { 12_000.0 } else { 12_030.0 } + place as f64 / 10.0;
         let values: Vec<_> = (1..=3).map(|boot| (0, boot, count)).collect();
-        entry.outline.values = ["kernel_instructions_byte", "instructions_byte"]
-            .map(|key| (key.to_owned(), values.clone()))
+        entry.outline.values = [metric::INSTRUCTIONS_BYTE.kernel, metric::INSTRUCTIONS_BYTE.all]
+            .map(|metric| (metric, values.clone()))
             .into();
         entry.outline.environments[0].transmitter.netassay = format!("0.1.{place}");
     }
-    let [found, whole] = ["kernel_instructions_byte", "instructions_byte"].map(|metric| {
-        let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
+    let [found, whole] = [metric::INSTRUCTIONS_BYTE.kernel, metric::INSTRUCTIONS_BYTE.all].map(|metric| {
+        let request = ComparisonRequest { metric: Some(metric), ..ComparisonRequest::default() };
         StudyHistory::new(&entries, HistoryOrder::Version, &[], &request).unwrap().unwrap()
     });
     let notes = [&found, &whole].map(|found| text(found, Layout::PLAIN).matches("different builds").count());
@@ -226,10 +226,9 @@ fn what_is_asked_for_wrongly_is_refused() {
         panic!("it knows the condition");
     };
     assert_eq!(word, "nothing");
-    let of = |metric: &str| {
-        let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
+    let of = |metric| {
+        let request = ComparisonRequest { metric: Some(metric), ..ComparisonRequest::default() };
         StudyHistory::new(&entries, HistoryOrder::Time, &[], &request)
     };
-    assert!(matches!(of("speed"), Err(Error::UnknownMetric { .. })));
-    assert!(matches!(of("receiver.cpu"), Err(Error::NothingRecorded { study: 14, .. })));
+    assert!(matches!(of(metric::CPU.receiver), Err(Error::NothingRecorded { study: 14, .. })));
 }

@@ -29,7 +29,7 @@ fn quick() -> StoredStudy {
         let label = if run.condition == 1 { Label::ReceiverCpu } else { Label::TransmitterCpu };
         run.limited_by = Some(Limit { label, evidence: vec![Evidence::NobodyBusy] });
         if run.condition % 2 == 1 {
-            run.metrics.insert("transmitter.segments_per_wire_packet".to_owned(), 1.0);
+            run.metrics.insert(study::metric::SEGMENTS_PER_WIRE_PACKET.transmitter, 1.0);
         }
     }
     study
@@ -104,8 +104,8 @@ fn measured(study: &Study) -> StoredStudy {
             [place / count / 2 + 1, place / count % 2 + 1].map(|one| u32::try_from(one).unwrap());
         let kind = plan.conditions[condition].workload.traffic.kind;
         let value = 1000.0 + (condition * 37 % 11) as f64 * 100.0 + f64::from(boot * 7 + repeat);
-        let metrics = study::metric::METRICS.iter().filter(|metric| kind.produces(metric));
-        let metrics = metrics.map(|metric| (metric.key.to_owned(), value)).collect();
+        let metrics = study::metric::METRICS.iter().filter(|metric| kind.produces(**metric));
+        let metrics = metrics.map(|metric| (*metric, value)).collect();
         let id = store::RunId(i64::try_from(place).unwrap());
         found.runs.push(StoredRun {
             id,
@@ -198,7 +198,7 @@ fn run_of(place: usize) -> impl Strategy<Value = StoredRun> {
         let number = u32::try_from(place / 4).unwrap();
         let id = i64::try_from(place).unwrap();
         let mut run = made_up::run(id, number / 3 + 1, number % 3 + 1, place % 4, status);
-        run.metrics.insert("throughput".to_owned(), value);
+        run.metrics.insert(study::metric::THROUGHPUT, value);
         run.limited_by = limit.map(|label| Limit { label, evidence: Vec::new() });
         run
     })

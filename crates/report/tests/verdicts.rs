@@ -169,7 +169,7 @@ fn twins_are_judged_by_each_method() {
     // An experiment whose runs were disturbed has no verdict in the metrics that they lack.
     let mut disturbed = stored.clone();
     for run in disturbed.runs.iter_mut().filter(|run| run.boot <= 2 && run.repeat > 1) {
-        run.metrics.remove("transmitter.service_demand_byte").unwrap();
+        run.metrics.remove(study::metric::SERVICE_DEMAND_BYTE.transmitter).unwrap();
     }
     let json = serde_json::to_value(FalsePositives::new(&disturbed, 2).unwrap()).unwrap();
     let of =
@@ -252,8 +252,8 @@ fn a_plan_says_that_turns_share_the_buffers_that_tcp_sizes() {
 
 #[test]
 fn what_is_not_counted_in_turns_is_missing_for_that_reason() {
-    let request =
-        ComparisonRequest { metric: Some("retransmits".to_owned()), ..ComparisonRequest::default() };
+    let metric = Some(study::metric::RETRANSMITS.transmitter);
+    let request = ComparisonRequest { metric, ..ComparisonRequest::default() };
     let why = |stored: &StoredStudy| Comparisons::new(stored, &request).unwrap_err().to_string();
     let mut stored = both_ways(0.0, true);
     assert!(!why(&stored).contains("took turns"), "{}", why(&stored));
@@ -293,7 +293,7 @@ fn a_study_is_sized_by_what_was_measured() {
     let impossible = SizingRequest { detect: Percent::LEAST, ..request.clone() };
     let text = Sizing::new(&study, spread.clone(), &impossible).unwrap().text(Layout::WIDE);
     assert!(text.contains("No size within 1000 boots"), "{text}");
-    let elsewhere = SizingRequest { metric: Some("transactions".to_owned()), ..request };
+    let elsewhere = SizingRequest { metric: Some(study::metric::TRANSACTIONS), ..request };
     assert!(matches!(Sizing::new(&study, spread, &elsewhere), Err(Error::NothingToSize { .. })));
     // One boot tells nothing of how boots differ.
     assert!(PilotSpread::from_pilot(&stored(&study, 1, value), &study, None).unwrap().is_none());

@@ -12,6 +12,7 @@ use record::{Cause, Detail, Evidence, Limit, Series, sample};
 use results::{ClassicTest, ComparisonRequest, Comparisons, Error, ListedStudy, PlanListing, Results};
 use serde_json::json;
 use store::{RunStatus, StoredRun, StoredSeries, StoredStudy, StudyStatus};
+use study::metric::{self, Metric};
 use study::{CongestionControl, Kind, Side, Study};
 
 use shown::Shown as _;
@@ -35,7 +36,7 @@ fn the_page_a_study_ends_with() {
 fn a_large_effect_is_explained_where_a_counter_differs() {
     let mut planted = stored(3);
     for run in planted.runs.iter_mut().filter(|run| run.condition == 1) {
-        run.metrics.insert("transmitter.segments_per_wire_packet".to_owned(), 1.0);
+        run.metrics.insert(metric::SEGMENTS_PER_WIRE_PACKET.transmitter, 1.0);
     }
     let why = "with 1 against 35 segments per packet at the transmitter";
     let results = Results::new(&planted).unwrap();
@@ -290,14 +291,14 @@ fn what_limited_each_condition_and_what_was_disturbed() {
 
     // Where the link sets the rate of both, a comparison of rates says so, and one of costs does
     // not.
-    let notes = |metric: &str| {
-        let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
+    let notes = |metric: Metric| {
+        let request = ComparisonRequest { metric: Some(metric), ..ComparisonRequest::default() };
         Comparisons::new(&stored, &request).unwrap().text(Layout::WIDE)
     };
-    assert!(notes("throughput").contains(
+    assert!(notes(metric::THROUGHPUT).contains(
         "Note: ipv6 offloads=default against ipv4 offloads=default: limited by the link in both, so throughput cannot differ"
     ));
-    assert!(!notes("receiver.cpu").contains("cannot differ"));
+    assert!(!notes(metric::CPU.receiver).contains("cannot differ"));
 
     // Conditions that are all limited by pacing can differ, if their paces do.
     limited(&mut stored, |_| "pacing");
@@ -325,8 +326,8 @@ fn what_the_load_engine_said_of_its_runs() {
         }
         account.receiver = None;
         run.detail = Detail::Measured(Box::new(account));
-        for (key, value) in [("lost", 3.0), ("lost_socket", 4.0), ("offered", 100.0)] {
-            run.metrics.insert(key.to_owned(), value);
+        for (metric, value) in [(metric::LOST, 3.0), (metric::LOST_SOCKET, 4.0), (metric::OFFERED, 100.0)] {
+            run.metrics.insert(metric, value);
         }
     }
     for condition in &mut stored.plan.conditions {
@@ -371,7 +372,7 @@ fn comparisons_by_boots_and_classic() {
         terminal(&views::classic(&ClassicTest::new(&stored(3), &request).unwrap()), Layout::PLAIN)
     );
     let other = ComparisonRequest {
-        metric: Some("cpu".to_owned()),
+        metric: metric::find("cpu"),
         baseline: Some("tcp6_nooffload".to_owned()),
         confidence: 0.9,
         ..ComparisonRequest::default()
@@ -386,9 +387,9 @@ fn comparisons_by_boots_and_classic() {
 
 #[test]
 fn what_cannot_be_compared_is_named_with_the_way_out() {
-    let error = |metric: Option<&str>, baseline: Option<&str>, confidence: f64| {
+    let error = |metric: Option<Metric>, baseline: Option<&str>, confidence: f64| {
         let request = ComparisonRequest {
-            metric: metric.map(str::to_owned),
+            metric,
             baseline: baseline.map(str::to_owned),
             confidence,
             ..ComparisonRequest::default()
@@ -396,11 +397,11 @@ fn what_cannot_be_compared_is_named_with_the_way_out() {
         ClassicTest::new(&stored(3), &request).unwrap_err().to_string()
     };
     assert_eq!(
-        error(Some("troughput"), None, 0.95),
+        results::resolve_metric("troughput").unwrap_err().to_string(),
         "there is no metric \"troughput\"; did you mean throughput?"
     );
     assert!(error(None, Some("ipv5"), 0.95).contains("\"ipv4 offloads=default\""));
-    assert!(error(Some("transactions"), None, 0.95).contains("transactions"));
+    assert!(error(Some(metric::TRANSACTIONS), None, 0.95).contains("transactions"));
     assert!(error(None, None, 0.97).contains("not 97 %"));
     assert!(matches!(
         Comparisons::new(&stored(0), &ComparisonRequest::default()),
@@ -410,8 +411,8 @@ fn what_cannot_be_compared_is_named_with_the_way_out() {
 
 #[test]
 fn a_comparison_without_values_says_why_and_the_way_out() {
-    let hint = |stored: &StoredStudy, metric: Option<&str>| {
-        let request = ComparisonRequest { metric: metric.map(str::to_owned), ..ComparisonRequest::default() };
+    let hint = |stored: &StoredStudy, metric: Option<Metric>| {
+        let request = ComparisonRequest { metric, ..ComparisonRequest::default() };
         Comparisons::new(stored, &request).unwrap_err().to_string()
     };
     let without = |status: RunStatus, reason: &str| {
@@ -436,10 +437,10 @@ fn a_comparison_without_values_says_why_and_the_way_out() {
     // Disturbed runs that count have no CPU time per byte; that is not the same as no run.
     let mut kept = stored(2);
     for run in &mut kept.runs {
-        run.metrics.remove("receiver.service_demand_byte");
+        run.metrics.remove(metric::SERVICE_DEMAND_BYTE.receiver);
         run.detail.disturb(vec![Cause::Stolen { share: 0.82, cpu: 0 }.into()]);
     }
-    let kept = hint(&kept, Some("receiver.service_demand_byte"));
+    let kept = hint(&kept, Some(metric::SERVICE_DEMAND_BYTE.receiver));
     assert!(
         kept.contains("6 runs of ipv4 offloads=default did not yield it: something disturbed 6 of them"),
         "{kept}"

@@ -35,7 +35,7 @@ pub use data::exact::no_verdicts;
 pub use data::false_positives::{FalsePositiveRate, FalsePositives, MetricRates, TestMethod};
 pub use data::leaves::leaves;
 pub use data::limits::ConditionLimit;
-pub use data::metric::{main_metrics, resolve_metric, unit_of};
+pub use data::metric::{ComparedMetric, main_metrics, resolve_metric};
 pub use data::missing::MissingRuns;
 pub use data::origin::TraceOrigin;
 pub use data::pairs::metrics_to_compare;

@@ -92,7 +92,7 @@ fn figures_that_were_impossible_are_possible() {
         };
         values.into_iter().enumerate().flat_map(of).collect()
     };
-    let segments = study::metric::find("transmitter.segments_per_wire_packet").unwrap();
+    let segments = study::metric::SEGMENTS_PER_WIRE_PACKET.transmitter;
     let range = ValueRange { least: Some(segments.range().0), most: segments.range().1 };
     let question = Question { range, design: Some(Design::Nested), ..Question::against(0) };
     let found = analyse(&runs([[1.0, 1.0, 1.009], [1.3, 1.0, 1.0]]), &question).unwrap();

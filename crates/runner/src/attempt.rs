@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::{Detail, Disturbance, Drifted, RunAccount, Turns};
-use store::{BootId, NewRun, Outcome};
+use store::{BootId, Metrics, NewRun, Outcome};
 use study::{Plan, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
@@ -133,8 +133,8 @@ impl Campaign<'_> {
                 session.priority.record_try(run.condition, matches!(new.outcome, Outcome::Ok(_)));
             }
             let kind = session.plan.conditions[run.condition].workload.traffic.kind;
-            let primary = kind.main_metric(session.plan.exact).key;
-            let primary = new.outcome.metrics().iter().find(|(key, _)| key == primary).cloned();
+            let primary = kind.main_metric(session.plan.exact);
+            let primary = new.outcome.metrics().find(|(metric, _)| *metric == primary);
             let (mut failed, mut invalid) = (None, None);
             match new.outcome {
                 Outcome::Ok(_) => {
@@ -227,7 +227,7 @@ impl Campaign<'_> {
 
     /// A warm-up is not judged, as nothing is concluded from it. A disturbance may be why nothing
     /// arrived, so such a run is repeated; with --keep-disturbed it fails.
-    fn judge(&self, run: &PlannedRun, metrics: Vec<(String, f64)>, readings: &Readings) -> Outcome {
+    fn judge(&self, run: &PlannedRun, metrics: Metrics, readings: &Readings) -> Outcome {
         let (nothing, disturbed) = (&readings.nothing, &readings.disturbed);
         if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {
             return Outcome::Ok(metrics);

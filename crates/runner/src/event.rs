@@ -1,6 +1,7 @@
 //! The events of a running study.
 
 use serde::Serialize;
+use study::metric::Metric;
 use study::{Dropped, LooksDropped, PlannedRun};
 
 /// One thing that happened.
@@ -64,8 +65,8 @@ pub enum Event {
         run: PlannedRun,
         /// Its condition.
         label: String,
-        /// Its primary metric: key and value.
-        primary: Option<(String, f64)>,
+        /// Its primary metric, and the value.
+        primary: Option<(Metric, f64)>,
         /// Why it failed, if it did.
         failed: Option<String>,
         /// The disturbance of its window, if there was one.

@@ -117,7 +117,7 @@ impl<'a> CpuUse<'a> {
         // At most the time that these CPUs worked beyond the run itself: the processes' times may
         // be from before the window, or from other CPUs.
         let most = (self.spent.busy() as f64 - self.own_ns + rounding).max(0.0);
-        let told = self.known_ns().min(most);
+        let told = self.by_name().iter().map(|(.., ns)| *ns).sum::<f64>().min(most);
         // A process's user and kernel time are each rounded down to the unit.
         let by_times = told > all * OTHERS + 2.0 * TICK_NS;
         let by = self.by(all);
@@ -147,10 +147,6 @@ impl<'a> CpuUse<'a> {
         let mut times: Vec<(String, TakerKind, f64)> = times.into_iter().map(named).collect();
         times.sort_by(|(.., one), (.., other)| other.total_cmp(one));
         times
-    }
-
-    fn known_ns(&self) -> f64 {
-        self.by_name().iter().map(|(.., ns)| ns).sum()
     }
 
     fn by(&self, all: f64) -> Vec<Taker> {

@@ -4,46 +4,59 @@
 use host::TcpCounters;
 use load::{Kind, TcpInfo};
 use record::{HostAccount, SideAccount};
-use study::Side;
+use study::metric::{self, InterruptRates, Metric, UnitOfWork};
+use study::{BySide, Side};
 
 /// The evidence that an offload acted. The transmitter counts what left it, the receiver what
 /// reached it.
-pub(crate) fn proof(metrics: &mut MetricValues, kind: Kind, side: Side, own: &SideAccount) {
+pub(crate) fn proof(kind: Kind, side: Side, own: &SideAccount) -> Vec<(Metric, f64)> {
     let counters = &own.window.counters;
     let segments = segments(kind, side, own);
     let (packets, bytes) = match side {
         Side::Transmitter => (counters.link.tx_packets, counters.link.tx_bytes),
         Side::Receiver => (counters.link.rx_packets, counters.link.rx_bytes),
     };
-    metrics.put(&format!("{side}.wire_packets"), packets as f64);
-    metrics.ratio(&format!("{side}.bytes_per_wire_packet"), bytes as f64, packets as f64);
-    metrics.put(&format!("{side}.segments"), segments as f64);
-    metrics.ratio(&format!("{side}.segments_per_wire_packet"), segments as f64, packets as f64);
-    if kind.is_tcp() {
-        let retransmits = Retransmits::counted(&counters.tcp);
-        metrics.put(&format!("{side}.retransmits"), retransmits.all as f64);
-        metrics.put(&format!("{side}.retransmits_needless"), retransmits.needless as f64);
-        metrics.put(&format!("{side}.reorderings"), retransmits.reorderings as f64);
-    }
-    let drops = total([
+    let drops = [
         counters.link.rx_dropped,
         counters.link.tx_dropped,
         counters.queue.drops,
         counters.udp.rcvbuf_errors,
         counters.tcp.backlog_drops,
         counters.tcp.receive_queue_drops,
-    ]);
-    metrics.put(&format!("{side}.drops"), drops);
-    let switches = total([counters.context_switches.voluntary, counters.context_switches.involuntary]);
-    metrics.put(&format!("{side}.context_switches"), switches);
-    interrupts(metrics, &format!("{side}."), &own.window.interrupts, own.window.elapsed_ns);
+    ];
+    let switches = [counters.context_switches.voluntary, counters.context_switches.involuntary];
+    let mut values = vec![
+        (metric::WIRE_PACKETS[side], packets as f64),
+        (metric::BYTES_PER_WIRE_PACKET[side], ratio(bytes as f64, packets as f64)),
+        (metric::SEGMENTS[side], segments as f64),
+        (metric::SEGMENTS_PER_WIRE_PACKET[side], ratio(segments as f64, packets as f64)),
+        (metric::DROPS[side], total(drops)),
+        (metric::CONTEXT_SWITCHES[side], total(switches)),
+    ];
+    if kind.is_tcp() {
+        let retransmits = Retransmits::counted(&counters.tcp);
+        values.extend([
+            (metric::RETRANSMITS[side], retransmits.all as f64),
+            (metric::RETRANSMITS_NEEDLESS[side], retransmits.needless as f64),
+            (metric::REORDERINGS[side], retransmits.reorderings as f64),
+        ]);
+    }
+    values.extend(interrupts(side, |rates| rates.own, &own.window.interrupts, own.window.elapsed_ns));
+    values
 }
 
 /// The rate of each kind of interrupt, in 1/s.
-fn interrupts(metrics: &mut MetricValues, prefix: &str, counted: &host::Interrupts, elapsed_ns: u64) {
-    for (interrupt, &count) in &counted.0 {
-        metrics.ratio(&format!("{prefix}{}", interrupt.key()), count as f64, elapsed_ns as f64 / 1e9);
-    }
+fn interrupts(
+    side: Side,
+    metrics: fn(InterruptRates) -> BySide<Metric>,
+    counted: &host::Interrupts,
+    elapsed_ns: u64,
+) -> impl Iterator<Item = (Metric, f64)> {
+    let seconds = elapsed_ns as f64 / 1e9;
+    let rate = move |(interrupt, count): (&host::InterruptKind, &u64)| {
+        (metrics(interrupt.rates())[side], ratio(*count as f64, seconds))
+    };
+    counted.0.iter().map(rate)
 }
 
 /// The segments or datagrams that a side sent or received. TCP counts segments. UDP counts a buffer
@@ -66,42 +79,43 @@ pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
 }
 
 /// The evidence from the interface under a tunnel.
-pub(crate) fn below(metrics: &mut MetricValues, side: Side, underlay: &host::WireCounters, segments: u64) {
+pub(crate) fn below(side: Side, underlay: &host::WireCounters, segments: u64) -> [(Metric, f64); 4] {
     let (packets, bytes) = match side {
         Side::Transmitter => (underlay.link.tx_packets, underlay.link.tx_bytes),
         Side::Receiver => (underlay.link.rx_packets, underlay.link.rx_bytes),
     };
-    metrics.put(&format!("{side}.underlay_packets"), packets as f64);
-    metrics.ratio(&format!("{side}.bytes_per_underlay_packet"), bytes as f64, packets as f64);
-    metrics.ratio(&format!("{side}.segments_per_underlay_packet"), segments as f64, packets as f64);
-    metrics.put(&format!("{side}.underlay_fragments"), underlay.ip.frag_creates as f64);
+    [
+        (metric::UNDERLAY_PACKETS[side], packets as f64),
+        (metric::BYTES_PER_UNDERLAY_PACKET[side], ratio(bytes as f64, packets as f64)),
+        (metric::SEGMENTS_PER_UNDERLAY_PACKET[side], ratio(segments as f64, packets as f64)),
+        (metric::UNDERLAY_FRAGMENTS[side], underlay.ip.frag_creates as f64),
+    ]
 }
 
 /// The host's cost of a virtual machine. Threads that move packets are not bound to the side's
 /// CPUs, so more than 100 % is possible.
-pub(crate) fn on_host(metrics: &mut MetricValues, side: Side, host: &HostAccount, work: &[(&str, f64)]) {
+pub(crate) fn on_host(side: Side, host: &HostAccount, work: &[(UnitOfWork, f64)]) -> Vec<(Metric, f64)> {
     let all = host.elapsed_ns as f64 * host.cpus.len() as f64;
     let (vcpu, io) = (host.vcpu.running_ns as f64, host.io.running_ns as f64);
-    for (part, spent) in [("", vcpu + io), ("_vcpu", vcpu), ("_io", io)] {
-        metrics.ratio(&format!("{side}.host_cpu{part}"), spent * 100.0, all);
-    }
     let vcpus = host.elapsed_ns as f64 * host.vcpu_each.len() as f64;
-    metrics.ratio(&format!("{side}.host_vcpu_waiting"), host.vcpu.waiting_ns as f64 * 100.0, vcpus);
-    for (of, work) in work {
-        metrics.ratio(&format!("{side}.host_service_demand_{of}"), vcpu + io, *work);
-    }
-    interrupts(metrics, &format!("{side}.host_"), &host.interrupts, host.elapsed_ns);
+    let mut values = vec![
+        (metric::HOST_CPU[side], ratio((vcpu + io) * 100.0, all)),
+        (metric::HOST_CPU_VCPU[side], ratio(vcpu * 100.0, all)),
+        (metric::HOST_CPU_IO[side], ratio(io * 100.0, all)),
+        (metric::HOST_VCPU_WAITING[side], ratio(host.vcpu.waiting_ns as f64 * 100.0, vcpus)),
+    ];
+    values.extend(work.iter().map(|(unit, work)| (unit.host_service_demand[side], ratio(vcpu + io, *work))));
+    values.extend(interrupts(side, |rates| rates.on_host, &host.interrupts, host.elapsed_ns));
+    values
 }
 
 /// Segments that one end retransmitted. The other end acknowledges a segment that arrives twice as
 /// a duplicate (RFC 2883): its retransmission was needless. Reordering causes this.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Retransmits {
-    /// All of them.
     pub(crate) all: u64,
     /// Segments whose first copy had arrived.
     pub(crate) needless: u64,
-    /// Times that TCP saw reordering.
     pub(crate) reorderings: u64,
 }
 
@@ -134,24 +148,9 @@ impl Retransmits {
     }
 }
 
-/// Figures by key.
-#[derive(Default)]
-pub(crate) struct MetricValues {
-    pub(crate) entries: Vec<(String, f64)>,
-}
-
-impl MetricValues {
-    pub(crate) fn put(&mut self, key: &str, value: f64) {
-        if value.is_finite() {
-            self.entries.push((key.to_owned(), value));
-        }
-    }
-
-    pub(crate) fn ratio(&mut self, key: &str, dividend: f64, divisor: f64) {
-        if divisor > 0.0 {
-            self.put(key, dividend / divisor);
-        }
-    }
+/// A quotient; not a number if the divisor is 0.
+pub(crate) fn ratio(dividend: f64, divisor: f64) -> f64 {
+    if divisor > 0.0 { dividend / divisor } else { f64::NAN }
 }
 
 /// A sum of counts from another host: it may exceed every integer type.

@@ -1,6 +1,7 @@
 //! The runner's interface to a testbed: two small traits. The real one is in `local_lab`.
 
 use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
+use store::Metrics;
 use study::{BootState, BySide, Condition, Effective, Side, Tracing};
 use testbed::reach::HostBoot;
 use testbed::{RunOrder, Switches, TurnsOrder};
@@ -111,8 +112,8 @@ pub trait Bench {
 /// The results of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Readings {
-    /// Metrics by key (`study::metric`), in the metric's unit.
-    pub metrics: Vec<(String, f64)>,
+    /// Its values.
+    pub metrics: Metrics,
     /// The limit of the run; `None` if no counter tells.
     pub limited_by: Option<Limit>,
     /// Disturbances of the window; empty if there were none.

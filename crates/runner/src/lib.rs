@@ -34,7 +34,7 @@ pub use lab::{Bench, Lab, Readings, Untraced};
 pub use limit::limit;
 pub use local_lab::LocalLab;
 pub use loss::nothing_arrived;
-pub use measure::{directions, metrics};
+pub use measure::metrics;
 pub use probe::{Probed, probe, unpaced};
 pub use rate::{JudgedRun, TRIALS, carry_out, no_rate, repeated};
 pub use validity::disturbances;

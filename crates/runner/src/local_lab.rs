@@ -11,7 +11,7 @@ use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder, guest};
 
 use crate::lab::{Bench, Lab, Readings};
 use crate::loss::nothing_arrived;
-use crate::measure::{directions, instructions, metrics};
+use crate::measure::{instructions, metrics};
 use crate::rate::{JudgedRun, carry_out, judge_run, no_rate};
 
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
@@ -138,10 +138,7 @@ impl Bench for Testbed {
 
 fn readings(order: &RunOrder, judged: JudgedRun) -> Readings {
     let JudgedRun { mut account, limit, disturbed } = judged;
-    let mut metrics = metrics(&order.traffic, &account);
-    if order.traffic.direction == load::Direction::Both {
-        metrics.extend(directions(&account));
-    }
+    let metrics = metrics(&order.traffic, &account);
     let nothing = no_rate(&account).or_else(|| nothing_arrived(order, &account));
     // They are stored apart from the rest. One of turns would have the other conditions in it.
     let has_own = account.turns.is_none();

@@ -4,7 +4,10 @@
 use agent::message::Finished;
 use load::{Direction, Kind, Reader, Traffic};
 use record::{RunAccount, SideAccount};
+use study::metric::{self, Metric};
 use testbed::RunOrder;
+
+use crate::kernel_metrics::ratio;
 
 /// The account of one run's messages, over the whole run: in a window some are on the way. What was
 /// offered was received, or lost at one of these places, or is [`Loss::unaccounted`].
@@ -15,11 +18,9 @@ pub(crate) struct Loss {
     pub(crate) received: u64,
     /// Lost in the queueing disciplines of the sending interface, refused sends included.
     pub(crate) queue: u64,
-    /// Lost in the sending device.
     pub(crate) device: u64,
     /// Lost in the receiving device, or its backlog.
     pub(crate) behind: u64,
-    /// Lost in the receiving sockets.
     pub(crate) socket: u64,
 }
 
@@ -115,20 +116,19 @@ impl Loss {
         [self.queue, self.device, self.behind, self.socket].into_iter().fold(self.lost(), u64::saturating_sub)
     }
 
-    /// The account by metric key.
-    pub(crate) fn put_metrics(&self, mut put: impl FnMut(&str, f64)) {
-        let lost = self.lost();
-        put("offered", self.offered as f64);
-        put("sent", self.sent as f64);
-        put("received", self.received as f64);
-        put("lost", lost as f64);
-        put("lost_queue", self.queue as f64);
-        put("lost_device", self.device.saturating_add(self.behind) as f64);
-        put("lost_socket", self.socket as f64);
-        put("lost_unaccounted", self.unaccounted() as f64);
-        if self.offered > 0 {
-            put("loss", lost as f64 * 100.0 / self.offered as f64);
-        }
+    pub(crate) fn metrics(&self) -> [(Metric, f64); 9] {
+        let lost = self.lost() as f64;
+        [
+            (metric::OFFERED, self.offered as f64),
+            (metric::SENT, self.sent as f64),
+            (metric::RECEIVED, self.received as f64),
+            (metric::LOST, lost),
+            (metric::LOST_QUEUE, self.queue as f64),
+            (metric::LOST_DEVICE, self.device.saturating_add(self.behind) as f64),
+            (metric::LOST_SOCKET, self.socket as f64),
+            (metric::LOST_UNACCOUNTED, self.unaccounted() as f64),
+            (metric::LOSS, ratio(lost * 100.0, self.offered as f64)),
+        ]
     }
 }
 
@@ -212,12 +212,8 @@ mod tests {
         Traffic { message: 1000, ..Traffic::new(Kind::UdpStream) }
     }
 
-    fn metrics_of(loss: &Loss) -> std::collections::BTreeMap<String, f64> {
-        let mut metrics = std::collections::BTreeMap::new();
-        loss.put_metrics(|key, value| {
-            metrics.insert(key.to_owned(), value);
-        });
-        metrics
+    fn metrics_of(loss: &Loss) -> std::collections::BTreeMap<&'static str, f64> {
+        loss.metrics().into_iter().map(|(metric, value)| (metric.key, value)).collect()
     }
 
     #[test]
@@ -347,7 +343,9 @@ mod tests {
             let sender = if gso { Sender::Gso } else { Sender::Send };
             for kind in [Kind::UdpStream, Kind::UdpRr] {
                 let loss = Loss::from_account(&Traffic { message, sender, direction: Direction::Both, ..Traffic::new(kind) }, &account).unwrap();
-                loss.put_metrics(|_, value| assert!(value.is_finite() && value >= 0.0));
+                for (metric, value) in loss.metrics() {
+                    prop_assert!(value >= 0.0 || (metric == metric::LOSS && loss.offered == 0));
+                }
                 prop_assert!(loss.unaccounted() <= loss.lost());
             }
         }

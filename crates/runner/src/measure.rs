@@ -1,101 +1,93 @@
 //! Metrics from both sides' accounts of a run (`study::metric` explains each).
 
 use load::exact::Account;
-use load::{Kind, Traffic};
+use load::{Direction, Kind, Traffic};
 use record::{RateSearch, RunAccount, SideAccount};
+use store::Metrics;
 use study::Side;
+use study::metric::{self, Instructions, Metric, UnitOfWork};
 
 use crate::foreign::Foreign;
-use crate::kernel_metrics::{MetricValues, below, on_host, proof, segments, total};
+use crate::kernel_metrics::{below, on_host, proof, ratio, segments, total};
 use crate::loss::Loss;
 
-/// The metrics of one run, by key, in the unit of the vocabulary. What is unknown, such as a ratio
-/// with a divisor of 0, is left out.
+/// The metrics of one run, in the unit of the vocabulary. What is unknown, such as a ratio with a
+/// divisor of 0, is left out.
 #[must_use]
-pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
+pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
     let kind = traffic.kind;
-    let mut metrics = MetricValues::default();
-    let sent = account.transmitter.window.load.sent;
+    let mut values: Vec<(Metric, f64)> = Vec::new();
+    let asked = &account.transmitter.window;
     // As the receiver counted: sent datagrams may be on the way, or lost. The transmitter receives
     // a reversed stream, and both ends one of both directions.
     let forward = account.receiver.as_ref().map(Received::by).unwrap_or_default();
     let reverse = Received::by(&account.transmitter);
 
     if kind.is_stream() {
-        metrics.put("throughput", (forward.bits_per_second() + reverse.bits_per_second()) / 1e6);
+        let [forward, reverse] = [&forward, &reverse].map(|way| way.bits_per_second());
+        values.push((metric::THROUGHPUT, (forward + reverse) / 1e6));
+        if traffic.direction == Direction::Both {
+            values.push((metric::THROUGHPUT_FORWARD, forward / 1e6));
+            values.push((metric::THROUGHPUT_REVERSE, reverse / 1e6));
+        }
     }
     if kind == Kind::UdpStream {
-        metrics.put("packets", forward.messages_per_second() + reverse.messages_per_second());
+        values.push((metric::PACKETS, forward.messages_per_second() + reverse.messages_per_second()));
     }
-    let discarded = account.transmitter.window.counters.link.tx_packets;
+    let discarded = asked.counters.link.tx_packets as f64;
     if kind == Kind::Pps {
         // As the interface counted: packets that the program sent may be in a queue.
-        metrics.ratio("packets", discarded as f64, account.transmitter.window.elapsed_ns as f64 / 1e9);
+        values.push((metric::PACKETS, ratio(discarded, asked.elapsed_ns as f64 / 1e9)));
     }
+    let transactions = asked.load.sent.transactions as f64;
     if kind.is_rr() {
         // The side that asks knows when an answer came.
-        let asked = &account.transmitter.window;
-        metrics.ratio("transactions", sent.transactions as f64, asked.elapsed_ns as f64 / 1e9);
+        values.push((metric::TRANSACTIONS, ratio(transactions, asked.elapsed_ns as f64 / 1e9)));
         if account.turns.is_none() {
-            latencies(&mut metrics, account);
+            values.extend(latencies(account));
         }
     }
     if let Some(search) = &account.search {
-        searched(&mut metrics, search, traffic);
+        values.extend(searched(search, traffic));
     }
     // Latencies, losses and the host's counts of its virtual machines are of whole flows only.
     if let Some(loss) = Loss::from_account(traffic, account).filter(|_| account.turns.is_none()) {
-        loss.put_metrics(|key, value| metrics.put(key, value));
+        values.extend(loss.metrics());
     }
-    let done = work(kind, &forward, &reverse, sent.transactions, discarded);
-    for (side, own) in account.sides() {
-        cpu(&mut metrics, side, own);
-        // Only if all CPU time is the run's: the part of other processes cannot be separated.
-        if !Foreign::of_side(account, side).disturbs {
-            for (of, work) in &done {
-                metrics.ratio(&format!("{side}.service_demand_{of}"), own.window.cpu.busy() as f64, *work);
-            }
-        }
-        proof(&mut metrics, kind, side, own);
-        let host = account.hosts.as_ref().filter(|_| account.turns.is_none()).map(|hosts| &hosts[side]);
-        if let Some(host) = host {
-            on_host(&mut metrics, side, host, &done);
-        }
-        let counted = own.window.underlay.or_else(|| host.and_then(|host| host.underlay));
-        if let Some(underlay) = counted {
-            below(&mut metrics, side, &underlay, segments(kind, side, own));
-        }
-    }
-    metrics.entries
-}
-
-/// The useful work of a window: the arrived messages or bytes, with their unit and count.
-fn work(
-    kind: Kind,
-    forward: &Received,
-    reverse: &Received,
-    transactions: u64,
-    discarded: u64,
-) -> Vec<(&'static str, f64)> {
-    let bytes = ("byte", total([forward.bytes, reverse.bytes]));
-    match kind {
+    let bytes = (metric::BYTE, total([forward.bytes, reverse.bytes]));
+    let done = match kind {
         Kind::TcpStream => vec![bytes],
-        Kind::UdpStream => vec![bytes, ("packet", total([forward.messages, reverse.messages]))],
-        Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => {
-            vec![("transaction", transactions as f64)]
-        }
-        Kind::Pps => vec![("packet", discarded as f64)],
+        Kind::UdpStream => vec![bytes, (metric::PACKET, total([forward.messages, reverse.messages]))],
+        Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => vec![(metric::TRANSACTION, transactions)],
+        Kind::Pps => vec![(metric::PACKET, discarded)],
+    };
+    for (side, own) in account.sides() {
+        values.extend(of_side(side, own, kind, account, &done));
     }
+    values.into_iter().filter(|(_, value)| value.is_finite()).collect()
 }
 
-/// The throughput of each direction, for a stream that flows both ways.
-#[must_use]
-pub fn directions(account: &RunAccount) -> Vec<(String, f64)> {
-    let mut metrics = MetricValues::default();
-    let forward = account.receiver.as_ref().map(Received::by).unwrap_or_default();
-    metrics.put("throughput_forward", forward.bits_per_second() / 1e6);
-    metrics.put("throughput_reverse", Received::by(&account.transmitter).bits_per_second() / 1e6);
-    metrics.entries
+/// The costs and counters of one side. `done`: the work of the window.
+fn of_side(
+    side: Side,
+    own: &SideAccount,
+    kind: Kind,
+    account: &RunAccount,
+    done: &[(UnitOfWork, f64)],
+) -> Vec<(Metric, f64)> {
+    let mut values = proof(kind, side, own);
+    values.extend(cpu(side, own));
+    // Only if all CPU time is the run's: the part of other processes cannot be separated.
+    if !Foreign::of_side(account, side).disturbs {
+        let busy = own.window.cpu.busy() as f64;
+        values.extend(done.iter().map(|(unit, work)| (unit.service_demand[side], ratio(busy, *work))));
+    }
+    let host = account.hosts.as_ref().filter(|_| account.turns.is_none()).map(|hosts| &hosts[side]);
+    values.extend(host.into_iter().flat_map(|host| on_host(side, host, done)));
+    if let Some(underlay) = own.window.underlay.or_else(|| host?.underlay) {
+        values.extend(below(side, &underlay, segments(kind, side, own)));
+    }
+    values
 }
 
 /// The bytes and datagrams that one end received in its window.
@@ -112,7 +104,6 @@ impl Received {
         Self { bytes, messages, seconds: end.window.elapsed_ns as f64 / 1e9 }
     }
 
-    /// 0 where nothing was received.
     fn bits_per_second(&self) -> f64 {
         if self.bytes == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.seconds }
     }
@@ -122,62 +113,65 @@ impl Received {
     }
 }
 
-fn searched(metrics: &mut MetricValues, search: &RateSearch, traffic: &Traffic) {
-    if let Some(rate) = search.lower {
-        metrics.put("found_rate", rate / 1e6);
-        metrics.put("found_packets", rate / (f64::from(traffic.message) * 8.0));
-    }
-    if let Some(rate) = search.upper {
-        metrics.put("found_rate_upper", rate / 1e6);
-    }
-    metrics.put("search_trials", search.trials.len() as f64);
+fn searched(search: &RateSearch, traffic: &Traffic) -> impl Iterator<Item = (Metric, f64)> {
+    let packet = f64::from(traffic.message) * 8.0;
+    let found = search.lower.map(|rate| [(metric::FOUND_RATE, rate / 1e6), (metric::FOUND_PACKETS, rate / packet)]);
+    let upper = search.upper.map(|rate| (metric::FOUND_RATE_UPPER, rate / 1e6));
+    let trials = (metric::SEARCH_TRIALS, search.trials.len() as f64);
+    found.into_iter().flatten().chain(upper).chain([trials])
 }
 
-fn latencies(metrics: &mut MetricValues, account: &RunAccount) {
-    let Some(latency) = &account.transmitter.whole.outcome.latency else { return };
-    metrics.put("latency_mean", latency.mean);
-    metrics.put("latency_p50", latency.p50 as f64);
-    metrics.put("latency_p90", latency.p90 as f64);
-    metrics.put("latency_p99", latency.p99 as f64);
-    metrics.put("latency_p99_9", latency.p99_9 as f64);
-    metrics.put("latency_p99_99", latency.p99_99 as f64);
-    metrics.put("latency_max", latency.max as f64);
+fn latencies(account: &RunAccount) -> impl Iterator<Item = (Metric, f64)> {
+    let latencies = account.transmitter.whole.outcome.latency.as_ref().map(|latency| {
+        [
+            (metric::LATENCY_MEAN, latency.mean),
+            (metric::LATENCY_P50, latency.p50 as f64),
+            (metric::LATENCY_P90, latency.p90 as f64),
+            (metric::LATENCY_P99, latency.p99 as f64),
+            (metric::LATENCY_P99_9, latency.p99_9 as f64),
+            (metric::LATENCY_P99_99, latency.p99_99 as f64),
+            (metric::LATENCY_MAX, latency.max as f64),
+        ]
+    });
+    latencies.into_iter().flatten()
 }
 
-fn cpu(metrics: &mut MetricValues, side: Side, own: &SideAccount) {
-    let Some([user, system, irq, softirq, steal, idle]) = own.window.cpu.percentages() else { return };
-    let parts = [
-        ("cpu", user + system + irq + softirq),
-        ("cpu_user", user),
-        ("cpu_system", system),
-        ("cpu_irq", irq),
-        ("cpu_softirq", softirq),
-        ("cpu_steal", steal),
-        ("cpu_idle", idle),
-    ];
-    for (part, percent) in parts {
-        metrics.put(&format!("{side}.{part}"), percent);
-    }
+fn cpu(side: Side, own: &SideAccount) -> impl Iterator<Item = (Metric, f64)> {
+    let parts = own.window.cpu.percentages().map(|[user, system, irq, softirq, steal, idle]| {
+        [
+            (metric::CPU[side], user + system + irq + softirq),
+            (metric::CPU_USER[side], user),
+            (metric::CPU_SYSTEM[side], system),
+            (metric::CPU_IRQ[side], irq),
+            (metric::CPU_SOFTIRQ[side], softirq),
+            (metric::CPU_STEAL[side], steal),
+            (metric::CPU_IDLE[side], idle),
+        ]
+    });
+    parts.into_iter().flatten()
 }
 
-/// The metrics of one run in exact mode, by key, in instructions: the guest's clock counts one
-/// instruction as one ns.
-pub(crate) fn instructions(kind: Kind, message: u32, account: &Account) -> Vec<(String, f64)> {
+/// The metrics of one run in exact mode, in instructions: the guest's clock counts one instruction
+/// as one ns.
+pub(crate) fn instructions(kind: Kind, message: u32, account: &Account) -> Metrics {
+    let bytes = (metric::INSTRUCTIONS_BYTE, f64::from(message));
     let mut units = match kind {
-        Kind::TcpStream => vec![("byte", f64::from(message))],
-        Kind::UdpStream => vec![("packet", 1.0), ("byte", f64::from(message))],
-        Kind::Pps => vec![("packet", 1.0)],
-        Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => vec![("transaction", 1.0)],
+        Kind::TcpStream => vec![bytes],
+        Kind::UdpStream => vec![(metric::INSTRUCTIONS_PACKET, 1.0), bytes],
+        Kind::Pps => vec![(metric::INSTRUCTIONS_PACKET, 1.0)],
+        Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => vec![(metric::INSTRUCTIONS_TRANSACTION, 1.0)],
     };
-    units.push(("call", account.calls));
-    let mut parts =
-        vec![("", account.whole.median), ("user_", account.user()), ("kernel_", account.kernel.median)];
-    parts.extend(account.softirq.map(|softirq| ("softirq_", softirq.median)));
-    let metric = |(unit, per): (&str, f64)| {
-        let of_part = |(part, taken): &(&str, f64)| (format!("{part}instructions_{unit}"), taken / per);
-        parts.iter().map(of_part).collect::<Vec<_>>()
+    units.push((metric::INSTRUCTIONS_CALL, account.calls));
+    let of_unit = |(of, per): (Instructions, f64)| {
+        let counts = [
+            (of.all, Some(account.whole.median)),
+            (of.user, Some(account.user())),
+            (of.kernel, Some(account.kernel.median)),
+            (of.softirq, account.softirq.map(|softirq| softirq.median)),
+        ];
+        counts.into_iter().filter_map(move |(metric, count)| Some((metric, count? / per)))
     };
-    units.into_iter().flat_map(metric).collect()
+    units.into_iter().flat_map(of_unit).collect()
 }
 
 #[cfg(test)]
@@ -189,12 +183,12 @@ mod tests {
     use record::sample::{account, guest};
 
     /// With the plain traffic of its kind.
-    fn metrics(kind: Kind, account: &RunAccount) -> Vec<(String, f64)> {
+    fn metrics(kind: Kind, account: &RunAccount) -> Metrics {
         super::metrics(&Traffic::new(kind), account)
     }
 
-    fn value(metrics: &[(String, f64)], key: &str) -> f64 {
-        metrics.iter().find(|(known, _)| known == key).unwrap_or_else(|| panic!("no {key}")).1
+    fn value(metrics: &Metrics, metric: Metric) -> f64 {
+        metrics.get(metric).unwrap_or_else(|| panic!("no {metric}"))
     }
 
     /// The other end chooses its figures. (Found by fuzzing.)
@@ -214,8 +208,8 @@ mod tests {
         }
         for kind in [Kind::TcpStream, Kind::UdpStream] {
             let metrics = metrics(kind, &account);
-            assert_eq!(value(&metrics, "transmitter.drops"), 2.0 * u64::MAX as f64);
-            assert_eq!(value(&metrics, "transmitter.context_switches"), u64::MAX as f64);
+            assert_eq!(value(&metrics, metric::DROPS.transmitter), 2.0 * u64::MAX as f64);
+            assert_eq!(value(&metrics, metric::CONTEXT_SWITCHES.transmitter), u64::MAX as f64);
         }
     }
 
@@ -235,18 +229,16 @@ mod tests {
                         own.window.underlay = Some(underlay());
                     }
                 }
-                let mut metrics = metrics(kind, &account);
-                if kind.is_stream() {
-                    metrics.extend(directions(&account));
-                }
-                let mut expected: Vec<&str> = study::metric::METRICS
+                let direction = if kind.is_stream() { Direction::Both } else { Direction::Forward };
+                let traffic = Traffic { direction, ..Traffic::new(kind) };
+                let mut expected: Vec<Metric> = metric::METRICS
                     .iter()
-                    .filter(|metric| kind.produces(metric) && metric.needs.is_met(scenario, false))
+                    .copied()
+                    .filter(|metric| kind.produces(*metric) && metric.needs.is_met(scenario, false))
                     .filter(|metric| !metric.is_of_search())
-                    .map(|metric| metric.key)
                     .collect();
-                let mut found: Vec<&str> = metrics.iter().map(|(key, _)| key.as_str()).collect();
-                found.sort_unstable();
+                let metrics = super::metrics(&traffic, &account);
+                let found: Vec<Metric> = metrics.iter().map(|(metric, _)| metric).collect();
                 expected.sort_unstable();
                 assert_eq!(found, expected, "{kind} on {scenario}");
             }
@@ -283,19 +275,19 @@ mod tests {
         account.hosts = Some(BySide { transmitter: on(0, true), receiver: on(1, true) });
         account.transmitter.window.counters.tcp.out_segs = 500;
         let metrics = metrics(Kind::TcpStream, &account);
-        let value = |key: &str| value(&metrics, key);
-        assert!((value("transmitter.cpu") - 60.0).abs() < 1e-9);
-        assert_eq!(value("transmitter.host_cpu"), 120.0);
-        assert_eq!((value("receiver.host_cpu_vcpu"), value("receiver.host_cpu_io")), (80.0, 40.0));
-        assert_eq!(value("receiver.host_vcpu_waiting"), 20.0);
+        let value = |metric: Metric| value(&metrics, metric);
+        assert!((value(metric::CPU.transmitter) - 60.0).abs() < 1e-9);
+        assert_eq!(value(metric::HOST_CPU.transmitter), 120.0);
+        assert_eq!((value(metric::HOST_CPU_VCPU.receiver), value(metric::HOST_CPU_IO.receiver)), (80.0, 40.0));
+        assert_eq!(value(metric::HOST_VCPU_WAITING.receiver), 20.0);
         // 0.6 s for 125 MB.
-        assert!((value("receiver.host_service_demand_byte") - 4.8).abs() < 1e-9);
-        assert_eq!(value("transmitter.segments_per_underlay_packet"), 10.0);
-        assert_eq!(value("receiver.bytes_per_underlay_packet"), 4000.0);
-        assert_eq!(value("transmitter.underlay_fragments"), 3.0);
+        assert!((value(metric::HOST_SERVICE_DEMAND_BYTE.receiver) - 4.8).abs() < 1e-9);
+        assert_eq!(value(metric::SEGMENTS_PER_UNDERLAY_PACKET.transmitter), 10.0);
+        assert_eq!(value(metric::BYTES_PER_UNDERLAY_PACKET.receiver), 4000.0);
+        assert_eq!(value(metric::UNDERLAY_FRAGMENTS.transmitter), 3.0);
         // 100 in half a second inside, 300 outside.
-        assert_eq!(value("transmitter.timer_interrupts"), 200.0);
-        assert_eq!(value("receiver.host_softirqs_net_rx"), 600.0);
+        assert_eq!(value(metric::TIMER_INTERRUPTS.own.transmitter), 200.0);
+        assert_eq!(value(metric::SOFTIRQS_NET_RX.on_host.receiver), 600.0);
     }
 
     #[test]
@@ -304,22 +296,22 @@ mod tests {
         let tcp = &mut account.transmitter.window.counters.tcp;
         (tcp.retrans_segs, tcp.dsack_segs, tcp.sack_reorders) = (1000, 960, 12);
         let metrics = metrics(Kind::TcpStream, &account);
-        let value = |key: &str| value(&metrics, key);
+        let value = |metric: Metric| value(&metrics, metric);
         assert_eq!(
-            (value("transmitter.retransmits"), value("transmitter.retransmits_needless")),
+            (value(metric::RETRANSMITS.transmitter), value(metric::RETRANSMITS_NEEDLESS.transmitter)),
             (1000.0, 960.0)
         );
-        assert_eq!(value("transmitter.reorderings"), 12.0);
+        assert_eq!(value(metric::REORDERINGS.transmitter), 12.0);
     }
 
     #[test]
     fn rates_are_the_receivers_over_its_own_clock() {
         // 125 MB in 0.5 s by the receiver's clock.
         let metrics = metrics(Kind::TcpStream, &account());
-        assert!((value(&metrics, "throughput") - 2000.0).abs() < 1e-9);
+        assert!((value(&metrics, metric::THROUGHPUT) - 2000.0).abs() < 1e-9);
         // 0.3 s of CPU for 125 MB.
-        assert!((value(&metrics, "transmitter.service_demand_byte") - 2.4).abs() < 1e-9);
-        assert!((value(&metrics, "transmitter.cpu") - 60.0).abs() < 1e-9);
+        assert!((value(&metrics, metric::SERVICE_DEMAND_BYTE.transmitter) - 2.4).abs() < 1e-9);
+        assert!((value(&metrics, metric::CPU.transmitter) - 60.0).abs() < 1e-9);
     }
 
     #[test]
@@ -334,9 +326,9 @@ mod tests {
         account.others =
             Some(host::OtherProcesses { elapsed_ns: 500_000_000, complete: true, spent: vec![spent] });
         let disturbed = metrics(Kind::UdpStream, &account);
-        let has = |key: &str| disturbed.iter().any(|(known, _)| known == key);
-        assert!(!has("transmitter.service_demand_byte") && !has("transmitter.service_demand_packet"));
-        assert!(has("receiver.service_demand_byte") && has("transmitter.cpu") && has("throughput"));
+        let has = |metric: Metric| disturbed.get(metric).is_some();
+        assert!(!has(metric::SERVICE_DEMAND_BYTE.transmitter) && !has(metric::SERVICE_DEMAND_PACKET.transmitter));
+        assert!(has(metric::SERVICE_DEMAND_BYTE.receiver) && has(metric::CPU.transmitter) && has(metric::THROUGHPUT));
     }
 
     #[test]
@@ -345,8 +337,8 @@ mod tests {
         account.receiver = None;
         let metrics = metrics(Kind::Pps, &account);
         // 100 packets in 0.5 s, though the program sent 1000; 0.3 s of CPU for them.
-        assert_eq!(value(&metrics, "packets"), 200.0);
-        assert_eq!(value(&metrics, "transmitter.service_demand_packet"), 3e6);
+        assert_eq!(value(&metrics, metric::PACKETS), 200.0);
+        assert_eq!(value(&metrics, metric::SERVICE_DEMAND_PACKET.transmitter), 3e6);
     }
 
     #[test]
@@ -357,16 +349,17 @@ mod tests {
         std::mem::swap(&mut reverse.transmitter.window.load, &mut answering.window.load);
         let mut both = account();
         both.transmitter.window.load.received = both.receiver.as_ref().unwrap().window.load.received;
-        let throughput = |account| value(&metrics(Kind::UdpStream, account), "throughput");
+        let throughput = |account| value(&metrics(Kind::UdpStream, account), metric::THROUGHPUT);
         assert_eq!(throughput(&forward), throughput(&reverse));
         assert_eq!(throughput(&both), 2.0 * throughput(&forward));
-        let directions = directions(&both);
+        let traffic = Traffic { direction: Direction::Both, ..Traffic::new(Kind::UdpStream) };
+        let directions = super::metrics(&traffic, &both);
         let (forwards, reverses) =
-            (value(&directions, "throughput_forward"), value(&directions, "throughput_reverse"));
+            (value(&directions, metric::THROUGHPUT_FORWARD), value(&directions, metric::THROUGHPUT_REVERSE));
         assert_eq!((forwards, reverses), (throughput(&forward), throughput(&reverse)));
-        let packets = |account| value(&metrics(Kind::UdpStream, account), "packets");
+        let packets = |account| value(&metrics(Kind::UdpStream, account), metric::PACKETS);
         assert_eq!(packets(&both), 4000.0);
-        let demand = |account| value(&metrics(Kind::UdpStream, account), "receiver.service_demand_byte");
+        let demand = |account| value(&metrics(Kind::UdpStream, account), metric::SERVICE_DEMAND_BYTE.receiver);
         assert_eq!(demand(&both), demand(&forward) / 2.0);
     }
 
@@ -377,8 +370,8 @@ mod tests {
         account.transmitter.window.counters.udp.out_datagrams = 100;
         account.receiver.as_mut().unwrap().window.counters.udp.in_datagrams = 100;
         let metrics = metrics(Kind::UdpStream, &account);
-        assert_eq!(value(&metrics, "transmitter.segments_per_wire_packet"), 10.0);
-        assert_eq!(value(&metrics, "receiver.segments_per_wire_packet"), 10.0);
+        assert_eq!(value(&metrics, metric::SEGMENTS_PER_WIRE_PACKET.transmitter), 10.0);
+        assert_eq!(value(&metrics, metric::SEGMENTS_PER_WIRE_PACKET.receiver), 10.0);
     }
 
     #[test]
@@ -388,16 +381,14 @@ mod tests {
         idle.transmitter.window.counters = host::Counters::default();
         let metrics = metrics(Kind::TcpStream, &idle);
         assert!(metrics.iter().all(|(_, value)| value.is_finite()));
-        assert!(!metrics.iter().any(|(key, _)| key == "transmitter.service_demand_byte"));
-        assert!(!metrics.iter().any(|(key, _)| key == "transmitter.bytes_per_wire_packet"));
-        assert_eq!(value(&metrics, "throughput"), 0.0);
+        assert_eq!(metrics.get(metric::SERVICE_DEMAND_BYTE.transmitter), None);
+        assert_eq!(metrics.get(metric::BYTES_PER_WIRE_PACKET.transmitter), None);
+        assert_eq!(value(&metrics, metric::THROUGHPUT), 0.0);
     }
 }
 
 #[cfg(test)]
 mod exact_tests {
-    use study::metric;
-
     use super::*;
 
     fn account() -> Account {
@@ -406,31 +397,18 @@ mod exact_tests {
 
     #[test]
     fn instructions_are_per_unit_of_the_workload_and_divide_into_user_and_kernel() {
-        let value = |kind, key: &str| {
-            let metrics = instructions(kind, 1000, &account());
-            metrics.into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
-        };
-        assert_eq!(value(Kind::UdpStream, "instructions_packet"), Some(20_000.0));
-        assert_eq!(value(Kind::UdpStream, "user_instructions_packet"), Some(1_000.0));
-        assert_eq!(value(Kind::TcpStream, "kernel_instructions_byte"), Some(19.0));
-        assert_eq!(value(Kind::TcpStream, "instructions_packet"), None);
-        assert_eq!(value(Kind::UdpRr, "instructions_transaction"), Some(20_000.0));
-        assert_eq!(value(Kind::UdpStream, "softirq_instructions_byte"), Some(5.0));
-        assert_eq!(value(Kind::Pps, "softirq_instructions_call"), Some(2_000.0));
+        let value = |kind, metric| instructions(kind, 1000, &account()).get(metric);
+        assert_eq!(value(Kind::UdpStream, metric::INSTRUCTIONS_PACKET.all), Some(20_000.0));
+        assert_eq!(value(Kind::UdpStream, metric::INSTRUCTIONS_PACKET.user), Some(1_000.0));
+        assert_eq!(value(Kind::TcpStream, metric::INSTRUCTIONS_BYTE.kernel), Some(19.0));
+        assert_eq!(value(Kind::TcpStream, metric::INSTRUCTIONS_PACKET.all), None);
+        assert_eq!(value(Kind::UdpRr, metric::INSTRUCTIONS_TRANSACTION.all), Some(20_000.0));
+        assert_eq!(value(Kind::UdpStream, metric::INSTRUCTIONS_BYTE.softirq), Some(5.0));
+        assert_eq!(value(Kind::Pps, metric::INSTRUCTIONS_CALL.softirq), Some(2_000.0));
         let without = instructions(Kind::Pps, 18, &Account { softirq: None, ..account() });
         assert!(
-            without.iter().all(|(key, _)| !key.starts_with("softirq_")) && without.len() == 6,
+            without.iter().all(|(metric, _)| !metric.key.starts_with("softirq_")) && without.len() == 6,
             "{without:?}"
         );
-    }
-
-    #[test]
-    fn every_key_is_in_the_vocabulary() {
-        let known: Vec<&str> = metric::keys().collect();
-        for kind in [Kind::TcpStream, Kind::UdpStream, Kind::Pps, Kind::TcpRr] {
-            for (key, _) in instructions(kind, 1, &account()) {
-                assert!(known.contains(&key.as_str()), "{key}");
-            }
-        }
     }
 }

@@ -8,6 +8,7 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use rusqlite::ErrorCode;
 use study::Side;
 use thiserror::Error;
+use words::metric::Metric;
 
 use crate::records::{RunKey, StudyId};
 
@@ -21,10 +22,8 @@ pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum StoreError {
-    /// There is no file to read.
     #[error("no results at {path}: run a study first (netassay quick), or name the database with --db")]
     NotFound { path: PathBuf },
-    /// The file is empty.
     #[error(
         "no results in {path}: the file is empty; run a study first (netassay quick), or name the database with --db"
     )]
@@ -36,32 +35,25 @@ pub enum StoreError {
          file with --db"
     )]
     DanglingLink { path: PathBuf, target: PathBuf },
-    /// The lock file was not made by netassay.
     #[error("cannot use {path} as the lock file beside the database: {what}; remove it")]
     NotALock { path: PathBuf, what: String },
-    /// The directory that should hold the database does not exist.
     #[error(
         "cannot create {path}: there is no directory {directory}; create it, or choose another file with --db"
     )]
     MissingDirectory { path: PathBuf, directory: PathBuf },
-    /// The database, or a file beside it, cannot be created.
     #[error("cannot create {path}: {source}; make the directory writable, or choose another file with --db")]
     CannotCreate { path: PathBuf, source: io::Error },
-    /// The database can be read but not written.
     #[error(
         "cannot write to {path}: the file or its directory is read-only; make both writable, or choose another file with --db"
     )]
     ReadOnly { path: PathBuf },
-    /// The database is in a read-only directory, with a log that only a writer can apply.
     #[error(
         "cannot read {path}: a process was killed and left {log}, and the directory is read-only; copy both files to \
          a writable directory and read them there"
     )]
     UnappliedLog { path: PathBuf, log: PathBuf },
-    /// The file exists but cannot be opened or read.
     #[error("cannot open {path}: {source}; make it readable, or choose another file with --db")]
     CannotOpen { path: PathBuf, source: io::Error },
-    /// Another user put something into the place of the database, or of its log.
     #[error("cannot use {path}: {source}")]
     Planted { path: PathBuf, source: io::Error },
     /// The file system is full. What was recorded before is safe.
@@ -83,80 +75,59 @@ pub enum StoreError {
          then continue with --resume"
     )]
     Moved { path: PathBuf },
-    /// The file comes from a newer program.
     #[error(
         "{path} was written by a newer netassay: schema {found}, this program knows up to {known}; \
          upgrade netassay or choose another file with --db"
     )]
     Newer { path: PathBuf, found: i32, known: i32 },
-    /// The file is no SQLite database.
     #[error("{path} is not a database of netassay ({what}): choose another file")]
     NotADatabase { path: PathBuf, what: String },
-    /// The file is damaged.
     #[error(
         "{path} is damaged ({detail}): restore it from a copy, save what is left with \
          'sqlite3 {path} .recover', or choose another file with --db"
     )]
     Corrupted { path: PathBuf, detail: String },
-    /// Reading costs more than a file of this size can need, or a value is longer than netassay
-    /// writes.
     #[error("{path} is rejected ({what}): netassay does not write such files; choose another file")]
     Excessive { path: PathBuf, what: &'static str },
-    /// Another process records a campaign into the same file.
     #[error(
         "another netassay{who} is running a campaign on {path}: wait for it to end, or choose another file with --db",
         who = .pid.map_or(String::new(), |pid| format!(" (process {pid})"))
     )]
     CampaignRunning { path: PathBuf, pid: Option<u32> },
-    /// Another process holds SQLite's own lock for longer than the timeout.
     #[error(
         "{path} is busy: another program has held it for more than {seconds} s; close that program and try again"
     )]
     Busy { path: PathBuf, seconds: u64 },
-    /// The run is there already.
     #[error(
         "{path}: study {study} already holds {key}; a run is recorded once (continue the study with --resume)"
     )]
     AlreadyRecorded { path: PathBuf, study: StudyId, key: RunKey },
-    /// A measured value is not finite.
     #[error(
-        "{path}: metric {key} is {value}, and only finite values are stored; record the run as failed instead"
+        "{path}: metric {metric} is {value}, and only finite values are stored; record the run as failed instead"
     )]
-    NotFinite { path: PathBuf, key: String, value: f64 },
-    /// One run names the same metric twice.
-    #[error("{path}: metric {key} is given twice for one run; give it once")]
-    DuplicateMetric { path: PathBuf, key: String },
-    /// A series is no table.
+    NotFinite { path: PathBuf, metric: Metric, value: f64 },
     #[error("{path}: the {side}'s counters over time are no table: {why}")]
     Misshapen { path: PathBuf, side: Side, why: String },
-    /// There is no such study.
     #[error("{path} holds no study {study}: 'netassay db list' shows those it holds")]
     NoSuchStudy { path: PathBuf, study: StudyId },
-    /// No study has this number, tag or name.
     #[error(
         "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay db list' shows those it holds"
     )]
     NoStudyCalled { path: PathBuf, word: String },
-    /// The tag names another study.
     #[error("{path}: the tag {tag} names study {holder} already; to take it from there, add --move")]
     TagTaken { path: PathBuf, tag: String, holder: StudyId },
-    /// There is no such tag.
     #[error("{path} holds no tag {tag}: 'netassay db list' shows the tags of each study")]
     NoSuchTag { path: PathBuf, tag: String },
-    /// The file to write exists already.
     #[error("{path} is there already, and nothing is written over it: remove it, or choose another name")]
     AlreadyThere { path: PathBuf },
-    /// There is no such boot.
     #[error("{path} holds no boot {boot}: begin the boot before recording its runs")]
     NoSuchBoot { path: PathBuf, boot: i64 },
-    /// A stored document is not netassay's.
     #[error(
         "{path}: {what} cannot be read{}: {source}; another program or another version of netassay wrote it: restore the file from a \
          copy, or open it with the version that measured",
         field_suffix(.field)
     )]
     Json { path: PathBuf, what: String, field: String, source: serde_json::Error },
-    /// Anything else SQLite reports.
     #[error("{path}: {source}; check the disk and the file system, or choose another file with --db")]
     Sql { path: PathBuf, source: rusqlite::Error },
 }

@@ -1,7 +1,5 @@
 //! A stored study in other programs' formats (ministat, CSV, JSON), and its counters over time as
 //! CSV.
-//!
-//! The caller gives a function from a metric's key to its unit: this crate knows no metric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -9,6 +7,7 @@ use std::fmt::{self, Write as _};
 use record::Series;
 use serde_json::{Value, json};
 use words::csv_field as field;
+use words::metric::Metric;
 
 use crate::records::{RunId, StoredRun, StoredSeries, StoredStudy};
 
@@ -17,36 +16,20 @@ mod packed;
 pub use packed::{Packed, PackedMetric, packed};
 
 /// The study as one object: `study` (the row), `plan`, `boots`, `runs`, and `units` by metric key.
-pub fn json(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> Value {
-    let units = units(study, &unit);
+pub fn json(study: &StoredStudy) -> Value {
     json!({
         "study": study.row,
         "plan": study.plan,
         "boots": study.boots,
         "runs": study.runs,
-        "units": units,
+        "units": units(study),
     })
 }
 
 /// The units of the metrics that a study's runs have, by key.
-fn units<'a>(
-    study: &'a StoredStudy,
-    unit: &impl Fn(&str) -> Option<&'static str>,
-) -> BTreeMap<&'a str, &'static str> {
-    keys(study).into_iter().filter_map(|metric| Some((metric, unit(metric)?))).collect()
-}
-
-/// The metrics that any run of a study has, by key. Runs mostly have the same ones.
-fn keys(study: &StoredStudy) -> BTreeSet<&str> {
-    let mut keys = BTreeSet::new();
-    let mut before: Option<&StoredRun> = None;
-    for run in &study.runs {
-        if before.is_none_or(|before| !before.metrics.has_keys_of(&run.metrics)) {
-            keys.extend(run.metrics.keys());
-        }
-        before = Some(run);
-    }
-    keys
+fn units(study: &StoredStudy) -> BTreeMap<Metric, &'static str> {
+    let metrics = study.runs.iter().flat_map(|run| run.metrics.iter());
+    metrics.map(|(metric, _)| (metric, metric.unit)).collect()
 }
 
 /// The first line of the CSV of runs (RFC 4180, but lines end in a bare newline).
@@ -54,16 +37,15 @@ const HEADER: &str = "study,name,boot,part,block,repeat,position,warmup,conditio
 
 /// Every run of a study, warm-ups, failed and disturbed ones included, in the long format: one row
 /// per run and metric, and one row with empty metric, unit and value for a run that gave none.
-pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> String {
+pub fn csv(study: &StoredStudy) -> String {
     let mut out = String::from(HEADER);
     for run in &study.runs {
         let head = head(study, run);
         if run.metrics.is_empty() {
             writeln!(out, "{head},,,").expect("writing to a string cannot fail");
         }
-        for (metric, value) in &run.metrics {
-            let unit = unit(metric).unwrap_or_default();
-            writeln!(out, "{head},{},{},{}", field(metric), field(unit), Number(*value))
+        for (metric, value) in run.metrics.iter() {
+            writeln!(out, "{head},{metric},{},{}", metric.unit, Number(value))
                 .expect("writing to a string cannot fail");
         }
     }
@@ -143,7 +125,7 @@ pub struct StatFile {
 ///
 /// Comment lines name study, condition, metric and unit. Column 1 is the value, for ministat;
 /// column 2 is the planned boot, for programs that group the runs of a boot.
-pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'static str>) -> Vec<StatFile> {
+pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<StatFile> {
     let mut taken = BTreeSet::new();
     let mut files = Vec::new();
     for condition in 0..study.plan.conditions.len() {
@@ -154,13 +136,12 @@ pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'s
         if lines.is_empty() {
             continue;
         }
-        let unit = unit(metric).map_or(String::new(), |unit| format!(" ({unit})"));
         let text = format!(
-            "# study: {} (netassay {})\n# condition: {}\n# metric: {}{unit}\n# columns: value, boot\n{lines}",
+            "# study: {} (netassay {})\n# condition: {}\n# metric: {metric} ({})\n# columns: value, boot\n{lines}",
             words::sanitised_line(&study.row.name),
             words::sanitised_line(&study.row.version),
             words::sanitised_line(&study.label(condition)),
-            words::sanitised_line(metric),
+            metric.unit,
         );
         files.push(StatFile { name: file_name(&study.slug(condition), &mut taken), text });
     }

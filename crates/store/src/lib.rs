@@ -25,7 +25,7 @@ mod store;
 mod tags;
 
 pub use error::StoreError;
-pub use metrics::{Iter, Metrics};
+pub use metrics::Metrics;
 pub use pack::{Moved, Unpacked};
 pub use read::Outline;
 pub use records::{

@@ -102,9 +102,9 @@ impl Store {
     /// As [`Store::load`]; [`StoreError::Corrupted`] for a value that is no number.
     fn readable(&self, study: StudyId) -> Result<(), StoreError> {
         let stored = self.load_within(study)?;
-        let mut values = stored.runs.iter().flat_map(|run| &run.metrics);
-        if let Some((key, value)) = values.find(|(_, value)| !value.is_finite()) {
-            let detail = format!("{} of a run is {value}", words::sanitised_line(key));
+        let mut values = stored.runs.iter().flat_map(|run| run.metrics.iter());
+        if let Some((metric, value)) = values.find(|(_, value)| !value.is_finite()) {
+            let detail = format!("{metric} of a run is {value}");
             return Err(StoreError::Corrupted { path: self.place.named.clone(), detail });
         }
         self.series(study).map(drop)

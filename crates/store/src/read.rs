@@ -10,6 +10,7 @@ use rusqlite::{Row, Transaction};
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use study::{Plan, Side};
+use words::metric::Metric;
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
@@ -32,7 +33,7 @@ pub struct Outline {
     pub environments: Vec<Environment>,
     /// The values of each metric of the runs that count, as (condition, planned boot, value), in
     /// recording order.
-    pub values: BTreeMap<String, Vec<(usize, u32, f64)>>,
+    pub values: BTreeMap<Metric, Vec<(usize, u32, f64)>>,
     /// The number of disturbed runs among those that count.
     pub disturbed_runs: usize,
     /// Whether the plan and the environments are known to hold no text to sanitise.
@@ -68,20 +69,20 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn load_with(&self, study: StudyId, metrics: &[&str]) -> Result<StoredStudy, StoreError> {
+    pub fn load_with(&self, study: StudyId, metrics: &[Metric]) -> Result<StoredStudy, StoreError> {
         let _snapshot = self.snapshot()?;
-        self.loaded(study, || self.runs_with(study, metrics))
+        self.loaded(study, || Ok((self.runs_with(study, metrics)?, BTreeSet::new())))
     }
 
     /// The outline of a study with the metrics that `metrics` names for its plan.
     ///
     /// # Errors
-    /// As [`Store::load`], and the errors of `metrics`.
-    pub fn outline<E: From<StoreError>>(
+    /// As [`Store::load`].
+    pub fn outline(
         &self,
         study: StudyId,
-        metrics: impl FnOnce(&Plan) -> Result<Vec<String>, E>,
-    ) -> Result<Outline, E> {
+        metrics: impl FnOnce(&Plan) -> Vec<Metric>,
+    ) -> Result<Outline, StoreError> {
         let _snapshot = self.snapshot()?;
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
@@ -91,13 +92,13 @@ impl Store {
             |row| row.get::<_, String>(0),
         )?;
         let what = || format!("an environment of study {study}");
-        let environments = environments.iter().map(|json| self.json(json, what)).collect::<Result<_, _>>()?;
+        let environments = environments.iter().map(|json| self.read(json, what, serde_json::from_str)).collect::<Result<_, _>>()?;
         let mut values = BTreeMap::new();
-        for metric in metrics(&plan)? {
+        for metric in metrics(&plan) {
             let of_runs = self.rows(
                 "SELECT condition, number, value FROM run JOIN metric ON metric.run = run.id
                  WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND key = ?2 ORDER BY run.id",
-                (study.0, &metric),
+                (study.0, metric.key),
                 |row| Ok((row.get::<_, u32>(0)? as usize, row.get(1)?, row.get(2)?)),
             )?;
             values.insert(metric, of_runs);
@@ -124,16 +125,15 @@ impl Store {
     fn loaded(
         &self,
         study: StudyId,
-        runs: impl FnOnce() -> Result<Vec<StoredRun>, StoreError>,
+        runs: impl FnOnce() -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError>,
     ) -> Result<StoredStudy, StoreError> {
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
-        let (boots, runs) = (self.boots(study)?, runs()?);
+        let (boots, (runs, unknown_metrics)) = (self.boots(study)?, runs()?);
         let documents_are_plain = !self.holds_hostile_text.load(Ordering::Relaxed);
-        Ok(StoredStudy { row, plan, boots, runs, documents_are_plain })
+        Ok(StoredStudy { row, plan, boots, runs, unknown_metrics, documents_are_plain })
     }
 
-    /// A study's row and its plan.
     pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan), StoreError> {
         let mut row = self.rows(&study_query(true), [study.0], study_row)?;
         self.mark(&mut row)?;
@@ -180,7 +180,7 @@ impl Store {
             let json = document.json.unwrap_or_default();
             Ok(match known.entry(document.id) {
                 Entry::Occupied(known) => known.get().clone(),
-                Entry::Vacant(new) => new.insert(self.json(&json, what)?).clone(),
+                Entry::Vacant(new) => new.insert(self.read(&json, what, serde_json::from_str)?).clone(),
             })
         };
         let mut boots = Vec::with_capacity(rows.len());
@@ -250,14 +250,6 @@ impl Store {
         all().map_err(|error| self.sql(error))
     }
 
-    pub(crate) fn json<T: DeserializeOwned>(
-        &self,
-        text: &str,
-        what: impl Fn() -> String,
-    ) -> Result<T, StoreError> {
-        self.read(text, what, serde_json::from_str)
-    }
-
     /// A document, read by `read`.
     fn read<'t, T>(
         &self,
@@ -296,7 +288,6 @@ struct Document {
     json: Option<String>,
 }
 
-/// A word of a vocabulary.
 pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }

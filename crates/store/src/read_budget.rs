@@ -68,7 +68,6 @@ impl Budget {
         Ok(budget)
     }
 
-    /// Begins the budget of a further query.
     pub(crate) fn renew(&self) {
         let steps = STEPS.saturating_add(self.bytes().saturating_mul(STEPS_PER_BYTE));
         self.steps.store(steps, Ordering::Relaxed);

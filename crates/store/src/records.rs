@@ -6,6 +6,7 @@ use std::fmt;
 use ::record::{Detail, Environment, Limit, Series};
 use serde::{Deserialize, Serialize};
 use study::{BySide, Condition, Plan, Side};
+use words::metric::Metric;
 
 use crate::metrics::Metrics;
 
@@ -82,11 +83,11 @@ pub struct NewRun {
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The values, by metric key.
-    Ok(Vec<(String, f64)>),
-    /// The values, by metric key, and the disturbance. The run does not count as recorded. The
+    /// The values.
+    Ok(Metrics),
+    /// The values, and the disturbance. The run does not count as recorded. The
     /// reason is stored as [`words::shortened_reason`] returns it.
-    Invalid(Vec<(String, f64)>, String),
+    Invalid(Metrics, String),
     /// Why nothing was measured; stored as [`words::shortened_reason`] returns it.
     Failed(String),
 }
@@ -101,12 +102,13 @@ impl Outcome {
         }
     }
 
-    /// The values, by metric key; empty if it failed.
-    pub fn metrics(&self) -> &[(String, f64)] {
-        match self {
-            Outcome::Ok(metrics) | Outcome::Invalid(metrics, _) => metrics,
-            Outcome::Failed(_) => &[],
-        }
+    /// The values; none if it failed.
+    pub fn metrics(&self) -> impl Iterator<Item = (Metric, f64)> {
+        let metrics = match self {
+            Outcome::Ok(metrics) | Outcome::Invalid(metrics, _) => Some(metrics),
+            Outcome::Failed(_) => None,
+        };
+        metrics.into_iter().flat_map(Metrics::iter)
     }
 
     /// Why it does not count; `None` if it does.
@@ -139,56 +141,29 @@ impl fmt::Display for RunKey {
     }
 }
 
-/// An enum of words, as they are stored and shown.
-macro_rules! stored_words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum $name {
-            $($(#[$of])* $variant,)*
-        }
-
-        impl $name {
-            /// The word, as stored and as shown.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.pad(self.as_str())
-            }
-        }
-    };
-}
-
-stored_words! {
+words::vocabulary! {
     /// The state of a study.
-    StudyStatus {
+    pub enum StudyStatus: "a state of a study" {
         /// A process is recording it now.
-        Running = "running",
+        Running = "running";
         /// Every planned run was made.
-        Complete = "complete",
+        Complete = "complete";
         /// It was stopped, or its process died; `--resume` continues it.
-        Interrupted = "interrupted",
+        Interrupted = "interrupted";
         /// An error ended it.
-        Failed = "failed",
+        Failed = "failed";
     }
 }
 
-stored_words! {
+words::vocabulary! {
     /// The end of a run.
-    RunStatus {
+    pub enum RunStatus: "an end of a run" {
         /// It was measured.
-        Ok = "ok",
+        Ok = "ok";
         /// It gave no values; its `reason` says why.
-        Failed = "failed",
+        Failed = "failed";
         /// It was measured, but its window was disturbed; its `reason` says by what.
-        Invalid = "invalid",
+        Invalid = "invalid";
     }
 }
 
@@ -272,7 +247,7 @@ pub struct StoredRun {
     pub status: RunStatus,
     /// The error of a failed run, or the disturbance of an invalid one; `None` for a good run.
     pub reason: Option<String>,
-    /// Its values, by metric key; empty if it failed.
+    /// Its values; empty if it failed.
     pub metrics: Metrics,
     /// Its limit; `None` if unknown.
     pub limited_by: Option<Limit>,
@@ -315,6 +290,9 @@ pub struct StoredStudy {
     pub boots: Vec<BootRow>,
     /// Its runs, in the order in which they were recorded.
     pub runs: Vec<StoredRun>,
+    /// The keys of stored values that are no metrics of this version: these values are not read.
+    #[serde(skip)]
+    pub unknown_metrics: BTreeSet<String>,
     /// Whether the plan, the environments and the accounts are known to hold no text to sanitise.
     #[serde(skip)]
     pub documents_are_plain: bool,
@@ -338,6 +316,11 @@ impl StoredStudy {
         self.runs.iter().filter(|run| run.is_measurement())
     }
 
+    /// The runs of a condition that count.
+    pub fn measurements_of(&self, condition: usize) -> impl Iterator<Item = &StoredRun> {
+        self.measurements().filter(move |run| run.condition == condition)
+    }
+
     /// Planned runs of which every try was disturbed: they have no measurement.
     pub fn left_invalid(&self) -> BTreeSet<RunKey> {
         let with = |status| self.runs.iter().filter(move |run| !run.warmup && run.status == status);
@@ -347,8 +330,8 @@ impl StoredStudy {
 
     /// The values of one metric in the runs that count, as (condition, planned boot, value), in
     /// recording order.
-    pub fn values(&self, metric: &str) -> impl Iterator<Item = (usize, u32, f64)> {
+    pub fn values(&self, metric: Metric) -> impl Iterator<Item = (usize, u32, f64)> {
         self.measurements()
-            .filter_map(move |run| run.metrics.get(metric).map(|value| (run.condition, run.boot, *value)))
+            .filter_map(move |run| run.metrics.get(metric).map(|value| (run.condition, run.boot, value)))
     }
 }

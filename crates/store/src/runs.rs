@@ -1,6 +1,6 @@
 //! Reading the runs of a study.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{TrySendError, sync_channel};
@@ -9,9 +9,10 @@ use std::thread::{self, Builder};
 use record::{Detail, Label, Limit};
 use rusqlite::types::Type;
 use rusqlite::{Row, Rows};
+use words::metric::Metric;
 
 use crate::error::StoreError;
-use crate::metrics::{Gatherer, Metrics};
+use crate::metrics::Metrics;
 use crate::read::word;
 use crate::records::{RunId, StoredRun, StudyId};
 use crate::sanitised::has_plain_texts;
@@ -36,46 +37,42 @@ const METRICS: &str = "SELECT run, key, value FROM metric
                        WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, key";
 
 impl Store {
-    /// The runs of a study with everything that is stored of them, except counters over time.
-    pub(crate) fn runs(&self, study: StudyId) -> Result<Vec<StoredRun>, StoreError> {
+    /// The runs of a study with everything that is stored of them, except counters over time; and
+    /// the keys of values that are no metrics of this version.
+    pub(crate) fn runs(&self, study: StudyId) -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError> {
         // The connection stays on this thread.
         let (path, holds_hostile_text) = (&self.place.named, &self.holds_hostile_text);
-        parse(
+        let mut unknown = BTreeSet::new();
+        let runs = parse(
             |run: RawRun| run.parsed(path, study, holds_hostile_text),
-            |add| self.each_run(study, add).map_err(|error| self.sql(error)),
-        )
+            |add| self.each_run(study, &mut unknown, add).map_err(|error| self.sql(error)),
+        )?;
+        Ok((runs, unknown))
     }
 
     /// The runs of a study with their values of these metrics. Only a run that counts and lacks one
     /// of them, or was disturbed, has its account, which may tell why.
-    pub(crate) fn runs_with(&self, study: StudyId, metrics: &[&str]) -> Result<Vec<StoredRun>, StoreError> {
-        let of_metric = |key: &&'_ str| {
-            let values = self.rows(
+    pub(crate) fn runs_with(&self, study: StudyId, metrics: &[Metric]) -> Result<Vec<StoredRun>, StoreError> {
+        let metrics: BTreeSet<Metric> = metrics.iter().copied().collect();
+        let mut values: BTreeMap<RunId, Metrics> = BTreeMap::new();
+        for metric in &metrics {
+            for (run, value) in self.rows(
                 "SELECT run, value FROM metric
                  WHERE run IN (SELECT id FROM run WHERE study = ?1) AND key = ?2 ORDER BY run",
-                (study.0, key),
+                (study.0, metric.key),
                 |row| Ok((RunId(row.get(0)?), row.get::<_, f64>(1)?)),
-            )?;
-            Ok(values.into_iter().peekable())
-        };
-        let keys: BTreeSet<&str> = metrics.iter().copied().collect();
-        let mut columns = keys.iter().map(of_metric).collect::<Result<Vec<_>, StoreError>>()?;
-        let mut gatherer = Gatherer::default();
+            )? {
+                values.entry(run).or_default().insert(*metric, value);
+            }
+        }
         let mut runs = Vec::new();
         for mut raw in self.rows(
             &query(&format!("CASE WHEN {DISTURBED} THEN detail ELSE 'null' END")),
             [study.0],
             RawRun::from_row,
         )? {
-            let mut own = gatherer.begin(raw.run.condition);
-            for (key, values) in keys.iter().zip(&mut columns) {
-                while values.next_if(|(of, _)| *of < raw.run.id).is_some() {}
-                if let Some((_, value)) = values.next_if(|(of, _)| *of == raw.run.id) {
-                    own.push(key, value);
-                }
-            }
-            raw.run.metrics = gatherer.finish(own);
-            if raw.run.is_measurement() && raw.run.metrics.len() < keys.len() {
+            raw.run.metrics = values.remove(&raw.run.id).unwrap_or_default();
+            if raw.run.is_measurement() && raw.run.metrics.len() < metrics.len() {
                 let detail = "SELECT detail FROM run WHERE id = ?1";
                 let detail: Vec<String> = self.rows(detail, [raw.run.id.0], |row| row.get(0))?;
                 raw.detail = detail.concat();
@@ -85,30 +82,35 @@ impl Store {
         Ok(runs)
     }
 
-    /// Reads the rows of the runs, each with its metrics.
-    fn each_run(&self, study: StudyId, add: &mut dyn FnMut(RawRun)) -> rusqlite::Result<()> {
+    fn each_run(
+        &self,
+        study: StudyId,
+        unknown: &mut BTreeSet<String>,
+        add: &mut dyn FnMut(RawRun),
+    ) -> rusqlite::Result<()> {
         self.budget.renew();
         let [mut count, mut count_metrics] = [self.budget.text(), self.budget.text()];
         let mut runs = self.connection.prepare(&query("detail"))?;
         let mut metrics = self.connection.prepare(METRICS)?;
         let (mut runs, mut metrics) = (runs.query([study.0])?, metrics.query([study.0])?);
-        let mut gatherer = Gatherer::default();
         // Both are in the order of the runs.
         let mut metric = next(&mut metrics, &mut count_metrics)?;
         while let Some(row) = next(&mut runs, &mut count)? {
             let mut run = RawRun::from_row(row)?;
-            let mut own = gatherer.begin(run.run.condition);
             while let Some(row) = metric {
                 let of: i64 = row.get(0)?;
                 if of > run.run.id.0 {
                     break;
                 }
                 if of == run.run.id.0 {
-                    own.push(text_of(row, 1)?, row.get(2)?);
+                    let key = text_of(row, 1)?;
+                    match Metric::from_key(key) {
+                        Some(metric) => run.run.metrics.insert(metric, row.get(2)?),
+                        None => drop(unknown.insert(key.to_owned())),
+                    }
                 }
                 metric = next(&mut metrics, &mut count_metrics)?;
             }
-            run.run.metrics = gatherer.finish(own);
             add(run);
         }
         Ok(())
@@ -134,10 +136,8 @@ fn text_of<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
 
 /// A run whose account and limit are not parsed yet.
 pub(crate) struct RawRun {
-    /// The run without its account and its limit.
     run: StoredRun,
     detail: String,
-    /// The label and the evidence.
     limit: Option<(String, String)>,
 }
 
@@ -164,7 +164,6 @@ impl RawRun {
         Ok(Self { run, detail: row.get(11)?, limit })
     }
 
-    /// Parses the documents that are not parsed yet.
     fn parsed(
         self,
         path: &Path,

@@ -1,14 +1,12 @@
 //! A stored study as text that is safe to print: a database may come from anybody.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use record::Detail;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use study::Plan;
 
-use crate::metrics::Keys;
 use crate::read::Outline;
 use crate::records::{BootRow, StoredRun, StoredStudy, StudyRow};
 
@@ -18,19 +16,10 @@ impl StoredStudy {
     #[must_use]
     pub fn sanitised(mut self) -> StoredStudy {
         sanitise_row(&mut self.row);
-        let mut checked: Option<Keys> = None;
-        for StoredRun { reason, metrics, .. } in &mut self.runs {
-            if let Some(reason) = reason {
-                *reason = words::shortened_reason(reason);
-            }
-            // Most runs share their keys.
-            if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, metrics.list())) {
-                if metrics.keys().any(|key| !words::is_plain(key)) {
-                    *metrics = metrics.iter().map(|(key, value)| (plain(key), *value)).collect();
-                }
-                checked = Some(Arc::clone(metrics.list()));
-            }
+        for reason in self.runs.iter_mut().filter_map(|run| run.reason.as_mut()) {
+            *reason = words::shortened_reason(reason);
         }
+        self.unknown_metrics = self.unknown_metrics.iter().map(|key| plain(key)).collect();
         if self.documents_are_plain {
             return self;
         }

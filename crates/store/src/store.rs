@@ -143,9 +143,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::AlreadyRecorded`] for a run that was recorded well before,
-    /// [`StoreError::NotFinite`] and [`StoreError::DuplicateMetric`] for values that cannot be
-    /// kept, [`StoreError::Misshapen`] for series that cannot, [`StoreError::DiskFull`]; whatever
-    /// it is, nothing of this run is stored and everything before it is.
+    /// [`StoreError::NotFinite`] and [`StoreError::Misshapen`] for values and series that cannot be
+    /// kept, [`StoreError::DiskFull`]; whatever it is, nothing of this run is stored and everything
+    /// before it is.
     pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
         check(&self.place.named, run)?;
         self.write(|transaction, path| insert(transaction, path, boot, run))
@@ -188,7 +188,7 @@ impl Store {
         self.write(|transaction, path| {
             let changed = transaction.execute(
                 "UPDATE study SET status = ?2, finished_unix_ms = ?3 WHERE id = ?1",
-                params![study.0, status.as_str(), finished],
+                params![study.0, status.word(), finished],
             )?;
             require_rows(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
         })?;
@@ -308,7 +308,7 @@ fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun
         .query_row([boot.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?
         .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
-    let condition = index(run.condition);
+    let condition = i64::try_from(run.condition).expect("no plan has 2^63 conditions");
     // The unique indexes refuse a second success; this also refuses a failed or disturbed
     // run after a success.
     let already: bool = transaction
@@ -341,7 +341,7 @@ fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun
             run.warmup,
             condition,
             run.started_unix_ms,
-            run.outcome.status().as_str(),
+            run.outcome.status().word(),
             run.outcome.reason().map(words::shortened_reason),
             label,
             evidence,
@@ -350,8 +350,8 @@ fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun
     let id = transaction.last_insert_rowid();
     let mut insert =
         transaction.prepare_cached("INSERT INTO metric (run, key, value) VALUES (?1, ?2, ?3)")?;
-    for (key, value) in run.outcome.metrics() {
-        insert.execute(params![id, key, value])?;
+    for (metric, value) in run.outcome.metrics() {
+        insert.execute(params![id, metric.key, value])?;
     }
     let mut insert =
         transaction.prepare_cached("INSERT INTO series (run, side, columns) VALUES (?1, ?2, ?3)")?;
@@ -381,14 +381,8 @@ pub(crate) fn intern(connection: &Connection, json: &str) -> rusqlite::Result<i6
 }
 
 fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {
-    let mut seen = BTreeSet::new();
-    for (key, value) in run.outcome.metrics() {
-        if !value.is_finite() {
-            return Err(StoreError::NotFinite { path: path.to_owned(), key: key.clone(), value: *value });
-        }
-        if !seen.insert(key) {
-            return Err(StoreError::DuplicateMetric { path: path.to_owned(), key: key.clone() });
-        }
+    if let Some((metric, value)) = run.outcome.metrics().find(|(_, value)| !value.is_finite()) {
+        return Err(StoreError::NotFinite { path: path.to_owned(), metric, value });
     }
     for (side, series) in run.series.each_ref() {
         if let Some(why) = series.as_ref().and_then(Series::misshapen) {
@@ -400,10 +394,6 @@ fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {
 
 fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("records have only text as keys, and nothing else fails")
-}
-
-fn index(condition: usize) -> i64 {
-    i64::try_from(condition).expect("no plan has 2^63 conditions")
 }
 
 pub(crate) fn now_unix_ms() -> i64 {

@@ -12,7 +12,7 @@ use netassay_store::{
 };
 use record::sample::{account, series};
 use record::{Cause, Detail, Disturbance, Evidence, Label, Limit, Series};
-use study::{BySide, Side};
+use study::{BySide, Side, metric};
 use support::{environment, run, study, warmup};
 use tempfile::TempDir;
 
@@ -25,7 +25,7 @@ fn begun() -> (TempDir, Store, StudyId, BootId) {
 }
 
 fn disturbed(repeat: u32) -> NewRun {
-    let metrics = vec![("throughput".to_owned(), 1.0)];
+    let metrics = [(metric::THROUGHPUT, 1.0)].into_iter().collect();
     NewRun { outcome: Outcome::Invalid(metrics, "12 % of the time was stolen".to_owned()), ..run(repeat, 0) }
 }
 
@@ -43,9 +43,9 @@ fn a_disturbed_run_is_kept_and_does_not_count() {
         (kept.status, kept.reason.as_deref()),
         (RunStatus::Invalid, Some("12 % of the time was stolen"))
     );
-    assert_eq!(kept.metrics["throughput"], 1.0);
+    assert_eq!(kept.metrics.get(metric::THROUGHPUT), Some(1.0));
     assert!(!kept.is_measurement());
-    assert_eq!(stored.values("throughput").count(), 0);
+    assert_eq!(stored.values(metric::THROUGHPUT).count(), 0);
     assert_eq!(stored.left_invalid(), BTreeSet::from([key]));
     assert!(store.recorded(id).unwrap().is_empty(), "it is still to do");
 
@@ -69,9 +69,9 @@ fn runs_that_count_though_disturbed_are_counted_without_their_accounts() {
         detail.disturb(by);
         store.record_run(boot, &NewRun { detail, ..run(repeat, 0) }).unwrap();
     }
-    let outline = store.outline(id, |_| Ok::<_, StoreError>(vec!["throughput".to_owned()])).unwrap();
+    let outline = store.outline(id, |_| vec![metric::THROUGHPUT]).unwrap();
     assert_eq!((outline.disturbed_runs, outline.row.recorded_runs), (2, 3));
-    let causes = store.load_with(id, &["throughput"]).unwrap().runs.into_iter();
+    let causes = store.load_with(id, &[metric::THROUGHPUT]).unwrap().runs.into_iter();
     assert_eq!(causes.map(|run| run.detail.disturbed().len()).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
@@ -97,7 +97,7 @@ fn what_limited_a_run_comes_back() {
     let stored = store.load(id).unwrap();
     assert_eq!(stored.runs[0].limited_by, Some(limit));
     assert_eq!(stored.runs[1].limited_by, None);
-    assert_eq!(export::json(&stored, |_| None)["runs"][0]["limited_by"]["label"], "link");
+    assert_eq!(export::json(&stored)["runs"][0]["limited_by"]["label"], "link");
 }
 
 #[test]

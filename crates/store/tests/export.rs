@@ -6,21 +6,18 @@ mod support;
 
 use netassay_store::{NewRun, Outcome, Store, StoredStudy, StudyStatus, export};
 use serde_json::{Value, json};
-use support::{environment, run, study, warmup};
-
-fn unit(metric: &str) -> Option<&'static str> {
-    (metric == "throughput").then_some("Mbit/s")
-}
+use study::metric;
+use support::{environment, ok, run, warmup};
 
 fn with_throughput(repeat: u32, condition: usize, value: f64) -> NewRun {
-    NewRun { outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]), ..run(repeat, condition) }
+    NewRun { outcome: ok(&[(metric::THROUGHPUT, value)]), ..run(repeat, condition) }
 }
 
 /// Two boots, the first one resumed; a warm-up, a failure, and a metric that one condition lacks.
 fn stored() -> StoredStudy {
     let directory = tempfile::tempdir().unwrap();
     let mut store = Store::open(directory.path().join("netassay.db")).unwrap();
-    let id = store.begin_study(&study()).unwrap();
+    let id = store.begin_study(&support::study()).unwrap();
     let first = store.begin_boot(id, 1, &environment()).unwrap();
     store.record_run(first, &warmup(0)).unwrap();
     store.record_run(first, &with_throughput(1, 0, 9414.52)).unwrap();
@@ -31,7 +28,7 @@ fn stored() -> StoredStudy {
     store.record_run(resumed, &with_throughput(2, 0, 1e20)).unwrap();
     let second = store.begin_boot(id, 2, &environment()).unwrap();
     store.record_run(second, &with_throughput(1, 0, -0.5)).unwrap();
-    let other = NewRun { outcome: Outcome::Ok(vec![("a,b".to_owned(), 3.0)]), ..run(1, 1) };
+    let other = NewRun { outcome: ok(&[(metric::CPU.receiver, 3.0)]), ..run(1, 1) };
     store.record_run(second, &other).unwrap();
     store.finish_study(id, StudyStatus::Complete).unwrap();
     store.load(id).unwrap()
@@ -40,7 +37,7 @@ fn stored() -> StoredStudy {
 #[test]
 fn stat_files_hold_the_recorded_runs_with_their_boots() {
     let study = stored();
-    let files = export::stat(&study, "throughput", unit);
+    let files = export::stat(&study, metric::THROUGHPUT);
     let [file] = files.as_slice() else { panic!("{files:?}") };
     assert_eq!(file.name, "tcp4_default.stat");
     let expected = "# study: quick (netassay 0.1.0)\n\
@@ -50,10 +47,10 @@ fn stat_files_hold_the_recorded_runs_with_their_boots() {
                     9414.52\t1\n1e20\t1\n-0.5\t2\n";
     assert_eq!(file.text, expected);
 
-    let files = export::stat(&study, "a,b", unit);
+    let files = export::stat(&study, metric::CPU.receiver);
     assert_eq!(files[0].name, "tcp6_nooffload.stat");
-    assert!(files[0].text.contains("# metric: a,b\n"), "{}", files[0].text);
-    assert_eq!(export::stat(&study, "cpu", unit), []);
+    assert!(files[0].text.contains("# metric: receiver.cpu (%)\n"), "{}", files[0].text);
+    assert_eq!(export::stat(&study, metric::CPU.transmitter), []);
 }
 
 #[test]
@@ -61,24 +58,24 @@ fn a_name_cannot_smuggle_a_value_into_a_stat_file() {
     let mut study = stored();
     study.row.name = "evil\n1234\r5".to_owned();
     study.plan.conditions[0].label = "label\n99".into();
-    for line in export::stat(&study, "throughput", unit)[0].text.lines().take(4) {
+    for line in export::stat(&study, metric::THROUGHPUT)[0].text.lines().take(4) {
         assert!(line.starts_with("# "), "{line}");
     }
 }
 
 #[test]
 fn csv_has_a_row_for_each_run_and_metric() {
-    let text = export::csv(&stored(), unit);
+    let text = export::csv(&stored());
     let lines: Vec<&str> = text.lines().collect();
     let expected = [
         "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value",
-        "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,loss,,0",
+        "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,loss,%,0",
         "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,9414.52",
         "1,quick,1,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,9414.52",
         "1,quick,1,1,2,2,4,0,0,ipv4 offloads=default,1700000000000,failed,\"port 5201 is in use, by \"\"iperf\"\"\",,,",
         "1,quick,1,2,2,2,4,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,1e20",
         "1,quick,2,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,-0.5",
-        "1,quick,2,1,1,1,3,0,1,\"ipv6, offloads=none\",1700000000000,ok,,\"a,b\",,3",
+        "1,quick,2,1,1,1,3,0,1,\"ipv6, offloads=none\",1700000000000,ok,,receiver.cpu,%,3",
     ];
     assert_eq!(lines, expected);
 }
@@ -87,25 +84,25 @@ fn csv_has_a_row_for_each_run_and_metric() {
 fn csv_holds_no_formula_and_its_numbers_are_left() {
     let mut study = stored();
     study.row.name = "=cmd|' /C calc'!A0".to_owned();
-    study.runs[0].metrics = [("-throughput".to_owned(), -1.5)].into_iter().collect();
+    study.runs[0].metrics = [(metric::THROUGHPUT, -1.5)].into_iter().collect();
     study.runs[0].reason = Some("@SUM(\u{1b}[2J\u{202e}".to_owned());
-    let text = export::csv(&study, |_| Some("+1"));
+    let text = export::csv(&study);
     let row = text.lines().nth(1).unwrap();
     assert!(row.contains(",'=cmd|' /C calc'!A0,"), "{row}");
-    assert!(row.ends_with(",'@SUM(\\u{1b}[2J\\u{202e},'-throughput,'+1,-1.5"), "{row}");
+    assert!(row.ends_with(",'@SUM(\\u{1b}[2J\\u{202e},throughput,Mbit/s,-1.5"), "{row}");
 }
 
 #[test]
 fn json_is_one_object_with_everything() {
     let study = stored();
-    let object = export::json(&study, unit);
+    let object = export::json(&study);
     let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["boots", "plan", "runs", "study", "units"]);
     assert_eq!(object["study"]["status"], "complete");
     assert_eq!(object["study"]["seed"], u64::MAX);
     assert_eq!(object["plan"], serde_json::to_value(&study.plan).unwrap());
     assert_eq!(object["boots"].as_array().unwrap().len(), 3);
-    assert_eq!(object["units"], json!({"throughput": "Mbit/s"}));
+    assert_eq!(object["units"], json!({"loss": "%", "receiver.cpu": "%", "throughput": "Mbit/s"}));
     let failed = &object["runs"][2];
     assert_eq!((&failed["status"], &failed["metrics"]), (&json!("failed"), &json!({})));
     assert_eq!(failed["reason"], "port 5201 is in use, by \"iperf\"");
@@ -143,11 +140,11 @@ fn unpacked(packed: &export::Packed) -> (String, String) {
 fn the_packed_form_holds_the_csv_to_the_letter_and_the_json_without_the_accounts() {
     let mut study = stored();
     study.row.name = "=cmd,\"x\"\n</script>".to_owned();
-    study.runs[0].metrics.insert("1".to_owned(), f64::INFINITY);
-    study.runs[0].metrics.insert("__proto__".to_owned(), 0.1);
-    let (csv, json) = unpacked(&export::packed(&study, unit));
-    assert_eq!(csv, export::csv(&study, unit));
-    let mut expected = export::json(&study, unit);
+    study.runs[0].metrics.insert(metric::PACKETS, f64::INFINITY);
+    study.runs[0].metrics.insert(metric::LATENCY_P99_99, 0.1);
+    let (csv, json) = unpacked(&export::packed(&study));
+    assert_eq!(csv, export::csv(&study));
+    let mut expected = export::json(&study);
     for run in expected["runs"].as_array_mut().unwrap() {
         assert!(run.as_object_mut().unwrap().remove("detail").is_some());
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use netassay_store::{APPLICATION_ID, NewRun, SCHEMA_VERSION, Store, StoreError, StudyId, StudyStatus};
 use rusqlite::Connection;
-use study::Plan;
+use study::{Plan, metric};
 use support::{environment, run, study, warmup};
 
 /// A database with one study, one boot and `runs` runs, closed.
@@ -212,7 +212,7 @@ fn damage_under_an_outline_is_reported_and_never_another_outline() {
     let path = directory.path().join("netassay.db");
     let id = filled(&path, 150);
     let outline = || {
-        let metrics = |_: &Plan| Ok::<_, StoreError>(vec!["throughput".to_owned(), "loss".to_owned()]);
+        let metrics = |_: &Plan| vec![metric::THROUGHPUT, metric::LOSS];
         Store::open_for_outlines(&path).and_then(|store| store.outline(id, metrics))
     };
     let (whole, right) = (fs::read(&path).unwrap(), outline().unwrap());

@@ -11,8 +11,8 @@ use netassay_store::{
 };
 use proptest::prelude::*;
 use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Series, sample};
-use study::{BySide, Direction, Side};
-use support::{environment, environment_of, run, study, warmup};
+use study::{BySide, Direction, Side, metric};
+use support::{environment, environment_of, ok, run, study, warmup};
 use tempfile::TempDir;
 
 fn new_store() -> (TempDir, Store) {
@@ -57,10 +57,10 @@ fn a_whole_study_comes_back() {
         (good.position, good.started_unix_ms, &good.detail),
         (2, 1_700_000_000_000, &run(1, 0).detail)
     );
-    assert_eq!(good.metrics["throughput"], 9414.52);
+    assert_eq!(good.metrics.get(metric::THROUGHPUT), Some(9414.52));
     assert_eq!((bad.status, bad.reason.as_deref()), (RunStatus::Failed, Some("the receiver died")));
     assert!(bad.metrics.is_empty());
-    assert_eq!(stored.values("throughput").collect::<Vec<_>>(), [(0, 1, 9414.52)]);
+    assert_eq!(stored.values(metric::THROUGHPUT).collect::<Vec<_>>(), [(0, 1, 9414.52)]);
     assert_eq!(store.studies().unwrap(), [stored.row]);
 }
 
@@ -163,16 +163,11 @@ fn values_that_are_no_numbers_are_refused_by_name() {
     let (_directory, mut store) = new_store();
     let id = store.begin_study(&study()).unwrap();
     let boot = store.begin_boot(id, 1, &environment()).unwrap();
-    let with = |values: &[(&str, f64)]| NewRun {
-        outcome: Outcome::Ok(values.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()),
-        ..run(1, 0)
-    };
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = store.record_run(boot, &with(&[("throughput", 1.0), ("loss", value)])).unwrap_err();
+        let outcome = ok(&[(metric::THROUGHPUT, 1.0), (metric::LOSS, value)]);
+        let error = store.record_run(boot, &NewRun { outcome, ..run(1, 0) }).unwrap_err();
         assert!(error.to_string().contains("metric loss is"), "{error}");
     }
-    let error = store.record_run(boot, &with(&[("loss", 1.0), ("loss", 2.0)])).unwrap_err();
-    assert!(matches!(&error, StoreError::DuplicateMetric { key, .. } if key == "loss"), "{error}");
     assert!(store.load(id).unwrap().runs.is_empty(), "a refused run leaves nothing");
 }
 
@@ -261,7 +256,7 @@ fn many_processes_may_open_a_new_file_at_once() {
 
 fn any_run() -> impl Strategy<Value = NewRun> {
     let value = proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO;
-    let metrics = proptest::collection::btree_map("[a-z._0-9]{1,12}|\\PC{1,4}", value, 0..5);
+    let metrics = proptest::collection::vec((proptest::sample::select(metric::METRICS), value), 0..5);
     let outcome = prop_oneof![
         3 => metrics.clone().prop_map(|metrics| Outcome::Ok(metrics.into_iter().collect())),
         1 => (metrics, "\\PC{0,20}").prop_map(|(metrics, why)| Outcome::Invalid(metrics.into_iter().collect(), why)),
@@ -385,7 +380,7 @@ proptest! {
         prop_assert_eq!(stored.runs.len(), written.len());
         for (read, (row, boot, run)) in stored.runs.iter().zip(&written) {
             prop_assert_eq!((read.id, read.boot, read.part), (*row, *boot, 1));
-            let metrics = read.metrics.iter().map(|(key, value)| (key.to_owned(), *value)).collect();
+            let metrics = read.metrics.clone();
             let outcome = match read.status {
                 RunStatus::Ok => Outcome::Ok(metrics),
                 RunStatus::Invalid => Outcome::Invalid(metrics, read.reason.clone().unwrap()),

@@ -35,7 +35,7 @@ impl Quality {
     }
 
     /// The quality of a metric of the vocabulary.
-    pub fn from_metric(metric: &Metric) -> Quality {
+    pub fn from_metric(metric: Metric) -> Quality {
         let own = metric.own;
         let own = own.strip_prefix("host_").unwrap_or(own);
         let is_speed = RATES.iter().any(|rate| metric.unit.ends_with(rate))

@@ -31,9 +31,9 @@ fn keys() -> String {
 
 /// Names of metrics by the runs that yield them and by unit, those of a side without the side. The
 /// glossary defines each.
-fn metrics(is_meant: impl Fn(&Metric) -> bool) -> String {
+fn metrics(is_meant: impl Fn(Metric) -> bool) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for metric in METRICS.iter().filter(|metric| is_meant(metric)) {
+    for metric in METRICS.iter().copied().filter(|metric| is_meant(*metric)) {
         let name = format!("`{}`", metric.key.trim_start_matches("transmitter."));
         let group = format!("{} ({})", of(metric), metric.unit);
         match groups.iter_mut().find(|(known, _)| *known == group) {
@@ -45,7 +45,7 @@ fn metrics(is_meant: impl Fn(&Metric) -> bool) -> String {
 }
 
 /// The runs that yield a metric.
-fn of(metric: &Metric) -> String {
+fn of(metric: Metric) -> String {
     let yielding: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| kind.produces(metric)).collect();
     let direction = if metric.is_both_ways() { " with `direction = \"both\"`" } else { "" };
     let meets = |scenario: &Scenario| metric.needs.is_met(*scenario, true);

@@ -1,7 +1,6 @@
 //! The kinds of traffic.
 
-use crate::metric;
-use crate::metric::Metric;
+use crate::metric::{self, Metric, UnitOfWork};
 use crate::side::Side;
 
 crate::vocabulary! {
@@ -56,7 +55,7 @@ impl Kind {
     }
 
     /// The unit of work in metrics of CPU time.
-    pub fn unit_of_work(self) -> &'static str {
+    pub fn unit_of_work(self) -> UnitOfWork {
         match self {
             Self::TcpStream | Self::UdpStream => "byte",
             Self::TcpRr | Self::UdpRr | Self::TcpCrr => "transaction",
@@ -75,30 +74,26 @@ impl Kind {
             Self::Pps => "pps",
         }
     }
-}
 
-impl Kind {
     /// The main metric of this traffic, when a study names none.
-    pub fn primary_metric(self) -> &'static Metric {
-        let key = match self {
-            Self::TcpStream | Self::UdpStream => "throughput",
-            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "transactions",
-            Self::Pps => "packets",
-        };
-        metric::find(key).unwrap_or(&metric::METRICS[0])
+    pub fn primary_metric(self) -> Metric {
+        match self {
+            Self::TcpStream | Self::UdpStream => metric::THROUGHPUT,
+            Self::TcpRr | Self::UdpRr | Self::TcpCrr => metric::TRANSACTIONS,
+            Self::Pps => metric::PACKETS,
+        }
     }
 
     /// The main metric of a study that names none. Exact mode counts instructions: the kernel's,
     /// because those of programs are netassay's own loop, which another build of it changes.
-    pub fn main_metric(self, exact: bool) -> &'static Metric {
-        let counted = exact.then(|| format!("kernel_instructions_{}", self.counted_work()));
-        counted.and_then(|key| metric::find(&key)).unwrap_or_else(|| self.primary_metric())
+    pub fn main_metric(self, exact: bool) -> Metric {
+        if exact { self.counted_work().instructions.kernel } else { self.primary_metric() }
     }
 
     /// Whether a run of this traffic can yield the metric, on a testbed that has its
-    /// [requirements](Metric::needs). [`Traffic::produces`](crate::Traffic::produces) says whether
+    /// [requirements](metric::MetricDefinition::needs). [`Traffic::produces`](crate::Traffic::produces) says whether
     /// it does.
-    pub fn produces(self, metric: &Metric) -> bool {
+    pub fn produces(self, metric: Metric) -> bool {
         metric.source.covers(self) && (self.is_received() || metric.side != Some(Side::Receiver))
     }
 }
@@ -116,8 +111,8 @@ mod tests {
             assert!(kind.produces(counted) && !counted.includes_programs(), "{kind}");
             assert_eq!(counted.needs, metric::MetricNeeds::Exact);
         }
-        assert_eq!(Kind::UdpStream.primary_metric().key, "throughput");
-        assert_eq!(Kind::UdpRr.primary_metric().key, "transactions");
-        assert_eq!(Kind::Pps.primary_metric().key, "packets");
+        assert_eq!(Kind::UdpStream.primary_metric(), metric::THROUGHPUT);
+        assert_eq!(Kind::UdpRr.primary_metric(), metric::TRANSACTIONS);
+        assert_eq!(Kind::Pps.primary_metric(), metric::PACKETS);
     }
 }

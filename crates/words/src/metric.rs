@@ -1,16 +1,26 @@
-//! The vocabulary of metrics: every key under which a run's results are kept, with unit and
-//! meaning.
+//! The vocabulary of metrics: each has its constant here, with key, unit and meaning. A metric is
+//! looked up by its key only where a file, a database or a command line is read.
 
-use serde::Serialize;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::LazyLock;
+
+use serde::{Serialize, Serializer};
 
 use crate::kind::Kind;
 use crate::scenario::Scenario;
-use crate::side::Side;
+use crate::side::{BySide, Side};
 use crate::suggest;
 
-/// A metric of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Metric {
+/// A metric of a run. Metrics are equal and ordered as their keys, and serialised as these.
+#[derive(Clone, Copy)]
+pub struct Metric(&'static MetricDefinition);
+
+/// The definition of a metric.
+#[derive(Debug, Serialize)]
+pub struct MetricDefinition {
     /// The name in files, tables and the store: `throughput`, `transmitter.cpu`.
     pub key: &'static str,
     /// The unit, empty for a plain number.
@@ -40,6 +50,61 @@ pub struct Metric {
     /// The testbed that a run needs to yield it.
     #[serde(skip)]
     pub needs: MetricNeeds,
+}
+
+impl Metric {
+    /// The metric with this full key.
+    pub fn from_key(key: &str) -> Option<Self> {
+        static BY_KEY: LazyLock<HashMap<&str, Metric>> =
+            LazyLock::new(|| METRICS.iter().map(|metric| (metric.key, *metric)).collect());
+        BY_KEY.get(key).copied()
+    }
+}
+
+impl Deref for Metric {
+    type Target = MetricDefinition;
+
+    fn deref(&self) -> &MetricDefinition {
+        self.0
+    }
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Metric {}
+
+impl PartialOrd for Metric {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Metric {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(other.key)
+    }
+}
+
+impl fmt::Debug for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key)
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.key)
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.key)
+    }
 }
 
 /// The subject of a metric.
@@ -86,7 +151,7 @@ impl MetricNeeds {
     }
 }
 
-impl Metric {
+impl MetricDefinition {
     /// Whether only traffic that flows both ways yields it.
     pub fn is_both_ways(&self) -> bool {
         self.source == Source::BothWays
@@ -191,139 +256,230 @@ impl Source {
     }
 }
 
-/// Writes the list once for the run as a whole and once for each side.
+/// Instructions for a unit of work, by who executed them.
+#[derive(Debug, Clone, Copy)]
+pub struct Instructions {
+    /// All of them.
+    pub all: Metric,
+    /// Those of programs.
+    pub user: Metric,
+    /// Those of the kernel.
+    pub kernel: Metric,
+    /// The kernel's in soft interrupts.
+    pub softirq: Metric,
+}
+
+/// The rates of a kind of interrupt.
+#[derive(Debug, Clone, Copy)]
+pub struct InterruptRates {
+    /// On the CPUs of the side.
+    pub own: BySide<Metric>,
+    /// Of a virtual machine, on its host's CPUs.
+    pub on_host: BySide<Metric>,
+}
+
+/// A unit of work, with the metrics of its cost.
+#[derive(Debug)]
+pub struct UnitOfWork {
+    /// Its name.
+    pub word: &'static str,
+    /// CPU time.
+    pub service_demand: BySide<Metric>,
+    /// CPU time of the host of a virtual machine.
+    pub host_service_demand: BySide<Metric>,
+    /// Instructions.
+    pub instructions: Instructions,
+}
+
+/// A byte of payload.
+pub const BYTE: UnitOfWork = UnitOfWork {
+    word: "byte",
+    service_demand: SERVICE_DEMAND_BYTE,
+    host_service_demand: HOST_SERVICE_DEMAND_BYTE,
+    instructions: INSTRUCTIONS_BYTE,
+};
+
+/// A datagram.
+pub const PACKET: UnitOfWork = UnitOfWork {
+    word: "packet",
+    service_demand: SERVICE_DEMAND_PACKET,
+    host_service_demand: HOST_SERVICE_DEMAND_PACKET,
+    instructions: INSTRUCTIONS_PACKET,
+};
+
+/// A request with its response.
+pub const TRANSACTION: UnitOfWork = UnitOfWork {
+    word: "transaction",
+    service_demand: SERVICE_DEMAND_TRANSACTION,
+    host_service_demand: HOST_SERVICE_DEMAND_TRANSACTION,
+    instructions: INSTRUCTIONS_TRANSACTION,
+};
+
+/// A metric. A list of literals is one text.
+macro_rules! metric {
+    ($side:expr, [$($of_side:literal)?] [$($at_side:literal)?], $group:ident [$($own:literal)+] $part:literal, $unit:literal, $better:ident, $source:ident, $needs:ident, [$($meaning:literal)+]) => {
+        Metric(&MetricDefinition {
+            key: concat!($($of_side,)? $($own),+),
+            unit: $unit,
+            better: Better::$better,
+            meaning: concat!($($meaning,)+ $($at_side)?),
+            quantity: concat!($($meaning),+),
+            side: $side,
+            own: concat!($($own),+),
+            group: MetricGroup::$group,
+            part: $part,
+            source: Source::$source,
+            needs: MetricNeeds::$needs,
+        })
+    };
+}
+
+/// A metric of each side.
+macro_rules! metric_by_side {
+    ($($definition:tt)+) => {
+        BySide {
+            transmitter: metric!(Some(Side::Transmitter), ["transmitter."] [", at the transmitter"], $($definition)+),
+            receiver: metric!(Some(Side::Receiver), ["receiver."] [", at the receiver"], $($definition)+),
+        }
+    };
+}
+
 macro_rules! metrics {
     (
-        run { $($group:ident $(($begin:literal))? $part:literal, $unit:literal, $better:ident, $source:ident, $meaning:literal;)* }
-        exact { $($exact_key:literal, $exact_source:ident, $exact_meaning:literal;)* }
-        side { $($side_group:ident $(($side_begin:literal))? $side_part:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $needs:ident, $side_meaning:literal;)* }
+        run { $($run:ident: $group:ident $(($begin:literal))? $part:literal, $unit:literal, $better:ident, $source:ident, $meaning:literal;)* }
+        instructions { $($instructions:ident: $work:literal, $counted:ident, $per:literal;)* }
+        side { $($side:ident: $side_group:ident $(($side_begin:literal))? $side_part:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $needs:ident, $side_meaning:literal;)* }
+        interrupts { $($interrupt:ident: $rate:literal, $interrupts:literal;)* }
     ) => {
+        $(
+            #[doc = $meaning]
+            pub const $run: Metric = metric!(None, [] [], $group [$($begin)? $part] $part, $unit, $better, $source, Nothing, [$meaning]);
+        )*
+        $(
+            #[doc = concat!("Instructions executed ", $per)]
+            pub const $instructions: Instructions = Instructions {
+                all: metric!(None, [] [], Instructions ["instructions_" $work] $work, "1", Lower, $counted, Exact, ["instructions executed " $per]),
+                user: metric!(None, [] [], Instructions ["user_instructions_" $work] $work, "1", Lower, $counted, Exact, ["instructions executed by programs " $per]),
+                kernel: metric!(None, [] [], Instructions ["kernel_instructions_" $work] $work, "1", Lower, $counted, Exact, ["instructions executed by the kernel " $per]),
+                softirq: metric!(None, [] [], Instructions ["softirq_instructions_" $work] $work, "1", Lower, $counted, Exact, [
+                    "of the kernel's instructions those in soft interrupts, where packets are received, " $per
+                ]),
+            };
+        )*
+        $(
+            #[doc = $side_meaning]
+            pub const $side: BySide<Metric> =
+                metric_by_side!($side_group [$($side_begin)? $side_part] $side_part, $side_unit, $side_better, $side_source, $needs, [$side_meaning]);
+        )*
+        $(
+            #[doc = $interrupts]
+            pub const $interrupt: InterruptRates = InterruptRates {
+                own: metric_by_side!(Counter [$rate] $rate, "1/s", Neither, Every, Nothing, [$interrupts]),
+                on_host: metric_by_side!(Counter ["host_" $rate] $rate, "1/s", Neither, Every, Guests, [
+                    $interrupts ", on the host's CPUs of this side"
+                ]),
+            };
+        )*
+
         /// Every metric, in the order in which tables show them.
         pub const METRICS: &[Metric] = &[
-            $(Metric {
-                key: concat!($($begin,)? $part), unit: $unit, better: Better::$better, meaning: $meaning,
-                side: None, own: concat!($($begin,)? $part), group: MetricGroup::$group, part: $part, quantity: $meaning, source: Source::$source, needs: MetricNeeds::Nothing,
-            },)*
-            $(Metric {
-                key: $exact_key, unit: "1", better: Better::Lower, meaning: $exact_meaning,
-                side: None, own: $exact_key, group: MetricGroup::Instructions, part: $exact_key, quantity: $exact_meaning, source: Source::$exact_source, needs: MetricNeeds::Exact,
-            },)*
-            $(Metric {
-                key: concat!("transmitter.", $($side_begin,)? $side_part), unit: $side_unit, better: Better::$side_better,
-                meaning: concat!($side_meaning, ", at the transmitter"),
-                side: Some(Side::Transmitter), own: concat!($($side_begin,)? $side_part), group: MetricGroup::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: MetricNeeds::$needs,
-            },)*
-            $(Metric {
-                key: concat!("receiver.", $($side_begin,)? $side_part), unit: $side_unit, better: Better::$side_better,
-                meaning: concat!($side_meaning, ", at the receiver"),
-                side: Some(Side::Receiver), own: concat!($($side_begin,)? $side_part), group: MetricGroup::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: MetricNeeds::$needs,
-            },)*
+            $($run,)*
+            $($instructions.all,)*
+            $($instructions.user,)*
+            $($instructions.kernel,)*
+            $($instructions.softirq,)*
+            $($side.transmitter,)*
+            $($interrupt.own.transmitter,)*
+            $($interrupt.on_host.transmitter,)*
+            $($side.receiver,)*
+            $($interrupt.own.receiver,)*
+            $($interrupt.on_host.receiver,)*
         ];
     };
 }
 
 metrics! {
     run {
-        Rate "throughput", "Mbit/s", Higher, Streams, "payload that reached the receiving applications in the window, in both directions";
-        Rate "throughput_forward", "Mbit/s", Higher, BothWays, "payload that reached the receiver in the window";
-        Rate "throughput_reverse", "Mbit/s", Higher, BothWays, "payload that reached the transmitter in the window";
-        Rate "packets", "1/s", Higher, Packets, "datagrams that reached the receiving application in the window; of `pps` packets across the interface, counted there";
-        Rate "found_rate", "Mbit/s", Higher, Search, "highest rate of payload that was shown to keep loss within the bound";
-        Rate "found_rate_upper", "Mbit/s", Neither, Search, "lowest rate of payload that was shown to exceed the bound; absent if none was";
-        Rate "found_packets", "1/s", Higher, Search, "the found rate in datagrams";
-        Counter "search_trials", "1", Neither, Search, "trials that the search for the rate made";
-        Rate "transactions", "1/s", Higher, Rr, "requests answered in the window";
-        Latency("latency_") "mean", "ns", Lower, Rr, "mean time from request to response";
-        Latency("latency_") "p50", "ns", Lower, Rr, "time from request to response that half of the transactions stay within";
-        Latency("latency_") "p90", "ns", Lower, Rr, "time from request to response that 90 % of the transactions stay within";
-        Latency("latency_") "p99", "ns", Lower, Rr, "time from request to response that 99 % of the transactions stay within";
-        Latency("latency_") "p99_9", "ns", Lower, Rr, "time from request to response that 99.9 % of the transactions stay within";
-        Latency("latency_") "p99_99", "ns", Lower, Rr, "time from request to response that 99.99 % of the transactions stay within";
-        Latency("latency_") "max", "ns", Lower, Rr, "longest time from request to response";
-        Messages "loss", "%", Lower, Udp, "messages sent that never reached the receiving application";
-        Messages "offered", "1", Neither, Udp, "messages the application tried to send in the whole run";
-        Messages "sent", "1", Neither, Udp, "messages the kernel accepted from the application in the whole run";
-        Messages "received", "1", Neither, Udp, "messages the receiving application received in the whole run";
-        Messages "lost", "1", Lower, Udp, "messages sent but not received in the whole run";
-        Messages "lost_queue", "1", Lower, Udp, "messages lost in the sender's queue";
-        Messages "lost_device", "1", Lower, Udp, "messages lost in a device or on the link";
-        Messages "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
-        Messages "lost_unaccounted", "1", Lower, Udp, "messages lost at a place without a counter";
+        THROUGHPUT: Rate "throughput", "Mbit/s", Higher, Streams, "payload that reached the receiving applications in the window, in both directions";
+        THROUGHPUT_FORWARD: Rate "throughput_forward", "Mbit/s", Higher, BothWays, "payload that reached the receiver in the window";
+        THROUGHPUT_REVERSE: Rate "throughput_reverse", "Mbit/s", Higher, BothWays, "payload that reached the transmitter in the window";
+        PACKETS: Rate "packets", "1/s", Higher, Packets, "datagrams that reached the receiving application in the window; of `pps` packets across the interface, counted there";
+        FOUND_RATE: Rate "found_rate", "Mbit/s", Higher, Search, "highest rate of payload that was shown to keep loss within the bound";
+        FOUND_RATE_UPPER: Rate "found_rate_upper", "Mbit/s", Neither, Search, "lowest rate of payload that was shown to exceed the bound; absent if none was";
+        FOUND_PACKETS: Rate "found_packets", "1/s", Higher, Search, "the found rate in datagrams";
+        SEARCH_TRIALS: Counter "search_trials", "1", Neither, Search, "trials that the search for the rate made";
+        TRANSACTIONS: Rate "transactions", "1/s", Higher, Rr, "requests answered in the window";
+        LATENCY_MEAN: Latency("latency_") "mean", "ns", Lower, Rr, "mean time from request to response";
+        LATENCY_P50: Latency("latency_") "p50", "ns", Lower, Rr, "time from request to response that half of the transactions stay within";
+        LATENCY_P90: Latency("latency_") "p90", "ns", Lower, Rr, "time from request to response that 90 % of the transactions stay within";
+        LATENCY_P99: Latency("latency_") "p99", "ns", Lower, Rr, "time from request to response that 99 % of the transactions stay within";
+        LATENCY_P99_9: Latency("latency_") "p99_9", "ns", Lower, Rr, "time from request to response that 99.9 % of the transactions stay within";
+        LATENCY_P99_99: Latency("latency_") "p99_99", "ns", Lower, Rr, "time from request to response that 99.99 % of the transactions stay within";
+        LATENCY_MAX: Latency("latency_") "max", "ns", Lower, Rr, "longest time from request to response";
+        LOSS: Messages "loss", "%", Lower, Udp, "messages sent that never reached the receiving application";
+        OFFERED: Messages "offered", "1", Neither, Udp, "messages the application tried to send in the whole run";
+        SENT: Messages "sent", "1", Neither, Udp, "messages the kernel accepted from the application in the whole run";
+        RECEIVED: Messages "received", "1", Neither, Udp, "messages the receiving application received in the whole run";
+        LOST: Messages "lost", "1", Lower, Udp, "messages sent but not received in the whole run";
+        LOST_QUEUE: Messages "lost_queue", "1", Lower, Udp, "messages lost in the sender's queue";
+        LOST_DEVICE: Messages "lost_device", "1", Lower, Udp, "messages lost in a device or on the link";
+        LOST_SOCKET: Messages "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
+        LOST_UNACCOUNTED: Messages "lost_unaccounted", "1", Lower, Udp, "messages lost at a place without a counter";
     }
-    exact {
-        "instructions_byte", Streams, "instructions executed per byte received";
-        "instructions_packet", Packets, "instructions executed per datagram received, of `pps` per datagram sent";
-        "instructions_transaction", Rr, "instructions executed per transaction";
-        "instructions_call", Every, "instructions executed per system call that moves data, at either end";
-        "user_instructions_byte", Streams, "instructions executed by programs per byte received";
-        "user_instructions_packet", Packets, "instructions executed by programs per datagram received, of `pps` per datagram sent";
-        "user_instructions_transaction", Rr, "instructions executed by programs per transaction";
-        "user_instructions_call", Every, "instructions executed by programs per system call that moves data, at either end";
-        "kernel_instructions_byte", Streams, "instructions executed by the kernel per byte received";
-        "kernel_instructions_packet", Packets, "instructions executed by the kernel per datagram received, of `pps` per datagram sent";
-        "kernel_instructions_transaction", Rr, "instructions executed by the kernel per transaction";
-        "kernel_instructions_call", Every, "instructions executed by the kernel per system call that moves data, at either end";
-        "softirq_instructions_byte", Streams, "of the kernel's instructions those in soft interrupts, where packets are received, per byte received";
-        "softirq_instructions_packet", Packets, "of the kernel's instructions those in soft interrupts, where packets are received, per datagram received, of `pps` per datagram sent";
-        "softirq_instructions_transaction", Rr, "of the kernel's instructions those in soft interrupts, where packets are received, per transaction";
-        "softirq_instructions_call", Every, "of the kernel's instructions those in soft interrupts, where packets are received, per system call that moves data, at either end";
+    instructions {
+        INSTRUCTIONS_BYTE: "byte", Streams, "per byte received";
+        INSTRUCTIONS_PACKET: "packet", Packets, "per datagram received, of `pps` per datagram sent";
+        INSTRUCTIONS_TRANSACTION: "transaction", Rr, "per transaction";
+        INSTRUCTIONS_CALL: "call", Every, "per system call that moves data, at either end";
     }
     side {
-        Cpu("cpu") "", "%", Lower, Every, Nothing, "CPU in use, of all CPUs of the host";
-        Cpu("cpu_") "user", "%", Lower, Every, Nothing, "CPU in applications";
-        Cpu("cpu_") "system", "%", Lower, Every, Nothing, "CPU in system calls and kernel threads";
-        Cpu("cpu_") "irq", "%", Lower, Every, Nothing, "CPU in hardware interrupts";
-        Cpu("cpu_") "softirq", "%", Lower, Every, Nothing, "CPU in soft interrupts, where packets are received";
-        Cpu("cpu_") "steal", "%", Lower, Every, Nothing, "CPU time that the hypervisor gave to others";
-        Cpu("cpu_") "idle", "%", Higher, Every, Nothing, "idle CPU";
-        ServiceDemand "service_demand_byte", "ns", Lower, Streams, Nothing, "CPU time per byte received";
-        ServiceDemand "service_demand_packet", "ns", Lower, Packets, Nothing, "CPU time per datagram received, of `pps` per packet across the interface";
-        ServiceDemand "service_demand_transaction", "ns", Lower, Rr, Nothing, "CPU time per transaction";
-        Counter "wire_packets", "1", Neither, Every, Nothing, "packets across the interface in the window, as the interface counts them";
-        Counter "bytes_per_wire_packet", "bytes", Neither, Every, Nothing, "mean size of what the interface counts as a packet";
-        Counter "segments", "1", Neither, Every, Nothing, "segments or datagrams across the interface in the window, after segmentation";
-        Counter "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
-        Counter "retransmits", "1", Lower, Tcp, Nothing, "TCP segments retransmitted in the window";
-        Counter "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted although they had arrived, by the other end's duplicate acknowledgments in the window";
-        Counter "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP detected reordered segments";
-        Counter "drops", "1", Lower, Every, Nothing, "packets dropped in the window, by the kernel's counters";
-        Counter "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
-        Counter "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
-        Counter "segments_per_underlay_packet", "1", Neither, Every, Tunnel, "segments carried by one packet of the underlay: above 1, the underlay's offloads acted";
-        Counter "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments created in the window: packets of the tunnel that exceeded the MTU";
-        Counter "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine uses of its host, of the host's CPUs of this side";
-        Counter "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
-        Counter "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
-        Counter "host_vcpu_waiting", "%", Lower, Every, Guests, "time in which a virtual CPU was ready to run but waited for a CPU of its host, the mean of the virtual CPUs";
-        ServiceDemand "host_service_demand_byte", "ns", Lower, Streams, Guests, "the host's CPU time per byte received";
-        ServiceDemand "host_service_demand_packet", "ns", Lower, Packets, Guests, "the host's CPU time per datagram received";
-        ServiceDemand "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
-        Counter "context_switches", "1", Lower, Every, Nothing, "context switches of the traffic's threads in the window";
-        Counter "timer_interrupts", "1/s", Neither, Every, Nothing, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing";
-        Counter "reschedule_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to reschedule";
-        Counter "call_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to call a function";
-        Counter "softirqs_hrtimer", "1/s", Neither, Every, Nothing, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them";
-        Counter "softirqs_timer", "1/s", Neither, Every, Nothing, "software interrupts for timers of the tick";
-        Counter "softirqs_net_rx", "1/s", Neither, Every, Nothing, "software interrupts for receive work";
-        Counter "softirqs_net_tx", "1/s", Neither, Every, Nothing, "software interrupts for send work";
-        Counter "softirqs_tasklet", "1/s", Neither, Every, Nothing, "software interrupts for tasklets";
-        Counter "softirqs_sched", "1/s", Neither, Every, Nothing, "software interrupts for the scheduler's balancing";
-        Counter "host_timer_interrupts", "1/s", Neither, Every, Guests, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing, on the host's CPUs of this side";
-        Counter "host_reschedule_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to reschedule, on the host's CPUs of this side";
-        Counter "host_call_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to call a function, on the host's CPUs of this side";
-        Counter "host_softirqs_hrtimer", "1/s", Neither, Every, Guests, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them, on the host's CPUs of this side";
-        Counter "host_softirqs_timer", "1/s", Neither, Every, Guests, "software interrupts for timers of the tick, on the host's CPUs of this side";
-        Counter "host_softirqs_net_rx", "1/s", Neither, Every, Guests, "software interrupts for receive work, on the host's CPUs of this side";
-        Counter "host_softirqs_net_tx", "1/s", Neither, Every, Guests, "software interrupts for send work, on the host's CPUs of this side";
-        Counter "host_softirqs_tasklet", "1/s", Neither, Every, Guests, "software interrupts for tasklets, on the host's CPUs of this side";
-        Counter "host_softirqs_sched", "1/s", Neither, Every, Guests, "software interrupts for the scheduler's balancing, on the host's CPUs of this side";
+        CPU: Cpu("cpu") "", "%", Lower, Every, Nothing, "CPU in use, of all CPUs of the host";
+        CPU_USER: Cpu("cpu_") "user", "%", Lower, Every, Nothing, "CPU in applications";
+        CPU_SYSTEM: Cpu("cpu_") "system", "%", Lower, Every, Nothing, "CPU in system calls and kernel threads";
+        CPU_IRQ: Cpu("cpu_") "irq", "%", Lower, Every, Nothing, "CPU in hardware interrupts";
+        CPU_SOFTIRQ: Cpu("cpu_") "softirq", "%", Lower, Every, Nothing, "CPU in soft interrupts, where packets are received";
+        CPU_STEAL: Cpu("cpu_") "steal", "%", Lower, Every, Nothing, "CPU time that the hypervisor gave to others";
+        CPU_IDLE: Cpu("cpu_") "idle", "%", Higher, Every, Nothing, "idle CPU";
+        SERVICE_DEMAND_BYTE: ServiceDemand "service_demand_byte", "ns", Lower, Streams, Nothing, "CPU time per byte received";
+        SERVICE_DEMAND_PACKET: ServiceDemand "service_demand_packet", "ns", Lower, Packets, Nothing, "CPU time per datagram received, of `pps` per packet across the interface";
+        SERVICE_DEMAND_TRANSACTION: ServiceDemand "service_demand_transaction", "ns", Lower, Rr, Nothing, "CPU time per transaction";
+        WIRE_PACKETS: Counter "wire_packets", "1", Neither, Every, Nothing, "packets across the interface in the window, as the interface counts them";
+        BYTES_PER_WIRE_PACKET: Counter "bytes_per_wire_packet", "bytes", Neither, Every, Nothing, "mean size of what the interface counts as a packet";
+        SEGMENTS: Counter "segments", "1", Neither, Every, Nothing, "segments or datagrams across the interface in the window, after segmentation";
+        SEGMENTS_PER_WIRE_PACKET: Counter "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
+        RETRANSMITS: Counter "retransmits", "1", Lower, Tcp, Nothing, "TCP segments retransmitted in the window";
+        RETRANSMITS_NEEDLESS: Counter "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted although they had arrived, by the other end's duplicate acknowledgments in the window";
+        REORDERINGS: Counter "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP detected reordered segments";
+        DROPS: Counter "drops", "1", Lower, Every, Nothing, "packets dropped in the window, by the kernel's counters";
+        UNDERLAY_PACKETS: Counter "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
+        BYTES_PER_UNDERLAY_PACKET: Counter "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
+        SEGMENTS_PER_UNDERLAY_PACKET: Counter "segments_per_underlay_packet", "1", Neither, Every, Tunnel, "segments carried by one packet of the underlay: above 1, the underlay's offloads acted";
+        UNDERLAY_FRAGMENTS: Counter "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments created in the window: packets of the tunnel that exceeded the MTU";
+        HOST_CPU: Counter "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine uses of its host, of the host's CPUs of this side";
+        HOST_CPU_VCPU: Counter "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
+        HOST_CPU_IO: Counter "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
+        HOST_VCPU_WAITING: Counter "host_vcpu_waiting", "%", Lower, Every, Guests, "time in which a virtual CPU was ready to run but waited for a CPU of its host, the mean of the virtual CPUs";
+        HOST_SERVICE_DEMAND_BYTE: ServiceDemand "host_service_demand_byte", "ns", Lower, Streams, Guests, "the host's CPU time per byte received";
+        HOST_SERVICE_DEMAND_PACKET: ServiceDemand "host_service_demand_packet", "ns", Lower, Packets, Guests, "the host's CPU time per datagram received";
+        HOST_SERVICE_DEMAND_TRANSACTION: ServiceDemand "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
+        CONTEXT_SWITCHES: Counter "context_switches", "1", Lower, Every, Nothing, "context switches of the traffic's threads in the window";
+    }
+    interrupts {
+        TIMER_INTERRUPTS: "timer_interrupts", "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing";
+        RESCHEDULE_INTERRUPTS: "reschedule_interrupts", "interrupts by which a CPU requested another CPU to reschedule";
+        CALL_INTERRUPTS: "call_interrupts", "interrupts by which a CPU requested another CPU to call a function";
+        SOFTIRQS_HRTIMER: "softirqs_hrtimer", "software interrupts for high-resolution timers: the timers of TCP's pacing are among them";
+        SOFTIRQS_TIMER: "softirqs_timer", "software interrupts for timers of the tick";
+        SOFTIRQS_NET_RX: "softirqs_net_rx", "software interrupts for receive work";
+        SOFTIRQS_NET_TX: "softirqs_net_tx", "software interrupts for send work";
+        SOFTIRQS_TASKLET: "softirqs_tasklet", "software interrupts for tasklets";
+        SOFTIRQS_SCHED: "softirqs_sched", "software interrupts for the scheduler's balancing";
     }
 }
 
-/// The metric of a key. A bare key of a side (`cpu`) means the transmitter's.
-pub fn find(key: &str) -> Option<&'static Metric> {
-    let exact = METRICS.iter().find(|metric| metric.key == key);
-    exact.or_else(|| METRICS.iter().find(|metric| metric.own == key))
+/// The metric that a person's word means. A bare key of a side (`cpu`) is the transmitter's.
+pub fn find(word: &str) -> Option<Metric> {
+    Metric::from_key(word).or_else(|| METRICS.iter().find(|metric| metric.own == word).copied())
 }
 
 /// Every key that [`find`] knows: full keys, and bare ones of a side.
@@ -347,8 +503,8 @@ mod tests {
     fn keys_are_unique_and_found() {
         let mut seen = HashSet::new();
         for metric in METRICS {
-            assert!(seen.insert(metric.key), "{}", metric.key);
-            assert_eq!(find(metric.key).unwrap().key, metric.key);
+            assert!(seen.insert(metric.key), "{metric}");
+            assert_eq!(find(metric.key), Some(*metric));
         }
         assert_eq!(METRICS.len(), 25 + 16 + 2 * 48);
         assert_eq!(find("speed"), None);
@@ -375,19 +531,18 @@ mod tests {
 
     #[test]
     fn streams_have_no_transactions_and_rr_no_throughput() {
-        let transactions = find("transactions").unwrap();
-        assert!(!Kind::TcpStream.produces(transactions));
-        assert!(Kind::UdpRr.produces(transactions));
-        assert!(!Kind::TcpRr.produces(find("throughput").unwrap()));
-        assert!(!Kind::UdpStream.produces(find("retransmits").unwrap()));
-        assert!(Kind::UdpStream.produces(find("loss").unwrap()));
-        assert!(Kind::TcpCrr.produces(find("latency_p99_99").unwrap()));
+        assert!(!Kind::TcpStream.produces(TRANSACTIONS));
+        assert!(Kind::UdpRr.produces(TRANSACTIONS));
+        assert!(!Kind::TcpRr.produces(THROUGHPUT));
+        assert!(!Kind::UdpStream.produces(RETRANSMITS.transmitter));
+        assert!(Kind::UdpStream.produces(LOSS));
+        assert!(Kind::TcpCrr.produces(LATENCY_P99_99));
     }
 
     #[test]
     fn what_nobody_receives_is_counted_at_the_transmitter_only() {
         let yields: Vec<&str> =
-            METRICS.iter().filter(|metric| Kind::Pps.produces(metric)).map(|metric| metric.key).collect();
+            METRICS.iter().filter(|metric| Kind::Pps.produces(**metric)).map(|metric| metric.key).collect();
         assert_eq!(yields[0], "packets");
         let of_run = |key: &&&str| !key.starts_with("transmitter.");
         assert!(

@@ -123,7 +123,7 @@ impl Traffic {
     }
 
     /// Whether a run of it yields the metric.
-    pub fn produces(&self, metric: &Metric) -> bool {
+    pub fn produces(&self, metric: Metric) -> bool {
         self.kind.produces(metric)
             && (!metric.is_both_ways() || self.direction == Direction::Both)
             && (!metric.is_of_search() || self.find_rate)
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn each_direction_has_a_throughput_where_there_are_two() {
-        let metric = metric::find("throughput_reverse").unwrap();
+        let metric = metric::THROUGHPUT_REVERSE;
         let stream = Traffic::new(Kind::TcpStream);
         assert!(stream.kind.produces(metric) && !stream.produces(metric));
         assert!(stream.produces(stream.kind.primary_metric()));
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_found_where_it_is_searched_for() {
-        let metric = metric::find("found_rate").unwrap();
+        let metric = metric::FOUND_RATE;
         let stream = Traffic::new(Kind::UdpStream);
         assert!(!stream.produces(metric));
         assert!(Traffic { find_rate: true, ..stream }.produces(metric));

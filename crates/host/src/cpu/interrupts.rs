@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use serde::{Deserialize, Serialize};
+use words::metric::{self, InterruptRates};
 
 use crate::cpu::affinity;
 use crate::error::Error;
@@ -33,9 +34,10 @@ pub enum InterruptKind {
     SoftSched,
 }
 
-/// A kind of interrupt with its metric, its file, the label of its row, and the words at the row's
+/// A kind of interrupt with its metrics, its file, the label of its row, and the words at the row's
 /// end on machines with other labels.
-type InterruptSource = (InterruptKind, &'static str, &'static str, &'static str, &'static [&'static str]);
+type InterruptSource =
+    (InterruptKind, InterruptRates, &'static str, &'static str, &'static [&'static str]);
 
 const HARD: &str = "/proc/interrupts";
 const SOFT: &str = "/proc/softirqs";
@@ -43,15 +45,15 @@ const SOFT: &str = "/proc/softirqs";
 // Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at
 // the end.
 const SOURCES: [InterruptSource; 9] = [
-    (InterruptKind::Timer, "timer_interrupts", HARD, "LOC", &["arch_timer", "riscv-timer"]),
-    (InterruptKind::Reschedule, "reschedule_interrupts", HARD, "RES", &["Rescheduling interrupts"]),
-    (InterruptKind::Call, "call_interrupts", HARD, "CAL", &["Function call interrupts"]),
-    (InterruptKind::SoftHrtimer, "softirqs_hrtimer", SOFT, "HRTIMER", &[]),
-    (InterruptKind::SoftTimer, "softirqs_timer", SOFT, "TIMER", &[]),
-    (InterruptKind::SoftNetRx, "softirqs_net_rx", SOFT, "NET_RX", &[]),
-    (InterruptKind::SoftNetTx, "softirqs_net_tx", SOFT, "NET_TX", &[]),
-    (InterruptKind::SoftTasklet, "softirqs_tasklet", SOFT, "TASKLET", &[]),
-    (InterruptKind::SoftSched, "softirqs_sched", SOFT, "SCHED", &[]),
+    (InterruptKind::Timer, metric::TIMER_INTERRUPTS, HARD, "LOC", &["arch_timer", "riscv-timer"]),
+    (InterruptKind::Reschedule, metric::RESCHEDULE_INTERRUPTS, HARD, "RES", &["Rescheduling interrupts"]),
+    (InterruptKind::Call, metric::CALL_INTERRUPTS, HARD, "CAL", &["Function call interrupts"]),
+    (InterruptKind::SoftHrtimer, metric::SOFTIRQS_HRTIMER, SOFT, "HRTIMER", &[]),
+    (InterruptKind::SoftTimer, metric::SOFTIRQS_TIMER, SOFT, "TIMER", &[]),
+    (InterruptKind::SoftNetRx, metric::SOFTIRQS_NET_RX, SOFT, "NET_RX", &[]),
+    (InterruptKind::SoftNetTx, metric::SOFTIRQS_NET_TX, SOFT, "NET_TX", &[]),
+    (InterruptKind::SoftTasklet, metric::SOFTIRQS_TASKLET, SOFT, "TASKLET", &[]),
+    (InterruptKind::SoftSched, metric::SOFTIRQS_SCHED, SOFT, "SCHED", &[]),
 ];
 
 impl InterruptKind {
@@ -60,9 +62,9 @@ impl InterruptKind {
         SOURCES.iter().map(|(interrupt, ..)| *interrupt)
     }
 
-    /// The metric without its side: a rate in 1/s.
+    /// Its metrics.
     #[must_use]
-    pub fn key(self) -> &'static str {
+    pub fn rates(self) -> InterruptRates {
         // Each kind is in the table, in order.
         SOURCES[self as usize].1
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{io, mem};
 
 use report::views;
-use results::{BootNames, Comparisons, Subject};
+use results::{BootNames, ComparedMetric, Comparisons, Subject};
 use samples::{Boots, Column, ComparedConditions, Dataset, Input, MeasurementFile, Options};
 use stats::{Against, Question, ValueRange};
 use study::Quality;
@@ -74,8 +74,10 @@ fn subject(group: ComparedConditions, flags: &Compare) -> Subject {
     let metric = group.metric.unwrap_or_else(|| "value".to_owned());
     let unit = group.unit.unwrap_or_default();
     let labels = group.labels.iter().map(|label| label.as_str().into()).collect();
-    let mut subject = Subject::new(&name, (&metric, &unit), labels, group.observations, question);
-    subject.quality = flags.files.better.map(Quality::stated).or_else(|| Quality::of_file(&metric, &unit));
+    let quality = flags.files.better.map(Quality::stated).or_else(|| Quality::of_file(&metric, &unit));
+    let metric = ComparedMetric::of_file(metric, unit);
+    let mut subject = Subject::new(&name, metric, labels, group.observations, question);
+    subject.quality = quality;
     subject.notes = group.notes;
     subject.boots = group.boots.map_or(BootNames::Unknown, BootNames::Named);
     subject

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use host::user_file::refuse_planted;
 use store::{Store, StoredStudy};
+use study::metric::Metric;
 
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::study_of;
@@ -27,7 +28,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
             put(flags.output.as_deref(), &store::export::series(&stored, &series))
         }
         ExportFormat::Stat => stat(flags, &stored),
-        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored, results::unit_of)),
+        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored)),
     }
 }
 
@@ -44,6 +45,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
         Some(word) => (vec![results::resolve_metric(word)?.to_owned()], false),
         None => (results::main_metrics(stored), false),
     };
+    let has_all = flags.metric.as_deref() == Some("all");
     let mut written = 0;
     for metric in &metrics {
         let below = if is_all { directory.join(metric) } else { directory.clone() };
@@ -68,16 +70,4 @@ fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
         Some(path) => write(path, text, MayReplace::OwnFile),
         None => print(text),
     }
-}
-
-/// The metrics of recorded runs. Each names a directory, and a database may be foreign: invalid
-/// keys such as `../key` are left out.
-fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
-    let is_key = |key: &&str| {
-        key.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && key.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-'))
-    };
-    let keys: BTreeSet<&str> =
-        stored.measurements().flat_map(|run| run.metrics.keys()).filter(is_key).collect();
-    keys.into_iter()
 }

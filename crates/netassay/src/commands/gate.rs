@@ -75,16 +75,10 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
 }
 
 fn cases(flags: &Gate) -> Result<GateCases, Failure> {
-    let mut metrics: Vec<&'static Metric> = Vec::new();
-    for bound in &flags.fail_if {
-        if metrics.iter().all(|metric| metric.key != bound.metric.key) {
-            metrics.push(bound.metric);
-        }
-    }
+    let metrics = results::distinct(flags.fail_if.iter().map(|bound| bound.metric));
     let store = Store::open_for_outlines(&flags.database.db)?;
     if let Some(word) = &flags.baseline_condition {
-        let keys: Vec<&str> = metrics.iter().map(|metric| metric.key).collect();
-        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &keys)?.sanitised();
+        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &metrics)?.sanitised();
         return Ok(GateCases::within(&stored, word, &metrics)?);
     }
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;

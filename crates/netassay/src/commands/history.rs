@@ -3,7 +3,6 @@
 use report::{figures, views};
 use results::{ComparisonRequest, HistoryChoice, HistoryEntry};
 use store::Store;
-use study::Plan;
 
 use crate::cli::{History, correction};
 use crate::commands::stored::study_of;
@@ -14,7 +13,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
     // Before anything is read.
     let draw = flags.output.as_deref().map(drawing).transpose()?;
     let request = ComparisonRequest {
-        metric: flags.metric.clone(),
+        metric: flags.metric.as_deref().map(results::resolve_metric).transpose()?,
         confidence: flags.confidence.value() / 100.0,
         correction: correction(flags.uncorrected),
         ..ComparisonRequest::default()

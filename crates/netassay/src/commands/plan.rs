@@ -3,6 +3,7 @@
 use report::views;
 use results::{Nearness, PilotSpread, Sizing, SizingRequest};
 use store::{Outline, Store, StudyId};
+use study::metric::Metric;
 use study::{Assignment, Protocol, Study, format_duration};
 
 use crate::cli::Plan;
@@ -17,7 +18,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         detect: flags.detect,
         power: flags.power.value() / 100.0,
         confidence: flags.confidence.value() / 100.0,
-        metric: flags.metric.clone(),
+        metric: metric(flags)?,
     };
     if !(request.power < 1.0 && request.confidence < 1.0) {
         return Err(Failure::Usage("100 % power or confidence is not possible: use less".to_owned()));
@@ -42,6 +43,10 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         sizing = sizing.beside(Sizing::new(&study, spread, &request)?);
     }
     output::show_view(&sizing, &flags.stored.output, false, |sizing, _| views::sizing(sizing))
+}
+
+fn metric(flags: &Plan) -> Result<Option<Metric>, Failure> {
+    Ok(flags.metric.as_deref().map(results::resolve_metric).transpose()?)
 }
 
 /// A spread, and the study measured the other way with its spread, where the pilot measured both.
@@ -69,15 +74,15 @@ fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured
     let from = flags.from.as_ref().map(|word| newest_called(store, word)).transpose()?;
     let mut pilots: Vec<(Nearness, StudyId)> = Vec::new();
     for row in store.studies()?.iter().filter(|row| from.is_none_or(|id| row.id == id)) {
-        let Outline { row, plan, .. } = store.outline(row.id, |_| Ok::<_, Failure>(Vec::new()))?;
-        pilots.push((Nearness::between(&row, &plan, study, flags.metric.as_deref())?, row.id));
+        let Outline { row, plan, .. } = store.outline(row.id, |_| Vec::new())?;
+        pilots.push((Nearness::between(&row, &plan, study, metric(flags)?)?, row.id));
     }
     pilots.sort_unstable_by(|one, other| other.cmp(one));
     for (_, id) in pilots {
         let pilot = store.load(id)?.sanitised();
-        if let Some(spread) = PilotSpread::from_pilot(&pilot, study, flags.metric.as_deref())? {
+        if let Some(spread) = PilotSpread::from_pilot(&pilot, study, metric(flags)?)? {
             let other = the_other_way(study, &pilot.plan.asked.protocol);
-            let spread_of = |other: &Study| PilotSpread::from_pilot(&pilot, other, flags.metric.as_deref());
+            let spread_of = |other: &Study| PilotSpread::from_pilot(&pilot, other, metric(flags)?);
             let other = other.map(|other| Ok::<_, Failure>(spread_of(&other)?.map(|spread| (other, spread))));
             return Ok(Some((spread, other.transpose()?.flatten())));
         }

@@ -71,7 +71,7 @@ fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
     let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::sanitised).collect();
     let advice = advice_of(shown.iter())?;
     let studies = stored.into_iter().map(|study| {
-        let whole = store::export::json(&study, results::unit_of);
+        let whole = store::export::json(&study);
         Ok(json!({ "stored": whole, "results": Results::from_owned(study.sanitised())? }))
     });
     Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()?, "advice": advice }))

@@ -10,7 +10,7 @@ use agent::Interrupt;
 use load::Traffic;
 use record::{Label, Limit};
 use runner::limit;
-use study::Scenario;
+use study::{Scenario, metric};
 use testbed::{End, Options, RunAccount, RunOrder, Testbed};
 
 use crate::common::{Bench, is_root};
@@ -112,10 +112,10 @@ impl Found {
     #[track_caller]
     pub(crate) fn expect_no_loss_unaccounted_for(&self) {
         let metrics = runner::metrics(&self.order.traffic, &self.account);
-        let value = |key: &str| metrics.iter().find(|(known, _)| known == key).unwrap().1;
-        assert!(value("lost") > 0.0, "{metrics:?}");
-        assert_eq!(value("lost_unaccounted"), 0.0, "{metrics:?}");
-        assert_eq!(value("received") + value("lost"), value("offered"), "{metrics:?}");
+        let value = |metric| metrics.get(metric).unwrap();
+        assert!(value(metric::LOST) > 0.0, "{metrics:?}");
+        assert_eq!(value(metric::LOST_UNACCOUNTED), 0.0, "{metrics:?}");
+        assert_eq!(value(metric::RECEIVED) + value(metric::LOST), value(metric::OFFERED), "{metrics:?}");
     }
 }
 

@@ -76,7 +76,7 @@ impl Made<'_> {
                 let outcome = if value.is_nan() {
                     Outcome::Failed("the agent ended".to_owned())
                 } else {
-                    Outcome::Ok(vec![(self.metric.to_owned(), value)])
+                    Outcome::Ok([(study::metric::find(self.metric).unwrap(), value)].into_iter().collect())
                 };
                 let run = NewRun {
                     block: repeat,

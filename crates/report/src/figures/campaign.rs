@@ -83,7 +83,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
 fn flags(view: &StudyView<'_>) -> Vec<String> {
     let is_main = |group: &&results::ComparisonGroup| {
         let own = view.workloads().into_iter().find(|one| one.name == group.workload);
-        own.is_some_and(|one| view.primary(one.kind) == group.metric)
+        own.is_some_and(|one| Some(view.primary(one.kind)) == group.metric.known())
     };
     let flags = view.results.comparisons.iter().filter(is_main).flat_map(|group| &group.flags);
     distinct(flags.cloned()).into_iter().take(FLAGS).collect()

@@ -13,22 +13,28 @@ use crate::page::FigureSection;
 /// A CPU account: its owner, the metric of the whole, and the metrics and names of its parts.
 struct CpuAccount {
     title: &'static str,
-    whole: &'static str,
-    parts: &'static [&'static str],
+    whole: BySide<Metric>,
+    parts: &'static [BySide<Metric>],
     names: &'static [&'static str],
 }
 
 const ACCOUNTS: [CpuAccount; 2] = [
     CpuAccount {
         title: "",
-        whole: "cpu",
-        parts: &["cpu_user", "cpu_system", "cpu_irq", "cpu_softirq", "cpu_steal"],
+        whole: metric::CPU,
+        parts: &[
+            metric::CPU_USER,
+            metric::CPU_SYSTEM,
+            metric::CPU_IRQ,
+            metric::CPU_SOFTIRQ,
+            metric::CPU_STEAL,
+        ],
         names: &["user", "system", "irq", "softirq", "steal"],
     },
     CpuAccount {
         title: "'s host",
-        whole: "host_cpu",
-        parts: &["host_cpu_vcpu", "host_cpu_io"],
+        whole: metric::HOST_CPU,
+        parts: &[metric::HOST_CPU_VCPU, metric::HOST_CPU_IO],
         names: &["executes the guest", "moves its packets"],
     },
 ];
@@ -62,18 +68,18 @@ fn figure(
         workloads.iter().map(|one| MeasuredWorkload { conditions: own(one), ..one.clone() }).collect();
     let (mut found, mut seen) = (Vec::new(), Vec::new());
     for (account, side) in ACCOUNTS.iter().flat_map(|account| Side::BOTH.map(|side| (account, side))) {
-        let metric = format!("{side}.{}", account.whole);
-        let (level, estimates) = view.all_estimates(&own, &metric);
+        let metric = account.whole[side];
+        let (level, estimates) = view.all_estimates(&own, metric);
         if estimates.is_empty() {
             continue;
         }
-        let mut quantity = metric_quantity(&metric);
+        let mut quantity = metric_quantity(&metric.into());
         "CPU in use".clone_into(&mut quantity.name);
         let title = capital(&format!("{side}{}", account.title));
         let named = estimates.iter().map(|one| (sheet.name(one.condition), one));
         seen.push(extremes(&title, &quantity, named));
         let part = |condition: usize, place: usize| {
-            view.mean(condition, &format!("{side}.{}", account.parts[place])).unwrap_or(0.0)
+            view.mean(condition, account.parts[place][side]).unwrap_or(0.0)
         };
         found.push((title, sheet.plot(&quantity, level, &estimates, account.names, part)));
     }

@@ -59,7 +59,7 @@ fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Fig
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     let design = view.results.credit.as_ref()?.design;
     for credit in credits.iter().filter(|credit| !credit.parts.is_empty()) {
-        let metric = metric_name(credit.metric);
+        let metric = metric_name(&credit.metric.into());
         let saturated = credit.saturated.map(|by| format!(" (limited by {by}, all on and all off)"));
         let title = capital(&format!("{metric}{}", saturated.unwrap_or_default()));
         panels.push(match design {
@@ -86,14 +86,14 @@ fn shares(credit: &Credit) -> Bars {
     let relative: Option<Vec<(String, Interval)>> = credit.parts.iter().map(share).collect();
     let (quantity, shares) = match relative {
         Some(shares) => {
-            let name = format!("change of {} when switched on", metric_name(credit.metric));
+            let name = format!("change of {} when switched on", metric_name(&credit.metric.into()));
             (percent_of(&name, &format!("of {}", base(credit))), shares)
         }
         None => {
             let share = |part: &CreditPart| {
                 (part.name.clone(), Interval::new(part.change.value, part.change.interval))
             };
-            (metric_quantity(credit.metric), credit.parts.iter().map(share).collect())
+            (metric_quantity(&credit.metric.into()), credit.parts.iter().map(share).collect())
         }
     };
     Bars::shares(quantity, &interval_words(credit), shares)
@@ -111,7 +111,7 @@ fn parts(credit: &Credit) -> Forest {
         let verdict = if interval.is_some() { proven.to_owned() } else { format!("{size}, {proven}") };
         ForestRow { name: part.name.clone(), interval, verdict }
     };
-    let name = format!("change of {}", metric_name(credit.metric));
+    let name = format!("change of {}", metric_name(&credit.metric.into()));
     let quantity = percent_of(&name, &format!("of {}", base(credit)));
     forest(credit, quantity, credit.parts.iter().map(effect).collect())
 }
@@ -154,7 +154,7 @@ fn proven(credit: &Credit, change: &Estimated) -> &'static str {
 fn interactions(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for credit in credits.iter().filter(|credit| pairs(credit).next().is_some()) {
-        let metric = metric_name(credit.metric);
+        let metric = metric_name(&credit.metric.into());
         seen.push(format!("{}: {}", capital(&metric), pair_words(credit)));
         let effect = |one: &DesignEffect| {
             let interval = Some(percentage(credit, &one.effect)?);

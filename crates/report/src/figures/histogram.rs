@@ -18,7 +18,7 @@ pub(super) fn about(views: &[StudyView<'_>]) -> Vec<String> {
         results::rounded(LatencyHistogram::width_percent())
     );
     let runs = |view: &StudyView<'_>| {
-        let has_latency = |run: &&StoredRun| run.metrics.contains_key("latency_p50");
+        let has_latency = |run: &&StoredRun| run.metrics.get(study::metric::LATENCY_P50).is_some();
         let all = view.stored.measurements().filter(has_latency);
         all.fold((0, 0), |(all, without), run| (all + 1, without + usize::from(stored(run).is_none())))
     };

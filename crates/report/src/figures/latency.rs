@@ -1,6 +1,7 @@
 //! Latency: quantile curves, histograms, and against offered load where that was varied.
 
 use crate::chart::{Curve, Curves, Figure, Panel};
+use study::metric::{self, Metric};
 
 use super::Ids;
 use super::histogram;
@@ -10,12 +11,12 @@ use super::words::{latency, others_folded};
 use crate::page::FigureSection;
 
 // The metrics of quantiles, with the share of the transactions that they stay within.
-const QUANTILES: [(&str, f64); 5] = [
-    ("latency_p50", 0.5),
-    ("latency_p90", 0.9),
-    ("latency_p99", 0.99),
-    ("latency_p99_9", 0.999),
-    ("latency_p99_99", 0.9999),
+const QUANTILES: [(Metric, f64); 5] = [
+    (metric::LATENCY_P50, 0.5),
+    (metric::LATENCY_P90, 0.9),
+    (metric::LATENCY_P99, 0.99),
+    (metric::LATENCY_P99_9, 0.999),
+    (metric::LATENCY_P99_99, 0.9999),
 ];
 
 // The explanation of quantile curves.
@@ -55,7 +56,7 @@ fn of_conditions(
 
 /// The quantiles of a condition, by their place in the list.
 fn quantiles(view: &StudyView<'_>, condition: usize) -> [Option<f64>; QUANTILES.len()] {
-    QUANTILES.map(|(key, _)| view.mean(condition, key))
+    QUANTILES.map(|(metric, _)| view.mean(condition, metric))
 }
 
 fn figure(

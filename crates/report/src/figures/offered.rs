@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use results::{capital, grouped, rounded};
 use stats::knee::{Knee, Point, of_curve, of_repeats};
+use study::metric::{self, Metric};
 use study::{Name, NameWord};
 
 use super::Ids;
@@ -14,7 +15,7 @@ use super::words::latency;
 // The factor whose levels are offered loads.
 const RATE: &str = "rate";
 // The quantiles that are drawn, with the names of their lines.
-const QUANTILES: [(&str, &str); 2] = [("latency_p50", "median"), ("latency_p99", "99 % quantile")];
+const QUANTILES: [(Metric, &str); 2] = [(metric::LATENCY_P50, "median"), (metric::LATENCY_P99, "99 % quantile")];
 // A curve of fewer loads has no knee: its ends are all that it has.
 const LEAST: usize = 3;
 
@@ -53,7 +54,7 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
     let offered = Quantity::new("offered load", "requests/s", rounded).reaching(loads);
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for path in &paths {
-        let curve = |(key, name): (&str, &str)| {
+        let curve = |(key, name): (Metric, &str)| {
             let point = |(load, condition): &(f64, usize)| Some((*load, view.mean(*condition, key)?));
             Curve {
                 name: name.to_owned(),
@@ -112,7 +113,7 @@ impl LoadCurve {
 
     /// The curve of each boot that measured every load.
     fn curves(&self, view: &StudyView<'_>) -> Vec<Vec<Point>> {
-        let by_boot = |metric: &str| {
+        let by_boot = |metric: Metric| {
             let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
             for (condition, boot, value) in view.stored.values(metric) {
                 let (sum, count) = sums.entry((boot, condition)).or_default();
@@ -121,7 +122,7 @@ impl LoadCurve {
             }
             sums
         };
-        let (served, latency) = (by_boot("transactions"), by_boot("latency_mean"));
+        let (served, latency) = (by_boot(metric::TRANSACTIONS), by_boot(metric::LATENCY_MEAN));
         let of = |sums: &BTreeMap<(u32, usize), (f64, f64)>, boot, condition| {
             sums.get(&(boot, condition)).map(|(sum, count)| sum / count)
         };
@@ -168,7 +169,7 @@ impl LoadCurve {
         // A window's edges cut requests: less than this share proves nothing.
         const SHORT: f64 = 0.98;
         let short = self.loads.iter().find_map(|(load, condition)| {
-            let served = view.mean(*condition, "transactions")?;
+            let served = view.mean(*condition, metric::TRANSACTIONS)?;
             (served < SHORT * load)
                 .then(|| format!("; of {} requests/s only {} were answered", rounded(*load), rounded(served)))
         });

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::chart::{Bars, Figure};
 use results::{capital, distinct};
 use stats::ConditionEstimate;
+use study::metric::Metric;
 
 use super::Ids;
 use super::grid::{BarSheet, on_one_scale};
@@ -17,7 +18,7 @@ const PANELS: usize = 8;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     let mut is_large = false;
-    let workloads = |view: &StudyView<'_>| -> Vec<&'static str> {
+    let workloads = |view: &StudyView<'_>| -> Vec<Metric> {
         view.workloads().iter().map(|workload| view.primary(workload.kind)).collect()
     };
     for metric in distinct(views.iter().flat_map(workloads)) {
@@ -45,9 +46,9 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 type RateBars = (String, Bars, String);
 
 /// The bars of the most telling conditions; returns whether these are fewer than all.
-fn sheets(views: &[StudyView<'_>], metric: &str) -> (Vec<RateBars>, bool) {
+fn sheets(views: &[StudyView<'_>], metric: Metric) -> (Vec<RateBars>, bool) {
     let (mut found, mut is_large) = (Vec::new(), false);
-    let quantity = metric_quantity(metric);
+    let quantity = metric_quantity(&metric.into());
     for view in views {
         let all = view.workloads();
         let own = all.iter().filter(|workload| view.primary(workload.kind) == metric);
@@ -90,11 +91,11 @@ fn limited(view: &StudyView<'_>, sheet: &BarSheet) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-fn figure(metric: &str, sheets: &[RateBars], more: &str, ids: &mut Ids) -> Figure {
+fn figure(metric: Metric, sheets: &[RateBars], more: &str, ids: &mut Ids) -> Figure {
     let description: Vec<&str> = sheets.iter().map(|(_, _, words)| words.as_str()).collect();
     Figure {
         id: ids.unique(&format!("rates {metric}{more}")),
-        title: capital(&format!("{} in each condition{more}", results::metric_name(metric))),
+        title: capital(&format!("{} in each condition{more}", results::metric_name(&metric.into()))),
         description: description.join(" "),
         panels: on_one_scale(sheets.iter().map(|(title, bars, _)| (title.clone(), bars.clone())).collect()),
     }

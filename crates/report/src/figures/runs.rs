@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::chart::{Dots, DotsBoot, DotsCondition, Figure, Interval, Panel};
 use results::{ComparisonGroup, capital, distinct, percent};
 use stats::{Component, Components};
+use study::metric::Metric;
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
@@ -46,14 +47,14 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 }
 
 /// The compared metrics, the main ones of the workloads first.
-fn metrics<'a>(view: &StudyView<'a>) -> Vec<&'a str> {
+fn metrics(view: &StudyView<'_>) -> Vec<Metric> {
     let primary = view.workloads().into_iter().map(|one| view.primary(one.kind));
-    distinct(primary.chain(view.results.comparisons.iter().map(|group| group.metric.as_str())))
+    distinct(primary.chain(view.results.comparisons.iter().filter_map(|group| group.metric.known())))
 }
 
 fn figure(
     view: &StudyView<'_>,
-    metric: &str,
+    metric: Metric,
     workloads: &[MeasuredWorkload<'_>],
     more: &str,
     ids: &mut Ids,
@@ -73,13 +74,13 @@ fn figure(
         [only] => format!(" of {}", std::mem::take(&mut only.title)),
         several => format!(" of {} workloads", several.len()),
     };
-    let title = capital(&format!("{}{of}, run by run{more}", results::metric_name(metric)));
+    let title = capital(&format!("{}{of}, run by run{more}", results::metric_name(&metric.into())));
     view.figure(ids, (&format!("runs {metric}{more}"), &title), [seen.join(" ")], panels)
 }
 
 fn dots(
     view: &StudyView<'_>,
-    metric: &str,
+    metric: Metric,
     workload: &MeasuredWorkload<'_>,
     place: &str,
 ) -> Option<(Dots, String)> {
@@ -90,7 +91,7 @@ fn dots(
         }
     }
     let (level, estimates) = view.estimates(workload.name, metric, &workload.conditions);
-    let quantity = metric_quantity(metric);
+    let quantity = metric_quantity(&metric.into());
     let is_measured = |index: &usize| runs.keys().any(|(of, _)| of == index);
     let measured: Vec<usize> = workload.conditions.iter().copied().filter(is_measured).collect();
     let condition = |(index, name): (&usize, String)| {

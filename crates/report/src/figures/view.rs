@@ -79,8 +79,8 @@ impl<'a> StudyView<'a> {
     }
 
     /// The mean of a metric in a condition, over its boots.
-    pub(super) fn mean(&self, condition: usize, metric: &str) -> Option<f64> {
-        self.condition(condition)?.means.get(metric).copied()
+    pub(super) fn mean(&self, condition: usize, metric: Metric) -> Option<f64> {
+        self.condition(condition)?.means.get(metric)
     }
 
     /// Names that tell these conditions from each other.
@@ -90,8 +90,8 @@ impl<'a> StudyView<'a> {
     }
 
     /// The metric by which a workload is judged first.
-    pub(super) fn primary(&self, kind: Kind) -> &'static str {
-        kind.main_metric(self.stored.plan.exact).key
+    pub(super) fn primary(&self, kind: Kind) -> Metric {
+        kind.main_metric(self.stored.plan.exact)
     }
 
     /// The means of these conditions, in their order, with the confidence of the intervals; those
@@ -99,7 +99,7 @@ impl<'a> StudyView<'a> {
     pub(super) fn estimates(
         &self,
         workload: &str,
-        metric: &str,
+        metric: Metric,
         conditions: &[usize],
     ) -> (f64, Vec<ConditionEstimate>) {
         let (level, found) = self.results.estimates(workload, metric);
@@ -108,16 +108,16 @@ impl<'a> StudyView<'a> {
     }
 
     /// The comparisons of a workload in a metric.
-    pub(super) fn groups(&self, workload: &str, metric: &str) -> impl Iterator<Item = &'a ComparisonGroup> {
+    pub(super) fn groups(&self, workload: &str, metric: Metric) -> impl Iterator<Item = &'a ComparisonGroup> {
         let all = self.results.comparisons.iter();
-        all.filter(move |group| group.workload == workload && group.metric == metric)
+        all.filter(move |group| group.workload == workload && group.metric.known() == Some(metric))
     }
 
     /// The estimates of all conditions of these workloads, as [`Self::estimates`] has them.
     pub(super) fn all_estimates(
         &self,
         workloads: &[MeasuredWorkload<'_>],
-        metric: &str,
+        metric: Metric,
     ) -> (f64, Vec<ConditionEstimate>) {
         let mut all = (self.results.confidence, Vec::new());
         for workload in workloads {

@@ -3,6 +3,7 @@
 
 use crate::chart::{Bars, Figure, Interval, Panel, Quantity};
 use results::{ActedOffloads, ExplainingCounter, capital, distinct, figure as digits, grouped, listed};
+use study::metric::{self, Metric};
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
@@ -19,21 +20,21 @@ const NAMED: usize = 4;
 const DIFFERS: f64 = 1.2;
 
 /// The evidence that an offload acted, with its words.
-type EvidenceMetric = (fn(&ActedOffloads) -> Option<f64>, &'static str, &'static str);
+type EvidenceMetric = (fn(&ActedOffloads) -> Option<f64>, Option<Metric>, &'static str);
 
 // Evidence, the counter that is the same, and words.
 const EVIDENCE: [EvidenceMetric; 3] = [
     (
         |acted| acted.segments_per_buffer,
-        "transmitter.segments_per_wire_packet",
+        Some(metric::SEGMENTS_PER_WIRE_PACKET.transmitter),
         "segments in each buffer that the transmitter's interface got",
     ),
     (
         |acted| acted.segments_per_underlay_packet,
-        "transmitter.segments_per_underlay_packet",
+        Some(metric::SEGMENTS_PER_UNDERLAY_PACKET.transmitter),
         "segments in each packet under the tunnel",
     ),
-    (|acted| acted.packets_per_batch, "", "packets in each batch that TCP got at the receiver"),
+    (|acted| acted.packets_per_batch, None, "packets in each batch that TCP got at the receiver"),
 ];
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
@@ -78,7 +79,7 @@ fn figure(
         panels.push(panel(&counter.words, bars.collect(), &of_mean(view.results.confidence)));
     }
     for (of, metric, words) in EVIDENCE {
-        if counters.iter().any(|one| one.metric == metric) {
+        if counters.iter().any(|one| Some(one.metric) == metric) {
             continue;
         }
         let value = |condition: &usize| view.condition(*condition).and_then(|one| of(&one.acted));

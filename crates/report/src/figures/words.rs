@@ -1,9 +1,9 @@
 //! The quantities of figures, and sentences that describe figures.
 
 use crate::chart::{Interval, Quantity};
-use results::{capital, figure, metric_name, plain};
+use results::{ComparedMetric, capital, figure, metric_name, plain};
 use stats::ConditionEstimate;
-use study::metric::{self, MetricGroup};
+use study::metric::{Metric, MetricGroup};
 
 /// The note of a section if not all conditions are shown.
 pub(super) const CHOSEN: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
@@ -20,10 +20,9 @@ pub(super) fn others_folded() -> String {
 pub(super) const ALL: &str = ", all conditions";
 
 /// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
-pub(super) fn metric_quantity(key: &str) -> Quantity {
-    let known = metric::find(key);
-    let unit = known.map_or("", |metric| plain(metric.unit));
-    Quantity::new(&metric_name(key), unit, figure).relative(known.map_or("", base))
+pub(super) fn metric_quantity(metric: &ComparedMetric) -> Quantity {
+    Quantity::new(&metric_name(metric), plain(metric.unit()), figure)
+        .relative(metric.known().map_or("", base))
 }
 
 /// Latencies, whatever their quantile.
@@ -37,7 +36,7 @@ pub(super) fn percent_of(name: &str, base: &str) -> Quantity {
 }
 
 /// The base of a metric's unit.
-fn base(metric: &metric::Metric) -> &'static str {
+fn base(metric: Metric) -> &'static str {
     match metric.group {
         MetricGroup::Rate if metric.unit == "Mbit/s" => "of payload",
         MetricGroup::Latency => "from request to response",
@@ -107,7 +106,7 @@ mod tests {
     #[test]
     fn a_metric_has_one_unit_and_a_base() {
         let shown = |key: &str, value: f64| {
-            let quantity = metric_quantity(key);
+            let quantity = metric_quantity(&study::metric::find(key).unwrap().into());
             format!("{} {}", quantity.shown(value), quantity.base)
         };
         assert_eq!(shown("throughput", 41_234.5), "41234 Mbit/s of payload");
@@ -116,6 +115,5 @@ mod tests {
         assert_eq!(shown("latency_max", 1.2e7), "12000000 ns from request to response");
         assert_eq!(shown("receiver.cpu", 45.0), "45.00 % of all CPUs of the host");
         assert_eq!(shown("packets", 123_456.0), "123456 1/s ");
-        assert_eq!(shown("unknown of a file", 12.0), "12.00 ");
     }
 }

@@ -57,7 +57,7 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
         table.row(cells![
             &Name::from(one.condition.as_str()),
             &one.baseline,
-            one.metric,
+            one.metric.key,
             one.verdict.words(),
             agreement.map(|found| shown(found.first)),
             agreement.map(|found| shown(found.second)),

@@ -21,8 +21,7 @@ const OPTIONAL: [usize; 3] = [8, 5, 1];
 /// The metric of a table.
 struct TableMetric<'a> {
     workload: &'a str,
-    key: &'a str,
-    unit: &'a str,
+    metric: &'a ComparedMetric,
     better: Option<Better>,
     truth: Option<&'static str>,
 }
@@ -68,8 +67,8 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
             });
         }
     }
-    let ComparisonGroup { workload, metric: key, unit, better, truth, .. } = groups[0];
-    table(&TableMetric { workload, key, unit, better: *better, truth: *truth }, &lines, is_whole)
+    let ComparisonGroup { workload, metric, better, truth, .. } = groups[0];
+    table(&TableMetric { workload, metric, better: *better, truth: *truth }, &lines, is_whole)
 }
 
 /// Conditions of a workload without a comparison, in the main metric of their traffic.
@@ -117,7 +116,7 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     for cells in &cells {
         table.row(shown.iter().map(|column| cells[*column].clone()).collect());
     }
-    let better = match metric.better {
+    let better = match of.better {
         Some(Better::Higher) => ", higher is better",
         Some(Better::Lower) => ", lower is better",
         Some(Better::Neither) | None => "",

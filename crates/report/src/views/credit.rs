@@ -176,7 +176,7 @@ fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3
         None => "",
     };
     let first = &combinations[0][0];
-    let (level, metric) = (stats::confidence(first.level), metric_words(first.metric));
+    let (level, metric) = (stats::confidence(first.level), metric_words(&first.metric.into()));
     let note = format!(
         "({metric}, in % {base}; each holds with {level} % confidence by itself; --wide shows all, with intervals and CPU)"
     );

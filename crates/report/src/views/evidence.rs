@@ -12,26 +12,26 @@ use crate::document::{Block, Cell, Table};
 const NOTES: usize = 8;
 
 const COUNTERS: [MetricColumn; 9] = [
-    column("wire packets", "tx, 1/run", &["transmitter.wire_packets"]),
-    column("bytes per", "wire packet", &["transmitter.bytes_per_wire_packet"]),
-    column("segments per", "wire packet", &["transmitter.segments_per_wire_packet"]),
-    column("segments", "1/run", &["transmitter.segments"]),
-    column("retransmits", "1/run", &["transmitter.retransmits"]),
-    column("drops tx", "1/run", &["transmitter.drops"]),
-    column("drops rx", "1/run", &["receiver.drops"]),
-    column("switches tx", "1/run", &["transmitter.context_switches"]),
-    column("switches rx", "1/run", &["receiver.context_switches"]),
+    column("wire packets", "tx, 1/run", &[metric::WIRE_PACKETS.transmitter]),
+    column("bytes per", "wire packet", &[metric::BYTES_PER_WIRE_PACKET.transmitter]),
+    column("segments per", "wire packet", &[metric::SEGMENTS_PER_WIRE_PACKET.transmitter]),
+    column("segments", "1/run", &[metric::SEGMENTS.transmitter]),
+    column("retransmits", "1/run", &[metric::RETRANSMITS.transmitter]),
+    column("drops tx", "1/run", &[metric::DROPS.transmitter]),
+    column("drops rx", "1/run", &[metric::DROPS.receiver]),
+    column("switches tx", "1/run", &[metric::CONTEXT_SWITCHES.transmitter]),
+    column("switches rx", "1/run", &[metric::CONTEXT_SWITCHES.receiver]),
 ];
 
 const LOSSES: [MetricColumn; 8] = [
-    column("offered", "1/run", &["offered"]),
-    column("received", "1/run", &["received"]),
-    column("lost", "1/run", &["lost"]),
+    column("offered", "1/run", &[metric::OFFERED]),
+    column("received", "1/run", &[metric::RECEIVED]),
+    column("lost", "1/run", &[metric::LOST]),
     LOSS,
-    column("queue", "1/run", &["lost_queue"]),
-    column("device", "1/run", &["lost_device"]),
-    column("socket", "1/run", &["lost_socket"]),
-    column("unaccounted", "1/run", &["lost_unaccounted"]),
+    column("queue", "1/run", &[metric::LOST_QUEUE]),
+    column("device", "1/run", &[metric::LOST_DEVICE]),
+    column("socket", "1/run", &[metric::LOST_SOCKET]),
+    column("unaccounted", "1/run", &[metric::LOST_UNACCOUNTED]),
 ];
 
 /// The state of each condition's switches, and the conditions that were not measured for that;
@@ -111,9 +111,9 @@ fn losses(results: &Results) -> Option<Block<'static>> {
     let conditions = || results.conditions.iter().filter(is_udp);
     let mut notes = Vec::new();
     for condition in conditions() {
-        let parts = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"];
-        let parts: f64 = parts.iter().filter_map(|part| condition.means.get(*part)).sum();
-        let lost = condition.means.get("lost").copied().unwrap_or(0.0);
+        let parts = [metric::LOST_QUEUE, metric::LOST_DEVICE, metric::LOST_SOCKET, metric::LOST_UNACCOUNTED];
+        let parts: f64 = parts.into_iter().filter_map(|part| condition.means.get(part)).sum();
+        let lost = condition.means.get(metric::LOST).unwrap_or(0.0);
         // Means of runs are no whole numbers.
         if parts > lost + 0.5 {
             notes.push(format!(
@@ -150,7 +150,7 @@ fn zerocopy(results: &Results) -> Option<Block<'static>> {
     let mut table =
         Table::new(["condition", "sends", "copied", "share"]).units(["", "completed", "after all", "%"]);
     for (index, condition) in results.conditions.iter().enumerate() {
-        let runs = stored.measurements().filter(|run| run.condition == index);
+        let runs = stored.measurements_of(index);
         let sends = runs.flat_map(|run| run.detail.sides()).filter_map(|side| side.whole.outcome.zerocopy);
         let (completed, copied) = sends.fold((0_u64, 0_u64), |(completed, copied), sends| {
             (completed.saturating_add(sends.completed), copied.saturating_add(sends.copied))

@@ -28,7 +28,7 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     let mut checks: Vec<&GateCheck> = gate.checks.iter().filter(has_sentence).collect();
     checks.sort_by_key(|check| check.outcome);
     let sentence = |check: &GateCheck| {
-        let (condition, key) = (&check.condition, check.bound.metric.key);
+        let (condition, key) = (&check.condition, check.bound.metric);
         format!("{}: {condition}, {key}: {}.", check.outcome.as_str(), check_sentence(check))
     };
     // What keeps the study from being complete may keep the gate from passing.
@@ -155,7 +155,7 @@ pub(super) fn check_sentence(check: &GateCheck) -> String {
         }
         (_, Some(InconclusiveReason::NoPercentage)) => format!(
             "no percentage, because zero is within the baseline's interval: state the bound of {} as a difference, or measure more boots",
-            bound.metric.key
+            bound.metric
         ),
         (_, None) => measured,
     };

@@ -3,6 +3,7 @@
 use results::{ConditionResult, figure, percent};
 use stats::fixed;
 use study::Kind;
+use study::metric::{self, METRICS, Metric, UnitOfWork};
 
 use crate::document::{Cell, Table};
 
@@ -10,46 +11,46 @@ use crate::document::{Cell, Table};
 pub(super) struct MetricColumn {
     head: &'static str,
     unit: &'static str,
-    metrics: &'static [&'static str],
+    metrics: &'static [Metric],
     show: fn(f64) -> String,
 }
 
 pub(super) const fn column(
     head: &'static str,
     unit: &'static str,
-    metrics: &'static [&'static str],
+    metrics: &'static [Metric],
 ) -> MetricColumn {
     MetricColumn { head, unit, metrics, show: figure }
 }
 
-pub(super) const LOSS: MetricColumn = MetricColumn { show: percent, ..column("loss", "%", &["loss"]) };
+pub(super) const LOSS: MetricColumn = MetricColumn { show: percent, ..column("loss", "%", &[metric::LOSS]) };
 
-const fn cpu(head: &'static str, metrics: &'static [&'static str]) -> MetricColumn {
+const fn cpu(head: &'static str, metrics: &'static [Metric]) -> MetricColumn {
     MetricColumn { show: |value| fixed(value, 0), ..column(head, "user/system/softirq", metrics) }
 }
 
 // A table has the columns whose first metric its traffic yields.
 const COLUMNS: [MetricColumn; 13] = [
-    column("throughput", "Mbit/s", &["throughput"]),
-    column("packets", "1/s", &["packets"]),
-    column("transactions", "1/s", &["transactions"]),
-    column("p50", "ns", &["latency_p50"]),
-    column("p99", "ns", &["latency_p99"]),
-    column("p99.9", "ns", &["latency_p99_9"]),
-    column("p99.99", "ns", &["latency_p99_99"]),
+    column("throughput", "Mbit/s", &[metric::THROUGHPUT]),
+    column("packets", "1/s", &[metric::PACKETS]),
+    column("transactions", "1/s", &[metric::TRANSACTIONS]),
+    column("p50", "ns", &[metric::LATENCY_P50]),
+    column("p99", "ns", &[metric::LATENCY_P99]),
+    column("p99.9", "ns", &[metric::LATENCY_P99_9]),
+    column("p99.99", "ns", &[metric::LATENCY_P99_99]),
     LOSS,
-    cpu("transmitter CPU %", &["transmitter.cpu_user", "transmitter.cpu_system", "transmitter.cpu_softirq"]),
-    cpu("receiver CPU %", &["receiver.cpu_user", "receiver.cpu_system", "receiver.cpu_softirq"]),
-    column("CPU ns/byte", "tx / rx", &["transmitter.service_demand_byte", "receiver.service_demand_byte"]),
+    cpu("transmitter CPU %", &[metric::CPU_USER.transmitter, metric::CPU_SYSTEM.transmitter, metric::CPU_SOFTIRQ.transmitter]),
+    cpu("receiver CPU %", &[metric::CPU_USER.receiver, metric::CPU_SYSTEM.receiver, metric::CPU_SOFTIRQ.receiver]),
+    column("CPU ns/byte", "tx / rx", &[metric::SERVICE_DEMAND_BYTE.transmitter, metric::SERVICE_DEMAND_BYTE.receiver]),
     column(
         "CPU ns/packet",
         "tx / rx",
-        &["transmitter.service_demand_packet", "receiver.service_demand_packet"],
+        &[metric::SERVICE_DEMAND_PACKET.transmitter, metric::SERVICE_DEMAND_PACKET.receiver],
     ),
     column(
         "CPU ns/transaction",
         "tx / rx",
-        &["transmitter.service_demand_transaction", "receiver.service_demand_transaction"],
+        &[metric::SERVICE_DEMAND_TRANSACTION.transmitter, metric::SERVICE_DEMAND_TRANSACTION.receiver],
     ),
 ];
 
@@ -60,9 +61,7 @@ pub(super) fn means_table(
     truth: Option<&'static str>,
 ) -> Table {
     let kind = conditions[0].kind;
-    let own = |column: &&MetricColumn| {
-        study::metric::find(column.metrics[0]).is_some_and(|metric| kind.produces(metric))
-    };
+    let own = |column: &&MetricColumn| kind.produces(column.metrics[0]);
     let counted = if exact { counted(kind) } else { Vec::new() };
     let columns = if exact { counted.iter().collect() } else { COLUMNS.iter().filter(own).collect() };
     let title = format!("{}: means", conditions[0].workload);
@@ -78,7 +77,7 @@ pub(super) fn means<'c>(
     let units = [""].into_iter().chain(columns.iter().map(|own| own.unit));
     let row = |condition: &ConditionResult| {
         let cell = |column: &&MetricColumn| {
-            let mean = |metric: &&str| condition.means.get(*metric).map(|mean| (column.show)(*mean));
+            let mean = |metric: &Metric| condition.means.get(*metric).map(column.show);
             let means = column.metrics.iter().map(|metric| mean(metric).unwrap_or_else(|| "-".to_owned()));
             Cell::Number(means.collect::<Vec<_>>().join(" / "))
         };
@@ -89,16 +88,16 @@ pub(super) fn means<'c>(
 
 /// The columns of counted instructions.
 fn counted(kind: Kind) -> Vec<MetricColumn> {
-    let per = kind.counted_work();
-    let column = |(head, part): (&'static str, &str)| {
-        let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
-        Some(column(head, per, std::slice::from_ref(&metric.key)))
+    let UnitOfWork { word, instructions, .. } = kind.counted_work();
+    let column = |(head, metric): (&'static str, Metric)| {
+        let metric = METRICS.iter().find(|one| **one == metric)?;
+        Some(column(head, word, std::slice::from_ref(metric)))
     };
     let parts = [
-        ("instructions per", ""),
-        ("of programs, per", "user_"),
-        ("of the kernel, per", "kernel_"),
-        ("of it in softirqs, per", "softirq_"),
+        ("instructions per", instructions.all),
+        ("of programs, per", instructions.user),
+        ("of the kernel, per", instructions.kernel),
+        ("of it in softirqs, per", instructions.softirq),
     ];
     parts.into_iter().filter_map(column).collect()
 }
@@ -110,12 +109,11 @@ mod tests {
     #[test]
     fn columns_are_metrics_and_each_traffic_has_its_main_one() {
         for column in &COLUMNS {
-            let metrics: Vec<_> =
-                column.metrics.iter().map(|key| study::metric::find(key).unwrap()).collect();
+            let metrics = column.metrics;
             assert!(metrics.len() > 1 || metrics[0].unit == column.unit, "{}", column.head);
         }
         for kind in Kind::ALL {
-            let is_main = |column: &MetricColumn| column.metrics == [kind.primary_metric().key];
+            let is_main = |column: &MetricColumn| column.metrics == [kind.primary_metric()];
             assert!(COLUMNS.iter().any(is_main), "{kind}");
         }
     }

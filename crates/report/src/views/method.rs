@@ -14,7 +14,7 @@ use crate::document::{Block, Cell, Table};
 pub(crate) fn method(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
     let mut methods: Vec<(&ComparisonGroup, Vec<String>)> = Vec::new();
     for group in groups {
-        let seen = seen(&group.rows, plain(&group.unit)).map(|seen| format!("Power: {seen}."));
+        let seen = seen(&group.rows, plain(group.metric.unit())).map(|seen| format!("Power: {seen}."));
         let judged = group.method.iter().map(|one| format!("{}.", capital(one)));
         let flags = group.flags.iter().map(|flag| format!("Flag: {flag}."));
         let is_same = |(known, _): &(&ComparisonGroup, _)| {
@@ -36,7 +36,7 @@ pub(crate) fn method(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
 
 fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>> {
     let of = format!("{}{}", workload_prefix(&group.workload), metric_title(&group.metric));
-    let meaning = study::metric::find(&group.metric).map(|metric| format!(" ({})", metric.meaning));
+    let meaning = group.metric.known().map(|metric| format!(" ({})", metric.meaning));
     let mut blocks =
         vec![Block::Text(format!("{of}{}:", meaning.unwrap_or_default())), Block::List(sentences)];
     // Counts without noise have no spread.

@@ -31,7 +31,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> Option<Block<
     let head = ["condition", "lowest", "highest", "drift", "stalls"];
     let mut table = Table::new(head).units(["", "% of mean", "% of mean", "%", ""]);
     for (index, condition) in stored.plan.conditions.iter().enumerate() {
-        let own = stored.measurements().filter(|run| run.condition == index);
+        let own = stored.measurements_of(index);
         let kind = condition.workload.traffic.kind;
         let runs: Vec<RateOverTime> =
             own.filter_map(|run| RateOverTime::from_counters(kind, by_run.get(&run.id)?)).collect();

@@ -21,7 +21,7 @@ pub(super) fn overview(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
         let own: Vec<&ComparisonGroup> = groups.iter().filter(|group| group.metric == metric).collect();
         Block::Table(table(&own).titled(title(&own)).noted(own[0].truth.map(str::to_owned)))
     };
-    metrics.into_iter().map(of_metric).collect()
+    grouped(groups.iter().map(|group| (&group.metric, group))).into_iter().map(of_metric).collect()
 }
 
 /// `throughput: proven differences, 98.33 % confidence`.
@@ -34,7 +34,7 @@ fn title(groups: &[&ComparisonGroup]) -> String {
 
 /// One row for each comparison of a metric.
 fn table(groups: &[&ComparisonGroup]) -> Table {
-    let unit = Some(plain(&groups[0].unit)).filter(|unit| !unit.is_empty()).unwrap_or("value");
+    let unit = Some(plain(groups[0].metric.unit())).filter(|unit| !unit.is_empty()).unwrap_or("value");
     let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
     let mut head = vec!["baseline", unit, "proven", "differences", "largest for"];
     if has_margin {

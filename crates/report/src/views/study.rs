@@ -5,7 +5,7 @@ use results::{
     listed, machines, plain, programs,
 };
 use store::{RunStatus, StoredRun};
-use study::{Copies, Kind};
+use study::{Copies, Kind, metric};
 
 use super::answer::{answer, answers_in_full, facts};
 use super::comparison_table::{compared, uncompared};
@@ -129,7 +129,7 @@ fn disturbed_figures(results: &Results) -> Table {
         let metric = condition.workload.traffic.kind.main_metric(plan.exact);
         let own = results.stored.runs.iter().filter(|run| run.condition == condition.index);
         let values: Vec<f64> =
-            own.filter(disturbed).filter_map(|run| run.metrics.get(metric.key)).copied().collect();
+            own.filter(disturbed).filter_map(|run| run.metrics.get(metric)).collect();
         if values.is_empty() {
             continue;
         }
@@ -229,16 +229,16 @@ fn commands(results: &Results, is_whole: bool) -> Vec<String> {
     let rows = || results.comparisons.iter().flat_map(|group| &group.rows);
     let kinds = || results.conditions.iter().map(|condition| condition.kind);
     let counts = kinds().next().filter(|_| results.stored.plan.exact);
-    let counts = counts.map(|kind| format!("instructions_{}", kind.counted_work()));
+    let counts = counts.map(|kind| kind.counted_work().instructions.all);
     let (is_measured, show) = (results.has_measurements(), format!("netassay show {id}"));
     let other = if kinds().any(Kind::is_rr) {
-        "latency_p99"
+        metric::LATENCY_P99
     } else if kinds().any(Kind::is_received) {
-        "receiver.cpu"
+        metric::CPU.receiver
     } else {
-        "transmitter.cpu"
+        metric::CPU.transmitter
     };
-    let other = counts.as_deref().unwrap_or(other);
+    let other = counts.unwrap_or(other);
     let commands = [
         (results.failed_runs > 0, format!("{show} --runs"), "why runs failed"),
         (

@@ -58,7 +58,7 @@ fn stored(kind: &str, (values, is_there, boots): &(Vec<f64>, Vec<bool>, u32)) ->
     let metrics: Vec<&'static str> = metric::METRICS
         .iter()
         .filter(|metric| {
-            kind.produces(metric) && metric.unit != "%" && metric.needs == metric::MetricNeeds::Nothing
+            kind.produces(**metric) && metric.unit != "%" && metric.needs == metric::MetricNeeds::Nothing
         })
         .map(|metric| metric.key)
         .collect();
@@ -86,8 +86,8 @@ fn rows<'j>(json: &'j Value, groups: &str) -> impl Iterator<Item = (&'j Value, &
 
 /// The largest value of a study: what differences of its means are rounded to a share of.
 fn largest(stored: &StoredStudy) -> f64 {
-    let values = stored.runs.iter().flat_map(|run| run.metrics.values());
-    values.fold(0.0, |most: f64, value| most.max(value.abs()))
+    let values = stored.runs.iter().flat_map(|run| run.metrics.iter());
+    values.fold(0.0, |most: f64, (_, value)| most.max(value.abs()))
 }
 
 /// The invariants of a comparison, whatever was measured; `largest` is the study's largest value.
@@ -158,7 +158,7 @@ fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let workload = json["conditions"][0]["workload"].as_str().unwrap();
     for group in json["comparisons"].as_array().unwrap() {
         let (metric, unit) = (group["metric"].as_str().unwrap(), group["unit"].as_str().unwrap());
-        let title = format!("{workload}: {}", metric_title(metric));
+        let title = format!("{workload}: {}", metric_title(&metric::find(metric).unwrap().into()));
         let from_table = page.lines().skip_while(|line| !line.starts_with(&title));
         let table: Vec<&str> = from_table.take_while(|line| !line.is_empty()).collect();
         prop_assert!(table[1].contains(unit), "{page}");
@@ -217,7 +217,7 @@ fn check_figures(
     for metric in ["latency_p50", "service_demand_byte", "retransmits", "segments"] {
         let confidence = 1.0 - 10.0_f64.powf(doubt);
         let request =
-            ComparisonRequest { metric: Some(metric.to_owned()), confidence, ..ComparisonRequest::default() };
+            ComparisonRequest { metric: metric::find(metric), confidence, ..ComparisonRequest::default() };
         let Ok(found) = Comparisons::new(&stored, &request) else { continue };
         let (text, json) = (found.text(Layout::WIDE), serde_json::to_value(&found).unwrap());
         check_words(&text)?;

@@ -138,7 +138,7 @@ fn compare_shows_one_metric_in_all_units() {
     plan.comparisons = comparisons;
     let stored = stored(&study, &plan, values);
     let request = ComparisonRequest {
-        metric: Some("receiver.service_demand_byte".to_owned()),
+        metric: Some(study::metric::SERVICE_DEMAND_BYTE.receiver),
         ..ComparisonRequest::default()
     };
     let comparisons = Comparisons::new(&stored, &request).unwrap();

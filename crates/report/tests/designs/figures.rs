@@ -17,7 +17,7 @@ fn page(stored: &StoredStudy) -> String {
 }
 
 fn compared(stored: &StoredStudy, metric: &str) -> String {
-    let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
+    let request = ComparisonRequest { metric: study::metric::find(metric), ..ComparisonRequest::default() };
     Comparisons::new(stored, &request).unwrap().text(Layout::WIDE)
 }
 
@@ -105,7 +105,7 @@ fn a_wild_run_is_named_where_it_takes_the_percentage_and_hides_a_difference() {
     assert!(!page.contains("cannot be told from zero"), "{page}");
     // Without it there is nothing to remark, and all runs alike are told.
     for run in &mut stored.runs {
-        run.metrics.insert("throughput".to_owned(), 100.4);
+        run.metrics.insert(study::metric::THROUGHPUT, 100.4);
     }
     let text = compared(&stored, "throughput");
     assert!(!text.contains("one run is why") && !text.contains("robust check"), "{text}");

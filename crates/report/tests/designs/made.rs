@@ -90,7 +90,7 @@ pub(crate) fn limited(stored: &mut StoredStudy, by: impl Fn(usize) -> &'static s
 /// Means of one condition's runs, for what a test computes by itself.
 pub(crate) fn means(stored: &StoredStudy, metric: &str) -> BTreeMap<usize, f64> {
     let mut sums: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
-    for (condition, _, value) in stored.values(metric) {
+    for (condition, _, value) in stored.values(study::metric::find(metric).unwrap()) {
         let (sum, count) = sums.entry(condition).or_default();
         *sum += value;
         *count += 1;

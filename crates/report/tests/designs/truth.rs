@@ -165,7 +165,7 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     insta::assert_snapshot!("exact_compare", compared(&stored));
     // What does not repeat to the resolution has no verdict, and that is said before all else.
     let baseline = stored.runs.iter().position(|run| run.condition == 0 && !run.warmup).unwrap();
-    stored.runs[baseline].metrics.insert("kernel_instructions_byte".to_owned(), 4.5);
+    stored.runs[baseline].metrics.insert(study::metric::INSTRUCTIONS_BYTE.kernel, 4.5);
     for text in [page(&stored), compared(&stored)] {
         let first = text.lines().nth(2).unwrap();
         assert!(
@@ -183,7 +183,7 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     // The whole, where it is asked for, has the loops of the program in it.
     stored.boots[0].environment.receiver.as_mut().unwrap().netassay = "0.2.0".to_owned();
     let whole =
-        ComparisonRequest { metric: Some("instructions_byte".to_owned()), ..ComparisonRequest::default() };
+        ComparisonRequest { metric: Some(study::metric::INSTRUCTIONS_BYTE.all), ..ComparisonRequest::default() };
     let text = Comparisons::new(&stored, &whole).unwrap().text(Layout::PLAIN);
     assert!(text.contains("different builds of netassay made the traffic (0.1.0; 0.2.0)"), "{text}");
     assert!(!compared(&stored).contains("different builds"));

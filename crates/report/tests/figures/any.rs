@@ -28,7 +28,7 @@ fn with(factors: &str, kind: Option<DesignKind>, values: &[f64]) -> StoredStudy 
     }
     let traffic = plan.conditions[0].workload.traffic.kind;
     let metrics: Vec<&'static str> =
-        study::metric::METRICS.iter().filter(|one| traffic.produces(one)).map(|one| one.key).collect();
+        study::metric::METRICS.iter().filter(|one| traffic.produces(**one)).map(|one| one.key).collect();
     let mut next = 0;
     let next = std::cell::RefCell::new(&mut next);
     stored(&study, &plan, |_, _, _| {

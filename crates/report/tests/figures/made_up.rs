@@ -75,7 +75,7 @@ pub(crate) fn clusters() -> Shown {
     for run in &mut made.runs {
         run.started_unix_ms += i64::from(run.boot) * 5_000 - 4_000;
     }
-    let series = made.runs.iter().map(|run| series(run.id, run.metrics["throughput"])).collect();
+    let series = made.runs.iter().map(|run| series(run.id, run.metrics.get(study::metric::THROUGHPUT).unwrap())).collect();
     Shown { results: Results::new(&made).unwrap(), series }
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn factorial() -> StoredStudy {
 /// Gives each run that measured latencies a histogram with its quantiles, of 10,000 transactions.
 pub(crate) fn with_histograms(mut stored: StoredStudy) -> StoredStudy {
     for run in &mut stored.runs {
-        let at = |key: &str| run.metrics.get(key).copied();
+        let at = |key: &str| run.metrics.get(study::metric::find(key).unwrap());
         let Some(median) = at("latency_p50") else { continue };
         let quantiles = [
             (0.0, Some(0.7 * median)),

@@ -63,7 +63,7 @@ fn factorial(switches: &[&str], workloads: &[&str], boots: u32, runs: u32) -> St
         let kind = condition.workload.traffic.kind;
         let on = switches.iter().filter(|switch| is_on(condition, switch)).count() as f64;
         let own =
-            METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing && kind.produces(metric));
+            METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing && kind.produces(**metric));
         let value = |metric: &study::metric::Metric| {
             let value = match metric.unit {
                 _ if IDLE.iter().any(|end| metric.key.ends_with(end)) => 0.0,

@@ -78,7 +78,7 @@ impl Pair {
 
     fn judged(&mut self, random: &mut ChaCha8Rng, before: &[f64], after: &[f64]) -> Gate {
         for (outline, means) in [(&mut self.before, before), (&mut self.after, after)] {
-            outline.values.insert("throughput".to_owned(), drawn(random, means, 0.0));
+            outline.values.insert(study::metric::THROUGHPUT, drawn(random, means, 0.0));
         }
         let cases = GateCases::between(&self.before, &self.after, &metrics(&self.request)).unwrap();
         Gate::judge(cases, &self.request).unwrap()
@@ -204,7 +204,7 @@ fn within_one_study_boots_cancel_and_errors_are_as_rare_as_stated(experiments: u
         let values = drawn(random, &means, 100.0);
         for (run, (condition, boot, value)) in own.runs.iter_mut().zip(values) {
             (run.condition, run.boot) = (condition, boot);
-            run.metrics.insert("throughput".to_owned(), value);
+            run.metrics.insert(study::metric::THROUGHPUT, value);
         }
         let cases = GateCases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
         Gate::judge(cases, &asked).unwrap()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use record::{Detail, Environment, Note, sample};
 use serde_json::{Value, json};
-use store::{Metrics, RunStatus, StoredRun, StoredStudy};
+use store::{RunStatus, StoredRun, StoredStudy};
 use study::{Plan, Study};
 
 /// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further
@@ -57,9 +57,8 @@ pub(crate) fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: Run
         status,
         reason: failed
             .then(|| "the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)".to_owned()),
-        metrics: if failed { Metrics::default() } else { metrics.into() },
-        detail: ran_with("cubic"),
-        ..rows::run(id, boot, repeat, condition, BTreeMap::new())
+                detail: ran_with("cubic"),
+        ..rows::run(id, boot, repeat, condition, if failed { BTreeMap::new() } else { metrics })
     }
 }
 

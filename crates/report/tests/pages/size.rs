@@ -10,14 +10,14 @@ fn large(runs: usize) -> store::StoredStudy {
     let mut study = stored(u32::try_from(runs.div_ceil(12)).unwrap());
     let kind = study.plan.conditions[0].workload.traffic.kind;
     let metrics =
-        || METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing && kind.produces(metric));
+        || METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing && kind.produces(**metric));
     // A linear congruential generator (Knuth, MMIX): digits that do not repeat.
     let mut state = 1_u64;
     for run in &mut study.runs {
         for metric in metrics() {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let noise = (state >> 11) as f64 / (1_u64 << 53) as f64;
-            run.metrics.insert(metric.key.to_owned(), 1000.0 * (1.0 + run.condition as f64) + noise);
+            run.metrics.insert(*metric, 1000.0 * (1.0 + run.condition as f64) + noise);
         }
     }
     study
@@ -47,6 +47,6 @@ fn the_download_holds_the_packed_measurements() {
     let bytes = base64::engine::general_purpose::STANDARD.decode(found.unwrap()).unwrap();
     let mut json = String::new();
     flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut json).unwrap();
-    let packed = store::export::packed(&study, results::unit_of);
+    let packed = store::export::packed(&study);
     assert_eq!(json, serde_json::to_string(&packed).unwrap());
 }

@@ -1,9 +1,10 @@
 //! Rows of a made-up store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Detail, sample};
 use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use study::metric::{self, Metric};
 use study::{Plan, Study};
 
 /// The begin of the study, in milliseconds since 1970.
@@ -29,10 +30,15 @@ pub(crate) fn run(
         started_unix_ms: BEGUN + id * 1000,
         status: RunStatus::Ok,
         reason: None,
-        metrics: metrics.into(),
+        metrics: metrics.into_iter().map(|(key, value)| (metric(&key), value)).collect(),
         limited_by: None,
         detail: Detail::Nothing,
     }
+}
+
+/// The metric of this key.
+fn metric(key: &str) -> Metric {
+    metric::find(key).unwrap_or_else(|| panic!("no metric {key}"))
 }
 
 /// A study of which all is measured.
@@ -62,5 +68,6 @@ pub(crate) fn complete(study: &Study, plan: Plan, boots: u32, runs: Vec<StoredRu
         tags: Vec::new(),
         toml: study.text.to_owned(),
     };
-    StoredStudy { row, plan, boots: (1..=boots).map(boot).collect(), runs, documents_are_plain: false }
+    StoredStudy { row, plan, boots: (1..=boots).map(boot).collect(), runs,
+        unknown_metrics: BTreeSet::new(), documents_are_plain: false }
 }

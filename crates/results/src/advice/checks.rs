@@ -32,7 +32,7 @@ pub(crate) struct DependenceChecks<'s> {
     level: f64,
     made: DependenceTests,
     /// By context, metric and factor.
-    pairs: BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>,
+    pairs: BTreeMap<(usize, Metric, String), Vec<SwitchPair>>,
 }
 
 impl<'s> DependenceChecks<'s> {
@@ -51,7 +51,7 @@ impl<'s> DependenceChecks<'s> {
                     for metric in serving(one) {
                         let found = Interplay::for_context(stored, under.place, metric, level);
                         let found = found.map_or_else(Vec::new, |interplay| interplay.pairs(factor));
-                        pairs.insert((under.place, metric.key, factor.clone()), found);
+                        pairs.insert((under.place, metric, factor.clone()), found);
                     }
                 }
             }
@@ -139,12 +139,12 @@ impl<'s> DependenceChecks<'s> {
         };
         serving(one)
             .iter()
-            .any(|metric| self.pairs_of(context, metric, one).iter().any(|pair| is_contrary(&pair)))
+            .any(|metric| self.pairs_of(context, *metric, one).iter().any(|pair| is_contrary(&pair)))
     }
 
     fn as_left(&self, context: usize, one: &Recommendation, off: &[String]) -> AsLeft {
         let off: Vec<String> = off.iter().filter(|factor| !one.factors.contains(factor)).cloned().collect();
-        let change = |metric: &'static Metric| {
+        let change = |metric: Metric| {
             let change = Interplay::for_context(self.stored, context, metric, self.level)?
                 .change_in_state(&one.factors, &off)?;
             Some(directed(&change, one))
@@ -153,8 +153,8 @@ impl<'s> DependenceChecks<'s> {
         AsLeft { off, changes }
     }
 
-    fn pairs_of(&self, context: usize, metric: &'static Metric, one: &Recommendation) -> &[SwitchPair] {
-        let key = |factor: &String| (context, metric.key, factor.clone());
+    fn pairs_of(&self, context: usize, metric: Metric, one: &Recommendation) -> &[SwitchPair] {
+        let key = |factor: &String| (context, metric, factor.clone());
         let found = one.factors.first().and_then(|factor| self.pairs.get(&key(factor)));
         found.map_or(&[], Vec::as_slice)
     }
@@ -199,7 +199,7 @@ impl<'s> DependenceChecks<'s> {
 
 /// The metrics in which a switch is proven to serve the goal; if its effect depends on others, the
 /// metrics in which any change is proven. Empty for a factor outside of a design.
-fn serving(one: &Recommendation) -> Vec<&'static Metric> {
+fn serving(one: &Recommendation) -> Vec<Metric> {
     let is_serving = |change: &&MetricChange| match one.standing {
         Standing::Depends => change.is_better().is_some(),
         _ => one.standing.is_proven() && change.is_better() == Some(true),
@@ -230,8 +230,8 @@ fn directed(change: &MetricChange, one: &Recommendation) -> MetricChange {
 }
 
 /// One hypothesis for each two switches in a metric, whichever of them is recommended.
-fn p_values(found: &BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>) -> Vec<Vec<f64>> {
-    let mut each: BTreeMap<(usize, &str, [&str; 2]), f64> = BTreeMap::new();
+fn p_values(found: &BTreeMap<(usize, Metric, String), Vec<SwitchPair>>) -> Vec<Vec<f64>> {
+    let mut each: BTreeMap<(usize, Metric, [&str; 2]), f64> = BTreeMap::new();
     for ((context, metric, factor), pairs) in found {
         for pair in pairs {
             let mut both = [factor.as_str(), pair.other.as_str()];

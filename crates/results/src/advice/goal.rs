@@ -1,6 +1,7 @@
 //! The goals of advice.
 
 use crate::SwitchEffect;
+use study::metric::{self, Metric};
 use study::{Kind, Side, Switch};
 
 words::vocabulary! {
@@ -16,14 +17,14 @@ words::vocabulary! {
 }
 
 impl AdviceGoal {
-    /// The metrics that decide on a switch, by their keys. `exact`: instructions were counted.
-    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &SwitchEffect) -> Vec<String> {
-        let of_side = |side: Side| format!("{side}.service_demand_{}", kind.unit_of_work());
+    /// The metrics that decide on a switch. `exact`: instructions were counted.
+    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &SwitchEffect) -> Vec<Metric> {
+        let of_side = |side: Side| kind.unit_of_work().service_demand[side];
         match self {
             Self::Throughput | Self::Latency if exact => Vec::new(),
-            Self::Throughput => vec![kind.primary_metric().key.to_owned()],
-            Self::Latency => vec!["latency_p99".to_owned()],
-            Self::Cpu if exact => vec![kind.main_metric(true).key.to_owned()],
+            Self::Throughput => vec![kind.primary_metric()],
+            Self::Latency => vec![metric::LATENCY_P99],
+            Self::Cpu if exact => vec![kind.main_metric(true)],
             Self::Cpu => match side(&effect.factors) {
                 Some(side) => vec![of_side(side)],
                 None => Side::BOTH.map(of_side).to_vec(),

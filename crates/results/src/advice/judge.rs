@@ -2,6 +2,7 @@
 
 use crate::{ChangeOutcome, MetricChange, SwitchEffect, distinct};
 use serde::Serialize;
+use study::metric::{Metric, MetricGroup};
 
 /// The judgement of a switch for a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -13,8 +14,8 @@ pub enum Standing {
     /// and not with one of them set otherwise: [`crate::advice::Recommendation::depends_on`] names
     /// that one.
     Conditional,
-    /// The switch serves the goal, and other metrics, named by their keys, are proven to lose.
-    TradeOff(Vec<String>),
+    /// The switch serves the goal, and other metrics are proven to lose.
+    TradeOff(Vec<Metric>),
     /// The switch is proven to serve the goal on average only: with the other switches as this
     /// advice leaves them the opposite is proven, or the effect depends on one of them and no
     /// benefit is proven there.
@@ -42,18 +43,18 @@ impl Standing {
 /// is the main one.
 pub(crate) fn judge(
     ends: &[SwitchEffect],
-    metrics: &[String],
+    metrics: &[Metric],
     matters: f64,
 ) -> (Standing, Vec<SwitchEffect>) {
     let as_they_are = || ends.to_vec();
     let reversed = || ends.iter().map(SwitchEffect::reversed).collect::<Vec<_>>();
     let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
-        metrics.iter().filter_map(|metric| effect.change(metric).cloned()).collect()
+        metrics.iter().filter_map(|metric| effect.change(*metric).cloned()).collect()
     };
     let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
     if changes.is_empty() {
-        let names: Vec<String> = metrics.iter().map(|key| crate::metric_words(key)).collect();
-        let is_cpu = metrics.iter().any(|key| key.contains("service_demand"));
+        let names: Vec<String> = metrics.iter().map(|metric| crate::metric_words(&(*metric).into())).collect();
+        let is_cpu = metrics.iter().any(|metric| metric.group == MetricGroup::ServiceDemand);
         let why = if is_cpu { "; disturbed runs have no CPU time" } else { "" };
         let why = format!("no run has {}{why}", crate::listed(&names));
         return (Standing::Unknown(why), as_they_are());
@@ -69,7 +70,7 @@ pub(crate) fn judge(
             let both = ends.iter().find(|one| says(one, true) && says(one, false));
             let standing = both.map_or(Standing::Depends, |one| {
                 let losing = of_goal(one).into_iter().filter(|change| change.is_better() == Some(false));
-                Standing::TradeOff(losing.map(|change| change.metric.key.to_owned()).collect())
+                Standing::TradeOff(losing.map(|change| change.metric).collect())
             });
             (standing, as_they_are())
         }
@@ -108,21 +109,21 @@ fn is_small(change: &MetricChange, matters: f64) -> bool {
 }
 
 /// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
-fn losses(ends: &[SwitchEffect], metrics: &[String], matters: f64) -> Vec<String> {
+fn losses(ends: &[SwitchEffect], metrics: &[Metric], matters: f64) -> Vec<Metric> {
     let is_loss = |change: &&MetricChange| {
-        let is_of_goal = metrics.iter().any(|metric| metric == change.metric.key);
+        let is_of_goal = metrics.contains(&change.metric);
         let is_large = change.there.relative.is_none_or(|relative| relative.abs() >= matters);
         !is_of_goal && is_large && change.is_better() == Some(false)
     };
     let losses = ends.iter().flat_map(|effect| &effect.changes).filter(is_loss);
-    distinct(losses.map(|change| change.metric.key.to_owned()))
+    distinct(losses.map(|change| change.metric))
 }
 
 /// The level, of more than two, that is proven to serve the goal better than each other one; `None`
 /// without such a level. `effects` are the pairs of levels.
-pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[String]) -> Option<String> {
+pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[Metric]) -> Option<String> {
     let says = |effect: &SwitchEffect, better: bool| {
-        let mut of_goal = metrics.iter().filter_map(|metric| effect.change(metric)).peekable();
+        let mut of_goal = metrics.iter().filter_map(|metric| effect.change(*metric)).peekable();
         of_goal.peek().is_some() && of_goal.all(|change| change.is_better() == Some(better))
     };
     levels(effects).into_iter().find(|level| {

@@ -4,6 +4,7 @@ use crate::{ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffe
 use serde::Serialize;
 use stats::planning::Pilot;
 use study::Side;
+use study::metric::Metric;
 
 use crate::advice::advise::AdviceRequest;
 use crate::advice::command::HostCommand;
@@ -135,7 +136,7 @@ impl Recommendation {
             (Standing::Unknown(_), Some(why)) => Standing::Unknown(why.to_owned()),
             _ => standing,
         };
-        let is_of_goal = |change: &&MetricChange| metrics.iter().any(|metric| metric == change.metric.key);
+        let is_of_goal = |change: &&MetricChange| metrics.contains(&change.metric);
         let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
             effect.changes.iter().filter(is_of_goal).cloned().collect()
         };
@@ -180,9 +181,9 @@ impl Recommendation {
 
 /// The judgement among more than two levels: the winner against the next best level that has
 /// figures, or, without a winner, the pair that is furthest apart.
-fn among(effects: &[SwitchEffect], metrics: &[String], matters: f64) -> (Standing, Vec<SwitchEffect>) {
+fn among(effects: &[SwitchEffect], metrics: &[Metric], matters: f64) -> (Standing, Vec<SwitchEffect>) {
     let size = |effect: &SwitchEffect| {
-        let changes = metrics.iter().filter_map(|metric| effect.change(metric));
+        let changes = metrics.iter().filter_map(|metric| effect.change(*metric));
         changes.filter_map(|change| change.there.relative).map(f64::abs).fold(0.0, f64::max)
     };
     if let Some(level) = winner(effects, metrics) {

@@ -2,6 +2,7 @@
 
 use crate::{EffectMethod, MetricChange, distinct, grouped};
 use serde::Serialize;
+use study::metric::Metric;
 use study::{Kind, Side, Switch};
 
 use crate::advice::advise::WorkloadAdvice;
@@ -43,8 +44,8 @@ pub struct AdviceRow {
     /// Whether each change is a fair share: an average over states, which with all others on may
     /// differ.
     pub is_share: bool,
-    /// The metrics, by their keys, that are proven to lose in at least one case.
-    pub loses: Vec<String>,
+    /// The metrics that are proven to lose in at least one case.
+    pub loses: Vec<Metric>,
     /// The level of another factor that all cases in which it is proven have, and no other one: the
     /// name and the level.
     pub proven_with: Option<(String, String)>,

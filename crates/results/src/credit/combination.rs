@@ -6,6 +6,7 @@ use serde::Serialize;
 use stats::Observation;
 use stats::effects::Layout;
 use store::StoredStudy;
+use study::metric::Metric;
 use study::{Condition, Design, Kind, Plan};
 
 use crate::data::missing::why_without;
@@ -78,7 +79,7 @@ impl<'a> Combination<'a> {
     }
 
     /// The runs of its conditions, by position.
-    pub(super) fn observations(&self, stored: &StoredStudy, metric: &str) -> Vec<Observation> {
+    pub(super) fn observations(&self, stored: &StoredStudy, metric: Metric) -> Vec<Observation> {
         let place = |condition| self.conditions.iter().position(|one| *one == condition);
         let values = stored.values(metric);
         values
@@ -90,7 +91,7 @@ impl<'a> Combination<'a> {
 
     /// The positions whose state no run measured in a metric, with the names of the factors that
     /// are on, and why.
-    pub(super) fn missing(&self, stored: &StoredStudy, metric: &str) -> Vec<MissingState> {
+    pub(super) fn missing(&self, stored: &StoredStudy, metric: Metric) -> Vec<MissingState> {
         let measured: BTreeSet<usize> = stored.values(metric).map(|(condition, ..)| condition).collect();
         let missing = self.places().filter(|place| !measured.contains(&self.conditions[*place]));
         missing

@@ -71,7 +71,7 @@ impl Credit {
         stored: &StoredStudy,
         combination: &Combination,
         part: &CreditPart,
-        metric: &'static Metric,
+        metric: Metric,
     ) -> MetricChange {
         let (there, back) = match &part.back {
             None => {
@@ -91,7 +91,7 @@ impl Credit {
             }
         };
         let saturated = match part.ends {
-            Some([one, other]) => limits::set_from_outside(stored, metric.key, one, other),
+            Some([one, other]) => limits::set_from_outside(stored, metric, one, other),
             // A share is of the whole.
             None => self.saturated,
         };
@@ -106,16 +106,16 @@ impl Credit {
         combination: &Combination,
         factors: &[usize],
         is_on: impl Fn(usize) -> bool,
-        metric: &'static Metric,
+        metric: Metric,
     ) -> Option<MetricChange> {
         let off = combination.place(|one| !factors.contains(&one) && is_on(one))?;
         let on = combination.place(|one| factors.contains(&one) || is_on(one))?;
-        let runs = combination.observations(stored, metric.key);
+        let runs = combination.observations(stored, metric);
         let Ladder { total, back, .. } = ladder(&runs, &[off, on], self.level).ok()?;
         let (there, back) = (total.of_non_negative(), back.of_non_negative());
         let [before, after] = [off, on].map(|place| combination.base(place));
         let [one, other] = [off, on].map(|place| combination.conditions[place]);
-        let saturated = limits::set_from_outside(stored, metric.key, one, other);
+        let saturated = limits::set_from_outside(stored, metric, one, other);
         let ends =
             (ChangeEstimate::from_estimated(&there, &before), ChangeEstimate::from_estimated(&back, &after));
         Some(self.judged(&there, ends.0, ends.1, saturated, metric))
@@ -127,7 +127,7 @@ impl Credit {
         there: ChangeEstimate,
         back: ChangeEstimate,
         saturated: Option<&'static str>,
-        metric: &'static Metric,
+        metric: Metric,
     ) -> MetricChange {
         let outcome = match saturated {
             Some(limit) => ChangeOutcome::Saturated(limit.to_owned()),

@@ -15,7 +15,7 @@ use crate::switches::switch_effect::{ChangeEstimate, MetricChange};
 pub struct Interplay<'s> {
     stored: &'s StoredStudy,
     combination: Combination<'s>,
-    metric: &'static Metric,
+    metric: Metric,
     runs: Vec<Observation>,
     credit: Credit,
 }
@@ -41,12 +41,12 @@ impl<'s> Interplay<'s> {
     pub fn for_context(
         stored: &'s StoredStudy,
         context: usize,
-        metric: &'static Metric,
+        metric: Metric,
         level: f64,
     ) -> Option<Self> {
         let combination = Combination::from_plan(&stored.plan).into_iter().nth(context)?;
         let credit = Credit::for_combination(stored, &combination, metric, level)?;
-        let runs = combination.observations(stored, metric.key);
+        let runs = combination.observations(stored, metric);
         Some(Self { stored, combination, metric, runs, credit })
     }
 
@@ -97,7 +97,7 @@ impl<'s> Interplay<'s> {
         let first = condition(places.first()?);
         let mut limits = places
             .iter()
-            .map(|place| limits::set_from_outside(self.stored, self.metric.key, first, condition(place)));
+            .map(|place| limits::set_from_outside(self.stored, self.metric, first, condition(place)));
         limits.next()?.filter(|_| limits.all(|limit| limit.is_some()))
     }
 }

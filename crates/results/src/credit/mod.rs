@@ -9,7 +9,8 @@ mod sentences;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::{Design, DesignKind, Dropped, Kind, metric::Metric};
+use study::metric::{Instructions, Metric};
+use study::{Design, DesignKind, Dropped, Kind};
 
 use crate::data::exact::{self, RESOLUTION, UnequalCounts};
 use crate::data::limits;
@@ -56,8 +57,8 @@ pub struct Credit {
     pub workload: String,
     /// `family=ipv4 mtu=1500`; empty where the design's are the only factors.
     pub at: String,
-    /// The metric's key.
-    pub metric: &'static str,
+    /// The metric.
+    pub metric: Metric,
     /// The metric's unit.
     pub unit: &'static str,
     /// The confidence of each interval by itself, as a probability.
@@ -106,7 +107,7 @@ impl Credits {
     /// `None` for a study without a design. `metric` `None`: the rate and CPU per unit of work.
     pub(crate) fn from_stored(
         stored: &StoredStudy,
-        metric: Option<&'static Metric>,
+        metric: Option<Metric>,
         level: f64,
     ) -> Option<Self> {
         let design = stored.plan.design.as_ref()?;
@@ -143,11 +144,10 @@ fn unreachable(design: &Design) -> Vec<UnreachableState> {
 }
 
 /// The metrics of credit; in exact mode the instructions per unit of work.
-fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
+fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
     if exact {
-        let per = kind.counted_work();
-        let keys = ["", "user_", "kernel_", "softirq_"].map(|part| format!("{part}instructions_{per}"));
-        return keys.iter().filter_map(|key| study::metric::find(key)).collect();
+        let Instructions { all, user, kernel, softirq } = kind.counted_work().instructions;
+        return vec![all, user, kernel, softirq];
     }
     rate_and_costs(kind)
 }
@@ -157,27 +157,27 @@ impl Credit {
     fn for_combination(
         stored: &StoredStudy,
         combination: &Combination,
-        metric: &'static Metric,
+        metric: Metric,
         level: f64,
     ) -> Option<Self> {
-        let runs = combination.observations(stored, metric.key);
+        let runs = combination.observations(stored, metric);
         if runs.is_empty() {
             return None;
         }
-        let missing = combination.missing(stored, metric.key);
+        let missing = combination.missing(stored, metric);
         let whole = combined_gain(combination, &runs, level);
-        let outside = |[one, other]: [usize; 2]| limits::set_from_outside(stored, metric.key, one, other);
+        let outside = |[one, other]: [usize; 2]| limits::set_from_outside(stored, metric, one, other);
         let exact = stored.plan.exact && exact::is_count(metric);
         let label = |place: usize| stored.plan.conditions[combination.conditions[place]].label.to_string();
         let mut credit = Self {
             workload: combination.workload.to_owned(),
             at: combination.at.clone(),
-            metric: metric.key,
+            metric,
             unit: metric.unit,
             level,
             exact,
             mean: stats::mean(&runs.iter().map(|run| run.value).collect::<Vec<_>>()),
-            unlike: if exact { exact::unlike(&runs, metric.key, label) } else { Vec::new() },
+            unlike: if exact { exact::unlike(&runs, metric, label) } else { Vec::new() },
             whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
             saturated: whole.as_ref().and_then(|whole| outside(whole.ends)),
             whole,
@@ -234,18 +234,17 @@ fn unknown(
 }
 
 /// The remark where only some of the states were limited from outside: averages over them hide it.
-fn limited_states(stored: &StoredStudy, combination: &Combination, metric: &Metric) -> Option<String> {
+fn limited_states(stored: &StoredStudy, combination: &Combination, metric: Metric) -> Option<String> {
     let limits: Vec<&str> = combination
         .conditions
         .iter()
-        .filter_map(|condition| limits::set_from_outside(stored, metric.key, *condition, *condition))
+        .filter_map(|condition| limits::set_from_outside(stored, metric, *condition, *condition))
         .collect();
     let (count, of) = (limits.len(), combination.conditions.len());
     let limit = limits.first()?;
     (count > 0).then(|| {
         format!(
-            "{count} of {of} states ran at the limit of {limit}: it sets {} there, not the offloads; their gain shows in the CPU per unit of work",
-            metric.key
+            "{count} of {of} states ran at the limit of {limit}: it sets {metric} there, not the offloads; their gain shows in the CPU per unit of work"
         )
     })
 }

@@ -10,7 +10,7 @@ use crate::words::phrases::{listed, metric_words};
 impl Credit {
     /// The credit in sentences without full stops, the whole first.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let metric = metric_words(self.metric);
+        let metric = metric_words(&self.metric.into());
         let mut sentences = Vec::new();
         if let Some(limit) = &self.saturated {
             sentences.push(format!(

@@ -3,8 +3,9 @@
 
 use serde::Serialize;
 use store::Metrics;
-use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
+use study::{Condition, Direction, Effective, Family, Nic, Settled, Side, metric};
 
+use crate::words::lists::grouped;
 use crate::words::number::{counted, figure};
 
 // Up to this ratio nothing was merged: a few segments are retransmitted, or arrive with others.
@@ -75,40 +76,32 @@ pub struct Contradiction {
 /// flags of a switch stands for all, with the number of the others.
 #[must_use]
 pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
-    let mut kinds: Vec<(&Contradiction, String, usize)> = Vec::new();
-    for (label, acted) in all {
-        for (one, flag) in acted.contradictions.iter().zip(acted.flags(label)) {
-            match kinds
-                .iter_mut()
-                .find(|(first, ..)| (first.offload, first.is_on) == (one.offload, one.is_on))
-            {
-                Some((_, _, others)) => *others += 1,
-                None => kinds.push((one, flag, 0)),
-            }
-        }
-    }
-    let told = |(_, flag, others): (_, String, usize)| match others {
-        0 => flag,
-        others => format!("{flag}; the same in {}", counted(others, "other condition")),
+    let flags = all.flat_map(|(label, acted)| {
+        let kinds = acted.contradictions.iter().map(|one| (one.offload, one.is_on));
+        kinds.zip(acted.flags(label)).collect::<Vec<_>>()
+    });
+    let told = |(_, flags): (_, Vec<String>)| match flags.len() - 1 {
+        0 => flags[0].clone(),
+        others => format!("{}; the same in {}", flags[0], counted(others, "other condition")),
     };
-    kinds.into_iter().map(told).collect()
+    grouped(flags).into_iter().map(told).collect()
 }
 
 impl ActedOffloads {
-    /// From the means of a condition's metrics.
     pub(crate) fn for_condition(
         condition: &Condition,
         effective: Option<&Effective>,
         means: &Metrics,
     ) -> Self {
-        let mean = |key: &str| means.get(key).copied();
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.
-        let arrived = mean("receiver.underlay_packets").or_else(|| mean("receiver.wire_packets"));
-        let batches = mean("receiver.segments").filter(|batches| is_tcp && *batches > 0.0);
+        let arrived = means
+            .get(metric::UNDERLAY_PACKETS.receiver)
+            .or_else(|| means.get(metric::WIRE_PACKETS.receiver));
+        let batches = means.get(metric::SEGMENTS.receiver).filter(|batches| is_tcp && *batches > 0.0);
         let mut acted = Self {
-            segments_per_buffer: mean("transmitter.segments_per_wire_packet"),
-            segments_per_underlay_packet: mean("transmitter.segments_per_underlay_packet"),
+            segments_per_buffer: means.get(metric::SEGMENTS_PER_WIRE_PACKET.transmitter),
+            segments_per_underlay_packet: means.get(metric::SEGMENTS_PER_UNDERLAY_PACKET.transmitter),
             packets_per_batch: arrived.zip(batches).map(|(packets, batches)| packets / batches),
             checksum: effective.map(|effective| checksum(condition, &effective.transmitter)),
             contradictions: Vec::new(),
@@ -118,8 +111,9 @@ impl ActedOffloads {
             effective.filter(|_| is_tcp && condition.workload.traffic.kind.is_stream() && flows_forward)
         {
             acted.contradictions.extend(acted.cutting(condition, &effective.transmitter));
-            let size =
-                mean("receiver.bytes_per_underlay_packet").or_else(|| mean("receiver.bytes_per_wire_packet"));
+            let size = means
+                .get(metric::BYTES_PER_UNDERLAY_PACKET.receiver)
+                .or_else(|| means.get(metric::BYTES_PER_WIRE_PACKET.receiver));
             if let (Some(receiver), Some(size)) = (&effective.receiver, size) {
                 let mtu = effective.underlay.as_ref().map_or(receiver.mtu, |both| both.receiver.mtu);
                 acted.contradictions.extend(acted.merging(receiver, size <= f64::from(mtu) + HEADER));

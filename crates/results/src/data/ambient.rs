@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use store::StoredStudy;
 
+use crate::words::lists::distinct;
+
 // The sysctls, each with its default; with several, those of successive kernels.
 const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.core.busy_poll", &["0"]),
@@ -32,7 +34,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
         for (name, defaults) in SYSCTLS {
             let [transmitter, receiver] =
                 hosts.map(|host| setting(&host?.sysctls, host?.machine.memory, name, defaults));
-            push(&mut lines, line(name, defaults[defaults.len() - 1], transmitter, receiver));
+            lines.push(line(name, defaults[defaults.len() - 1], transmitter, receiver));
         }
         // Of interfaces; 0 by default. (Receive steering is netassay's own, and recorded.)
         let interfaces = hosts.map(|host| host.map(|host| host.interfaces.values().flatten()));
@@ -41,10 +43,10 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
         for (name, found) in [("gro_flush_timeout", flush), ("napi_defer_hard_irqs", defer)] {
             let of_host = |value: u64| HostSetting { value: value.to_string(), usual: value == 0 };
             let [transmitter, receiver] = found.map(|value| value.map(of_host));
-            push(&mut lines, line(name, "0", transmitter, receiver));
+            lines.push(line(name, "0", transmitter, receiver));
         }
     }
-    lines
+    distinct(lines.into_iter().flatten())
 }
 
 /// The value on a host.
@@ -97,10 +99,6 @@ fn line(
         }
         _ => None,
     }
-}
-
-fn push(lines: &mut Vec<String>, line: Option<String>) {
-    lines.extend(line.filter(|line| !lines.contains(line)));
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use stats::{Margin, Ratio, Verdict};
 
 use crate::data::comparison_group::ComparisonGroup;
 use crate::data::comparison_row::ComparisonRow;
+use crate::words::lists::grouped;
 use crate::words::number::{counted, figure, percent, plain, range, times};
 use crate::words::phrases::{is, listed, words};
 
@@ -22,13 +23,8 @@ impl ComparisonGroup {
     #[must_use]
     pub fn answer_remarks(&self) -> Vec<String> {
         // A run of the baseline affects all its comparisons.
-        let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (row, remark) in self.rows.iter().flat_map(|row| row.remarks.iter().map(move |one| (row, one))) {
-            match remarks.iter_mut().find(|(known, _)| known == remark) {
-                Some((_, labels)) => labels.push(&row.label),
-                None => remarks.push((remark, vec![&row.label])),
-            }
-        }
+        let remarks = self.rows.iter().flat_map(|row| row.remarks.iter().map(move |one| (one, row.label.as_str())));
+        let remarks = grouped(remarks);
         let whose = |labels: &[&str]| match labels {
             [one, others @ ..] if others.len() > 1 => format!("{one} and {} others", others.len()),
             labels => listed(labels),
@@ -57,8 +53,8 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     let mut equivalent: Vec<String> = Vec::new();
     let mut equal: Vec<&str> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
-    let mut unknown: Vec<(&str, Vec<&str>)> = Vec::new();
-    let unit = plain(&group.unit);
+    let mut unknown: Vec<(&str, &str)> = Vec::new();
+    let unit = plain(group.metric.unit());
     for row in rows {
         let comparison = &row.comparison;
         if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
@@ -66,10 +62,7 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
             continue;
         }
         if let Some(gap) = comparison.gap {
-            match unknown.iter_mut().find(|(known, _)| *known == gap.as_str()) {
-                Some((_, labels)) => labels.push(&row.label),
-                None => unknown.push((gap.as_str(), vec![&row.label])),
-            }
+            unknown.push((gap.as_str(), row.label.as_str()));
             continue;
         }
         if comparison.is_equal() {
@@ -131,9 +124,9 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     }
     if !unknown.is_empty() {
         let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };
-        let unknown = unknown.iter().map(|(gap, labels)| {
+        let unknown = grouped(unknown).into_iter().map(|(gap, labels)| {
             let each = if labels.len() > 1 { "each: " } else { "" };
-            format!("{} ({each}{gap})", whom(labels, rows.len()))
+            format!("{} ({each}{gap})", whom(&labels, rows.len()))
         });
         parts.push(format!("{subject} is proven for {}", listed(&unknown.collect::<Vec<_>>())));
     }

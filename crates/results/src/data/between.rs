@@ -12,6 +12,7 @@ use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact::UnequalCounts;
 use crate::data::matched_conditions::{self, MatchedConditions};
+use crate::data::metric::ComparedMetric;
 use crate::data::pairs::pairs;
 use crate::data::shortfall::{may_have_stopped, shortfall};
 use crate::data::study_ref::StudyRef;
@@ -123,7 +124,6 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
     method
 }
 
-/// Notes on one of the studies.
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
     shortfall(row, plan).into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
@@ -132,8 +132,8 @@ fn notes(outline: &Outline) -> Vec<String> {
 /// One metric in JSON.
 #[derive(Serialize)]
 struct JudgedMetric<'a> {
-    metric: &'a str,
-    unit: &'a str,
+    #[serde(flatten)]
+    metric: &'a ComparedMetric,
     better: Option<Better>,
     truth: Option<&'a str>,
     resolution: Option<f64>,
@@ -144,7 +144,6 @@ struct JudgedMetric<'a> {
 fn judged<S: Serializer>(groups: &[ComparisonGroup], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(groups.iter().map(|group| JudgedMetric {
         metric: &group.metric,
-        unit: &group.unit,
         better: group.better,
         truth: group.truth,
         resolution: group.resolution,

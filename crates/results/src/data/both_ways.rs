@@ -40,8 +40,8 @@ pub struct WaysComparison {
     pub condition: String,
     /// The label of the one that it is compared with.
     pub baseline: String,
-    /// The key of the metric.
-    pub metric: &'static str,
+    /// The metric.
+    pub metric: Metric,
     /// Whether both ways agree.
     pub verdict: WaysOutcome,
     /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
@@ -97,7 +97,7 @@ impl BothWays {
         }
         let runs: Vec<Vec<EitherWay>> = pairs.iter().map(|pair| pair.runs(stored)).collect();
         if runs.iter().all(Vec::is_empty) {
-            let metric = pairs[0].metric.key.to_owned();
+            let metric = pairs[0].metric.to_string();
             return Err(Error::NothingRecorded { study: id, metric, hint: hint(stored, 0) });
         }
         let compared = |((pair, runs), agreement): ((&MeasuredPair, &Vec<EitherWay>), Option<Agreement>)| {
@@ -105,7 +105,7 @@ impl BothWays {
             WaysComparison {
                 condition: label(pair.condition),
                 baseline: label(pair.baseline),
-                metric: pair.metric.key,
+                metric: pair.metric,
                 verdict: match agreement {
                     Some(found) if found.agree => WaysOutcome::Agree,
                     Some(_) => WaysOutcome::Disagree,
@@ -144,7 +144,7 @@ impl BothWays {
 struct MeasuredPair {
     condition: usize,
     baseline: usize,
-    metric: &'static Metric,
+    metric: Metric,
 }
 
 impl MeasuredPair {
@@ -157,7 +157,7 @@ impl MeasuredPair {
                 boot: run.boot,
                 second: run.detail.turns().is_none(),
                 of_condition: run.condition == self.condition,
-                value: *run.metrics.get(self.metric.key)?,
+                value: run.metrics.get(self.metric)?,
             })
         })
         .collect()

@@ -20,6 +20,7 @@ use crate::data::study_ref::StudyRef;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, condition, own_targets, rebase};
 use crate::data::truth;
+use crate::words::lists::distinct;
 
 /// Conditions beside their baselines, in some metrics.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ pub struct GateCase {
     /// The name of its baseline.
     pub against: String,
     /// The metric.
-    pub metric: &'static Metric,
+    pub metric: Metric,
     /// Both sides' runs; else why one side has none.
     measured: Result<Subject, String>,
 }
@@ -87,13 +88,13 @@ impl GateCases {
     /// # Errors
     /// [`Error::NotComparable`] for what cannot be compared, or a metric that no condition of both
     /// has; [`Error::NothingRecorded`] for a metric that was not measured in both.
-    pub fn between(baseline: &Outline, study: &Outline, metrics: &[&'static Metric]) -> Result<Self, Error> {
+    pub fn between(baseline: &Outline, study: &Outline, metrics: &[Metric]) -> Result<Self, Error> {
         let matched = MatchedConditions::between(baseline, study)?;
         let mut all = Vec::new();
         let mut notes = Vec::new();
-        for metric in metrics {
+        for &metric in metrics {
             let request = ComparisonRequest {
-                metric: Some(metric.key.to_owned()),
+                metric: Some(metric),
                 correction: Correction::None,
                 ..ComparisonRequest::default()
             };
@@ -109,14 +110,14 @@ impl GateCases {
                 return Err(Error::not_comparable(baseline, study, why));
             }
             let mut measured = pairs(baseline, study, &matched, &request)?;
-            add_notes(&mut notes, measured.iter().map(|(_, subject)| subject));
+            notes.extend(measured.iter().flat_map(|(_, subject)| subject.notes.iter().cloned()));
             for (before, after) in both {
                 let place = measured.iter().position(|(pair, _)| *pair == (before, after));
                 let condition = &study.plan.conditions[after];
                 let against = format!("study {}", baseline.row.id);
                 let measured = place.map(|place| measured.swap_remove(place).1).ok_or_else(|| {
                     let is_in = |of: &&Outline, index| {
-                        of.values.get(metric.key).is_some_and(|all| all.iter().any(|(one, ..)| *one == index))
+                        of.values.get(&metric).is_some_and(|all| all.iter().any(|(one, ..)| *one == index))
                     };
                     let lacking = if is_in(&study, after) { baseline } else { study };
                     format!("study {} has no value of it", lacking.row.id)
@@ -144,7 +145,7 @@ impl GateCases {
             all,
             lacks,
             differences,
-            notes,
+            notes: distinct(notes),
             truth: truth::note(&study.plan, &study.environments),
         })
     }
@@ -157,11 +158,11 @@ impl GateCases {
     /// # Errors
     /// [`Error::UnknownCondition`], [`Error::NothingToJudge`] for a metric that no such condition
     /// has, [`Error::NothingRecorded`] for one that was not measured.
-    pub fn within(stored: &StoredStudy, word: &str, metrics: &[&'static Metric]) -> Result<Self, Error> {
+    pub fn within(stored: &StoredStudy, word: &str, metrics: &[Metric]) -> Result<Self, Error> {
         let beside = beside(stored, word)?;
         let mut all: Vec<GateCase> = Vec::new();
         let mut notes: Vec<String> = kept_in_stored(stored).into_iter().collect();
-        for metric in metrics {
+        for &metric in metrics {
             let first = all.len();
             for (baseline, index) in &beside {
                 if !offers(&stored.plan, *index, metric) || !offers(&stored.plan, *baseline, metric) {
@@ -169,7 +170,7 @@ impl GateCases {
                 }
                 let condition = &stored.plan.conditions[*index];
                 let measured = subject(stored, (*baseline, *index), metric)?;
-                add_notes(&mut notes, measured.iter());
+                notes.extend(measured.iter().flat_map(|subject| subject.notes.iter().cloned()));
                 all.push(GateCase::new(condition, stored.label(*baseline), metric, measured));
             }
             let study = stored.row.id.0;
@@ -180,7 +181,7 @@ impl GateCases {
                 all[first..].iter().map(|case| case.why_unmeasured()).collect::<Option<Vec<_>>>()
             {
                 let hint = why.first().copied().unwrap_or_default().to_owned();
-                return Err(Error::NothingRecorded { study, metric: metric.key.to_owned(), hint });
+                return Err(Error::NothingRecorded { study, metric: metric.to_string(), hint });
             }
         }
         Ok(Self {
@@ -189,7 +190,7 @@ impl GateCases {
             all,
             lacks: shortfall(&stored.row, &stored.plan).into_iter().collect(),
             differences: Vec::new(),
-            notes,
+            notes: distinct(notes),
             truth: truth::truth(stored),
         })
     }
@@ -199,7 +200,7 @@ impl GateCase {
     fn new(
         condition: &Condition,
         against: String,
-        metric: &'static Metric,
+        metric: Metric,
         measured: Result<Subject, String>,
     ) -> Self {
         Self { label: condition.label.to_string(), slug: condition.slug.clone(), against, metric, measured }
@@ -234,17 +235,8 @@ impl GateCase {
     }
 }
 
-/// Adds the notes of these subjects, each once.
-fn add_notes<'s>(notes: &mut Vec<String>, subjects: impl Iterator<Item = &'s Subject>) {
-    for note in subjects.flat_map(|subject| &subject.notes) {
-        if !notes.contains(note) {
-            notes.push(note.clone());
-        }
-    }
-}
-
 /// Whether runs of a condition yield a metric.
-fn offers(plan: &Plan, index: usize, metric: &Metric) -> bool {
+fn offers(plan: &Plan, index: usize, metric: Metric) -> bool {
     let condition = &plan.conditions[index];
     condition.workload.traffic.produces(metric)
         && metric.needs.is_met(condition.boot.scenario, plan.exact)
@@ -252,14 +244,13 @@ fn offers(plan: &Plan, index: usize, metric: &Metric) -> bool {
 }
 
 /// The reason why no condition yields a metric.
-fn without(plan: &Plan, metric: &Metric) -> String {
-    let key = metric.key;
+fn without(plan: &Plan, metric: Metric) -> String {
     match (plan.exact, metric.needs) {
         (true, needs) if needs != MetricNeeds::Exact => {
-            format!("it counts instructions, and {key} is none of the counts of exact mode")
+            format!("it counts instructions, and {metric} is none of the counts of exact mode")
         }
-        (false, MetricNeeds::Exact) => format!("{key} is counted in exact mode only (exact = true)"),
-        _ => format!("no condition that is compared gives {key}"),
+        (false, MetricNeeds::Exact) => format!("{metric} is counted in exact mode only (exact = true)"),
+        _ => format!("no condition that is compared gives {metric}"),
     }
 }
 
@@ -267,11 +258,11 @@ fn without(plan: &Plan, metric: &Metric) -> String {
 fn subject(
     stored: &StoredStudy,
     (baseline, index): (usize, usize),
-    metric: &'static Metric,
+    metric: Metric,
 ) -> Result<Result<Subject, String>, Error> {
-    let is_measured = |one: usize| stored.values(metric.key).any(|(condition, ..)| condition == one);
+    let is_measured = |one: usize| stored.values(metric).any(|(condition, ..)| condition == one);
     if let Some(lacking) = [index, baseline].into_iter().find(|one| !is_measured(*one)) {
-        let why = why_without(stored, lacking, metric.key);
+        let why = why_without(stored, lacking, metric);
         return Ok(Err(format!("{}: {why}", stored.label(lacking))));
     }
     let workload = stored.plan.conditions[index].workload.name.clone();

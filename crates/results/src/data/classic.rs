@@ -3,6 +3,7 @@
 use ministat::{Level, MAX_SETS, Set};
 use serde::Serialize;
 use store::StoredStudy;
+use study::metric::Metric;
 
 use crate::data::error::Error;
 use crate::data::target::{ComparisonRequest, targets};
@@ -21,8 +22,8 @@ pub struct ClassicTest {
 /// The classic test of one comparison.
 #[derive(Debug, Serialize)]
 pub struct ClassicGroup {
-    /// The metric's key.
-    pub metric: &'static str,
+    /// The metric.
+    pub metric: Metric,
     /// Its unit.
     pub unit: &'static str,
     /// Names and values of the sets, the baseline first.
@@ -44,7 +45,7 @@ impl ClassicTest {
         let mut groups = Vec::new();
         for target in targets(stored, request)? {
             let set = |index: usize| {
-                let values = stored.values(target.metric.key).filter(|(condition, ..)| *condition == index);
+                let values = stored.values(target.metric).filter(|(condition, ..)| *condition == index);
                 let values: Vec<f64> = values.map(|(.., value)| value).collect();
                 Set::new(&stored.plan.conditions[index].slug, values.clone()).map(|set| (set, values))
             };
@@ -63,7 +64,7 @@ impl ClassicTest {
                 text.push_str(&ministat::report(&sets, level)?);
             }
             groups.push(ClassicGroup {
-                metric: target.metric.key,
+                metric: target.metric,
                 unit: target.metric.unit,
                 sets: named,
                 text,

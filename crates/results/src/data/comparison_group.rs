@@ -13,6 +13,7 @@ use crate::data::error::Error;
 use crate::data::exact::UnequalCounts;
 use crate::data::limits::ConditionLimit;
 use crate::data::method;
+use crate::data::metric::ComparedMetric;
 use crate::data::subject::{BootNames, Subject};
 use crate::words::name_text;
 use crate::words::number::{figure, plain};
@@ -22,10 +23,9 @@ use crate::words::number::{figure, plain};
 pub struct ComparisonGroup {
     /// The name of the workload.
     pub workload: String,
-    /// The metric's key.
-    pub metric: String,
-    /// The metric's unit, as the vocabulary has it.
-    pub unit: String,
+    /// The metric.
+    #[serde(flatten)]
+    pub metric: ComparedMetric,
     /// The better direction; `None` if unknown.
     pub better: Option<Better>,
     /// The condition that the others are compared with; `None` for all pairs.
@@ -100,7 +100,7 @@ impl ComparisonGroup {
                 _ => None,
             };
             ComparisonRow {
-                sentence: comparison.sentence(&named, plain(&subject.unit), quality),
+                sentence: comparison.sentence(&named, plain(subject.metric.unit()), quality),
                 label: name,
                 is_without: subject.without.contains(&comparison.condition),
                 quality,
@@ -113,7 +113,6 @@ impl ComparisonGroup {
         Ok(ComparisonGroup {
             workload: subject.name.clone(),
             metric: subject.metric.clone(),
-            unit: subject.unit.clone(),
             better: subject.quality.map(|quality| quality.better),
             level: analysis.level,
             design: analysis.design,

@@ -8,7 +8,6 @@ use crate::data::comparison_group::ComparisonGroup;
 use crate::data::disturbed::kept_in_stored;
 use crate::data::error::Error;
 use crate::data::limits::ConditionLimit;
-use crate::data::metric::known;
 use crate::data::missing::MissingRuns;
 use crate::data::stored::subjects;
 use crate::data::subject::{Subject, answer};
@@ -49,8 +48,7 @@ impl Comparisons {
         for one in comparisons.groups.iter_mut().flat_map(|group| &mut group.conditions) {
             one.limit = ConditionLimit::for_condition(stored, one.estimate.condition);
         }
-        let metric = request.metric.as_deref().map(known).transpose()?;
-        let credit = Credits::from_stored(stored, metric, request.confidence);
+        let credit = Credits::from_stored(stored, request.metric, request.confidence);
         let (missing, disturbed) = (MissingRuns::from_stored(stored), kept_in_stored(stored));
         Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
     }
@@ -72,7 +70,6 @@ impl Comparisons {
     }
 }
 
-/// Answers all questions together.
 pub(crate) fn groups(subjects: &mut [Subject]) -> Result<Vec<ComparisonGroup>, Error> {
     let analyses = answer(subjects)?;
     subjects

@@ -1,38 +1,26 @@
 //! The congestion control of the runs, as their sockets read it back.
 
 use store::StoredStudy;
+use study::{Condition, CongestionControl};
 
-use study::CongestionControl;
+use crate::words::lists::{distinct, grouped};
 
 // The algorithms whose rate the window alone sets. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
 pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
-    let mut found: Vec<(String, Vec<usize>)> = Vec::new();
-    let mut add = |name: &str, condition: usize| match found.iter_mut().find(|(known, _)| known == name) {
-        Some((_, members)) if members.contains(&condition) => {}
-        Some((_, members)) => members.push(condition),
-        None => found.push((name.to_owned(), vec![condition])),
+    let tcp = stored.plan.conditions.iter().enumerate().filter(|(_, one)| one.workload.traffic.kind.is_tcp());
+    let of_condition = |(index, condition): (usize, &Condition)| {
+        let runs = stored.measurements_of(index);
+        let sockets = runs.flat_map(|run| run.detail.applied()).filter_map(|socket| socket.tcp.as_ref());
+        let mut names = distinct(sockets.map(|tcp| tcp.congestion_control.as_str()));
+        if names.is_empty() {
+            names = distinct(older(stored, &condition.workload.traffic.congestion_control));
+        }
+        names.into_iter().map(|name| (name.to_owned(), index)).collect::<Vec<_>>()
     };
-    for (index, condition) in stored.plan.conditions.iter().enumerate() {
-        if !condition.workload.traffic.kind.is_tcp() {
-            continue;
-        }
-        let mut told = false;
-        for run in stored.measurements().filter(|run| run.condition == index) {
-            for tcp in run.detail.applied().filter_map(|socket| socket.tcp.as_ref()) {
-                told = true;
-                add(&tcp.congestion_control, index);
-            }
-        }
-        if !told {
-            older(stored, &condition.workload.traffic.congestion_control)
-                .into_iter()
-                .for_each(|name| add(name, index));
-        }
-    }
-    found
+    grouped(tcp.flat_map(of_condition))
 }
 
 /// The algorithms of the plan, or the transmitters' default, for runs that do not tell their own.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::Environment;
 use serde::Serialize;
 use store::Outline;
-use study::metric::Metric;
+use study::metric::{self, Metric};
 use study::{BootKind, Plan};
 
 use crate::data::leaves::{leaves, visit_leaves};
@@ -75,20 +75,25 @@ const TOLD: usize = 3;
 /// the traffic. `None` if one build did, or if its work is no part of the metric.
 pub(crate) fn of_builds<'e>(
     environments: impl IntoIterator<Item = &'e Environment>,
-    metric: &Metric,
+    metric: Metric,
 ) -> Option<String> {
     let hosts = environments.into_iter().flat_map(|both| both.receiver.iter().chain([&both.transmitter]));
     let builds: BTreeSet<&str> = hosts.map(|host| host.netassay.as_str()).collect();
     let named: Vec<&str> = builds.iter().copied().take(TOLD).collect();
     let more = builds.len() - named.len();
     let more = if more > 0 { format!("; {more} more") } else { String::new() };
-    let kernel = study::metric::find(&format!("kernel_{}", metric.key));
-    let remedy = kernel.map_or_else(String::new, |kernel| format!(", {} does not", kernel.key));
+    let counts = [
+        metric::INSTRUCTIONS_BYTE,
+        metric::INSTRUCTIONS_PACKET,
+        metric::INSTRUCTIONS_TRANSACTION,
+        metric::INSTRUCTIONS_CALL,
+    ];
+    let counted = counts.iter().find(|count| count.all == metric);
+    let remedy = counted.map_or_else(String::new, |count| format!(", {} does not", count.kernel));
     (builds.len() > 1 && metric.includes_programs()).then(|| {
         format!(
-            "different builds of netassay made the traffic ({}{more}): {} includes the work of its own loops{remedy}",
-            named.join("; "),
-            metric.key
+            "different builds of netassay made the traffic ({}{more}): {metric} includes the work of its own loops{remedy}",
+            named.join("; ")
         )
     })
 }

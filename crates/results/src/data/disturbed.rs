@@ -36,11 +36,9 @@ pub struct DisturbedRuns {
     pub runs: usize,
     /// The number of planned runs that have no undisturbed try, and so no value.
     pub left: usize,
-    /// Each of them, in the order of measurement.
     each: Vec<DisturbedRun>,
 }
 
-/// One disturbed run.
 #[derive(Debug, Serialize)]
 struct DisturbedRun {
     condition: String,

@@ -7,6 +7,7 @@ use stats::Observation;
 use study::metric::{Metric, MetricNeeds};
 use study::{Copies, Plan};
 
+use crate::words::lists::distinct;
 use crate::words::number::{figure, percent};
 use crate::words::phrases::{listed, words};
 
@@ -49,8 +50,7 @@ pub(crate) fn way(copies: Copies) -> &'static str {
     }
 }
 
-/// Does the metric count instructions?
-pub(crate) fn is_count(metric: &Metric) -> bool {
+pub(crate) fn is_count(metric: Metric) -> bool {
     metric.needs == MetricNeeds::Exact
 }
 
@@ -60,7 +60,7 @@ pub struct UnequalCounts {
     #[serde(skip)]
     pub(crate) condition: usize,
     label: String,
-    metric: String,
+    metric: Metric,
     /// The lowest count, and the highest.
     counts: (f64, f64),
     /// Each count as the page shows it, with its boots.
@@ -68,7 +68,6 @@ pub struct UnequalCounts {
 }
 
 impl UnequalCounts {
-    /// In words, without a full stop.
     fn sentence(&self) -> String {
         let (low, high) = self.counts;
         let share = percent(100.0 * (high - low) / low.abs());
@@ -80,7 +79,7 @@ impl UnequalCounts {
             self.by_boot.iter().map(|(count, of)| format!("{count} in {}", boots(of))).collect();
         format!(
             "{} of {} do not repeat: {}, {share} % apart, more than {RESOLUTION} %. Something differs between these boots, so comparisons with them have no verdict",
-            words(&self.metric),
+            words(&self.metric.into()),
             self.label,
             by_boot.join(", ")
         )
@@ -89,20 +88,14 @@ impl UnequalCounts {
 
 /// Sentences on counts that do not repeat, to be read before all verdicts; empty if all do.
 pub fn no_verdicts<'g>(unlike: impl IntoIterator<Item = &'g UnequalCounts>) -> Vec<String> {
-    let mut sentences: Vec<String> = Vec::new();
-    for sentence in unlike.into_iter().map(|unlike| format!("No verdict: {}.", unlike.sentence())) {
-        // Several comparisons may use one condition.
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
-    sentences
+    // Several comparisons may use one condition.
+    distinct(unlike.into_iter().map(|unlike| format!("No verdict: {}.", unlike.sentence())))
 }
 
 /// The conditions whose counts of this metric do not repeat. `label` names one.
 pub(crate) fn unlike(
     runs: &[Observation],
-    metric: &str,
+    metric: Metric,
     label: impl Fn(usize) -> String,
 ) -> Vec<UnequalCounts> {
     let conditions: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
@@ -115,7 +108,7 @@ pub(crate) fn unlike(
         is_unlike.then(|| UnequalCounts {
             condition,
             label: label(condition),
-            metric: metric.to_owned(),
+            metric,
             counts: (low, high),
             by_boot: by_boot(&runs),
         })

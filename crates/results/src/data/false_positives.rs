@@ -12,7 +12,8 @@ use store::StoredStudy;
 use crate::data::error::Error;
 use crate::data::missing::hint;
 use crate::words::phrases::levels_without;
-use study::{Plan, metric::Metric};
+use study::metric::{self, Metric};
+use study::{Plan, Side};
 
 // The runs of each condition that every method takes: ministat's needs three.
 const FEWEST: usize = 3;
@@ -64,8 +65,8 @@ pub struct FalsePositives {
 /// The false-positive rates in a metric.
 #[derive(Debug, Serialize)]
 pub struct MetricRates {
-    /// The metric's key.
-    pub metric: &'static str,
+    /// The metric.
+    pub metric: Metric,
     /// Its unit.
     pub unit: &'static str,
     /// The rate of each method.
@@ -109,7 +110,7 @@ impl FalsePositives {
         let metrics = metrics(&stored.plan);
         let rates = metrics
             .iter()
-            .map(|metric| rates(stored, metric, boots))
+            .map(|metric| rates(stored, *metric, boots))
             .collect::<Result<Vec<Option<MetricRates>>, Error>>()?;
         let metrics: Vec<MetricRates> = rates.into_iter().flatten().collect();
         let Some(first) = metrics.first() else {
@@ -119,7 +120,7 @@ impl FalsePositives {
             } else {
                 hint(stored, 0)
             };
-            let metric = one.workload.traffic.kind.primary_metric().key.to_owned();
+            let metric = one.workload.traffic.kind.primary_metric().to_string();
             return Err(Error::NothingRecorded { study: stored.row.id.0, metric, hint });
         };
         Ok(Self {
@@ -134,20 +135,20 @@ impl FalsePositives {
 }
 
 /// The metrics to judge: the workload's main one, then the costs.
-fn metrics(plan: &Plan) -> Vec<&'static Metric> {
+fn metrics(plan: &Plan) -> Vec<Metric> {
     let kind = plan.conditions[0].workload.traffic.kind;
-    let costs = ["service_demand_byte", "service_demand_transaction"];
-    let costs =
-        ["transmitter", "receiver"].iter().flat_map(|side| costs.map(|cost| format!("{side}.{cost}")));
-    let keys = std::iter::once(kind.primary_metric().key.to_owned())
-        .chain(["latency_p50".to_owned(), "latency_p99".to_owned()])
-        .chain(costs);
-    keys.filter_map(|key| study::metric::find(&key)).filter(|metric| kind.produces(metric)).collect()
+    let costs = [metric::SERVICE_DEMAND_BYTE, metric::SERVICE_DEMAND_TRANSACTION];
+    let costs = Side::BOTH.into_iter().flat_map(|side| costs.map(|cost| cost[side]));
+    [kind.primary_metric(), metric::LATENCY_P50, metric::LATENCY_P99]
+        .into_iter()
+        .chain(costs)
+        .filter(|metric| kind.produces(*metric))
+        .collect()
 }
 
-fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Option<MetricRates>, Error> {
+fn rates(stored: &StoredStudy, metric: Metric, boots: u32) -> Result<Option<MetricRates>, Error> {
     let all: Vec<Observation> = stored
-        .values(metric.key)
+        .values(metric)
         .map(|(condition, boot, value)| Observation { condition, boot, value })
         .collect();
     let measured = |condition: usize| -> BTreeSet<u32> {
@@ -163,8 +164,8 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
         let runs = |condition| experiment.iter().filter(|run| run.condition == condition).count();
         (0..2).all(|condition| runs(condition) >= FEWEST)
     };
-    let main = stored.plan.conditions[0].workload.traffic.kind.primary_metric().key;
-    if metric.key != main || experiments.iter().any(has_enough) {
+    let main = stored.plan.conditions[0].workload.traffic.kind.primary_metric();
+    if metric != main || experiments.iter().any(has_enough) {
         experiments.retain(has_enough);
     }
     if experiments.is_empty() {
@@ -183,7 +184,7 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
     }
     let analysis = stats::analyse(&all, &Question::against(0))?;
     let mean = analysis.conditions.iter().map(|one| one.mean).sum::<f64>() / analysis.conditions.len() as f64;
-    Ok(Some(MetricRates { metric: metric.key, unit: metric.unit, rates, spread: analysis.components, mean }))
+    Ok(Some(MetricRates { metric, unit: metric.unit, rates, spread: analysis.components, mean }))
 }
 
 /// Does this method see a difference?

@@ -6,9 +6,10 @@ use record::{Evidence, Label};
 use serde::Serialize;
 use store::StoredStudy;
 use study::Condition;
+use study::metric::{self, Metric};
 
 // Metrics that such a limit sets.
-const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
+const RATES: [Metric; 3] = [metric::THROUGHPUT, metric::PACKETS, metric::TRANSACTIONS];
 
 /// The limit of one condition's runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +29,7 @@ pub struct ConditionLimit {
 impl ConditionLimit {
     /// The limit of the runs that count; `None` if no run has one.
     pub(crate) fn for_condition(stored: &StoredStudy, condition: usize) -> Option<Self> {
-        let of_condition = || stored.measurements().filter(|run| run.condition == condition);
+        let of_condition = || stored.measurements_of(condition);
         let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
         let mut labels: BTreeMap<Label, usize> = BTreeMap::new();
         for limit in &limits {
@@ -54,7 +55,7 @@ impl ConditionLimit {
 /// was outside both hosts: the two then cannot differ, unless they were paced differently.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
-    metric: &str,
+    metric: Metric,
     one: usize,
     other: usize,
 ) -> Option<&'static str> {
@@ -75,7 +76,7 @@ pub(crate) fn set_from_outside(
 pub(crate) fn cannot_differ(
     stored: &StoredStudy,
     conditions: &[Condition],
-    metric: &str,
+    metric: Metric,
     baseline: usize,
     others: &[usize],
 ) -> Option<String> {
@@ -86,7 +87,7 @@ pub(crate) fn cannot_differ(
         .filter_map(|other| conditions.get(*other).map(|condition| condition.label.as_str()))
         .collect();
     let baseline = conditions.get(baseline)?.label.as_str();
-    let cost = if metric == "transactions" { "transaction" } else { "byte" };
+    let cost = if metric == metric::TRANSACTIONS { "transaction" } else { "byte" };
     (!alike.is_empty()).then(|| {
         format!(
             "{} against {baseline}: limited by {limit} in both, so {metric} cannot differ; look at CPU per {cost} (--metric receiver.service_demand_{cost})",

@@ -18,7 +18,7 @@ pub(crate) fn per_boot(stored: &StoredStudy, condition: usize) -> Vec<Metrics> {
 /// The means of each boot, by its number.
 pub(crate) fn by_boot(stored: &StoredStudy, condition: usize) -> BTreeMap<u32, Metrics> {
     let mut boots: BTreeMap<u32, Vec<&Metrics>> = BTreeMap::new();
-    for run in stored.measurements().filter(|run| run.condition == condition) {
+    for run in stored.measurements_of(condition) {
         boots.entry(run.boot).or_default().push(&run.metrics);
     }
     boots.into_iter().map(|(boot, runs)| (boot, Metrics::combined(&runs, stats::mean))).collect()

@@ -1,44 +1,94 @@
-//! Metrics by their words.
+//! Metrics of comparisons, and metrics by their words.
 
 use std::collections::BTreeSet;
 
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use stats::ValueRange;
 use store::StoredStudy;
 use study::metric::{self, Metric};
 
 use crate::data::error::Error;
 
-/// The unit of a metric; `None` for an unknown one.
-#[must_use]
-pub fn unit_of(key: &str) -> Option<&'static str> {
-    metric::find(key).map(|metric| metric.unit)
+/// A metric of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ComparedMetric {
+    /// A metric of the vocabulary.
+    Known(Metric),
+    /// A metric of another program's file: its name, and its unit, which may be empty.
+    Foreign(String, String),
 }
 
-/// The key that a word means: `cpu` is the transmitter's.
+impl ComparedMetric {
+    /// The metric of a file: that of the vocabulary if it has this key with this unit.
+    #[must_use]
+    pub fn of_file(name: String, unit: String) -> Self {
+        let known = Metric::from_key(&name).filter(|known| known.unit == unit);
+        known.map_or(Self::Foreign(name, unit), Self::Known)
+    }
+
+    /// The metric, if it is one of the vocabulary.
+    #[must_use]
+    pub fn known(&self) -> Option<Metric> {
+        match self {
+            Self::Known(metric) => Some(*metric),
+            Self::Foreign(..) => None,
+        }
+    }
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Known(metric) => metric.key,
+            Self::Foreign(name, _) => name,
+        }
+    }
+
+    /// Its unit.
+    #[must_use]
+    pub fn unit(&self) -> &str {
+        match self {
+            Self::Known(metric) => metric.unit,
+            Self::Foreign(_, unit) => unit,
+        }
+    }
+}
+
+impl From<Metric> for ComparedMetric {
+    fn from(metric: Metric) -> Self {
+        Self::Known(metric)
+    }
+}
+
+/// The fields `metric` and `unit`.
+impl Serialize for ComparedMetric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("ComparedMetric", 2)?;
+        fields.serialize_field("metric", self.key())?;
+        fields.serialize_field("unit", self.unit())?;
+        fields.end()
+    }
+}
+
+/// The metric that a person's word means: `cpu` is the transmitter's.
 ///
 /// # Errors
 /// [`Error::UnknownMetric`] with the nearest key.
-pub fn resolve_metric(word: &str) -> Result<&'static str, Error> {
-    known(word).map(|metric| metric.key)
-}
-
-pub(crate) fn known(word: &str) -> Result<&'static Metric, Error> {
-    metric::find(word).ok_or_else(|| Error::UnknownMetric {
-        word: word.to_owned(),
-        nearest: metric::nearest(word).map(str::to_owned),
-    })
+pub fn resolve_metric(word: &str) -> Result<Metric, Error> {
+    metric::find(word)
+        .ok_or_else(|| Error::UnknownMetric { word: word.to_owned(), nearest: metric::nearest(word) })
 }
 
 /// The values that a metric may have.
-pub(crate) fn range_of(metric: &Metric) -> ValueRange {
+pub(crate) fn range_of(metric: Metric) -> ValueRange {
     let (least, most) = metric.range();
     ValueRange { least: Some(least), most }
 }
 
 /// The main metrics of a stored study's workloads, each once.
 #[must_use]
-pub fn main_metrics(stored: &StoredStudy) -> Vec<String> {
+pub fn main_metrics(stored: &StoredStudy) -> BTreeSet<Metric> {
     let kinds = stored.plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
-    let keys: BTreeSet<&str> = kinds.map(|kind| kind.main_metric(stored.plan.exact).key).collect();
-    keys.into_iter().map(str::to_owned).collect()
+    kinds.map(|kind| kind.main_metric(stored.plan.exact)).collect()
 }

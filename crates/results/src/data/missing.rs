@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use study::metric::Metric;
 use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
 
 use crate::data::early_stop::is_decided;
@@ -133,7 +134,7 @@ fn not_tried(status: StudyStatus) -> &'static str {
 }
 
 /// The reason why a condition has no value of a metric.
-pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) -> String {
+pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: Metric) -> String {
     let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
     if tries().any(StoredRun::is_measurement) {
         return format!("its runs do not have {metric}{}", not_in_turns(stored, condition));

@@ -7,7 +7,9 @@ use crate::data::ambient::ambient;
 use crate::data::congestion_control;
 use crate::data::fragments;
 use crate::data::turns;
+use crate::words::lists::{distinct, grouped};
 use crate::words::number::counted;
+use crate::words::phrases::first_of;
 
 /// The limitations of the testbeds, and the properties of the machine that affect results, each
 /// once.
@@ -26,14 +28,12 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     });
     let all = environments.map(ToString::to_string).chain(congestion_control::notes(stored));
     let all = all.chain(ambient(stored)).chain(fragments.map(|one| one.to_string()));
-    let all = all.chain(fragments::note(stored)).chain(fallbacks(stored)).chain(kept);
-    let mut notes: Vec<String> = Vec::new();
-    for note in all.chain(turns::notes(stored)).chain(resumed) {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    notes
+    let unknown: Vec<&String> = stored.unknown_metrics.iter().collect();
+    let unknown = (!unknown.is_empty()).then(|| {
+        format!("another version stored metrics that this one does not know and leaves out: {}", first_of(&unknown, 3))
+    });
+    let all = all.chain(fragments::note(stored)).chain(fallbacks(stored)).chain(kept).chain(unknown);
+    distinct(all.chain(turns::notes(stored)).chain(resumed))
 }
 
 /// The number of disturbed runs that count, and the disturbance of the last of them.
@@ -45,18 +45,12 @@ pub(crate) fn kept_disturbed(stored: &StoredStudy) -> (usize, Option<&Disturbanc
 /// The options that the kernel refused, with the substitute, each once.
 fn fallbacks(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
-    let mut found: Vec<(&_, Vec<usize>)> = Vec::new();
-    for run in stored.measurements() {
-        for note in run.detail.sides().flat_map(|side| &side.whole.outcome.notes) {
-            match found.iter_mut().find(|(known, _)| *known == note) {
-                Some((_, members)) if members.contains(&run.condition) => {}
-                Some((_, members)) => members.push(run.condition),
-                None => found.push((note, vec![run.condition])),
-            }
-        }
-    }
+    let notes = stored.measurements().flat_map(|run| {
+        let notes = run.detail.sides().flat_map(|side| &side.whole.outcome.notes);
+        notes.map(move |note| (note, run.condition))
+    });
     let label = |index: &usize| conditions.get(*index).map(|condition| condition.label.as_str());
-    found
+    grouped(distinct(notes))
         .into_iter()
         .map(|(note, members)| {
             if members.len() == conditions.len() {

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use store::StoredStudy;
 
+use crate::words::lists::distinct;
+
 /// The kernels of a study, and the version that measured it.
 #[derive(Debug, Serialize)]
 pub struct TraceOrigin {
@@ -22,18 +24,13 @@ impl TraceOrigin {
 
     /// The origin of the boots in which a condition was measured.
     pub(crate) fn for_condition(stored: &StoredStudy, condition: usize) -> Self {
-        let runs: Vec<_> = stored.measurements().filter(|run| run.condition == condition).collect();
+        let runs: Vec<_> = stored.measurements_of(condition).collect();
         Self::of_boots(stored, |boot| runs.iter().any(|run| (run.boot, run.part) == boot))
     }
 
     fn of_boots(stored: &StoredStudy, is_meant: impl Fn((u32, u32)) -> bool) -> Self {
-        let mut kernels: Vec<String> = Vec::new();
-        for boot in stored.boots.iter().filter(|boot| is_meant((boot.number, boot.part))) {
-            let kernel = boot.environment.transmitter.kernel.to_string();
-            if !kernels.contains(&kernel) {
-                kernels.push(kernel);
-            }
-        }
+        let boots = stored.boots.iter().filter(|boot| is_meant((boot.number, boot.part)));
+        let kernels = distinct(boots.map(|boot| boot.environment.transmitter.kernel.to_string()));
         Self { kernels, measured_by: stored.row.version.clone() }
     }
 }

@@ -12,7 +12,7 @@ use crate::data::differences::of_builds;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::matched_conditions::MatchedConditions;
-use crate::data::metric::{known, range_of};
+use crate::data::metric::range_of;
 use crate::data::subject::{BootNames, Subject};
 use crate::data::target::{ComparisonRequest, own_targets};
 use crate::data::truth;
@@ -23,22 +23,19 @@ pub(crate) type PairedSubject = ((usize, usize), Subject);
 
 /// The metrics that a comparison with another study takes of a plan: the one asked for, or those
 /// that the study compares in; of counts also the main one.
-///
-/// # Errors
-/// [`Error::UnknownMetric`].
-pub fn metrics_to_compare(plan: &Plan, request: &ComparisonRequest) -> Result<Vec<String>, Error> {
-    let asked = request.metric.as_deref().map(known).transpose()?;
+pub fn metrics_to_compare(plan: &Plan, request: &ComparisonRequest) -> Vec<Metric> {
+    let asked = request.metric;
     let conditions = 0..plan.conditions.len();
     let main = conditions.clone().filter(|_| asked.is_none() && plan.exact);
-    let keys: BTreeSet<&str> = conditions
+    let metrics: BTreeSet<Metric> = conditions
         .flat_map(|condition| metrics(plan, condition, asked))
-        .map(|(metric, _)| metric.key)
-        .chain(main.map(|condition| main_of(plan, condition).key))
+        .map(|(metric, _)| metric)
+        .chain(main.map(|condition| main_of(plan, condition)))
         .collect();
-    Ok(keys.into_iter().map(str::to_owned).collect())
+    metrics.into_iter().collect()
 }
 
-fn main_of(plan: &Plan, condition: usize) -> &'static Metric {
+fn main_of(plan: &Plan, condition: usize) -> Metric {
     plan.conditions[condition].workload.traffic.kind.main_metric(plan.exact)
 }
 
@@ -46,20 +43,20 @@ fn main_of(plan: &Plan, condition: usize) -> &'static Metric {
 pub(crate) fn metrics(
     plan: &Plan,
     condition: usize,
-    asked: Option<&'static Metric>,
-) -> Vec<(&'static Metric, Option<Margin>)> {
+    asked: Option<Metric>,
+) -> Vec<(Metric, Option<Margin>)> {
     let traffic = &plan.conditions[condition].workload.traffic;
-    let mut found: Vec<(&'static Metric, Option<Margin>)> = Vec::new();
+    let mut found: Vec<(Metric, Option<Margin>)> = Vec::new();
     for target in own_targets(plan) {
         let is_in = target.baseline == condition || target.conditions.contains(&condition);
-        if is_in && found.iter().all(|(metric, _)| metric.key != target.metric.key) {
+        if is_in && found.iter().all(|(metric, _)| *metric != target.metric) {
             found.push((target.metric, target.equivalent.map(|share| Margin::Percent(share.value()))));
         }
     }
     match asked {
         Some(metric) if !traffic.produces(metric) => Vec::new(),
         Some(metric) => {
-            let own = found.into_iter().find(|(own, _)| own.key == metric.key);
+            let own = found.into_iter().find(|(own, _)| *own == metric);
             vec![own.unwrap_or((metric, None))]
         }
         None if found.is_empty() => vec![(main_of(plan, condition), None)],
@@ -79,19 +76,19 @@ pub(crate) fn pairs(
     matched: &MatchedConditions,
     request: &ComparisonRequest,
 ) -> Result<Vec<PairedSubject>, Error> {
-    let asked = request.metric.as_deref().map(known).transpose()?;
+    let asked = request.metric;
     let [one, other] = [baseline, study].map(|of| truth::kind(&of.plan, &of.environments));
     if one != other {
         let (one, other) = (one.as_str(), other.as_str());
         let why = format!("study {} {one}, study {} {other}", baseline.row.id, study.row.id);
         return Err(Error::not_comparable(baseline, study, why));
     }
-    let shared_of = |asked: &dyn Fn(usize) -> Option<&'static Metric>| {
+    let shared_of = |asked: &dyn Fn(usize) -> Option<Metric>| {
         let mut shared = Vec::new();
         for conditions @ (before, after) in &matched.pairs {
             let theirs = metrics(&baseline.plan, *before, asked(*after));
             for (metric, margin) in metrics(&study.plan, *after, asked(*after)) {
-                let same = theirs.iter().find(|(their, _)| their.key == metric.key);
+                let same = theirs.iter().find(|(their, _)| *their == metric);
                 if let Some((_, their)) = same {
                     shared.push((*conditions, metric, margin.filter(|margin| Some(*margin) == *their)));
                 }
@@ -105,15 +102,15 @@ pub(crate) fn pairs(
         shared = shared_of(&|condition| Some(main_of(&study.plan, condition)));
     }
     if shared.is_empty() {
-        let of = |outline: &Outline| metrics_to_compare(&outline.plan, request).map(|all| all.join(", "));
+        let of = |outline: &Outline| keys(metrics_to_compare(&outline.plan, request));
         let why = match asked {
-            Some(metric) => format!("no condition that they have in common gives {}", metric.key),
+            Some(metric) => format!("no condition that they have in common gives {metric}"),
             None => format!(
                 "study {} is judged by {}, study {} by {}: name one metric with --metric",
                 baseline.row.id,
-                of(baseline)?,
+                of(baseline),
                 study.row.id,
-                of(study)?
+                of(study)
             ),
         };
         return Err(Error::not_comparable(baseline, study, why));
@@ -124,9 +121,9 @@ pub(crate) fn pairs(
     };
     let pairs: Vec<PairedSubject> = shared.iter().copied().filter_map(pair).collect();
     if pairs.is_empty() {
-        let metrics: BTreeSet<&str> = shared.iter().map(|(_, metric, _)| metric.key).collect();
+        let metrics: BTreeSet<Metric> = shared.iter().map(|(_, metric, _)| *metric).collect();
         let lacks =
-            |of: &&Outline| metrics.iter().all(|metric| of.values.get(*metric).is_none_or(Vec::is_empty));
+            |of: &&Outline| metrics.iter().all(|metric| of.values.get(metric).is_none_or(Vec::is_empty));
         let row = &[baseline, study].into_iter().find(lacks).unwrap_or(study).row;
         let lacking = row.id.0;
         let disturbed = match (row.recorded_runs, row.invalid_runs) {
@@ -135,7 +132,7 @@ pub(crate) fn pairs(
         };
         return Err(Error::NothingRecorded {
             study: lacking,
-            metric: metrics.into_iter().collect::<Vec<_>>().join(", "),
+            metric: keys(metrics),
             hint: format!(
                 "no condition was measured in both studies{disturbed}. Repeat the study with --resume {lacking}; netassay show {lacking} --runs lists every try"
             ),
@@ -144,17 +141,21 @@ pub(crate) fn pairs(
     Ok(pairs)
 }
 
+fn keys(metrics: impl IntoIterator<Item = Metric>) -> String {
+    metrics.into_iter().map(|metric| metric.key).collect::<Vec<_>>().join(", ")
+}
+
 /// The runs of a condition in both studies, each with boots of its own; none if one has no run.
 fn subject(
     studies: [&Outline; 2],
     conditions: (usize, usize),
-    metric: &'static Metric,
+    metric: Metric,
     margin: Option<Margin>,
     request: &ComparisonRequest,
 ) -> Option<Subject> {
     let (mut observations, mut boots, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for (side, (outline, condition)) in studies.into_iter().zip([conditions.0, conditions.1]).enumerate() {
-        let values = outline.values.get(metric.key)?.iter().filter(|(of, ..)| *of == condition);
+        let values = outline.values.get(&metric)?.iter().filter(|(of, ..)| *of == condition);
         let first = boots.len();
         for (_, boot, value) in values.clone() {
             let name = format!("{boot} of study {}", outline.row.id);
@@ -187,7 +188,7 @@ fn subject(
     let is_counted = studies[1].plan.exact && exact::is_count(metric);
     let condition = &studies[1].plan.conditions[conditions.1];
     let subject =
-        Subject::new(&condition.workload.name, (metric.key, metric.unit), labels, observations, question);
+        Subject::new(&condition.workload.name, metric.into(), labels, observations, question);
     let environments = studies.iter().flat_map(|study| &study.environments);
     Some(Subject {
         notes: of_builds(environments, metric).into_iter().collect(),

@@ -11,6 +11,7 @@ use crate::data::aligned::{AlignedTraces, UnmatchedStage, is_usable};
 use crate::data::error::Error;
 use crate::data::exact::RESOLUTION;
 use crate::data::target::own_targets;
+use crate::words::lists::distinct;
 use crate::words::number::counted;
 
 /// A path under two conditions.
@@ -105,13 +106,8 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
 
 /// A path and its readers, each once, in the order in which they were traced.
 fn traced(stored: &StoredStudy) -> Vec<(KernelPath, Waiting)> {
-    let mut traced: Vec<(KernelPath, Waiting)> = Vec::new();
-    for trace in stored.measurements().flat_map(|run| run.detail.traces()) {
-        if !traced.contains(&(trace.path, trace.reader)) {
-            traced.push((trace.path, trace.reader));
-        }
-    }
-    traced
+    let traces = stored.measurements().flat_map(|run| run.detail.traces());
+    distinct(traces.map(|trace| (trace.path, trace.reader)))
 }
 
 /// The runs of a condition with their trace of a path.
@@ -132,52 +128,49 @@ fn runs(
 /// # Errors
 /// [`Error::NothingTraced`]; [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPair>, Error> {
-    let mut pairs = Vec::new();
     let judge = |divided: &[Vec<Divided>]| match stored.plan.exact {
         true => explain_counts(divided, RESOLUTION, confidence),
         false => explain(divided, confidence),
     };
-    for (baseline, conditions) in compared(stored) {
-        for of in traced(stored) {
-            let ready = |condition: usize| ready(stored, [baseline, condition], of);
-            let found = together(&conditions, ready, judge)?;
-            pairs.extend(found.into_iter().map(|(explained, rest)| {
-                let boots = explained.whole.boots;
-                PathPair { path: of.0, reader: of.1, boots, explained, rest }
-            }));
-        }
-    }
+    let pairs = explained(stored, &traced(stored), |conditions, of| ready(stored, conditions, of), judge)?;
     if pairs.is_empty() {
         return Err(Error::NothingTraced { study: stored.row.id.0, name: stored.row.name.clone() });
     }
-    Ok(pairs)
+    let pair = |((path, reader), explained, rest): (_, Explained, _)| {
+        let boots = explained.whole.boots;
+        PathPair { path, reader, boots, explained, rest }
+    };
+    Ok(pairs.into_iter().map(pair).collect())
 }
 
 /// The conditions that the study compares with a baseline, each set once: it may compare the same
 /// in several metrics.
 pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
-    let mut all: Vec<(usize, Vec<usize>)> = Vec::new();
-    for target in own_targets(&stored.plan) {
-        let compared = (target.baseline, target.conditions);
-        if !all.contains(&compared) {
-            all.push(compared);
-        }
-    }
-    all
+    distinct(own_targets(&stored.plan).into_iter().map(|target| (target.baseline, target.conditions)))
 }
 
-/// Explains the differences of several conditions from their baseline together, as `judge` does;
-/// conditions for which `ready` has no value are left out.
+/// Explains, for each set of conditions with one baseline and each of `kinds`, the differences of
+/// all conditions from the baseline together, as `judge` does; pairs for which `ready` has no value
+/// are left out.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
-pub(crate) fn together<R>(
-    conditions: &[usize],
-    ready: impl Fn(usize) -> Option<(Vec<Divided>, R)>,
+pub(crate) fn explained<K: Copy, R>(
+    stored: &StoredStudy,
+    kinds: &[K],
+    ready: impl Fn([usize; 2], K) -> Option<(Vec<Divided>, R)>,
     judge: impl Fn(&[Vec<Divided>]) -> Result<Vec<Explained>, StatsError>,
-) -> Result<Vec<(Explained, R)>, Error> {
-    let (divided, rest): (Vec<_>, Vec<_>) = conditions.iter().filter_map(|one| ready(*one)).unzip();
-    Ok(judge(&divided)?.into_iter().zip(rest).collect())
+) -> Result<Vec<(K, Explained, R)>, Error> {
+    let mut pairs = Vec::new();
+    for (baseline, conditions) in compared(stored) {
+        for kind in kinds {
+            let ready = |condition: &usize| ready([baseline, *condition], *kind);
+            let (divided, rest): (Vec<_>, Vec<_>) = conditions.iter().filter_map(ready).unzip();
+            let found = judge(&divided)?.into_iter().zip(rest);
+            pairs.extend(found.map(|(explained, rest)| (*kind, explained, rest)));
+        }
+    }
+    Ok(pairs)
 }
 
 /// `None` if one of the two has no trace.

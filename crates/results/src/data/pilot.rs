@@ -8,7 +8,6 @@ use store::{StoredRun, StoredStudy, StudyRow, StudyStatus};
 use study::{Condition, Plan, Study, metric::Metric};
 
 use crate::data::error::Error;
-use crate::data::metric::known;
 use crate::data::target::{ComparisonTarget, own_targets};
 use crate::words::number::{counted, instant};
 use crate::words::phrases::listed;
@@ -58,7 +57,7 @@ impl Nearness {
         row: &StudyRow,
         stored: &Plan,
         study: &Study,
-        metric: Option<&str>,
+        metric: Option<Metric>,
     ) -> Result<Self, Error> {
         let plan = study.plan();
         let planned = &plan.conditions[target(study, metric)?.baseline];
@@ -111,7 +110,7 @@ impl PilotSpread {
     pub fn from_pilot(
         stored: &StoredStudy,
         study: &Study,
-        metric: Option<&str>,
+        metric: Option<Metric>,
     ) -> Result<Option<PilotSpread>, Error> {
         let target = target(study, metric)?;
         let plan = study.plan();
@@ -139,7 +138,7 @@ impl PilotSpread {
             .filter(is_so)
             .filter(|run| alike(run.condition))
             .filter_map(|run| {
-                let value = *run.metrics.get(target.metric.key)?;
+                let value = run.metrics.get(target.metric)?;
                 Some(Observation { condition: run.condition, boot: run.boot, value })
             })
             .collect();
@@ -159,12 +158,12 @@ impl PilotSpread {
         stored: &StoredStudy,
         near: Nearness,
         together: &[usize],
-        metric: &Metric,
+        metric: Metric,
     ) -> Option<PilotSpread> {
         let mut flows: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
         for run in stored.measurements().filter(|run| together.contains(&run.condition)) {
-            if let (Some(_), Some(value)) = (run.detail.turns(), run.metrics.get(metric.key)) {
-                flows.entry((run.boot, run.block)).or_default().insert(run.condition, *value);
+            if let (Some(_), Some(value)) = (run.detail.turns(), run.metrics.get(metric)) {
+                flows.entry((run.boot, run.block)).or_default().insert(run.condition, value);
             }
         }
         let whole = flows.into_iter().filter(|(_, values)| values.len() == together.len());
@@ -214,8 +213,7 @@ impl PilotSpread {
 }
 
 /// The comparison to size: the study's first, or its first in the given metric.
-pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<ComparisonTarget, Error> {
-    let metric = metric.map(known).transpose()?;
+pub(crate) fn target(study: &Study, metric: Option<Metric>) -> Result<ComparisonTarget, Error> {
     let plan = study.plan();
     let nothing = || Error::NothingToSize { study: study.name.clone() };
     let mut target = own_targets(&plan).into_iter().next().ok_or_else(nothing)?;

@@ -10,7 +10,8 @@ use store::StoredStudy;
 use study::Waiting;
 
 use crate::data::error::Error;
-use crate::data::path_comparison::{compared, together};
+use crate::data::path_comparison::{compared, explained};
+use crate::words::lists::distinct;
 
 /// The samples of two conditions.
 #[derive(Debug, Serialize)]
@@ -77,18 +78,13 @@ const OTHER: &str = "[other]";
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn profile_pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<ProfilePair>, Error> {
-    let mut pairs = Vec::new();
-    for (baseline, conditions) in compared(stored) {
-        for reader in readers(stored) {
-            let ready = |condition: usize| ready(stored, [baseline, condition], reader);
-            let found = together(&conditions, ready, |divided| explain(divided, confidence))?;
-            pairs.extend(found.into_iter().map(|(explained, rest)| {
-                let boots = explained.whole.boots;
-                ProfilePair { reader, boots, explained, rest }
-            }));
-        }
-    }
-    Ok(pairs)
+    let ready = |conditions, reader| ready(stored, conditions, reader);
+    let pairs = explained(stored, &readers(stored), ready, |divided| explain(divided, confidence))?;
+    let pair = |(reader, explained, rest): (_, Explained, _)| {
+        let boots = explained.whole.boots;
+        ProfilePair { reader, boots, explained, rest }
+    };
+    Ok(pairs.into_iter().map(pair).collect())
 }
 
 /// The stacks of the same pairs.
@@ -105,22 +101,15 @@ pub(crate) fn stacks(stored: &StoredStudy) -> Vec<Stacks> {
 
 fn readers(stored: &StoredStudy) -> Vec<Waiting> {
     let traces = stored.measurements().flat_map(|run| run.detail.traces());
-    let mut readers: Vec<Waiting> = Vec::new();
-    for trace in traces.filter(|trace| trace.profile.is_some()) {
-        if !readers.contains(&trace.reader) {
-            readers.push(trace.reader);
-        }
-    }
-    readers
+    distinct(traces.filter(|trace| trace.profile.is_some()).map(|trace| trace.reader))
 }
 
 /// The profiles of a condition, each with its boot.
 fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32, &Profile)> {
-    let runs = stored.measurements().filter(|run| run.condition == condition);
-    let of_run = |run: &'_ store::StoredRun| run.boot;
+    let runs = stored.measurements_of(condition);
     runs.flat_map(|run| {
         let traces = run.detail.traces().iter().filter(|trace| trace.reader == reader && trace.is_sound());
-        traces.filter_map(|trace| trace.profile.as_ref()).map(move |profile| (of_run(run), profile))
+        traces.filter_map(|trace| trace.profile.as_ref()).map(move |profile| (run.boot, profile))
     })
     .collect()
 }

@@ -1,10 +1,11 @@
 //! The results of a stored study: its conditions, its comparisons, its answers.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
-use stats::{ConditionEstimate, Observation, ValueRange};
-use store::StoredStudy;
+use stats::{ConditionEstimate, Observation};
+use store::{Metrics, StoredStudy};
+use study::metric::Metric;
 use study::{Kind, Name};
 
 use crate::credit::Credits;
@@ -17,7 +18,7 @@ use crate::data::early_stop::stopping;
 use crate::data::error::Error;
 use crate::data::limits::ConditionLimit;
 use crate::data::means::boot_means;
-use crate::data::metric::{known, range_of};
+use crate::data::metric::range_of;
 use crate::data::missing::MissingRuns;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
@@ -93,7 +94,7 @@ pub struct ConditionResult {
     pub acted: ActedOffloads,
     /// Means of boot means of every metric, in the unit of the vocabulary; for a compared metric
     /// the model's estimate, so that one condition has one figure.
-    pub means: BTreeMap<String, f64>,
+    pub means: Metrics,
 }
 
 impl Results {
@@ -123,8 +124,8 @@ impl Results {
             for own in &mut group.conditions {
                 let Some(condition) = conditions.get_mut(own.estimate.condition) else { continue };
                 own.limit.clone_from(&condition.limited_by);
-                if let Some(mean) = condition.means.get_mut(&group.metric) {
-                    *mean = own.estimate.mean;
+                if let Some(metric) = group.metric.known().filter(|one| condition.means.get(*one).is_some()) {
+                    condition.means.insert(metric, own.estimate.mean);
                 }
             }
         }
@@ -160,8 +161,8 @@ impl Results {
     /// of the plan, with the confidence of its interval by itself. A compared condition has the
     /// estimate of its comparison.
     #[must_use]
-    pub fn estimates(&self, workload: &str, metric: &str) -> (f64, Vec<ConditionEstimate>) {
-        let is_own = |group: &&ComparisonGroup| group.workload == workload && group.metric == metric;
+    pub fn estimates(&self, workload: &str, metric: Metric) -> (f64, Vec<ConditionEstimate>) {
+        let is_own = |group: &&ComparisonGroup| group.workload == workload && group.metric == metric.into();
         let compared: Vec<&ComparisonGroup> = self.comparisons.iter().filter(is_own).collect();
         let level = compared.first().map_or(self.confidence, |group| group.level);
         let of_workload = |condition: usize| {
@@ -171,8 +172,7 @@ impl Results {
         let values: Vec<Observation> =
             values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
         // What has a value that no statistics can take has no result at all.
-        let range = known(metric).map_or(ValueRange::NON_NEGATIVE, range_of);
-        let mut estimates = stats::estimates(&values, level, range).unwrap_or_default();
+        let mut estimates = stats::estimates(&values, level, range_of(metric)).unwrap_or_default();
         for one in &mut estimates {
             let of_groups = compared.iter().flat_map(|group| &group.conditions);
             if let Some(own) = of_groups.map(|own| own.estimate).find(|own| own.condition == one.condition) {
@@ -194,18 +194,18 @@ fn conditions(stored: &StoredStudy) -> Vec<ConditionResult> {
     planned
         .map(|(index, condition)| {
             let means = boot_means(stored, index);
-            let boots: std::collections::BTreeSet<u32> =
-                stored.measurements().filter(|run| run.condition == index).map(|run| run.boot).collect();
+            let boots: BTreeSet<u32> =
+                stored.measurements_of(index).map(|run| run.boot).collect();
             ConditionResult {
                 label: condition.label.clone(),
                 short_name: condition.slug.clone(),
                 workload: condition.workload.name.clone(),
                 kind: condition.workload.traffic.kind,
                 boots: boots.len(),
-                runs: stored.measurements().filter(|run| run.condition == index).count(),
+                runs: stored.measurements_of(index).count(),
                 limited_by: ConditionLimit::for_condition(stored, index),
                 acted: ActedOffloads::for_condition(condition, stored.plan.effective.get(index), &means),
-                means: means.iter().map(|(key, mean)| (key.to_owned(), *mean)).collect(),
+                means,
             }
         })
         .collect()

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use stats::Design;
 use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
+use study::metric::Metric;
 use study::{Percent, Protocol, Study};
 
 use crate::data::early_stop::schedule;
@@ -18,8 +19,8 @@ pub struct SizingRequest {
     pub power: f64,
     /// The confidence of the intervals, between 0 and 1.
     pub confidence: f64,
-    /// The metric's name; `None`: the study's first.
-    pub metric: Option<String>,
+    /// The metric; `None`: the study's first.
+    pub metric: Option<Metric>,
 }
 
 /// The size of a study.
@@ -27,8 +28,8 @@ pub struct SizingRequest {
 pub struct Sizing {
     /// The name of the study.
     pub study: String,
-    /// The key of the metric.
-    pub metric: &'static str,
+    /// The metric.
+    pub metric: Metric,
     /// The label of the condition that the others are compared with.
     pub baseline: String,
     /// The number of compared conditions, the baseline among them.
@@ -84,10 +85,9 @@ impl Sizing {
     /// Sizes a study.
     ///
     /// # Errors
-    /// [`Error::UnknownMetric`]; [`Error::NothingToSize`] for a study that compares nothing, or not
-    /// in that metric.
+    /// [`Error::NothingToSize`] for a study that compares nothing, or not in that metric.
     pub fn new(study: &Study, spread: PilotSpread, request: &SizingRequest) -> Result<Sizing, Error> {
-        let target = target(study, request.metric.as_deref())?;
+        let target = target(study, request.metric)?;
         let conditions = target.conditions.len() + 1;
         let protocol = &study.protocol;
         let early = protocol.stop.map(|stop| schedule(stop, protocol.boots));
@@ -124,7 +124,7 @@ impl Sizing {
         });
         Ok(Sizing {
             study: study.name.clone(),
-            metric: target.metric.key,
+            metric: target.metric,
             baseline: study.plan().conditions[target.baseline].label.to_string(),
             conditions,
             states,

@@ -11,6 +11,7 @@ use crate::data::error::Error;
 use crate::data::origin::TraceOrigin;
 use crate::data::path_comparison::{UnclosedRuns, closes};
 use crate::data::stage_differences::unit;
+use crate::words::lists::grouped;
 use crate::words::number::counted;
 
 /// The ranges of all stages, by path and traffic.
@@ -109,15 +110,8 @@ impl StageRanges {
                 }
             }
         }
-        let mut groups = Vec::new();
-        while let Some(first) = sources.first() {
-            let key = (first.of, first.traffic.clone());
-            let (own, others) = sources
-                .into_iter()
-                .partition(|one: &TraceSource<'_>| (one.of, &one.traffic) == (key.0, &key.1));
-            sources = others;
-            groups.push(TracedPath::from_sources(own));
-        }
+        let groups = grouped(sources.into_iter().map(|one| ((one.of, one.traffic.clone()), one)));
+        let groups: Vec<_> = groups.into_iter().map(|(_, own)| TracedPath::from_sources(own)).collect();
         if groups.is_empty() {
             let why = match left_out.first() {
                 Some(left) => format!(
@@ -152,35 +146,24 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
         condition.family,
         condition.boot.scenario
     );
-    let mut sources: Vec<TraceSource<'s>> = Vec::new();
-    for run in stored.measurements().filter(|run| run.condition == condition.index) {
-        for trace in run.detail.traces().iter().filter(|trace| is_usable(trace) && trace.whole.is_some()) {
-            let of = (trace.path, trace.reader);
-            match sources.iter_mut().find(|source| source.of == of) {
-                Some(source) => source.boots.push((run.boot, trace)),
-                None => sources.push(TraceSource {
-                    name: format!("{file}: {}", condition.label),
-                    origin: TraceOrigin::for_condition(stored, condition.index),
-                    of,
-                    traffic: what.clone(),
-                    boots: vec![(run.boot, trace)],
-                }),
-            }
-        }
-    }
-    sources
+    let runs = stored.measurements_of(condition.index);
+    let traces = runs.flat_map(|run| {
+        let usable = run.detail.traces().iter().filter(|trace| is_usable(trace) && trace.whole.is_some());
+        usable.map(move |trace| ((trace.path, trace.reader), (run.boot, trace)))
+    });
+    let source = |(of, boots)| TraceSource {
+        name: format!("{file}: {}", condition.label),
+        origin: TraceOrigin::for_condition(stored, condition.index),
+        of,
+        traffic: what.clone(),
+        boots,
+    };
+    grouped(traces).into_iter().map(source).collect()
 }
 
 /// The mean over boots, each with one vote.
 fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
-    let mut boots: Vec<(u32, Vec<f64>)> = Vec::new();
-    for (boot, value) in values {
-        match boots.iter_mut().find(|(known, _)| *known == boot) {
-            Some((_, own)) => own.push(value),
-            None => boots.push((boot, vec![value])),
-        }
-    }
-    stats::mean(&boots.iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
+    stats::mean(&grouped(values).iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
 }
 
 impl TracedPath {

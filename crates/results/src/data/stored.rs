@@ -38,14 +38,14 @@ pub(crate) fn subjects(
             workload == Some(target.workload.as_str())
         };
         let observations: Vec<Observation> = stored
-            .values(target.metric.key)
+            .values(target.metric)
             .filter(|(condition, ..)| alike(*condition))
             .map(|(condition, boot, value)| Observation { condition, boot, value })
             .collect();
         if !observations.iter().any(|observation| observation.condition == target.baseline) {
             let hint = hint(stored, target.baseline);
             let study = stored.row.id.0;
-            return Err(Error::NothingRecorded { study, metric: target.metric.key.to_owned(), hint });
+            return Err(Error::NothingRecorded { study, metric: target.metric.to_string(), hint });
         }
         let said = target.equivalent.or(look.map(|(stop, _)| stop.detect));
         let question = Question {
@@ -57,11 +57,10 @@ pub(crate) fn subjects(
             look: look.map(|(_, look)| look),
             range: range_of(target.metric),
         };
-        let metric = (target.metric.key, target.metric.unit);
         let compared = target.conditions.iter().copied().chain([target.baseline]).collect();
-        let subject = Subject::new(&target.workload, metric, labels.clone(), observations, question);
+        let subject = Subject::new(&target.workload, target.metric.into(), labels.clone(), observations, question);
         let cannot_differ =
-            limits::cannot_differ(stored, conditions, target.metric.key, target.baseline, &target.conditions);
+            limits::cannot_differ(stored, conditions, target.metric, target.baseline, &target.conditions);
         let is_counted = stored.plan.exact && exact::is_count(target.metric);
         Ok(Subject {
             compared: Some(compared),

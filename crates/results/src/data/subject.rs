@@ -6,6 +6,7 @@ use study::{BootKind, Copies, Name, Quality};
 
 use crate::data::error::Error;
 use crate::data::exact::{self, UnequalCounts};
+use crate::data::metric::ComparedMetric;
 
 /// The name of boots in messages.
 #[derive(Debug, Clone)]
@@ -23,10 +24,8 @@ pub enum BootNames {
 pub struct Subject {
     /// The name of the workload or the benchmark.
     pub name: String,
-    /// The metric's name.
-    pub metric: String,
-    /// The metric's unit; empty if unknown.
-    pub unit: String,
+    /// The metric.
+    pub metric: ComparedMetric,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
     /// The conditions whose labels name the switches that they are without.
@@ -62,15 +61,14 @@ impl Subject {
     #[must_use]
     pub fn new(
         name: &str,
-        (metric, unit): (&str, &str),
+        metric: ComparedMetric,
         labels: Vec<Name>,
         observations: Vec<Observation>,
         question: Question,
     ) -> Subject {
         Subject {
             name: name.to_owned(),
-            metric: metric.to_owned(),
-            unit: unit.to_owned(),
+            metric,
             labels,
             without: Vec::new(),
             observations,
@@ -104,8 +102,8 @@ impl Subject {
 
     /// Conditions whose counts do not repeat; empty where time was measured.
     pub(crate) fn unlike(&self) -> Vec<UnequalCounts> {
-        let runs = if self.resolution.is_some() { self.compared_observations() } else { Vec::new() };
-        exact::unlike(&runs, &self.metric, |condition| self.label(condition))
+        let Some(metric) = self.metric.known().filter(|_| self.resolution.is_some()) else { return Vec::new() };
+        exact::unlike(&self.compared_observations(), metric, |condition| self.label(condition))
     }
 
     /// The runs of the conditions that are compared.
@@ -149,7 +147,7 @@ impl Subject {
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
-    let families: Vec<String> = subjects.iter().map(|subject| subject.metric.clone()).collect();
+    let families: Vec<ComparedMetric> = subjects.iter().map(|subject| subject.metric.clone()).collect();
     answer_families(subjects, &families)
 }
 

@@ -3,6 +3,7 @@
 use study::Key;
 
 use crate::data::results::Results;
+use crate::words::lists::grouped;
 use crate::words::number::counted;
 use crate::words::phrases::listed;
 
@@ -57,7 +58,7 @@ impl Results {
     /// all: of it nothing is said here.
     #[must_use]
     pub fn not_applied(&self) -> Vec<String> {
-        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut told: Vec<(String, &str)> = Vec::new();
         for (condition, effective) in self.stored.plan.conditions.iter().zip(&self.stored.plan.effective) {
             for (side, settled) in effective.sides() {
                 let is_asked = |feature: &str| {
@@ -69,11 +70,7 @@ impl Results {
                 for (feature, why) in settled.unmet().filter(|(feature, _)| is_asked(feature)) {
                     let is_on = settled.active.get(feature) == Some(&true);
                     let state = if is_on { "on" } else { "off" };
-                    let what = format!("{feature} at the {side} stays {state}: {why}");
-                    match told.iter_mut().find(|(known, _)| *known == what) {
-                        Some((_, labels)) => labels.push(&condition.label),
-                        None => told.push((what, vec![&condition.label])),
-                    }
+                    told.push((format!("{feature} at the {side} stays {state}: {why}"), condition.label.as_str()));
                 }
             }
         }
@@ -81,7 +78,8 @@ impl Results {
             count if count > NAMED => counted(count, "condition"),
             _ => listed(labels),
         };
-        let unmet = told.iter().map(|(what, labels)| format!("Not applied: {}: {what}.", whom(labels)));
+        let unmet = grouped(told).into_iter();
+        let unmet = unmet.map(|(what, labels)| format!("Not applied: {}: {what}.", whom(&labels)));
         unmet.chain(self.merged()).collect()
     }
 

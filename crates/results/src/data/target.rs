@@ -5,14 +5,13 @@ use store::StoredStudy;
 
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::metric::known;
 use study::{Percent, Plan, metric::Metric};
 
 /// The request for a comparison; an omitted part is as in the study.
 #[derive(Debug, Clone)]
 pub struct ComparisonRequest {
-    /// The metric's name.
-    pub metric: Option<String>,
+    /// The metric.
+    pub metric: Option<Metric>,
     /// The baseline's label or slug.
     pub baseline: Option<String>,
     /// Confidence of the intervals, between 0 and 1.
@@ -45,7 +44,7 @@ impl Default for ComparisonRequest {
 #[derive(Debug, Clone)]
 pub(crate) struct ComparisonTarget {
     pub(crate) workload: String,
-    pub(crate) metric: &'static Metric,
+    pub(crate) metric: Metric,
     pub(crate) baseline: usize,
     /// In the plan's order, the baseline not among them.
     pub(crate) conditions: Vec<usize>,
@@ -58,7 +57,7 @@ pub(crate) fn targets(
     stored: &StoredStudy,
     request: &ComparisonRequest,
 ) -> Result<Vec<ComparisonTarget>, Error> {
-    let metric = request.metric.as_deref().map(known).transpose()?;
+    let metric = request.metric;
     let baseline =
         request.baseline.as_deref().map(|word| condition(stored.row.id.0, &stored.plan, word)).transpose()?;
     let own = own_targets(&stored.plan);
@@ -73,8 +72,7 @@ pub(crate) fn targets(
         let workload = stored.plan.conditions[target.baseline].workload.traffic.kind;
         let concerned = baseline.is_none_or(|baseline| target.baseline == baseline);
         let again = targets.iter().any(|t| {
-            (t.metric.key, t.baseline, &t.conditions)
-                == (target.metric.key, target.baseline, &target.conditions)
+            (t.metric, t.baseline, &t.conditions) == (target.metric, target.baseline, &target.conditions)
         });
         if concerned && !again && workload.produces(target.metric) {
             targets.push(target);
@@ -88,25 +86,20 @@ pub(crate) fn targets(
     Ok(targets)
 }
 
-/// The study's own comparisons.
+/// The study's own comparisons. In exact mode the metric is a count, whatever the file says.
 pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
-    plan.comparisons
-        .iter()
-        .map(|comparison| ComparisonTarget {
+    let target = |comparison: &study::Comparison| {
+        let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
+        let metric = Metric::from_key(&comparison.metric).filter(|one| !plan.exact || exact::is_count(*one));
+        ComparisonTarget {
             workload: comparison.workload.clone(),
-            metric: metric_of(plan, comparison),
+            metric: metric.unwrap_or_else(|| kind.main_metric(plan.exact)),
             baseline: comparison.baseline,
             conditions: comparison.conditions.clone(),
             equivalent: comparison.equivalent,
-        })
-        .collect()
-}
-
-/// The metric in which the study compares; in exact mode a count, whatever the file says.
-fn metric_of(plan: &Plan, comparison: &study::Comparison) -> &'static Metric {
-    let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
-    let metric = study::metric::find(&comparison.metric).filter(|one| !plan.exact || exact::is_count(one));
-    metric.unwrap_or_else(|| kind.main_metric(plan.exact))
+        }
+    };
+    plan.comparisons.iter().map(target).collect()
 }
 
 /// Compares the same conditions with another of them.

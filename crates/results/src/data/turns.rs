@@ -59,16 +59,13 @@ impl TurnsOfCondition {
 #[must_use]
 pub fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     let rate_of = |index| {
-        let own = stored
-            .measurements()
-            .filter(move |run| run.condition == index)
-            .filter_map(|run| run.detail.turns());
+        let own = stored.measurements_of(index).filter_map(|run| run.detail.turns());
         rate(own.flat_map(|turns| turns.turns.iter().map(slice)))
     };
     let rates: Vec<Option<f64>> = (0..stored.plan.conditions.len()).map(rate_of).collect();
     let flows = stored.plan.flows();
     let of_condition = |(index, condition): (usize, &study::Condition)| {
-        let runs = || stored.measurements().filter(move |run| run.condition == index);
+        let runs = || stored.measurements_of(index);
         let all: Vec<&Turns> = runs().filter_map(|run| run.detail.turns()).collect();
         let mut by_boot: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for (boot, share) in runs().filter_map(|run| Some((run.boot, share(run.detail.turns()?)?))) {
@@ -160,7 +157,7 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
 /// The reason why runs of a condition lack a metric, as the end of a sentence, if all of them took
 /// turns; otherwise empty.
 pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static str {
-    let mut own = stored.measurements().filter(|run| run.condition == condition).peekable();
+    let mut own = stored.measurements_of(condition).peekable();
     if own.peek().is_some() && own.all(|run| run.detail.turns().is_some()) {
         ": they took turns, which have no latencies, no losses and no counts of a host; --set alternate=off measures them"
     } else {

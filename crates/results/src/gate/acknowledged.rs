@@ -110,7 +110,7 @@ pub fn acknowledgements(
         if let Some(own) = entries.iter().find(is_same) {
             let problem = format!(
                 "{:?} has a bound of {} already, in line {}: keep one of them",
-                entry.condition, entry.bound.metric.key, own.line
+                entry.condition, entry.bound.metric, own.line
             );
             return Err(wrong((place, problem)));
         }

@@ -68,7 +68,7 @@ pub(crate) fn judge(
     let items: Vec<BoundCase<'_>> = bounds
         .iter()
         .flat_map(|bound| {
-            let own = cases.iter().enumerate().filter(|(_, case)| case.metric.key == bound.metric.key);
+            let own = cases.iter().enumerate().filter(|(_, case)| case.metric == bound.metric);
             own.map(|(place, case)| BoundCase {
                 place,
                 case,
@@ -153,7 +153,7 @@ fn why_unused(
 ) -> Result<Option<String>, Error> {
     let Some(bound) = bounds.iter().find(|bound| bound.is_of_same(&entry.bound)) else {
         let kind = if entry.bound.is_percent() { "in %" } else { "as a difference" };
-        return Ok(Some(format!("the gate has no bound of {} on that side {kind}", entry.bound.metric.key)));
+        return Ok(Some(format!("the gate has no bound of {} on that side {kind}", entry.bound.metric)));
     };
     if !entry.bound.is_looser_than(bound) {
         return Ok(Some(format!("the gate's own bound, {bound}, allows as much")));

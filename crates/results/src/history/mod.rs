@@ -17,7 +17,6 @@ use crate::data::differences::{StudyDifference, of_builds};
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::metric::known;
 use crate::data::pairs::metrics;
 use crate::data::shortfall::stands;
 use crate::data::target::ComparisonRequest;
@@ -86,13 +85,13 @@ impl StudyHistory {
         request: &ComparisonRequest,
     ) -> Result<Option<Self>, Error> {
         let Some(newest) = entries.last().map(|entry| &entry.outline) else { return Ok(None) };
-        let asked = request.metric.as_deref().map(known).transpose()?;
+        let asked = request.metric;
         let members = ComparableStudies::from_entries(entries);
-        let mut pairs: Vec<(usize, &'static Metric)> = Vec::new();
+        let mut pairs: Vec<(usize, Metric)> = Vec::new();
         for condition in conditions(newest.row.id.0, &newest.plan, wanted)? {
             let own = metrics(&newest.plan, condition, asked).into_iter();
             pairs.extend(own.map(|(metric, _)| (condition, metric)).filter(|(condition, metric)| {
-                let values = newest.values.get(metric.key).map_or(&[][..], Vec::as_slice);
+                let values = newest.values.get(metric).map_or(&[][..], Vec::as_slice);
                 values.iter().any(|(of, ..)| of == condition)
             }));
         }
@@ -111,14 +110,14 @@ impl StudyHistory {
         let is_counted = truth::kind(&newest.plan, &newest.environments) == TruthKind::Counted;
         let series = pairs.iter().map(|(condition, metric)| {
             let condition_label = newest.plan.conditions[*condition].label.to_string();
-            let means = members.means(*condition, metric, request.confidence)?;
+            let means = members.means(*condition, *metric, request.confidence)?;
             let confidences = (level, request.confidence);
             HistorySeries::from_means(
                 condition_label,
-                metric,
+                *metric,
                 means,
                 confidences,
-                is_counted && exact::is_count(metric),
+                is_counted && exact::is_count(*metric),
             )
         });
         let series = series.collect::<Result<Vec<_>, Error>>()?;
@@ -138,7 +137,7 @@ impl StudyHistory {
         }
         let environments = || members.entries.iter().flat_map(|(entry, _)| &entry.outline.environments);
         let builds: BTreeSet<String> =
-            pairs.iter().filter_map(|(_, metric)| of_builds(environments(), metric)).collect();
+            pairs.iter().filter_map(|(_, metric)| of_builds(environments(), *metric)).collect();
         let notes = members.entries.iter().flat_map(|(entry, _)| notes(entry));
         Ok(Some(Self {
             name: newest.row.name.clone(),

@@ -17,8 +17,8 @@ use crate::words::phrases::title;
 pub struct HistorySeries {
     /// The condition's label in the newest study.
     pub condition: String,
-    /// The key of the metric.
-    pub metric: &'static str,
+    /// The metric.
+    pub metric: Metric,
     /// Its unit, as the vocabulary has it.
     pub unit: &'static str,
     /// Its better direction.
@@ -77,7 +77,7 @@ pub struct NewestStudy {
 impl HistorySeries {
     pub(super) fn from_means(
         condition: String,
-        metric: &'static Metric,
+        metric: Metric,
         points: Vec<StudyMean>,
         (level, confidence): (f64, f64),
         is_count: bool,
@@ -105,7 +105,7 @@ impl HistorySeries {
         let changed = |change| LevelChange::in_words(change, &points, metric.unit, quality);
         Ok(Self {
             condition,
-            metric: metric.key,
+            metric,
             unit: metric.unit,
             better: metric.better,
             level,
@@ -121,13 +121,13 @@ impl HistorySeries {
     /// `ipv4 offloads=none: throughput`.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{}: {}", self.condition, title(self.metric))
+        format!("{}: {}", self.condition, title(&self.metric.into()))
     }
 
     /// The metric's name, and its unit, which may be empty.
     #[must_use]
     pub fn quantity(&self) -> (String, &'static str) {
-        (title(self.metric), plain(self.unit))
+        (title(&self.metric.into()), plain(self.unit))
     }
 
     /// Whether something was found in it.

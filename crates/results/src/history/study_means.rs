@@ -108,7 +108,7 @@ impl<'e> ComparableStudies<'e> {
     pub(crate) fn means(
         &self,
         condition: usize,
-        metric: &Metric,
+        metric: Metric,
         level: f64,
     ) -> Result<Vec<StudyMean>, Error> {
         let mut means = Vec::new();
@@ -126,10 +126,10 @@ fn mean(
     place: usize,
     entry: &HistoryEntry,
     condition: usize,
-    metric: &Metric,
+    metric: Metric,
     level: f64,
 ) -> Result<Option<StudyMean>, Error> {
-    let values = entry.outline.values.get(metric.key).map_or(&[][..], Vec::as_slice);
+    let values = entry.outline.values.get(&metric).map_or(&[][..], Vec::as_slice);
     if values.iter().all(|(of, ..)| *of != condition) {
         return Ok(None);
     }

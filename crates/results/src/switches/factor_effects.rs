@@ -75,7 +75,7 @@ fn effects(stored: &StoredStudy, set: &SwitchConditions<'_>, level: f64) -> Resu
     }
     for metric in metrics(traffic.kind, stored.plan.exact) {
         let is_measured = |condition: &&&Condition| {
-            stored.values(metric.key).any(|(measured, ..)| measured == condition.index)
+            stored.values(metric).any(|(measured, ..)| measured == condition.index)
         };
         let measured: Vec<&Condition> = set.conditions.iter().filter(is_measured).copied().collect();
         let target = |baseline: &&Condition| ComparisonTarget {
@@ -106,7 +106,7 @@ fn effects(stored: &StoredStudy, set: &SwitchConditions<'_>, level: f64) -> Resu
                     continue;
                 };
                 let bases = [one, other].map(|of| format!("{}={}", set.factor, level_of(of)));
-                let outside = limits::set_from_outside(stored, metric.key, one.index, other.index);
+                let outside = limits::set_from_outside(stored, metric, one.index, other.index);
                 let (from, to) = (level_of(one), level_of(other));
                 let effect = effects.iter_mut().find(|effect| (&effect.from, &effect.to) == (&from, &to));
                 if let Some(effect) = effect {
@@ -122,7 +122,7 @@ fn change(
     [there, back]: [&Comparison; 2],
     [from, to]: &[String; 2],
     outside: Option<&'static str>,
-    metric: &'static Metric,
+    metric: Metric,
 ) -> MetricChange {
     let estimate = |one: &Comparison, base: &str| ChangeEstimate {
         value: one.difference,

@@ -1,8 +1,8 @@
 //! The effect of a switch as data.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use stats::effects::Estimated;
-use study::metric::{Better, Metric};
+use study::metric::{self, Better, Metric, MetricDefinition, UnitOfWork};
 use study::{Kind, Scenario};
 
 /// One kind of traffic in one scenario, under the same levels of all factors but one.
@@ -93,8 +93,8 @@ pub struct FeatureReadBack {
 #[derive(Debug, Clone, Serialize)]
 pub struct MetricChange {
     /// The metric.
-    #[serde(flatten)]
-    pub metric: &'static Metric,
+    #[serde(flatten, serialize_with = "with_definition")]
+    pub metric: Metric,
     /// From the level before to the level after.
     pub there: ChangeEstimate,
     /// The reverse.
@@ -152,29 +152,24 @@ pub struct ConstantSetting {
 
 /// The metrics of advice: the rate, the tail of the latency, and CPU time per unit of work on each
 /// side, of guests also the host's; in exact mode the kernel's instructions per unit of work.
-pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
+pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
     if exact {
         return vec![kind.main_metric(true)];
     }
     let mut metrics = rate_and_costs(kind);
-    metrics.splice(1..1, study::metric::find(LATENCY).filter(|_| kind.is_rr()));
+    metrics.splice(1..1, kind.is_rr().then_some(metric::LATENCY_P99));
     metrics
 }
 
 /// The rate, and the CPU time per unit of work on each side, of guests also the host's.
-pub(crate) fn rate_and_costs(kind: Kind) -> Vec<&'static Metric> {
-    let mut metrics = vec![kind.primary_metric()];
-    for host in ["", "host_"] {
-        for side in study::Side::BOTH {
-            let key = format!("{side}.{host}service_demand_{}", kind.unit_of_work());
-            metrics.extend(study::metric::find(&key));
-        }
-    }
-    metrics
+pub(crate) fn rate_and_costs(kind: Kind) -> Vec<Metric> {
+    let UnitOfWork { service_demand: own, host_service_demand: of_host, .. } = kind.unit_of_work();
+    vec![kind.primary_metric(), own.transmitter, own.receiver, of_host.transmitter, of_host.receiver]
 }
 
-// The metric of latency that advice is about.
-const LATENCY: &str = "latency_p99";
+fn with_definition<S: Serializer>(metric: &Metric, serializer: S) -> Result<S::Ok, S::Error> {
+    MetricDefinition::serialize(metric, serializer)
+}
 
 impl ChangeEstimate {
     /// Reads an estimate whose percentages are of `base`.
@@ -217,8 +212,8 @@ impl SwitchEffect {
 
     /// The change of a metric.
     #[must_use]
-    pub fn change(&self, metric: &str) -> Option<&MetricChange> {
-        self.changes.iter().find(|change| change.metric.key == metric)
+    pub fn change(&self, metric: Metric) -> Option<&MetricChange> {
+        self.changes.iter().find(|change| change.metric == metric)
     }
 }
 

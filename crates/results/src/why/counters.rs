@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use stats::{ConditionEstimate, Observation};
 use store::StoredStudy;
 use study::Side;
+use study::metric::Metric;
 
 use super::rule::ExplanationRule;
 use super::rules::RULES;
@@ -17,7 +18,7 @@ pub struct ExplainingCounter {
     /// The name of the workload.
     pub workload: String,
     /// The counter's metric.
-    pub metric: &'static str,
+    pub metric: Metric,
     /// The words for its figures, with their unit: `segments per packet at the transmitter`.
     pub words: String,
     /// Its mean over boots in each condition of the workload that has it.
@@ -36,7 +37,7 @@ pub(crate) fn counters(
     let rules = RULES.iter().flat_map(|rule| Side::BOTH.map(|side| (rule, side)));
     let mut found = Vec::new();
     for (rule, side) in rules {
-        let Some(metric) = rule.metric(side) else { continue };
+        let metric = rule.counter[side];
         let mut workloads: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
         for group in groups {
             let rows = group.rows.iter().filter(|row| row.why.iter().any(|why| why.counter == metric));
@@ -71,7 +72,7 @@ fn figures(
     let boots = own.flat_map(|condition| {
         let boots = by_boot(stored, condition.index).into_iter();
         boots.filter_map(move |(boot, means)| {
-            let value = rule.figure(&side.to_string(), &means)?;
+            let value = rule.figure(side, &means)?;
             Some(Observation { condition: condition.index, boot, value })
         })
     });

@@ -2,8 +2,8 @@
 
 use stats::{ValueRange, mean};
 use store::Metrics;
-use study::Side;
-use study::metric::{Metric, find};
+use study::metric::{self, Metric};
+use study::{BySide, Side};
 
 use super::Explanation;
 use crate::data::metric::range_of;
@@ -34,10 +34,11 @@ pub(super) enum CounterSubject {
 /// A rule by which a counter may explain an effect.
 pub(super) struct ExplanationRule {
     pub(super) about: CounterSubject,
-    pub(super) counter: &'static str,
+    /// Of each side, as the others here.
+    pub(super) counter: BySide<Metric>,
     /// The metric that it is divided by, and the factor of the quotient; `None`: it is a figure by
     /// itself.
-    pub(super) per: Option<(&'static str, f64)>,
+    pub(super) per: Option<(BySide<Metric>, f64)>,
     pub(super) more: IncreaseEffect,
     pub(super) words: &'static str,
     /// Figures up to this are too small to matter, and count as this one.
@@ -45,9 +46,9 @@ pub(super) struct ExplanationRule {
     /// The least factor between the two.
     pub(super) factor: f64,
     /// A metric that counts a part of this one, and the words for that part after its share.
-    pub(super) part: Option<(&'static str, &'static str)>,
+    pub(super) part: Option<(BySide<Metric>, &'static str)>,
     /// Whether it may explain a metric.
-    pub(super) explains: fn(&Metric) -> bool,
+    pub(super) explains: fn(Metric) -> bool,
 }
 
 /// The metrics' means of each boot of a condition.
@@ -58,11 +59,10 @@ impl ExplanationRule {
     /// effect does.
     pub(super) fn reason(
         &self,
-        side: &str,
+        side: Side,
         is_worse: bool,
         boots: [BootMeans<'_>; 2],
     ) -> Option<(CounterSubject, f64, Explanation)> {
-        let counter = self.metric_of(side)?;
         let figures = |boots: BootMeans<'_>| -> Option<Vec<f64>> {
             boots.iter().map(|means| self.figure(side, means)).collect()
         };
@@ -84,43 +84,32 @@ impl ExplanationRule {
         }
         let more = if is_worse == (self.more == IncreaseEffect::Costs) { boots[0] } else { boots[1] };
         let (value, baseline) = (mean(&value), mean(&baseline));
-        let words = self.words.replace('@', side);
+        let words = self.words(side);
         let part = self.part(side, more).unwrap_or_default();
         let sentence = format!("with {} against {} {words}{part}", rounded(value), rounded(baseline));
-        Some((self.about, least.ln() / self.factor.ln(), Explanation { counter, value, baseline, sentence }))
-    }
-
-    /// The counter's metric of a side.
-    pub(super) fn metric(&self, side: Side) -> Option<&'static str> {
-        self.metric_of(&side.to_string())
-    }
-
-    fn metric_of(&self, side: &str) -> Option<&'static str> {
-        find(&format!("{side}.{}", self.counter)).map(|metric| metric.key)
+        Some((self.about, least.ln() / self.factor.ln(), Explanation { counter: self.counter[side], value, baseline, sentence }))
     }
 
     /// The values that its figures may have.
     pub(super) fn range(&self, side: Side) -> ValueRange {
-        let metric = self.metric(side).and_then(find);
-        match (self.per, metric) {
-            (None, Some(metric)) => range_of(metric),
-            (Some((_, PERCENT)), _) => ValueRange { most: Some(PERCENT), ..ValueRange::NON_NEGATIVE },
-            _ => ValueRange::NON_NEGATIVE,
+        match self.per {
+            None => range_of(self.counter[side]),
+            Some((_, PERCENT)) => ValueRange { most: Some(PERCENT), ..ValueRange::NON_NEGATIVE },
+            Some(_) => ValueRange::NON_NEGATIVE,
         }
     }
 
     /// The words for its figures on a side.
     pub(super) fn words(&self, side: Side) -> String {
-        self.words.replace('@', &side.to_string())
+        self.words.replace('@', side.word())
     }
 
     /// The figure of one boot, if there is one.
-    pub(super) fn figure(&self, side: &str, means: &Metrics) -> Option<f64> {
-        let of = |key: &str| means.get(&format!("{side}.{key}")).copied();
-        let counted = of(self.counter)?;
+    pub(super) fn figure(&self, side: Side, means: &Metrics) -> Option<f64> {
+        let counted = means.get(self.counter[side])?;
         let figure = match self.per {
             None => counted,
-            Some((per, scale)) => of(per).filter(|per| *per > 0.0).map(|per| counted * scale / per)?,
+            Some((per, scale)) => means.get(per[side]).filter(|per| *per > 0.0).map(|per| counted * scale / per)?,
         };
         // More than all of them: a packet of the interface held many of what is counted, and the
         // two are no shares.
@@ -144,17 +133,16 @@ impl ExplanationRule {
 
     /// The share of a part of the counter in the condition that has more of it, where it is most of
     /// it.
-    fn part(&self, side: &str, boots: BootMeans<'_>) -> Option<String> {
-        let (key, words) = self.part?;
-        let sum =
-            |key: &str| -> f64 { boots.iter().filter_map(|means| means.get(&format!("{side}.{key}"))).sum() };
-        let share = sum(key) / sum(self.counter);
+    fn part(&self, side: Side, boots: BootMeans<'_>) -> Option<String> {
+        let (part, words) = self.part?;
+        let sum = |of: BySide<Metric>| -> f64 { boots.iter().filter_map(|means| means.get(of[side])).sum() };
+        let share = sum(part) / sum(self.counter);
         (share >= PART).then(|| format!(", {} % of which {words}", percent((share * 100.0).min(100.0))))
     }
 }
 
 /// The work of a second of a boot's windows, whatever the workload counts it in.
 fn work(means: &Metrics) -> Option<f64> {
-    let done = ["throughput", "packets", "transactions"].iter().find_map(|key| means.get(key).copied());
+    let done = [metric::THROUGHPUT, metric::PACKETS, metric::TRANSACTIONS].into_iter().find_map(|rate| means.get(rate));
     done.filter(|done| *done > 0.0)
 }

@@ -1,41 +1,37 @@
 //! Metrics and lists as people say them.
 
 use study::Side;
-use study::metric::{METRICS, Metric};
 
-/// A metric of the vocabulary by its whole key; none for what files call their values.
-fn known(key: &str) -> Option<&'static Metric> {
-    METRICS.iter().find(|metric| metric.key == key)
-}
+use crate::data::metric::ComparedMetric;
 
 /// A metric's key as it is spoken.
-pub(crate) fn words(key: &str) -> String {
-    spoken(key, |side| format!("the {side}'s"), long)
+pub(crate) fn words(metric: &ComparedMetric) -> String {
+    spoken(metric, |side| format!("the {side}'s"), long)
 }
 
 /// The words of a metric in a title.
 #[must_use]
-pub fn title(key: &str) -> String {
-    spoken(key, |side| format!("{side}'s"), long)
+pub fn title(metric: &ComparedMetric) -> String {
+    spoken(metric, |side| format!("{side}'s"), long)
 }
 
 /// The words of a metric in short: `the transmitter's CPU per byte`.
 #[must_use]
-pub fn metric_words(key: &str) -> String {
-    spoken(key, |side| format!("the {side}'s"), short)
+pub fn metric_words(metric: &ComparedMetric) -> String {
+    spoken(metric, |side| format!("the {side}'s"), short)
 }
 
 /// The words of a metric in the heading of a column: `tx CPU per byte`, with more room
 /// `transmitter's CPU per byte`.
 #[must_use]
-pub fn heading(key: &str, is_wide: bool) -> String {
-    spoken(key, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
+pub fn heading(metric: &ComparedMetric, is_wide: bool) -> String {
+    spoken(metric, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
 }
 
 /// A metric in a heading, with its side if it has one: `transmitter's CPU per byte`.
 #[must_use]
-pub fn metric_name(key: &str) -> String {
-    heading(key, true).replace("cpu", "CPU")
+pub fn metric_name(metric: &ComparedMetric) -> String {
+    heading(metric, true).replace("cpu", "CPU")
 }
 
 fn long(own: &str) -> String {
@@ -50,10 +46,14 @@ fn short(own: &str) -> String {
 }
 
 /// A key with its side, if it has one, as `whose` says it, and the rest as `plain` does.
-fn spoken(key: &str, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) -> String {
-    let metric = known(key);
-    let own = plain(metric.map_or(key, |metric| metric.own));
-    metric.and_then(|metric| metric.side).map_or_else(|| own.clone(), |side| format!("{} {own}", whose(side)))
+fn spoken(metric: &ComparedMetric, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) -> String {
+    match metric {
+        ComparedMetric::Known(metric) => {
+            let side = metric.side.map_or_else(String::new, |side| whose(side) + " ");
+            side + &plain(metric.own)
+        }
+        ComparedMetric::Foreign(name, _) => plain(name),
+    }
 }
 
 /// A workload as the beginning of a sentence: `tcp_stream: `; empty if nobody named it.
@@ -70,8 +70,8 @@ pub fn levels_without(without: &str, levels: &[(String, String)]) -> String {
 }
 
 /// The verb that follows a metric.
-pub(crate) fn is(key: &str) -> &'static str {
-    if known(key).is_some_and(Metric::is_plural) { "are" } else { "is" }
+pub(crate) fn is(metric: &ComparedMetric) -> &'static str {
+    if metric.known().is_some_and(|metric| metric.is_plural()) { "are" } else { "is" }
 }
 
 /// The stages of a path in its order, each by where it ends, as it begins where the one above
@@ -129,20 +129,22 @@ mod tests {
 
     #[test]
     fn metrics_read_as_words() {
-        assert_eq!(words("receiver.cpu_softirq"), "the receiver's cpu softirq");
-        assert_eq!(words("latency_p99"), "latency p99");
-        assert_eq!(words("allocs.per_op"), "allocs.per op", "a file's own name has no side");
-        assert_eq!(metric_words("throughput"), "throughput");
-        assert_eq!(metric_words("transmitter.service_demand_byte"), "the transmitter's CPU per byte");
-        assert_eq!(
-            metric_words("receiver.host_service_demand_packet"),
-            "the receiver's host's CPU per packet"
-        );
-        let key = "receiver.host_service_demand_packet";
-        assert_eq!(heading(key, false), "rx host's CPU per packet");
-        assert_eq!(heading(key, true), "receiver's host's CPU per packet");
-        assert_eq!(title("receiver.cpu_softirq"), "receiver's cpu softirq");
-        assert_eq!(metric_words("kernel_instructions_packet"), "kernel instructions per packet");
-        assert_eq!([is("transactions"), is("throughput"), is("allocs")], ["are", "is", "is"]);
+        let metric = |key: &str, unit: &str| ComparedMetric::of_file(key.to_owned(), unit.to_owned());
+        let allocs = metric("allocs.per_op", "B");
+        assert_eq!(words(&metric("receiver.cpu_softirq", "%")), "the receiver's cpu softirq");
+        assert_eq!(words(&metric("latency_p99", "ns")), "latency p99");
+        assert_eq!(words(&allocs), "allocs.per op", "a file's own name has no side");
+        assert_eq!(metric_words(&metric("throughput", "Mbit/s")), "throughput");
+        let demand = metric("transmitter.service_demand_byte", "ns");
+        assert_eq!(metric_words(&demand), "the transmitter's CPU per byte");
+        let of_host = metric("receiver.host_service_demand_packet", "ns");
+        assert_eq!(metric_words(&of_host), "the receiver's host's CPU per packet");
+        assert_eq!(heading(&of_host, false), "rx host's CPU per packet");
+        assert_eq!(heading(&of_host, true), "receiver's host's CPU per packet");
+        assert_eq!(title(&metric("receiver.cpu_softirq", "%")), "receiver's cpu softirq");
+        let instructions = metric("kernel_instructions_packet", "1");
+        assert_eq!(metric_words(&instructions), "kernel instructions per packet");
+        assert_eq!(is(&metric("transactions", "1/s")), "are");
+        assert_eq!([is(&metric("throughput", "Mbit/s")), is(&allocs)], ["is", "is"]);
     }
 }

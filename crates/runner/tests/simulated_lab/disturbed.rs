@@ -42,7 +42,7 @@ fn a_disturbed_run_is_kept_and_repeated_at_once() {
         kept.reason.as_deref(),
         Some("another session measured on this machine (--beside): a loud neighbour")
     );
-    assert!(kept.metrics.contains_key("throughput"));
+    assert!(kept.metrics.get(study::metric::THROUGHPUT).is_some());
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
     // 18 runs and the repeat, which the count of what is to come takes in.
     let mut counts = world.events.iter().filter_map(|event| match event {
@@ -166,7 +166,7 @@ fn a_run_in_which_nothing_arrived_fails_with_its_reason() {
         let stored = world.store.load(summary.study).unwrap();
         let run = &stored.runs[WARMUPS + 1];
         assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Failed, Some("nothing arrived")));
-        assert!(stored.measurements().all(|run| run.metrics["throughput"] > 0.0));
+        assert!(stored.measurements().all(|run| run.metrics.get(study::metric::THROUGHPUT) > Some(0.0)));
     }
 }
 

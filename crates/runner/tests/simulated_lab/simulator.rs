@@ -387,7 +387,7 @@ impl SimulatedBench {
                     let rate = self.rates.map_or(1000.0 + *index as f64, |rates| rates.of(number, *index));
                     let throughput = if nothing.is_some() { 0.0 } else { rate };
                     let disturbed = loud.then(loud_neighbour).into_iter().collect();
-                    let metrics = vec![("throughput".into(), throughput)];
+                    let metrics = [(study::metric::THROUGHPUT, throughput)].into_iter().collect();
                     let detail = Detail::Measured(Box::new(sample::account()));
                     Readings { metrics, disturbed, nothing, detail, ..Readings::default() }
                 };

@@ -200,7 +200,7 @@ fn what_takes_turns_by_itself_finds_what_is_there() {
             "{kind} {factor}"
         );
         let stored = world.store.load(summary.study).unwrap();
-        let values = stored.values("throughput");
+        let values = stored.values(study::metric::THROUGHPUT);
         let values: Vec<Observation> =
             values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
         analyse(&values, &Question::against(0)).unwrap().comparisons[0].verdict

@@ -1,15 +1,12 @@
 //! A stored study's measurements in little room, from which a page's script makes the CSV and the
 //! JSON again without reading a number: it only joins texts, so that no digit is lost.
 
-use std::fmt::Write as _;
-
 use record::Limit;
 use serde::Serialize;
 use serde_json::json;
-use words::csv_field as field;
+use words::metric::Metric;
 
-use super::{HEADER, Number, head, keys, units};
-use crate::metrics::Metrics;
+use super::{HEADER, Number, head, units};
 use crate::records::{RunId, RunStatus, StoredRun, StoredStudy};
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
@@ -47,79 +44,60 @@ pub struct PackedMetric {
     pub values: String,
 }
 
-/// A run in [`super::json()`], without its metrics and its further record.
-#[derive(Serialize)]
-struct Run<'a> {
-    id: RunId,
-    boot: u32,
-    part: u32,
-    block: u32,
-    repeat: u32,
-    position: u32,
-    warmup: bool,
-    condition: usize,
-    started_unix_ms: i64,
-    status: RunStatus,
-    reason: &'a Option<String>,
-    limited_by: &'a Option<Limit>,
-}
-
-impl<'a> Run<'a> {
-    fn from_stored(run: &'a StoredRun) -> Self {
-        Self {
-            id: run.id,
-            boot: run.boot,
-            part: run.part,
-            block: run.block,
-            repeat: run.repeat,
-            position: run.position,
-            warmup: run.warmup,
-            condition: run.condition,
-            started_unix_ms: run.started_unix_ms,
-            status: run.status,
-            reason: &run.reason,
-            limited_by: &run.limited_by,
-        }
-    }
-}
-
 /// The measurements of a study, packed.
-pub fn packed(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> Packed {
-    let units = units(study, &unit);
-    let document = json!({ "study": study.row, "plan": study.plan, "boots": study.boots, "units": units });
-    let metric = |key: &str| PackedMetric {
-        csv: format!("{},{}", field(key), field(unit(key).unwrap_or_default())),
-        json: json!(key).to_string(),
-        values: String::new(),
+pub fn packed(study: &StoredStudy) -> Packed {
+    let units = units(study);
+    let column = |metric: &Metric| {
+        let mut values = String::new();
+        for run in &study.runs {
+            let value = run.metrics.get(*metric).map(|value| Number(value).to_string());
+            values.push_str(&value.unwrap_or_default());
+            values.push(' ');
+        }
+        PackedMetric { csv: format!("{metric},{}", metric.unit), json: format!("{:?}", metric.key), values }
     };
-    let keys = keys(study);
-    let mut metrics: Vec<PackedMetric> = keys.iter().map(|key| metric(key)).collect();
-    // Most runs have the same metrics as the one before: which of a run's values is in which
-    // column.
-    let mut places: Vec<Option<usize>> = Vec::new();
-    let mut before: Option<&Metrics> = None;
-    for run in &study.runs {
-        if before.is_none_or(|before| !before.has_keys_of(&run.metrics)) {
-            let mut own = run.metrics.keys().enumerate().peekable();
-            let place = |key: &&str| own.next_if(|(_, name)| name == key).map(|(place, _)| place);
-            places = keys.iter().map(place).collect();
-        }
-        before = Some(&run.metrics);
-        let values = run.metrics.values().as_slice();
-        for (column, place) in metrics.iter_mut().zip(&places) {
-            if let Some(place) = place {
-                write!(column.values, "{}", Number(values[*place])).expect("writing to a string cannot fail");
-            }
-            column.values.push(' ');
-        }
-    }
-    let text =
-        |run: &StoredRun| serde_json::to_string(&Run::from_stored(run)).expect("it was read from JSON");
     Packed {
         header: HEADER,
-        document: document.to_string(),
-        runs: study.runs.iter().map(text).collect(),
+        metrics: units.keys().map(column).collect(),
+        runs: study.runs.iter().map(without_values).collect(),
         rows: study.runs.iter().map(|run| head(study, run)).collect(),
-        metrics,
+        document: json!({ "study": study.row, "plan": study.plan, "boots": study.boots, "units": units })
+            .to_string(),
     }
+}
+
+/// A run in [`super::json()`], without its metrics and its further record.
+fn without_values(run: &StoredRun) -> String {
+    #[derive(Serialize)]
+    struct Run<'a> {
+        id: &'a RunId,
+        boot: &'a u32,
+        part: &'a u32,
+        block: &'a u32,
+        repeat: &'a u32,
+        position: &'a u32,
+        warmup: &'a bool,
+        condition: &'a usize,
+        started_unix_ms: &'a i64,
+        status: &'a RunStatus,
+        reason: &'a Option<String>,
+        limited_by: &'a Option<Limit>,
+    }
+    let StoredRun { id, boot, part, block, repeat, position, warmup, condition, started_unix_ms, .. } = run;
+    let StoredRun { status, reason, limited_by, .. } = run;
+    let run = Run {
+        id,
+        boot,
+        part,
+        block,
+        repeat,
+        position,
+        warmup,
+        condition,
+        started_unix_ms,
+        status,
+        reason,
+        limited_by,
+    };
+    serde_json::to_string(&run).expect("it was read from JSON")
 }

@@ -2,6 +2,7 @@
 
 use netassay_store::{NewRun, NewStudy, Outcome};
 use record::{Detail, Environment, sample};
+use study::metric::{self, Metric};
 use study::{Plan, Study};
 
 /// A plan of two conditions.
@@ -38,11 +39,16 @@ pub(crate) fn run(repeat: u32, condition: usize) -> NewRun {
         warmup: false,
         condition,
         started_unix_ms: 1_700_000_000_000,
-        outcome: Outcome::Ok(vec![("throughput".to_owned(), 9414.52), ("loss".to_owned(), 0.0)]),
+        outcome: ok(&[(metric::THROUGHPUT, 9414.52), (metric::LOSS, 0.0)]),
         limited_by: None,
         series: study::BySide::default(),
         detail: Detail::Measured(Box::new(sample::account())),
     }
+}
+
+/// A success with these values.
+pub(crate) fn ok(values: &[(Metric, f64)]) -> Outcome {
+    Outcome::Ok(values.iter().copied().collect())
 }
 
 /// A warm-up.

@@ -225,7 +225,7 @@ impl Selection {
 pub(crate) struct ComparisonRequest {
     /// The metric; if absent, the workload's main one, in exact mode the kernel's
     /// instructions.
-    pub(crate) metric: Option<&'static Metric>,
+    pub(crate) metric: Option<Metric>,
     /// The condition compared with; the first one if absent.
     pub(crate) baseline: Option<Selection>,
     pub(crate) only: Selection,

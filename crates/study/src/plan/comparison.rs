@@ -64,7 +64,7 @@ pub(crate) fn resolve(
         let conditions: Vec<usize> =
             members.iter().map(|(_, condition)| condition.index).filter(|index| *index != baseline).collect();
         if !conditions.is_empty() {
-            let (workload, metric) = (workload.name.clone(), metric.key.to_owned());
+            let (workload, metric) = (workload.name.clone(), metric.to_string());
             let equivalent = request.equivalent;
             comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
         }

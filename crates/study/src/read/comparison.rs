@@ -38,13 +38,13 @@ pub(crate) struct Offer<'k> {
 
 impl Offer<'_> {
     /// Whether the metric can be counted on one of the testbeds.
-    fn meets(&self, metric: &Metric) -> bool {
+    fn meets(&self, metric: Metric) -> bool {
         let met = |scenario: &Scenario| metric.needs.is_met(*scenario, self.exact);
         self.scenarios.is_empty() || self.scenarios.iter().any(met)
     }
 
     /// Whether conditions take turns, in which the metric is not counted.
-    fn misses_in_turns(&self, metric: &Metric) -> bool {
+    fn misses_in_turns(&self, metric: Metric) -> bool {
         self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
     }
 
@@ -81,7 +81,7 @@ pub(crate) fn read(
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }
 
-fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<&'static Metric> {
+fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
         let near = suggest::nearest(key, metric::keys());
@@ -132,7 +132,7 @@ fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Optio
 fn yields(offer: Offer<'_>) -> String {
     let keys: Vec<&str> = METRICS
         .iter()
-        .filter(|metric| metric.side.is_none() && offer.has(metric))
+        .filter(|metric| metric.side.is_none() && offer.has(**metric))
         .map(|metric| metric.key)
         .collect();
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))

@@ -6,6 +6,7 @@ use report::{Cell, Table, cells};
 use results::counted;
 use serde::Serialize;
 use stats::knee::{Knee, Point, of_repeats};
+use study::metric::{self, Metric};
 use testbed::{RunOrder, Testbed};
 use words::MAX_RATE;
 

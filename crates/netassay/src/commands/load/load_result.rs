@@ -1,10 +1,11 @@
 //! The result of a run as one JSON object.
 
-use load::{Direction, Kind};
+use load::Kind;
 use record::{Limit, Note, RunAccount, SideAccount};
 use runner::JudgedRun;
 use serde_json::{Map, Value, json};
-use study::metric::{self, Metric, MetricGroup};
+use store::Metrics;
+use study::metric::{Metric, MetricGroup};
 use study::{Effective, Side};
 use testbed::Testbed;
 
@@ -15,7 +16,7 @@ pub(super) struct LoadResult {
     pub(super) asked: Asked,
     pub(super) effective: Effective,
     pub(super) discard_device: Option<host::DiscardDevice>,
-    metrics: Vec<(String, f64)>,
+    metrics: Metrics,
     pub(super) limited_by: Limit,
     pub(super) disturbed: Vec<String>,
     /// Requests that could not be applied and the replacement, each once.
@@ -31,11 +32,7 @@ impl LoadResult {
         testbed: &Testbed,
         JudgedRun { account, limit, disturbed }: JudgedRun,
     ) -> Self {
-        let traffic = &asked.order.traffic;
-        let mut metrics = runner::metrics(traffic, &account);
-        if traffic.direction == Direction::Both {
-            metrics.extend(runner::directions(&account));
-        }
+        let metrics = runner::metrics(&asked.order.traffic, &account);
         let mut disturbed: Vec<String> = disturbed.iter().map(ToString::to_string).collect();
         disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
         let mut notes: Vec<String> = testbed.notes.iter().map(Note::to_string).collect();
@@ -53,9 +50,8 @@ impl LoadResult {
         Self { asked, effective, discard_device, metrics, limited_by: limit, disturbed, notes, account }
     }
 
-    /// The value of a metric by its key in the vocabulary.
-    pub(super) fn metric(&self, key: &str) -> Option<f64> {
-        self.metrics.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
+    pub(super) fn metric(&self, metric: Metric) -> Option<f64> {
+        self.metrics.get(metric)
     }
 
     /// TCP: the congestion control that the sockets read back.
@@ -131,10 +127,9 @@ impl LoadResult {
     /// kernel's counters.
     fn metrics(&self) -> Value {
         let mut metrics = Map::new();
-        for (key, value) in &self.metrics {
-            let metric = metric::find(key).expect("a run yields metrics of the vocabulary");
+        for (metric, value) in self.metrics.iter() {
             let (table, name) = place(metric);
-            let entry = amount(*value, metric.unit);
+            let entry = amount(value, metric.unit);
             match table {
                 None => metrics.insert(name, entry),
                 Some(table) => table_of(&mut metrics, table).insert(name, entry),
@@ -185,11 +180,13 @@ fn table_of<'a>(metrics: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<
 
 #[cfg(test)]
 mod tests {
+    use study::metric;
+
     use super::*;
 
     #[test]
     fn every_metric_has_a_place_of_its_own() {
-        let mut places: Vec<_> = metric::METRICS.iter().map(place).collect();
+        let mut places: Vec<_> = metric::METRICS.iter().copied().map(place).collect();
         let place = |key| place(metric::find(key).unwrap());
         assert_eq!(place("transmitter.cpu"), (Some("cpu"), "transmitter".to_owned()));
         assert_eq!(place("receiver.cpu_softirq"), (Some("cpu"), "receiver_softirq".to_owned()));

@@ -6,7 +6,8 @@ use load::{Direction, Kind, Traffic};
 use report::TitledTable;
 use report::document::Block;
 use results::{counted, figure, percent};
-use study::{Family, Side};
+use study::metric::{self, Metric};
+use study::{BySide, Family, Side};
 use words::{KEYS, Workload};
 
 use crate::commands::load::intervals;
@@ -143,13 +144,13 @@ impl LoadResult {
     }
 
     fn received_at(&self) -> String {
-        let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
+        let directions = [("forward", metric::THROUGHPUT_FORWARD), ("reverse", metric::THROUGHPUT_REVERSE)];
         match self.asked.order.traffic.direction {
             Direction::Forward => "at the receiver".to_owned(),
             Direction::Reverse => "at the transmitter, which receives it here".to_owned(),
             Direction::Both => {
-                let parts = directions.map(|(word, key)| {
-                    format!("{word} {}", self.metric(key).map_or_else(|| "-".to_owned(), figure))
+                let parts = directions.map(|(word, metric)| {
+                    format!("{word} {}", self.metric(metric).map_or_else(|| "-".to_owned(), figure))
                 });
                 format!("of both ways: {}", parts.join(", "))
             }
@@ -188,17 +189,17 @@ impl LoadResult {
 
     /// The account of sent messages; its parts add up.
     fn losses(&self) -> Option<String> {
-        let count = |key| self.metric(key).map(|value| value as u64);
-        let (offered, received) = (count("offered")?, count("received")?);
+        let count = |metric| self.metric(metric).map(|value| value as u64);
+        let (offered, received) = (count(metric::OFFERED)?, count(metric::RECEIVED)?);
         let parts = [
-            ("dropped by the sender's queue", count("lost_queue")?),
-            ("by the device", count("lost_device")?),
-            ("by the receiver's socket", count("lost_socket")?),
-            ("unaccounted for", count("lost_unaccounted")?),
+            ("dropped by the sender's queue", count(metric::LOST_QUEUE)?),
+            ("by the device", count(metric::LOST_DEVICE)?),
+            ("by the receiver's socket", count(metric::LOST_SOCKET)?),
+            ("unaccounted for", count(metric::LOST_UNACCOUNTED)?),
         ];
         let parts = parts.map(|(where_to, count)| format!("{count} {where_to}"));
         let loss =
-            self.metric("loss").map_or_else(String::new, |loss| format!(" ({} % lost)", percent(loss)));
+            self.metric(metric::LOSS).map_or_else(String::new, |loss| format!(" ({} % lost)", percent(loss)));
         Some(format!("{offered} offered = {received} received + {}{loss}", parts.join(" + ")))
     }
 

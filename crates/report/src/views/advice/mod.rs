@@ -211,7 +211,7 @@ fn head(one: &Recommendation) -> Option<String> {
         Standing::Recommended => format!("set {here}: {expected}"),
         Standing::Conditional => format!("set {here}{only}: {expected}"),
         Standing::TradeOff(metrics) => {
-            let metrics: Vec<String> = metrics.iter().map(|key| results::metric_words(key)).collect();
+            let metrics: Vec<String> = metrics.iter().map(|metric| results::metric_words(&(*metric).into())).collect();
             format!("trade-off, set {here}{only}: {expected}; it loses in {}", listed(&metrics))
         }
         Standing::Depends => {
@@ -264,7 +264,7 @@ fn texts(row: &AdviceRow) -> [String; 6] {
     };
     // CPU time is of a unit of work.
     let unit = match row.goal {
-        AdviceGoal::Cpu if row.unit != "%" => format!("{}/{}", row.unit, row.kind.unit_of_work()),
+        AdviceGoal::Cpu if row.unit != "%" => format!("{}/{}", row.unit, row.kind.unit_of_work().word),
         _ => row.unit.to_owned(),
     };
     let mut change = row.change.map_or_else(String::new, |ends| phrase::sizes(ends, &unit));

@@ -91,7 +91,7 @@ fn sized(estimate: &ChangeEstimate, unit: &str) -> String {
 /// A change of the goal's metric with its base: `throughput +45.1 % (30.0 to 60.1) of all off`.
 pub(super) fn expected(change: &MetricChange) -> String {
     let of = if change.there.relative.is_some() { "of" } else { "from" };
-    let (words, sized) = (metric_words(change.metric.key), sized(&change.there, change.metric.unit));
+    let (words, sized) = (metric_words(&change.metric.into()), sized(&change.there, change.metric.unit));
     format!("{words} {sized} {of} {}", change.there.base)
 }
 
@@ -109,7 +109,7 @@ pub(super) fn how(how: EffectMethod) -> &'static str {
 pub(super) fn elsewhere(one: &Recommendation) -> Option<String> {
     let (mut parts, mut open) = (Vec::new(), Vec::new());
     for change in &one.elsewhere {
-        let words = metric_words(change.metric.key);
+        let words = metric_words(&change.metric.into());
         let Some(is_better) = change.is_better() else {
             open.push(words);
             continue;

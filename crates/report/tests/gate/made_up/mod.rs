@@ -57,19 +57,20 @@ pub(crate) fn stored(
 
 /// The outline of a study, for the comparison with another one.
 pub(crate) fn outline(stored: &StoredStudy) -> Outline {
-    let keys: BTreeSet<&str> = stored.runs.iter().flat_map(|run| run.metrics.keys()).collect();
-    let values = |key: &str| (key.to_owned(), stored.values(key).collect());
+    let metrics: BTreeSet<Metric> =
+        stored.runs.iter().flat_map(|run| run.metrics.iter()).map(|(metric, _)| metric).collect();
+    let values = |metric: Metric| (metric, stored.values(metric).collect());
     Outline {
         row: stored.row.clone(),
         plan: stored.plan.clone(),
         environments: stored.boots.iter().take(1).map(|boot| boot.environment.clone()).collect(),
-        values: keys.into_iter().map(values).collect(),
+        values: metrics.into_iter().map(values).collect(),
         disturbed_runs: stored.measurements().filter(|run| !run.detail.disturbed().is_empty()).count(),
         documents_are_plain: false,
     }
 }
 
-pub(crate) fn metric(key: &str) -> &'static Metric {
+pub(crate) fn metric(key: &str) -> Metric {
     study::metric::find(key).unwrap_or_else(|| panic!("no metric {key}"))
 }
 
@@ -100,9 +101,9 @@ pub(crate) fn between(baseline: &StoredStudy, study: &StoredStudy, request: &Gat
 }
 
 /// Each metric of a request once.
-pub(crate) fn metrics(request: &GateRequest) -> Vec<&'static Metric> {
-    let mut metrics: Vec<&'static Metric> = request.bounds.iter().map(|bound| bound.metric).collect();
-    metrics.dedup_by_key(|metric| metric.key);
+pub(crate) fn metrics(request: &GateRequest) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = request.bounds.iter().map(|bound| bound.metric).collect();
+    metrics.dedup();
     metrics
 }
 

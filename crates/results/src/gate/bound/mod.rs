@@ -16,7 +16,7 @@ pub type BoundUnit = (&'static str, f64);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The metric.
-    pub metric: &'static Metric,
+    pub metric: Metric,
     /// On which side of the limit a difference fails.
     pub fails: FailingSide,
     value: f64,
@@ -50,7 +50,7 @@ impl Bound {
     /// Whether both limit the same differences: those of one metric, on one side, in % or not.
     #[must_use]
     pub fn is_of_same(&self, other: &Bound) -> bool {
-        self.metric.key == other.metric.key
+        self.metric == other.metric
             && self.fails == other.fails
             && self.is_percent() == other.is_percent()
     }

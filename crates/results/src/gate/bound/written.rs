@@ -54,7 +54,7 @@ pub enum BoundError {
         /// The number.
         number: String,
         /// The metric.
-        metric: &'static str,
+        metric: Metric,
         /// The units of the metric.
         units: String,
     },
@@ -64,7 +64,7 @@ pub enum BoundError {
         /// The unit as it was written.
         unit: String,
         /// The metric.
-        metric: &'static str,
+        metric: Metric,
         /// The units of the metric.
         units: String,
     },
@@ -94,12 +94,12 @@ fn or_units(units: &str) -> String {
     if units.is_empty() { ", or a plain number".to_owned() } else { format!(", or a difference in {units}") }
 }
 
-fn units_of(metric: &Metric) -> &'static [BoundUnit] {
+fn units_of(metric: Metric) -> &'static [BoundUnit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
 /// The words of a metric's units for a sentence; empty for a plain number.
-fn listed_units(metric: &Metric) -> String {
+fn listed_units(metric: Metric) -> String {
     let words: Vec<&str> =
         units_of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
     words.join(", ")
@@ -117,7 +117,7 @@ impl Bound {
     ///
     /// # Errors
     /// [`BoundError`].
-    pub fn of_metric(metric: &'static Metric, rest: &str) -> Result<Self, BoundError> {
+    pub fn of_metric(metric: Metric, rest: &str) -> Result<Self, BoundError> {
         if rest.len() > LONGEST {
             return Err(BoundError::TooLong);
         }
@@ -151,7 +151,7 @@ impl Bound {
         let found = units_of(metric).iter().copied().find(|(word, _)| *word == unit);
         let found = found.filter(|(_, factor)| (value * factor).is_finite());
         let unit = found.ok_or_else(|| {
-            let (metric, units) = (metric.key, listed_units(metric));
+            let units = listed_units(metric);
             match unit {
                 "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
                 unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
@@ -189,7 +189,7 @@ impl fmt::Display for Bound {
             FailingSide::Below => '<',
             FailingSide::Above => '>',
         };
-        write!(f, "{} {sign} {}", self.metric.key, self.limit_in_words())
+        write!(f, "{} {sign} {}", self.metric, self.limit_in_words())
     }
 }
 
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn every_metric_has_units_and_the_first_is_its_own() {
         for metric in METRICS {
-            let units = units_of(metric);
+            let units = units_of(*metric);
             assert!(units.first().is_some_and(|(_, factor)| *factor == 1.0), "{}: {units:?}", metric.key);
         }
     }
@@ -325,7 +325,7 @@ mod tests {
             size in 0_i32..99_999,
             unit in 0_usize..8,
         ) {
-            let units = units_of(&metric);
+            let units = units_of(metric);
             let unit = if unit < units.len() { units[unit].0 } else { "%" };
             let minus = if sign.contains('<') { "-" } else { "" };
             let text = format!("{}{sign}{minus}{}{unit}", metric.key, f64::from(size) / 1000.0);
