@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use report::{Layout, Table};
+use report::{Cell, Layout, Table};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -48,8 +48,7 @@ impl Report {
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells: Vec<String> = cells.into_iter().collect();
-        self.table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        self.table.row(cells.into_iter().map(Cell::from).collect());
     }
 
     /// Adds what a program finds in the report by this name.

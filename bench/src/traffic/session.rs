@@ -104,7 +104,7 @@ impl Session<'_> {
     /// What both sides are asked to do, for so many seconds.
     pub(crate) fn job(&self, cell: &Cell, testbed: &Testbed, seconds: u32) -> Result<Job, Failure> {
         let ipv6 = cell.family == Family::Ipv6;
-        let address = |end: &testbed::End| if ipv6 { end.ipv6 } else { end.ipv4 };
+        let address = |end: &testbed::End| end.address(cell.family);
         Ok(Job {
             kind: cell.task.kind,
             ipv6,

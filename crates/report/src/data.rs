@@ -28,7 +28,7 @@ impl Download {
     /// The measurements of a study, with every text as it is stored.
     #[must_use]
     pub fn from_stored(study: &StoredStudy) -> Self {
-        let packed = store::export::packed(study, results::unit_of);
+        let packed = store::export::packed(study);
         let json = serde_json::to_vec(&packed).expect("texts and lists are JSON");
         Self {
             stem: file_stem([(study.row.name.as_str(), study.row.id.0)]),

@@ -1,11 +1,12 @@
 //! The testbed: two hosts and the path between them, built for every boot.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
-use study::{BySide, Scenario, Side};
+use study::{BySide, Family, Scenario, Side};
 
 use crate::builder::Options;
 use crate::error::Error;
@@ -271,6 +272,11 @@ impl End {
     /// Its host, as messages name it.
     pub fn host(&self) -> &str {
         self.agent.client.host()
+    }
+
+    /// Its address on its interface.
+    pub fn address(&self, family: Family) -> IpAddr {
+        self.addresses.in_family(family)
     }
 
     /// The agent's process id in its own namespace.

@@ -50,16 +50,16 @@ impl Kind {
     }
 
     /// The unit of work that instructions are counted for: a datagram is one, however long.
-    pub fn counted_work(self) -> &'static str {
-        if self == Self::UdpStream { "packet" } else { self.unit_of_work() }
+    pub fn counted_work(self) -> UnitOfWork {
+        if self == Self::UdpStream { metric::PACKET } else { self.unit_of_work() }
     }
 
     /// The unit of work in metrics of CPU time.
     pub fn unit_of_work(self) -> UnitOfWork {
         match self {
-            Self::TcpStream | Self::UdpStream => "byte",
-            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "transaction",
-            Self::Pps => "packet",
+            Self::TcpStream | Self::UdpStream => metric::BYTE,
+            Self::TcpRr | Self::UdpRr | Self::TcpCrr => metric::TRANSACTION,
+            Self::Pps => metric::PACKET,
         }
     }
 

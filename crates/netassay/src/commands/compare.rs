@@ -6,7 +6,6 @@ use std::path::Path;
 use report::views;
 use results::ComparisonRequest;
 use store::{Store, Tag};
-use study::Plan;
 
 use crate::cli::{Compare, correction, first_given};
 use crate::commands::compare_files;
@@ -21,15 +20,6 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
             flags.confidence
         )));
     }
-    let request = ComparisonRequest {
-        metric: flags.metric.clone(),
-        baseline: flags.baseline.clone(),
-        confidence: flags.confidence / 100.0,
-        all_pairs: flags.all_pairs,
-        margin: flags.margin,
-        design: flags.design,
-        correction: correction(flags.uncorrected),
-    };
     let Some(studies) = studies(flags) else {
         return compare_files::compare(flags);
     };
@@ -44,6 +34,15 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     ]) {
         return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
     }
+    let request = ComparisonRequest {
+        metric: flags.metric.as_deref().map(results::resolve_metric).transpose()?,
+        baseline: flags.baseline.clone(),
+        confidence: flags.confidence / 100.0,
+        all_pairs: flags.all_pairs,
+        margin: flags.margin,
+        design: flags.design,
+        correction: correction(flags.uncorrected),
+    };
     match studies.as_slice() {
         [baseline, study] => between(flags, baseline, study, &request),
         [] | [_] => within(flags, studies.first().copied(), &request),
@@ -76,8 +75,8 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
     if baseline == study {
         return Err(Failure::Usage(format!("both are study {study}: name two")));
     }
-    let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
-    let [baseline, study] = [store.outline(baseline, metrics)?, store.outline(study, metrics)?];
+    let outline = |study| store.outline(study, |plan| results::metrics_to_compare(plan, request));
+    let [baseline, study] = [outline(baseline)?, outline(study)?];
     let between = results::BetweenStudies::new(&baseline.sanitised(), &study.sanitised(), request)?;
     output::show_view(&between, &flags.stored.output, flags.tables.wide, views::between)
 }

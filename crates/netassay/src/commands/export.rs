@@ -40,25 +40,26 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             "--format stat writes several files: name a directory with --output".to_owned(),
         ));
     };
-    let (metrics, is_all): (Vec<String>, bool) = match flags.metric.as_deref() {
-        Some("all") => (recorded_metrics(stored).map(str::to_owned).collect(), true),
-        Some(word) => (vec![results::resolve_metric(word)?.to_owned()], false),
-        None => (results::main_metrics(stored), false),
+    let is_all = flags.metric.as_deref() == Some("all");
+    let metrics: BTreeSet<Metric> = match flags.metric.as_deref() {
+        Some("all") => stored.measurements().flat_map(|run| run.metrics.iter()).map(|(one, _)| one).collect(),
+        Some(word) => BTreeSet::from([results::resolve_metric(word)?]),
+        None => results::main_metrics(stored),
     };
-    let has_all = flags.metric.as_deref() == Some("all");
     let mut written = 0;
     for metric in &metrics {
-        let below = if is_all { directory.join(metric) } else { directory.clone() };
+        let below = if is_all { directory.join(metric.key) } else { directory.clone() };
         let failed = |source| Failure::Write { path: below.clone(), source };
         refuse_planted(directory).map_err(failed)?;
         fs::create_dir_all(&below).and_then(|()| refuse_planted(&below)).map_err(failed)?;
-        for file in store::export::stat(stored, metric, results::unit_of) {
+        for file in store::export::stat(stored, *metric) {
             write(&below.join(file.name), &file.text, MayReplace::OwnFile)?;
             written += 1;
         }
     }
     if written == 0 {
-        let (id, asked) = (stored.row.id, metrics.join(", "));
+        let (id, asked) = (stored.row.id, metrics.iter().map(|metric| metric.key).collect::<Vec<_>>());
+        let asked = asked.join(", ");
         return Err(Failure::Nothing(format!("study {id} holds no value of {asked}")));
     }
     say(&format!("wrote {} to {}", results::counted(written, "file"), named(directory)));

@@ -13,7 +13,6 @@ use results::gate::{
     day_of_instant,
 };
 use store::Store;
-use study::metric::Metric;
 
 use crate::cli::{Gate, GateFormat};
 use crate::commands::stored::{newest_called, study_of};
@@ -88,8 +87,7 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
             "both are study {study}: a gate needs another study as its baseline, or --baseline-condition"
         )));
     }
-    let keys: Vec<String> = metrics.iter().map(|metric| metric.key.to_owned()).collect();
-    let outline = |id| store.outline(id, |_| Ok::<_, Failure>(keys.clone()));
+    let outline = |id| store.outline(id, |_| metrics.clone());
     let (baseline, study) = (outline(baseline)?.sanitised(), outline(study)?.sanitised());
     Ok(GateCases::between(&baseline, &study, &metrics)?)
 }

@@ -44,11 +44,11 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results
             flags.tags.join(" or ")
         )));
     };
-    let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
-    let wanted: Vec<String> = store.outline(newest.study, metrics)?.values.into_keys().collect();
+    let newest = store.outline(newest.study, |plan| results::metrics_to_compare(plan, request))?;
+    let wanted: Vec<_> = newest.values.into_keys().collect();
     let mut entries = Vec::new();
     for chosen in chosen {
-        let outline = store.outline(chosen.study, |_| Ok::<_, Failure>(wanted.clone()))?.sanitised();
+        let outline = store.outline(chosen.study, |_| wanted.clone())?.sanitised();
         entries.push(HistoryEntry { chosen, outline });
     }
     let found = results::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;

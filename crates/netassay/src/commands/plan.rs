@@ -82,7 +82,8 @@ fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured
         let pilot = store.load(id)?.sanitised();
         if let Some(spread) = PilotSpread::from_pilot(&pilot, study, metric(flags)?)? {
             let other = the_other_way(study, &pilot.plan.asked.protocol);
-            let spread_of = |other: &Study| PilotSpread::from_pilot(&pilot, other, metric(flags)?);
+            let spread_of =
+                |other: &Study| Ok::<_, Failure>(PilotSpread::from_pilot(&pilot, other, metric(flags)?)?);
             let other = other.map(|other| Ok::<_, Failure>(spread_of(&other)?.map(|spread| (other, spread))));
             return Ok(Some((spread, other.transpose()?.flatten())));
         }

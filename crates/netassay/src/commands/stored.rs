@@ -50,7 +50,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let store = Store::open_read_only(db)?;
     let stored = store.load(study_of(&store, flags.study.as_deref())?)?;
     if flags.stored.output.format == Format::Json {
-        return print(&json(&store::export::json(&stored, results::unit_of))?);
+        return print(&json(&store::export::json(&stored))?);
     }
     let stored = stored.sanitised();
     let results = Results::new(&stored)?;

@@ -2,7 +2,8 @@
 
 use crate::chart::Figure;
 use results::capital;
-use study::Side;
+use study::metric::{self, Metric};
+use study::{BySide, Side};
 
 use super::Ids;
 use super::grid::{BarSheet, on_one_scale};
@@ -78,9 +79,8 @@ fn figure(
         let title = capital(&format!("{side}{}", account.title));
         let named = estimates.iter().map(|one| (sheet.name(one.condition), one));
         seen.push(extremes(&title, &quantity, named));
-        let part = |condition: usize, place: usize| {
-            view.mean(condition, account.parts[place][side]).unwrap_or(0.0)
-        };
+        let part =
+            |condition: usize, place: usize| view.mean(condition, account.parts[place][side]).unwrap_or(0.0);
         found.push((title, sheet.plot(&quantity, level, &estimates, account.names, part)));
     }
     let place = if sheet.title.is_empty() { String::new() } else { format!(", {}", sheet.title) };

@@ -104,7 +104,7 @@ fn parts(credit: &Credit) -> Forest {
     let effect = |part: &CreditPart| {
         let (change, proven) = (&part.change, proven(credit, &part.change));
         let size = change.relative.map_or_else(
-            || metric_quantity(credit.metric).with_unit(stats::signed(results::figure(change.value))),
+            || metric_quantity(&credit.metric.into()).with_unit(stats::signed(results::figure(change.value))),
             |relative| format!("{} %", stats::signed(percent(relative))),
         );
         let interval = percentage(credit, change);

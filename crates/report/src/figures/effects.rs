@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use results::{ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent};
+use results::{
+    ComparedMetric, ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent,
+};
 use stats::{Comparison, Margin, Verdict};
 
 use super::Ids;
@@ -255,7 +257,7 @@ fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> Stri
 }
 
 /// The words of a panel: the largest proven differences, and the number of the others.
-fn words(metric: &str, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> String {
+fn words(metric: &ComparedMetric, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> String {
     let mut proven: Vec<&ComparisonRow> = rows.iter().copied().filter(|row| row.is_proven()).collect();
     let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);
     let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);

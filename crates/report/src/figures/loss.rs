@@ -1,6 +1,7 @@
 //! Lost messages of each condition, by the place where they were lost.
 
 use results::{counted, percent};
+use study::metric::{self, Metric};
 
 use super::Ids;
 use super::view::{MOST, StudyView};
@@ -9,11 +10,11 @@ use crate::chart::{Bar, Bars, Figure, Interval, Panel};
 use crate::page::FigureSection;
 
 // The metric of the loss at each place, and its words.
-const PLACES: [(&str, &str); 4] = [
-    ("lost_queue", "dropped by the sender's queue"),
-    ("lost_device", "dropped by a device or on the link"),
-    ("lost_socket", "dropped because the receiving socket was full"),
-    ("lost_unaccounted", "lost at a place without a counter"),
+const PLACES: [(Metric, &str); 4] = [
+    (metric::LOST_QUEUE, "dropped by the sender's queue"),
+    (metric::LOST_DEVICE, "dropped by a device or on the link"),
+    (metric::LOST_SOCKET, "dropped because the receiving socket was full"),
+    (metric::LOST_UNACCOUNTED, "lost at a place without a counter"),
 ];
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
@@ -50,7 +51,7 @@ fn figure(view: &StudyView<'_>, workload: &str, losing: &[(usize, f64)], ids: &m
     let conditions: Vec<usize> = losing.iter().map(|(index, _)| *index).collect();
     let (mut bars, mut seen) = (Vec::new(), Vec::new());
     for ((condition, share), group) in losing.iter().zip(view.names(&conditions)) {
-        let offered = view.mean(*condition, "offered")?;
+        let offered = view.mean(*condition, metric::OFFERED)?;
         let parts = PLACES.map(|(key, _)| 100.0 * view.mean(*condition, key).unwrap_or(0.0) / offered);
         let most = parts.iter().zip(PLACES).filter(|(lost, _)| **lost > 0.0);
         let most = most.max_by(|(one, _), (other, _)| one.total_cmp(other));

@@ -15,7 +15,8 @@ use super::words::latency;
 // The factor whose levels are offered loads.
 const RATE: &str = "rate";
 // The quantiles that are drawn, with the names of their lines.
-const QUANTILES: [(Metric, &str); 2] = [(metric::LATENCY_P50, "median"), (metric::LATENCY_P99, "99 % quantile")];
+const QUANTILES: [(Metric, &str); 2] =
+    [(metric::LATENCY_P50, "median"), (metric::LATENCY_P99, "99 % quantile")];
 // A curve of fewer loads has no knee: its ends are all that it has.
 const LEAST: usize = 3;
 

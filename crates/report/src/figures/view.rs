@@ -4,6 +4,7 @@ use crate::chart::{Figure, Panel};
 use results::{ComparisonGroup, ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
 use store::StoredStudy;
+use study::metric::Metric;
 use study::{Kind, Name};
 
 use super::Ids;

@@ -6,9 +6,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-use crate::chart::{Code, Markup, SCRIPT, rules_of_pages};
-use crate::fixed;
-
 /// The page's script. Without it every word and figure is there; it adds the switch of colours,
 /// opens folds that a link leads into, unpacks downloads, and leads the keyboard to marks.
 pub(super) fn script() -> Code {

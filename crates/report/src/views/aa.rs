@@ -16,7 +16,7 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
         for rate in &metric.rates {
             let (low, high) = rate.interval;
             table.row(cells![
-                &Name::from(metric.metric),
+                &Name::from(metric.metric.key),
                 rate.method.words(),
                 Cell::measure(format!("{} of {}", rate.found, rate.of)),
                 Cell::percent(rate.rate),
@@ -37,7 +37,9 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Table(table.titled(title)), Block::Text(meaning.to_owned())];
     blocks.extend(found.metrics.first().map(|first| {
         let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
-        Block::Table(table.titled(format!("{}, spread of boots and runs", metric_title(first.metric))))
+        Block::Table(
+            table.titled(format!("{}, spread of boots and runs", metric_title(&first.metric.into()))),
+        )
     }));
     blocks
 }

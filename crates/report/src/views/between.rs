@@ -67,7 +67,7 @@ fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
 
 /// A row for each condition.
 fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> Table {
-    let unit = plain(&group.unit);
+    let unit = plain(group.metric.unit());
     let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());
     let difference = if is_percent { "diff. %" } else { "difference" };
     let [one, other] = [&found.baseline, &found.study].map(named);

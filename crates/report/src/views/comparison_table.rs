@@ -1,8 +1,8 @@
 //! A table of conditions in one metric, each beside its baseline.
 
 use results::{
-    ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure, metric_title, plain,
-    workload_prefix,
+    ComparedMetric, ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure,
+    metric_title, plain, workload_prefix,
 };
 use study::Name;
 use study::metric::Better;
@@ -76,14 +76,14 @@ pub(super) fn uncompared<'c>(results: &Results, conditions: &[&'c ConditionResul
     let metric = conditions[0].kind.main_metric(results.stored.plan.exact);
     let line = |own: &&'c ConditionResult| ConditionLine {
         name: own.label.clone(),
-        mean: own.means.get(metric.key).copied(),
+        mean: own.means.get(metric),
         boots: own.boots,
         difference: Err(if own.runs == 0 { "not measured" } else { "" }),
         limit: own.limited_by.as_ref(),
     };
     let lines: Vec<ConditionLine<'_>> = conditions.iter().map(line).collect();
     let (workload, truth) = (conditions[0].workload.as_str(), results.truth);
-    let metric = TableMetric { workload, key: metric.key, unit: metric.unit, better: None, truth };
+    let metric = TableMetric { workload, metric: &metric.into(), better: None, truth };
     table(&metric, &lines, is_whole)
 }
 
@@ -103,7 +103,7 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     };
     let shown: Vec<usize> = (0..COLUMNS).filter(is_shown).collect();
     let place = |column: usize| shown.iter().position(|own| *own == column);
-    let unit = plain(metric.unit);
+    let unit = plain(metric.metric.unit());
     let value = if unit.is_empty() { "value" } else { unit };
     let size = if is_percent { "diff. %" } else { "difference" };
     let heads = ["condition", value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
@@ -116,7 +116,7 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     for cells in &cells {
         table.row(shown.iter().map(|column| cells[*column].clone()).collect());
     }
-    let better = match of.better {
+    let better = match metric.better {
         Some(Better::Higher) => ", higher is better",
         Some(Better::Lower) => ", lower is better",
         Some(Better::Neither) | None => "",
@@ -124,7 +124,7 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     let is_short = |limit: &ConditionLimit| limit.label.short() != limit.label.word();
     let sides = if lines.iter().any(|line| line.limit.is_some_and(is_short)) { SIDES } else { "" };
     table
-        .titled(format!("{}{}{better}{sides}", workload_prefix(metric.workload), metric_title(metric.key)))
+        .titled(format!("{}{}{better}{sides}", workload_prefix(metric.workload), metric_title(metric.metric)))
         .noted(metric.truth.map(str::to_owned))
 }
 
@@ -141,7 +141,7 @@ impl ConditionLine<'_> {
             Err(word) => [Cell::Missing, Cell::EMPTY, Cell::Missing, Cell::EMPTY, word.into()],
             Ok(row) => {
                 let comparison = &row.comparison;
-                let [size, interval] = Cell::difference(comparison, metric.unit, !is_percent);
+                let [size, interval] = Cell::difference(comparison, metric.metric.unit(), !is_percent);
                 let words = if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
                 let [ends, interval] = [Cell::interval(comparison.interval, figure), interval]
                     .map(|one| if has_intervals { one } else { Cell::EMPTY });

@@ -83,7 +83,7 @@ fn side_by_side(metrics: &[Credit]) -> Option<Table> {
     let first = metrics.iter().find(|credit| !credit.parts.is_empty())?;
     let base = first.base()?;
     let (mut head, mut under) = (vec![String::new()], vec![String::new()]);
-    for name in metrics.iter().map(|credit| metric_heading(credit.metric, false)) {
+    for name in metrics.iter().map(|credit| metric_heading(&credit.metric.into(), false)) {
         head.extend([name.clone(), confidence.clone()]);
         under.extend([format!("% of {base}"), name]);
     }

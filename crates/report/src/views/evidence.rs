@@ -3,6 +3,7 @@
 
 use results::{ConditionResult, Results, TURN_PARTS, figure, in_turns, percent};
 use study::Name;
+use study::metric;
 
 use super::means_table::{LOSS, MetricColumn, column, means};
 use crate::cells;

@@ -60,7 +60,7 @@ fn summary(found: &StudyHistory) -> Table {
         let too_few = series.too_few.as_ref().map(|_| Cell::from("too few"));
         cells![
             &Name::from(series.condition.as_str()),
-            series.metric,
+            series.metric.key,
             series.points.len(),
             value.map_or(Cell::EMPTY, |point| Cell::with_unit(figure(point.mean), series.unit)),
             newest.and_then(|newest| newest.relative).map(Cell::change),

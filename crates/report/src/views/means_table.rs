@@ -39,9 +39,19 @@ const COLUMNS: [MetricColumn; 13] = [
     column("p99.9", "ns", &[metric::LATENCY_P99_9]),
     column("p99.99", "ns", &[metric::LATENCY_P99_99]),
     LOSS,
-    cpu("transmitter CPU %", &[metric::CPU_USER.transmitter, metric::CPU_SYSTEM.transmitter, metric::CPU_SOFTIRQ.transmitter]),
-    cpu("receiver CPU %", &[metric::CPU_USER.receiver, metric::CPU_SYSTEM.receiver, metric::CPU_SOFTIRQ.receiver]),
-    column("CPU ns/byte", "tx / rx", &[metric::SERVICE_DEMAND_BYTE.transmitter, metric::SERVICE_DEMAND_BYTE.receiver]),
+    cpu(
+        "transmitter CPU %",
+        &[metric::CPU_USER.transmitter, metric::CPU_SYSTEM.transmitter, metric::CPU_SOFTIRQ.transmitter],
+    ),
+    cpu(
+        "receiver CPU %",
+        &[metric::CPU_USER.receiver, metric::CPU_SYSTEM.receiver, metric::CPU_SOFTIRQ.receiver],
+    ),
+    column(
+        "CPU ns/byte",
+        "tx / rx",
+        &[metric::SERVICE_DEMAND_BYTE.transmitter, metric::SERVICE_DEMAND_BYTE.receiver],
+    ),
     column(
         "CPU ns/packet",
         "tx / rx",

@@ -41,7 +41,7 @@ fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>
         vec![Block::Text(format!("{of}{}:", meaning.unwrap_or_default())), Block::List(sentences)];
     // Counts without noise have no spread.
     if group.resolution.is_none() {
-        let table = spread(&group.spread, plain(&group.unit), group.mean(), group.level);
+        let table = spread(&group.spread, plain(group.metric.unit()), group.mean(), group.level);
         blocks.extend(table.titled(format!("{of}, spread of boots and runs")).filled().map(Block::Table));
     }
     blocks

@@ -1,6 +1,6 @@
 //! Many comparisons at a glance: a table for each metric, with one row for each comparison.
 
-use results::{ComparisonGroup, ComparisonRow, distinct, metric_title, plain};
+use results::{ComparedMetric, ComparisonGroup, ComparisonRow, grouped, metric_title, plain};
 use study::Name;
 
 use crate::cells;
@@ -16,9 +16,7 @@ pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
 
 /// A table for each metric.
 pub(super) fn overview(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
-    let metrics = distinct(groups.iter().map(|group| group.metric.as_str()));
-    let of_metric = |metric: &str| {
-        let own: Vec<&ComparisonGroup> = groups.iter().filter(|group| group.metric == metric).collect();
+    let of_metric = |(_, own): (&ComparedMetric, Vec<&ComparisonGroup>)| {
         Block::Table(table(&own).titled(title(&own)).noted(own[0].truth.map(str::to_owned)))
     };
     grouped(groups.iter().map(|group| (&group.metric, group))).into_iter().map(of_metric).collect()
@@ -54,7 +52,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
             baseline,
             own.map(|own| own.estimate.mean),
             Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
-            differences(&proven, &group.unit).map(|differences| Cell::Measure(differences, tone)),
+            differences(&proven, group.metric.unit()).map(|differences| Cell::Measure(differences, tone)),
             &Name::from(largest.map_or_else(String::new, |row| beside(row, group)).as_str()),
         ];
         cells.extend(has_margin.then(|| Cell::from(group.rows.iter().filter(equal).count())));

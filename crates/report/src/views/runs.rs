@@ -69,11 +69,11 @@ fn run_table(results: &Results) -> Table {
     let row = |run: &StoredRun| {
         let condition = plan.conditions.get(run.condition)?;
         let metric = condition.workload.traffic.kind.main_metric(plan.exact);
-        let (result, unit) = match (run.status, run.metrics.get(metric.key)) {
+        let (result, unit) = match (run.status, run.metrics.get(metric)) {
             (RunStatus::Failed, _) => ("failed".into(), ""),
-            (RunStatus::Ok, Some(value)) => (Cell::from(*value), metric.unit),
+            (RunStatus::Ok, Some(value)) => (Cell::from(value), metric.unit),
             (RunStatus::Invalid, Some(value)) => {
-                (Cell::measure(format!("{} (invalid)", figure(*value))), metric.unit)
+                (Cell::measure(format!("{} (invalid)", figure(value))), metric.unit)
             }
             (RunStatus::Ok, None) => (Cell::Missing, ""),
             (RunStatus::Invalid, None) => ("invalid".into(), ""),

@@ -128,8 +128,7 @@ fn disturbed_figures(results: &Results) -> Table {
     for condition in &plan.conditions {
         let metric = condition.workload.traffic.kind.main_metric(plan.exact);
         let own = results.stored.runs.iter().filter(|run| run.condition == condition.index);
-        let values: Vec<f64> =
-            own.filter(disturbed).filter_map(|run| run.metrics.get(metric)).collect();
+        let values: Vec<f64> = own.filter(disturbed).filter_map(|run| run.metrics.get(metric)).collect();
         if values.is_empty() {
             continue;
         }
@@ -212,7 +211,7 @@ fn copies(results: &Results) -> Vec<String> {
         };
         let (_, other) = counted_by(Copies::Bytes).find(is_same)?;
         let [words, bytes] = [row, other].map(|row| {
-            let [difference, _] = Cell::difference(&row.comparison, &group.unit, true);
+            let [difference, _] = Cell::difference(&row.comparison, group.metric.unit(), true);
             format!("{} ({})", difference.text(), row.comparison.verdict)
         });
         let depends = row.comparison.verdict != other.comparison.verdict;

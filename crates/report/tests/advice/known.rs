@@ -46,7 +46,7 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     assert!((there.relative.unwrap() - 100.0 / 3.0).abs() < 1.0, "{as_left:?}");
     assert_eq!(as_left.off, ["receiver.rx"]);
     let gso = switch_named(all, GSO);
-    let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
+    let loses = Standing::TradeOff(vec![metric::SERVICE_DEMAND_BYTE.receiver]);
     assert_eq!((&gso.standing, gso.to.as_str()), (&loses, "on"));
     let gro = switch_named(all, GRO);
     assert_eq!((&gro.standing, gro.apply.len(), &gro.more), (&Standing::Tie, 0, &None));
@@ -80,7 +80,7 @@ fn a_proven_loss_without_a_percentage_is_a_trade_off_and_a_small_one_with_it_is_
         assert_eq!(change.is_better(), Some(false), "{change:?}");
         (change.there.relative.map(f64::round), one.standing.clone(), one.to.as_str())
     };
-    let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
+    let loses = Standing::TradeOff(vec![metric::SERVICE_DEMAND_BYTE.receiver]);
     assert_eq!(loss(TSO, "receiver.service_demand_byte"), (None, loses, "on"));
     let small = (Some(1.0), Standing::Recommended, "on");
     assert_eq!(loss(GRO, "transmitter.service_demand_byte"), small);

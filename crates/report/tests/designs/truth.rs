@@ -182,8 +182,10 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     }
     // The whole, where it is asked for, has the loops of the program in it.
     stored.boots[0].environment.receiver.as_mut().unwrap().netassay = "0.2.0".to_owned();
-    let whole =
-        ComparisonRequest { metric: Some(study::metric::INSTRUCTIONS_BYTE.all), ..ComparisonRequest::default() };
+    let whole = ComparisonRequest {
+        metric: Some(study::metric::INSTRUCTIONS_BYTE.all),
+        ..ComparisonRequest::default()
+    };
     let text = Comparisons::new(&stored, &whole).unwrap().text(Layout::PLAIN);
     assert!(text.contains("different builds of netassay made the traffic (0.1.0; 0.2.0)"), "{text}");
     assert!(!compared(&stored).contains("different builds"));

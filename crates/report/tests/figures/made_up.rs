@@ -75,7 +75,11 @@ pub(crate) fn clusters() -> Shown {
     for run in &mut made.runs {
         run.started_unix_ms += i64::from(run.boot) * 5_000 - 4_000;
     }
-    let series = made.runs.iter().map(|run| series(run.id, run.metrics.get(study::metric::THROUGHPUT).unwrap())).collect();
+    let series = made
+        .runs
+        .iter()
+        .map(|run| series(run.id, run.metrics.get(study::metric::THROUGHPUT).unwrap()))
+        .collect();
     Shown { results: Results::new(&made).unwrap(), series }
 }
 

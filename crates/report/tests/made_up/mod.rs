@@ -57,7 +57,7 @@ pub(crate) fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: Run
         status,
         reason: failed
             .then(|| "the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)".to_owned()),
-                detail: ran_with("cubic"),
+        detail: ran_with("cubic"),
         ..rows::run(id, boot, repeat, condition, if failed { BTreeMap::new() } else { metrics })
     }
 }

@@ -68,6 +68,12 @@ pub(crate) fn complete(study: &Study, plan: Plan, boots: u32, runs: Vec<StoredRu
         tags: Vec::new(),
         toml: study.text.to_owned(),
     };
-    StoredStudy { row, plan, boots: (1..=boots).map(boot).collect(), runs,
-        unknown_metrics: BTreeSet::new(), documents_are_plain: false }
+    StoredStudy {
+        row,
+        plan,
+        boots: (1..=boots).map(boot).collect(),
+        runs,
+        unknown_metrics: BTreeSet::new(),
+        documents_are_plain: false,
+    }
 }

@@ -185,7 +185,7 @@ impl Obstacle {
         let held = |flow: &[usize]| draft.conditions[flow[0]].workload.traffic.held_by_path();
         let held = flows.shared().map(held).max().unwrap_or_default();
         let scenarios = study.scenarios();
-        let of_whole_flows = |metric: &Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
+        let of_whole_flows = |metric: Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
         Some(if study.exact {
             Self::new("conditions take turns in time, and exact mode counts instructions", "remove `exact`")
         } else if study.tracing.is_some() {

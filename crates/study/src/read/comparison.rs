@@ -48,11 +48,11 @@ impl Offer<'_> {
         self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
     }
 
-    fn yields(&self, metric: &Metric) -> bool {
+    fn yields(&self, metric: Metric) -> bool {
         self.kinds.iter().any(|kind| kind.produces(metric))
     }
 
-    fn has(&self, metric: &Metric) -> bool {
+    fn has(&self, metric: Metric) -> bool {
         (self.both_ways || !metric.is_both_ways())
             && (self.searches || !metric.is_of_search())
             && !self.misses_in_turns(metric)

@@ -6,7 +6,7 @@ use report::{Cell, Table, cells};
 use results::counted;
 use serde::Serialize;
 use stats::knee::{Knee, Point, of_repeats};
-use study::metric::{self, Metric};
+use study::metric;
 use testbed::{RunOrder, Testbed};
 use words::MAX_RATE;
 
@@ -81,10 +81,9 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         progress.inc(1);
         disturbed += usize::from(beside || !judged.disturbed.is_empty());
         let metrics = runner::metrics(&order.traffic, &judged.account);
-        let metric =
-            |key: &str| metrics.iter().find(|(known, _)| known == key).map_or(0.0, |(_, value)| *value);
+        let shown = [metric::TRANSACTIONS, metric::LATENCY_MEAN, metric::LATENCY_P50, metric::LATENCY_P99];
         let [answered, latency_mean, latency_p50, latency_p99] =
-            ["transactions", "latency_mean", "latency_p50", "latency_p99"].map(metric);
+            shown.map(|metric| metrics.get(metric).unwrap_or(0.0));
         Ok(LoadPoint { asked: f64::from(rate), answered, latency_mean, latency_p50, latency_p99 })
     };
     let most = match asked.order.traffic.rate {

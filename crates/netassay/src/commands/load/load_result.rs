@@ -158,7 +158,7 @@ impl LoadResult {
     }
 }
 
-fn place(metric: &Metric) -> (Option<&'static str>, String) {
+fn place(metric: Metric) -> (Option<&'static str>, String) {
     match (metric.group, metric.side) {
         (MetricGroup::Cpu, Some(side)) if metric.part.is_empty() => (Some("cpu"), side.to_string()),
         (MetricGroup::Cpu, Some(side)) => (Some("cpu"), format!("{side}_{}", metric.part)),

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
-use report::TitledTable;
 use report::document::Block;
 use results::{counted, figure, percent};
-use study::metric::{self, Metric};
-use study::{BySide, Family, Side};
+use study::metric;
+use study::{Family, Side};
 use words::{KEYS, Workload};
 
 use crate::commands::load::intervals;
@@ -33,10 +32,10 @@ impl LoadResult {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let throughput = |rate| format!("{} Mbit/s {}", figure(rate), self.received_at());
         let rates = [
-            self.metric("throughput").map(|rate| ("throughput", throughput(rate))),
-            self.metric("packets").map(|rate| ("packets", format!("{rate:.0}/s {}", self.counter()))),
+            self.metric(metric::THROUGHPUT).map(|rate| ("throughput", throughput(rate))),
+            self.metric(metric::PACKETS).map(|rate| ("packets", format!("{rate:.0}/s {}", self.counter()))),
             self.handed_over().map(|rate| ("packets", format!("{rate:.0}/s sent by the program"))),
-            self.metric("transactions").map(|rate| ("transactions", format!("{rate:.0}/s"))),
+            self.metric(metric::TRANSACTIONS).map(|rate| ("transactions", format!("{rate:.0}/s"))),
             self.latency().map(|line| ("latency", line)),
             self.losses().map(|line| ("messages", line)),
         ];
@@ -49,11 +48,10 @@ impl LoadResult {
                 format!("in the whole run {sent} sent, {refused} rejected for lack of buffers; {queue} packets dropped by the queue, {interface} by the interface, {counted} counted there"),
             ));
         }
-        if let Some(count) = self.metric("transmitter.retransmits") {
+        if let Some(count) = self.metric(metric::RETRANSMITS.transmitter) {
             let mut retransmits = counted(count as usize, "segment");
-            if let Some(needless) =
-                self.metric("transmitter.retransmits_needless").filter(|count| *count > 0.0)
-            {
+            let needless = self.metric(metric::RETRANSMITS_NEEDLESS.transmitter);
+            if let Some(needless) = needless.filter(|count| *count > 0.0) {
                 retransmits.push_str(&format!(", {needless:.0} of them needlessly: they had arrived"));
             }
             facts.push(("retransmits", retransmits));
@@ -204,11 +202,10 @@ impl LoadResult {
     }
 
     fn cpu(&self, side: Side, cpus: usize) -> String {
-        let parts = ["", "_user", "_system", "_softirq", "_irq", "_steal"];
-        let [all, user, system, softirq, irq, steal] = parts.map(|part| {
-            let share = self.metric(&format!("{side}.cpu{part}"));
-            share.map_or_else(|| "-".to_owned(), percent)
-        });
+        use metric::{CPU, CPU_IRQ, CPU_SOFTIRQ, CPU_STEAL, CPU_SYSTEM, CPU_USER};
+        let parts = [CPU, CPU_USER, CPU_SYSTEM, CPU_SOFTIRQ, CPU_IRQ, CPU_STEAL];
+        let [all, user, system, softirq, irq, steal] =
+            parts.map(|part| self.metric(part[side]).map_or_else(|| "-".to_owned(), percent));
         let cpus = counted(cpus, "CPU");
         format!(
             "{side} {all} % of {cpus}: user {user}, system {system}, softirq {softirq}, irq {irq}; steal {steal}"

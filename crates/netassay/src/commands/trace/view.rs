@@ -45,7 +45,7 @@ fn stages(found: &PathTrace) -> Table {
     let names: Vec<[String; 2]> = steps.iter().map(|step| step.map(|place| found.name(place))).collect();
     let stages = stages_by_end(names.iter().map(|[from, to]| (from.as_str(), to.as_str())));
     match found.traces.as_slice() {
-        [one] => alone(one, stages, unit),
+        [one] => alone(one, &stages, unit),
         several => beside_each_other(several, steps.into_iter().zip(stages), unit),
     }
 }
@@ -80,14 +80,6 @@ fn beside_each_other<'d>(
         table.row(cells);
     }
     table
-}
-
-fn with_heads(heads: &[String]) -> Table {
-    Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-fn add_row(table: &mut Table, cells: &[String]) {
-    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn sentences(found: &PathTrace) -> Vec<String> {

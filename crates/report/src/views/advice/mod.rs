@@ -4,8 +4,6 @@ mod phrase;
 mod planned;
 mod script;
 
-use crate::document::{Block, ListItem};
-use crate::document::{Table, TitledTable};
 use results::advice::{
     Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
     WorkloadAdvice,
@@ -211,7 +209,8 @@ fn head(one: &Recommendation) -> Option<String> {
         Standing::Recommended => format!("set {here}: {expected}"),
         Standing::Conditional => format!("set {here}{only}: {expected}"),
         Standing::TradeOff(metrics) => {
-            let metrics: Vec<String> = metrics.iter().map(|metric| results::metric_words(&(*metric).into())).collect();
+            let metrics: Vec<String> =
+                metrics.iter().map(|metric| results::metric_words(&(*metric).into())).collect();
             format!("trade-off, set {here}{only}: {expected}; it loses in {}", listed(&metrics))
         }
         Standing::Depends => {
