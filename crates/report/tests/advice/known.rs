@@ -3,7 +3,7 @@
 use netassay_report::document::terminal;
 use netassay_report::views;
 use results::advice::{AdviceGoal, SettlingStudy, Standing};
-use study::Dropped;
+use study::{Dropped, metric};
 
 use crate::made::{
     Noise, QUIET, advice, brief, factorial, level, limited, measured, of_goal, on, protocol, recommendations,
