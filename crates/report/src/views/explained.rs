@@ -1,6 +1,6 @@
 //! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
-use results::{beyond_rounding, counted, figure, listed, percent, range};
+use results::{beyond_rounding, counted, figure, listed};
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 

@@ -158,7 +158,7 @@ mod tests {
     }
 
     fn rate(rows: &[(u64, u64)]) -> RateOverTime {
-        RateOverTime::from_counters(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).unwrap()
+        RateOverTime::from_counters(Kind::TcpStream, &[&receiver(rows)]).unwrap()
     }
 
     #[test]
@@ -193,9 +193,8 @@ mod tests {
 
     #[test]
     fn a_counter_that_never_moved_has_no_rate() {
-        let none = |rows: &[(u64, u64)]| {
-            RateOverTime::from_counters(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).is_none()
-        };
+        let none =
+            |rows: &[(u64, u64)]| RateOverTime::from_counters(Kind::TcpStream, &[&receiver(rows)]).is_none();
         assert!(none(&[]) && none(&[(10, 0), (20, 0)]));
     }
 }
