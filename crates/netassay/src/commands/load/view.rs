@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
-use report::TitledTable;
 use report::document::Block;
 use results::{counted, figure, percent};
 use study::{Family, Side};
