@@ -136,7 +136,7 @@ mod tests {
         fs::set_permissions(at("open"), PermissionsExt::from_mode(0o666)).unwrap();
         for (name, why) in [
             ("link", "symbolic link"),
-            ("fifo", "no regular file"),
+            ("fifo", "not a regular file"),
             ("directory", "Is a directory"),
             ("open", "others may write it: mode 666"),
         ] {

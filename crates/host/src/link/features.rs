@@ -86,15 +86,16 @@ const BIT_VALUE: u16 = 3;
 
 /// Reads the attributes of a `FEATURES_GET_REPLY`; `None` if a set is missing.
 pub(crate) fn parse_features(bytes: &[u8]) -> Option<Features> {
-    let set = |kind: u16| Bits::parse(attribute(bytes, kind)?);
-    let (hardware, wanted, active, fixed) = (set(HW)?, set(WANTED)?, set(ACTIVE)?, set(NOCHANGE)?);
+    let set = |kind: u16| bits(attribute(bytes, kind)?);
     // `hw` has a mask of all features that this kernel knows; the other sets list only set bits.
+    let ([known, hardware], [_, wanted], [_, active], [_, fixed]) =
+        (set(HW)?, set(WANTED)?, set(ACTIVE)?, set(NOCHANGE)?);
     let state = |name: &String| FeatureState {
-        active: active.set.contains(name),
-        wanted: wanted.set.contains(name),
-        changeable: hardware.set.contains(name) && !fixed.set.contains(name),
+        active: active.contains(name),
+        wanted: wanted.contains(name),
+        changeable: hardware.contains(name) && !fixed.contains(name),
     };
-    Some(hardware.known.iter().map(|name| (name.clone(), state(name))).collect())
+    Some(known.iter().map(|name| (name.clone(), state(name))).collect())
 }
 
 /// The bit set of a `FEATURES_SET`: each named feature with its new value.
@@ -108,29 +109,22 @@ pub(crate) fn wanted_bits(requested: &BTreeMap<String, bool>) -> (u16, Vec<u8>) 
     (WANTED | NESTED, encode(&[(BITSET_BITS | NESTED, encode(&bits))]))
 }
 
-#[derive(Debug, Default)]
-struct Bits {
-    known: BTreeSet<String>,
-    set: BTreeSet<String>,
-}
-
-impl Bits {
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let masked = attribute(bytes, BITSET_NOMASK).is_none();
-        let list = attributes(attribute(bytes, BITSET_BITS)?).filter(|(kind, _)| kind & TYPE == BITS_BIT);
-        let mut bits = Self::default();
-        for (_, bit) in list {
-            let name = attribute(bit, BIT_NAME).and_then(text).unwrap_or_default();
-            // Skips reserved bits without a name.
-            if !name.is_empty() {
-                if !masked || attribute(bit, BIT_VALUE).is_some() {
-                    bits.set.insert(name.clone());
-                }
-                bits.known.insert(name);
+/// The names in a bit set, and those whose bits are set.
+fn bits(bytes: &[u8]) -> Option<[BTreeSet<String>; 2]> {
+    let masked = attribute(bytes, BITSET_NOMASK).is_none();
+    let list = attributes(attribute(bytes, BITSET_BITS)?).filter(|(kind, _)| kind & TYPE == BITS_BIT);
+    let (mut known, mut set) = (BTreeSet::new(), BTreeSet::new());
+    for (_, bit) in list {
+        let name = attribute(bit, BIT_NAME).and_then(text).unwrap_or_default();
+        // Skips reserved bits without a name.
+        if !name.is_empty() {
+            if !masked || attribute(bit, BIT_VALUE).is_some() {
+                set.insert(name.clone());
             }
+            known.insert(name);
         }
-        Some(bits)
     }
+    Some([known, set])
 }
 
 #[cfg(test)]
@@ -246,9 +240,9 @@ mod tests {
     fn a_request_is_a_masked_bit_set() {
         let requested = [("a".to_owned(), true), ("b".to_owned(), false)].into();
         let bytes = encode(&[wanted_bits(&requested)]);
-        let bits = Bits::parse(attribute(&bytes, WANTED).unwrap()).unwrap();
-        assert_eq!(bits.known, ["a", "b"].map(str::to_owned).into());
-        assert_eq!(bits.set, ["a".to_owned()].into());
+        let [known, set] = bits(attribute(&bytes, WANTED).unwrap()).unwrap();
+        assert_eq!(known, ["a", "b"].map(str::to_owned).into());
+        assert_eq!(set, ["a".to_owned()].into());
     }
 
     proptest! {

@@ -277,7 +277,7 @@ mod tests {
             assert_eq!(Ipv6State::of_text(&text), None, "{text}");
         }
         for text in
-            ["", "x", "[]", r#"{"entries":[{"sort":"x","message":[0],"lifetime":null}]}"#, r#"{"x":1}"#]
+            ["", "x", "5", r#"{"entries":[{"sort":"x","message":[0],"lifetime":null}]}"#, r#"{"x":1}"#]
         {
             assert_eq!(Ipv6State::of_text(text), None, "{text}");
         }

@@ -82,15 +82,12 @@ impl MachineRequest {
             .collect();
         settings.iter().try_for_each(|(sysctl, _)| machine.check_writable(sysctl))?;
         if let Some(governor) = &self.governor {
-            let has = |cpu: &u32| {
-                let file = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
-                machine.files.text(&file).is_some()
-            };
-            let cpus: Vec<u32> = online_cpus().into_iter().filter(has).collect();
-            if cpus.is_empty() {
+            let cpus = online_cpus().into_iter().map(|cpu| Target::Governor { cpu });
+            let governed: Vec<Target> = cpus.filter(|target| machine.read(target).is_ok()).collect();
+            if governed.is_empty() {
                 return Err(NO_GOVERNOR.to_owned().into());
             }
-            settings.extend(cpus.into_iter().map(|cpu| (Target::Governor { cpu }, governor.clone())));
+            settings.extend(governed.into_iter().map(|target| (target, governor.clone())));
         }
         for (interface, cpus) in &self.irq_affinity {
             let interrupts = interrupts(machine, interface)?;

@@ -238,7 +238,7 @@ impl Target {
     }
 
     /// Whether a value that was read back is the requested one. The kernel has one form for equal
-    /// lists: neighbours as ranges.
+    /// values: decimal numbers, neighbours as ranges.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
         let got = got.words();
         match self {
@@ -248,7 +248,12 @@ impl Target {
                 mask.is_some() && mask == parse_cpu_mask(&got.concat())
             }
             Self::Sysctl { name } if name == "net.ipv4.ip_local_reserved_ports" => same_list(asked, &got),
-            _ => asked.split_whitespace().eq(got),
+            _ => {
+                let same = |(asked, got): (&str, &String)| {
+                    asked == got || number(asked).is_some_and(|asked| number(got) == Some(asked))
+                };
+                asked.split_whitespace().count() == got.len() && asked.split_whitespace().zip(&got).all(same)
+            }
         }
     }
 }
@@ -266,6 +271,20 @@ pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
 
 fn same_list(asked: &str, got: &[String]) -> bool {
     parse_cpu_list(asked).is_ok_and(|asked| parse_cpu_list(&got.concat()).is_ok_and(|got| got == asked))
+}
+
+/// A number in the kernel's notation: `0x` begins a hexadecimal, `0` an octal one.
+fn number(text: &str) -> Option<i128> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
+        None => (digits, 10),
+    };
+    i128::from_str_radix(digits, radix)
+        .ok()
+        .filter(|_| !digits.starts_with(['+', '-']))
+        .map(|number| sign * number)
 }
 
 impl fmt::Display for Target {
@@ -329,9 +348,12 @@ mod tests {
         let ports = Target::Sysctl { name: "net.ipv4.ip_local_reserved_ports".to_owned() };
         let steering = Target::Steering { interface: Interface::named("eth0"), queue: 0 };
         for (target, asked, got, equal) in [
+            (&ttl, "0x20", "32\n", true),
+            (&ttl, "040", "32\n", true),
             (&ttl, "1  2 3", "1\t2\t3\n", true),
             (&ttl, "1000", "1024\n", false),
             (&ttl, "1 2", "1\n", false),
+            (&ttl, "--1", "1\n", false),
             (&ports, "8080,8081,8082", "8080-8082\n", true),
             (&ports, "", "\n", true),
             (&ports, "1", "\n", false),

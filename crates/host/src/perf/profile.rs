@@ -139,10 +139,7 @@ impl Profile {
         let mut functions: Vec<SampledFunction> = functions.collect();
         functions.sort_by_key(|own| std::cmp::Reverse(own.samples));
         functions.truncate(MOST_FUNCTIONS);
-        let place = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
-        let names = functions.iter().enumerate();
-        let numbers: HashMap<&str, u16> =
-            names.map(|(index, own)| (own.name.as_str(), place(index))).collect();
+        let numbers: HashMap<&str, u16> = functions.iter().map(|own| own.name.as_str()).zip(0..).collect();
         let kept = stacks.iter().filter_map(|(stack, samples)| {
             let frames = stack.iter().map(|name| numbers.get(name).copied()).collect::<Option<_>>()?;
             Some(SampledStack { frames, samples: *samples })
