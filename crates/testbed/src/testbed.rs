@@ -1,11 +1,12 @@
 //! The testbed: two hosts and the path between them, built for every boot.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
-use study::{BySide, Scenario, Side};
+use study::{BySide, Family, Scenario, Side};
 
 use crate::builder::Options;
 use crate::error::Error;
@@ -266,6 +267,11 @@ impl End {
             home: cpus.to_vec(),
             agent,
         }
+    }
+
+    /// Its address of this family on that interface.
+    pub fn address(&self, family: Family) -> IpAddr {
+        self.addresses.in_family(family)
     }
 
     /// Its host, as messages name it.
