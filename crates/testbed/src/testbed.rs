@@ -31,9 +31,7 @@ pub struct Testbed {
     pub(crate) machines: Vec<VirtualMachine>,
     /// Watches the virtual machine around the testbed, from its host.
     pub(crate) watcher: Option<Node>,
-    /// The machines of the user's, if it lies between them.
     pub(crate) named: Option<BySide<NamedMachine>>,
-    /// The packets between them that were tried.
     pub(crate) crossed: Vec<Crossing>,
     /// The limitations of this testbed, each with the consequence.
     pub notes: Vec<Note>,

@@ -38,7 +38,6 @@ impl HangDetector {
         Self { most, idle: IDLE, ..Self::for_work(Duration::ZERO) }
     }
 
-    /// A detector for a guest that works from `now` on.
     pub(crate) fn for_work(now: Duration) -> Self {
         let (most, idle) = (BUSY_AT_WORK, IDLE_AT_WORK);
         Self { most, idle, begun: now, active: now, looked: now, wanted: Duration::ZERO }
@@ -126,11 +125,9 @@ impl Threads {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ThreadWork {
-    /// Time on a CPU, in sum.
     pub(crate) ran: Duration,
     /// Time ready but without a CPU, in sum; zero where the kernel does not report it.
     pub(crate) waited: Duration,
-    /// The longest wait of a single thread.
     pub(crate) waited_longest: Duration,
     /// Whether one runs, is ready to run, or waits for the disk.
     pub(crate) wants: bool,

@@ -26,7 +26,6 @@ pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Initramfs {
-    /// An archive, as a kernel unpacks it.
     pub(crate) bytes: Vec<u8>,
     /// Optional modules that are neither built in nor present as files.
     pub(crate) absent: Vec<String>,
