@@ -45,8 +45,7 @@ pub(crate) fn hosts(
     let settings = format!("--interface {bridge} --address {own} --prefix {prefix}");
     namespace.prepare(&settings, &bench.interrupt)?;
     let host = |end: &testbed::End, role| {
-        let guest =
-            Some(SocketAddr::new(end.address(if over_ipv6 { Family::Ipv6 } else { Family::Ipv4 }), PORT));
+        let guest = Some(SocketAddr::new(end.address(study::Family::from_ipv6(over_ipv6)), PORT));
         let cpus = end.cpus.iter().copied().take(cell.task.flows as usize).collect();
         let host = Host { cpus, guest, ..namespace.clone() };
         files(cell, role, kernel)?.iter().try_for_each(|file| host.copy(file))?;

@@ -119,16 +119,8 @@ impl Client {
         Ok(())
     }
 
-    /// Tells the agent that the controller lives, by an empty line. It has no answer.
-    ///
-    /// # Errors
-    /// [`CallError::Gone`] if the agent is gone; [`CallError::Pipe`] for any other error.
-    pub fn keep_alive(&self) -> Result<(), CallError> {
-        self.to.keep_alive().map_err(|error| self.pipe(error))
-    }
-
-    /// Repeats [`Client::keep_alive`] from a thread of its own, until this client is dropped. An
-    /// agent with a lease ([`crate::Launch::lease_ms`]) needs several signs of life in the time of
+    /// Tells the agent again and again that the controller lives, by an empty line that has no answer,
+    /// from a thread of its own, until this client is dropped. An agent with a lease ([`crate::Launch::lease_ms`]) needs several signs of life in the time of
     /// the lease: one in each third of it, or more. While the controller waits for an answer, an
     /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
     /// for longer than three times its slowest answer so far.

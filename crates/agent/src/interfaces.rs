@@ -214,7 +214,6 @@ impl Interfaces {
         Ok(self.ethtool.device(name)?.get(&DeviceSetting::Queues).map(|queues| queues.now))
     }
 
-    /// The changes that [`Interfaces::change_machine`] would make.
     pub(crate) fn preview_machine(&mut self, wanted: &MachineRequest) -> Reply {
         let mut changes = self.machine.preview(wanted)?;
         if let Some(PlacementRequest { interface, .. }) = &wanted.placement

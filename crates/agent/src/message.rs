@@ -3,7 +3,7 @@
 //! ([`crate::RequestHeader`]). Only a trace tells its rounds before its answer. A request that
 //! fails is answered by [`Answer::Failed`] and leaves the agent ready for the next one. An empty
 //! line is no request, and has no answer: it says that the controller lives
-//! ([`crate::Client::keep_alive`]).
+//! ([`crate::Client::keep_alive_every`]).
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};

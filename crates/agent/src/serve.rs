@@ -25,15 +25,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     host::close_inherited()?;
     let mut requests = Requests::new();
     let Some(line) = requests.next()? else { return Ok(()) };
-    // The controller waits for its first answer: that can be the failure.
-    let told = |error: &dyn std::error::Error| refuse(error.to_string());
-    let launch: Launch = match decode(&line.bytes) {
-        Ok(launch) => launch,
-        Err(error) => {
-            told(&error)?;
-            return Err(error.into());
-        }
-    };
+    let launch: Launch = or_refuse(decode(&line.bytes))?;
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
     let (machine, usable) = (host::visible_sysctls(), host::affinity::usable());
     let facts = AgentFacts { version, machine, usable, quotas: host::Quotas::read() };
@@ -41,10 +33,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
         [] => Ok(()),
         cpus => host::affinity::pin_current_thread(cpus),
     };
-    if let Err(error) = enter(launch.isolation, launch.parent).and_then(|()| pinned()) {
-        told(&error)?;
-        return Err(error.into());
-    }
+    or_refuse(enter(launch.isolation, launch.parent).and_then(|()| pinned()))?;
     ignore_signals();
     // This thread opens and closes windows beside as many busy threads as there are flows. Without
     // this priority it is sometimes late, which is recorded with the window.
@@ -136,6 +125,14 @@ pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), Serv
     controller::write_line(&answer_line(id, answer)?, limit)
 }
 
+/// The controller waits for its first answer: that can be the failure.
+fn or_refuse<T, E: std::error::Error + Into<ServeError>>(result: Result<T, E>) -> Result<T, ServeError> {
+    if let Err(error) = &result {
+        refuse(error.to_string())?;
+    }
+    result.map_err(Into::into)
+}
+
 // The longest time for writing a refusal without a request.
 const REFUSING: Duration = Duration::from_secs(10);
 
@@ -146,21 +143,14 @@ fn refuse(why: String) -> Result<(), ServeError> {
 
 fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {
     match isolation {
+        Isolation::UserAndNetwork => namespace::enter_user()?,
+        Isolation::NetworkInUserOf(pid) | Isolation::UserAndNetworkOf(pid) => namespace::join_user(pid)?,
+        _ => {}
+    }
+    match isolation {
         Isolation::None | Isolation::Machine => {}
-        Isolation::Network => namespace::new_net()?,
-        Isolation::UserAndNetwork => {
-            namespace::enter_user()?;
-            namespace::new_net()?;
-        }
-        Isolation::NetworkInUserOf(pid) => {
-            namespace::join_user(pid)?;
-            namespace::new_net()?;
-        }
-        Isolation::NetworkOf(pid) => namespace::join_net(pid)?,
-        Isolation::UserAndNetworkOf(pid) => {
-            namespace::join_user(pid)?;
-            namespace::join_net(pid)?;
-        }
+        Isolation::NetworkOf(pid) | Isolation::UserAndNetworkOf(pid) => namespace::join_net(pid)?,
+        _ => namespace::new_net()?,
     }
     // Last, because the kernel forgets the setting when credentials change, as in a new user
     // namespace.

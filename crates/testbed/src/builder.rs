@@ -166,7 +166,6 @@ impl<'a> Builder<'a> {
 
 const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IMPAIRING[1]];
 
-/// A scenario of namespaces inside one virtual machine.
 fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;

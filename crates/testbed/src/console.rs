@@ -63,7 +63,6 @@ impl Console {
         Ok(Self { shared })
     }
 
-    /// The first sign of success or failure, within `patience`.
     pub(crate) fn sign_within(&self, patience: Duration) -> Option<BootSign> {
         self.wait(patience, |text| text.sign.is_none() && !text.closed).sign.clone()
     }
@@ -182,11 +181,8 @@ fn plain(line: &[u8]) -> String {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BootSign {
-    /// Its first process serves.
     Serving,
-    /// Its first process cannot serve; its message.
     Cannot(String),
-    /// Its kernel panicked; its message.
     Panicked(String),
 }
 

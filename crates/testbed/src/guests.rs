@@ -154,7 +154,6 @@ impl Guests {
         })
     }
 
-    /// The testbed with an end in each machine.
     pub(crate) fn testbed(self, options: &Options, nodes: Vec<Node>) -> Result<Testbed, Error> {
         let mut machines = Vec::new();
         let mut ends = self.0.try_map(|side: Side, (machine, mut agent)| {

@@ -114,7 +114,6 @@ impl HostPlace {
 #[derive(Debug)]
 pub(crate) struct Brought {
     pub(crate) path: PathBuf,
-    /// The file, if the machine is this one.
     _here: Option<OwnedFd>,
 }
 

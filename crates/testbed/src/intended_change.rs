@@ -133,6 +133,40 @@ impl IntendedChange {
         }
     }
 
+    /// Changes of a machine itself. Governors of several CPUs are set by one command.
+    fn of_machine(changes: &[Change], cpu_latency: Option<u32>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        let of_governor = |change: &Change| match change.target {
+            Target::Governor { cpu } => {
+                Some((cpu, change.before.to_string(), change.after.clone()?.to_string()))
+            }
+            _ => None,
+        };
+        let governors: Vec<(u32, String, String)> = changes.iter().filter_map(of_governor).collect();
+        let mut kinds: Vec<(&str, &str)> =
+            governors.iter().map(|(_, before, after)| (&**before, &**after)).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for (before, after) in kinds {
+            let alike = governors.iter().filter(|one| (&*one.1, &*one.2) == (before, after));
+            let cpus = host::affinity::format_cpu_list(&alike.map(|(cpu, ..)| *cpu).collect::<Vec<_>>());
+            all.push(Self { change: governor(&cpus, after), undo: governor(&cpus, before) });
+        }
+        for change in changes.iter().filter(|change| of_governor(change).is_none()) {
+            let command = |value| change.target.command(value);
+            if let Some((set, undo)) =
+                change.after.as_ref().and_then(|after| Some((command(after)?, command(&change.before)?)))
+            {
+                all.push(Self { change: set, undo });
+            }
+        }
+        all.extend(cpu_latency.map(|bound| Self {
+            change: format!("/dev/cpu_dma_latency held open at {bound} µs by the agent"),
+            undo: "# /dev/cpu_dma_latency: it ends with the agent".to_owned(),
+        }));
+        all
+    }
+
     pub(crate) fn feature(interface: &str, name: &str, on: bool) -> Self {
         let set = |on| set_feature(interface, name, if on { "on" } else { "off" });
         Self { change: set(on), undo: set(!on) }
@@ -186,42 +220,6 @@ impl Hosts {
             }
             Ok(all)
         })
-    }
-}
-
-impl IntendedChange {
-    /// Changes of a machine itself. Governors of several CPUs are set by one command.
-    fn of_machine(changes: &[Change], cpu_latency: Option<u32>) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
-        let of_governor = |change: &Change| match change.target {
-            Target::Governor { cpu } => {
-                Some((cpu, change.before.to_string(), change.after.clone()?.to_string()))
-            }
-            _ => None,
-        };
-        let governors: Vec<(u32, String, String)> = changes.iter().filter_map(of_governor).collect();
-        let mut kinds: Vec<(&str, &str)> =
-            governors.iter().map(|(_, before, after)| (&**before, &**after)).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for (before, after) in kinds {
-            let alike = governors.iter().filter(|one| (&*one.1, &*one.2) == (before, after));
-            let cpus = host::affinity::format_cpu_list(&alike.map(|(cpu, ..)| *cpu).collect::<Vec<_>>());
-            all.push(Self { change: governor(&cpus, after), undo: governor(&cpus, before) });
-        }
-        for change in changes.iter().filter(|change| of_governor(change).is_none()) {
-            let command = |value| change.target.command(value);
-            if let Some((set, undo)) =
-                change.after.as_ref().and_then(|after| Some((command(after)?, command(&change.before)?)))
-            {
-                all.push(Self { change: set, undo });
-            }
-        }
-        all.extend(cpu_latency.map(|bound| Self {
-            change: format!("/dev/cpu_dma_latency held open at {bound} µs by the agent"),
-            undo: "# /dev/cpu_dma_latency: it ends with the agent".to_owned(),
-        }));
-        all
     }
 }
 

@@ -211,7 +211,7 @@ fn turns(order: &RunOrder) -> Duration {
 }
 
 pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
-    let local = reachable(end.addresses.in_family(order.family), order.family, end.side)?;
+    let local = reachable(end.address(order.family), order.family, end.side)?;
     let interface = end.agent.is_on_machine().then(|| end.interface.clone());
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
 }

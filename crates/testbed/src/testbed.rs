@@ -31,9 +31,7 @@ pub struct Testbed {
     pub(crate) machines: Vec<VirtualMachine>,
     /// Watches the virtual machine around the testbed, from its host.
     pub(crate) watcher: Option<Node>,
-    /// The machines of the user's, if it lies between them.
     pub(crate) named: Option<BySide<NamedMachine>>,
-    /// The packets between them that were tried.
     pub(crate) crossed: Vec<Crossing>,
     /// The limitations of this testbed, each with the consequence.
     pub notes: Vec<Note>,
@@ -267,6 +265,11 @@ impl End {
             home: cpus.to_vec(),
             agent,
         }
+    }
+
+    /// Its address of this family on that interface.
+    pub fn address(&self, family: Family) -> IpAddr {
+        self.addresses.in_family(family)
     }
 
     /// Its host, as messages name it.

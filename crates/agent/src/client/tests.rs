@@ -187,7 +187,7 @@ fn an_agent_that_reads_slowly_gets_all_of_a_request() {
 #[test]
 fn signs_of_life_come_between_messages_and_end_with_the_client() {
     let (mut client, mut agent, _) = conversation();
-    client.keep_alive().unwrap();
+    client.to.keep_alive().unwrap();
     client.keep_alive_every(Duration::from_millis(1), A_WHILE).unwrap();
     let reads = std::thread::spawn(move || {
         let mut got = Vec::new();
@@ -243,7 +243,8 @@ fn an_agent_that_answers_no_sign_of_life_is_lost_and_one_that_does_is_waited_for
 fn an_agent_that_is_gone_gets_no_signs_of_life() {
     let (client, agent, _) = conversation();
     drop(agent);
-    assert!(matches!(client.keep_alive(), Err(CallError::Gone { .. })));
+    let error = client.to.keep_alive().unwrap_err();
+    assert!(matches!(client.pipe(error), CallError::Gone { .. }));
 }
 
 #[test]

@@ -28,7 +28,6 @@ pub(crate) struct Package<'a> {
     pub(crate) name: &'a str,
     /// Absolute, so that it is not read as an option.
     pub(crate) file: &'a Path,
-    /// A directory of ours for temporary files.
     pub(crate) workplace: &'a Path,
     pub(crate) tools: &'a Tools,
 }

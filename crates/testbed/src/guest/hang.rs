@@ -33,28 +33,19 @@ pub(crate) struct HangDetector {
     wanted: Duration,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct GuestState {
-    pub(crate) now: Duration,
-    /// The work of the virtual CPUs; `None`: they do not exist yet.
-    pub(crate) work: Option<ThreadWork>,
-    pub(crate) said: u64,
-}
-
 impl HangDetector {
     pub(crate) fn for_boot(most: Duration) -> Self {
         Self { most, idle: IDLE, ..Self::for_work(Duration::ZERO) }
     }
 
-    /// A detector for a guest that works from `now` on.
     pub(crate) fn for_work(now: Duration) -> Self {
         let (most, idle) = (BUSY_AT_WORK, IDLE_AT_WORK);
         Self { most, idle, begun: now, active: now, looked: now, wanted: Duration::ZERO }
     }
 
-    /// How the guest hangs; `None`: it may go on.
-    pub(crate) fn look(&mut self, look: GuestState) -> Option<String> {
-        let GuestState { now, work, said } = look;
+    /// How the guest hangs; `None`: it may go on. `work`: of the virtual CPUs; `None`: they do not
+    /// exist yet. `said`: the bytes that it has printed.
+    pub(crate) fn look(&mut self, now: Duration, work: Option<ThreadWork>, said: u64) -> Option<String> {
         let wanted = work.map_or(Duration::ZERO, |work| work.ran + work.waited);
         let worked = wanted.saturating_sub(self.wanted) > now.saturating_sub(self.looked) / TICKS;
         if work.is_none_or(|work| work.wants) || worked {
@@ -134,11 +125,9 @@ impl Threads {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ThreadWork {
-    /// Time on a CPU, in sum.
     pub(crate) ran: Duration,
     /// Time ready but without a CPU, in sum; zero where the kernel does not report it.
     pub(crate) waited: Duration,
-    /// The longest wait of a single thread.
     pub(crate) waited_longest: Duration,
     /// Whether one runs, is ready to run, or waits for the disk.
     pub(crate) wants: bool,
@@ -191,8 +180,7 @@ mod tests {
             let time = |milliseconds: u64| Duration::from_millis(milliseconds * second);
             let work =
                 ThreadWork { ran: time(ran), waited: time(waited), waited_longest: time(waited), wants };
-            let look = GuestState { now: Duration::from_secs(second), work: Some(work), said };
-            Some((second, detector.look(look)?))
+            Some((second, detector.look(Duration::from_secs(second), Some(work), said)?))
         })
     }
 
@@ -224,8 +212,7 @@ mod tests {
     #[test]
     fn before_there_are_virtual_cpus_only_the_clock_tells() {
         let mut detector = HangDetector::for_boot(MOST);
-        let mut at =
-            |second| detector.look(GuestState { now: Duration::from_secs(second), ..GuestState::default() });
+        let mut at = |second| detector.look(Duration::from_secs(second), None, 0);
         assert!((1..60).all(|second| at(second).is_none()) && at(60).is_some());
     }
 

@@ -26,7 +26,6 @@ pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Initramfs {
-    /// An archive, as a kernel unpacks it.
     pub(crate) bytes: Vec<u8>,
     /// Optional modules that are neither built in nor present as files.
     pub(crate) absent: Vec<String>,
@@ -105,26 +104,21 @@ fn require(order: &GuestOrder, has: impl Fn(&str) -> bool) -> Result<(), Error> 
         return Ok(());
     }
     let kernel = &order.kernel;
-    Err(format!(
-        "the kernel {} has no {}, which a guest needs: neither built in nor {}; {}",
-        kernel.image.display(),
-        lacking.join(", "),
-        searched(kernel.modules.as_deref(), kernel.release.as_deref()),
-        absent.last().map_or(VIRTIO, |[.., way_out]| way_out)
-    )
-    .into())
-}
-
-/// The directory that was searched for modules; without one, the remedy.
-fn searched(modules: Option<&Path>, release: Option<&str>) -> String {
-    match modules {
+    let searched = match &kernel.modules {
         Some(directory) => format!("in {}", directory.display()),
         None => format!(
             "as modules (there is no lib/modules/{} beside it or on this machine): give the directory of an unpacked package or of \
              `make tar-pkg`, which has boot/ and lib/modules/",
-            release.unwrap_or("RELEASE")
+            kernel.release.as_deref().unwrap_or("RELEASE")
         ),
-    }
+    };
+    Err(format!(
+        "the kernel {} has no {}, which a guest needs: neither built in nor {searched}; {}",
+        kernel.image.display(),
+        lacking.join(", "),
+        absent.last().map_or(VIRTIO, |[.., way_out]| way_out)
+    )
+    .into())
 }
 
 /// The loaded part of a program. Only that is read: a quarter of a binary with debug data.

@@ -17,7 +17,6 @@ pub(crate) struct Modules {
     builtin: BTreeSet<String>,
 }
 
-/// The modules to load, and the optional ones that are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChosenModules {
     /// The name and the contents of each, in loading order.

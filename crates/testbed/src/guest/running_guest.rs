@@ -14,7 +14,7 @@ use words::{Accelerated, Nic};
 
 use crate::console::{BootSign, Console};
 use crate::error::{Error, GuestFault};
-use crate::guest::hang::{GuestState, HangDetector, Threads};
+use crate::guest::hang::{HangDetector, ThreadWork, Threads};
 use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu::{self, QemuParts};
@@ -168,8 +168,7 @@ impl Guest {
                 continue;
             }
             next_look = now + LOOK;
-            let look = self.look();
-            if let Some(hang) = patience.look(look) {
+            if let Some(hang) = patience.look(now, self.work(), self.console.count()) {
                 let what = format!("the {} did not boot within {} s: {hang}", self.name, now.as_secs());
                 return Err(self.error(what, GuestFault::Passing));
             }
@@ -226,15 +225,14 @@ impl Guest {
         if self.started.elapsed() < self.patience.1 {
             return None;
         }
-        let look = self.look();
-        self.patience.1 = look.now + LOOK_AT_WORK;
-        let hang = self.patience.0.look(look)?;
+        let (now, work) = (self.started.elapsed(), self.work());
+        self.patience.1 = now + LOOK_AT_WORK;
+        let hang = self.patience.0.look(now, work, self.console.count())?;
         Some(self.error(format!("the {} makes no progress: {hang}", self.name), GuestFault::Machine))
     }
 
-    fn look(&self) -> GuestState {
-        let work = self.threads().ok().and_then(|threads| threads.work());
-        GuestState { now: self.started.elapsed(), work, said: self.console.count() }
+    fn work(&self) -> Option<ThreadWork> {
+        self.threads().ok().and_then(|threads| threads.work())
     }
 
     pub(crate) fn last_words(&self) -> String {
@@ -323,20 +321,19 @@ impl Drop for Guest {
 }
 
 fn check(order: &GuestOrder) -> Result<(), Error> {
-    let wrong = |why: &str| Err(format!("the {} cannot be started: {why}", order.name).into());
-    if order.vcpus == 0 {
-        return wrong("it has no virtual CPU: set vcpus to 1 or more");
+    let faults = [
+        (order.vcpus == 0, "it has no virtual CPU: set vcpus to 1 or more"),
+        (
+            order.exact && order.vcpus != 1,
+            "exact mode counts the instructions of one virtual CPU: set vcpus = 1",
+        ),
+        (!(1..=30).contains(&order.ports), "it needs 1 to 30 agents"),
+        (order.memory_mib < 64, "it has less than 64 MiB of memory: give it more"),
+    ];
+    match faults.into_iter().find(|(is_so, _)| *is_so) {
+        Some((_, why)) => Err(format!("the {} cannot be started: {why}", order.name).into()),
+        None => Ok(()),
     }
-    if order.exact && order.vcpus != 1 {
-        return wrong("exact mode counts the instructions of one virtual CPU: set vcpus = 1");
-    }
-    if !(1..=30).contains(&order.ports) {
-        return wrong("it needs 1 to 30 agents");
-    }
-    if order.memory_mib < 64 {
-        return wrong("it has less than 64 MiB of memory: give it more");
-    }
-    Ok(())
 }
 
 /// Capabilities until the guest has booted. `DAC_OVERRIDE` reads files of a login that is not root;

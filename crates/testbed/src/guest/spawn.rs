@@ -19,7 +19,6 @@ use crate::guest::sandbox::{self, ProcessUser};
 pub(crate) struct ProcessContext {
     /// Namespaces in the order of entry.
     namespaces: Vec<OwnedFd>,
-    /// The tap, which is opened in there.
     pub(crate) tap: Option<Tap>,
     /// Its user there; `None`: ours.
     pub(crate) user: Option<ProcessUser>,

@@ -34,12 +34,10 @@ pub(crate) struct AgentStart<'a> {
 }
 
 impl<'a> AgentStart<'a> {
-    /// An agent of a machine as it is.
     pub(crate) fn plain(name: &'a str, program: &'a Path, interrupt: &'a Interrupt) -> Self {
         Self { name, program, isolation: Isolation::None, cpus: &[], interrupt }
     }
 
-    /// An agent that may change the machine.
     pub(crate) fn of_machine(name: &'a str, program: &'a Path, interrupt: &'a Interrupt) -> Self {
         Self { isolation: Isolation::Machine, ..Self::plain(name, program, interrupt) }
     }
@@ -93,7 +91,6 @@ impl LaunchedAgent {
         Ok(agent)
     }
 
-    /// Starts an agent at a port of a guest that may still boot.
     pub(crate) fn in_guest(
         guest: &Rc<RefCell<Guest>>,
         port: usize,
@@ -138,7 +135,6 @@ fn not_started(host: &str, program: &str, error: &io::Error) -> Error {
     Error::Agent(format!("cannot start the {host}'s agent ({program}): {error}"))
 }
 
-/// The launch of an agent of this session.
 fn of_this_session(start: AgentStart<'_>) -> Launch {
     static SESSION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
     let (isolation, cpus) = (start.isolation, start.cpus.to_vec());

@@ -113,7 +113,6 @@ const LET_PASS: &str = "let the rules of both pass the packets (`nft list rulese
 const JOIN: &str = "give both addresses of one network, or routes (--addresses own adds a pair), ";
 
 impl ExchangedPackets {
-    /// Why packets did not arrive, each reason once.
     pub(super) fn faults(&self) -> Vec<PairFault> {
         let mut faults = Vec::new();
         for (from, protocol, small) in self.crossing.lost(&self.arrived) {

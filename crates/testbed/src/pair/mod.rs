@@ -138,7 +138,7 @@ impl Testbed {
             return Ok(());
         }
         let ends = BySide { transmitter: &mut self.transmitter, receiver };
-        let addresses = ends.each_ref().map(|_, end| end.addresses.in_family(crossing.family));
+        let addresses = ends.each_ref().map(|_, end| end.address(crossing.family));
         let mut places = ends.map(|side, end| PairMachine {
             side,
             host: named[side].host.clone(),

@@ -16,9 +16,7 @@ use crate::path::node::Node;
 
 #[derive(Debug)]
 pub(crate) struct NetworkPath {
-    /// Its scenario, which gives its name and its default MTU.
     pub(crate) scenario: Scenario,
-    /// The IP version that carries the tunnel, if there is one.
     pub(crate) tunnel: Option<Family>,
     /// The host's side of virtual machines: one node for both, or one for each.
     pub(crate) nodes: Vec<Node>,

@@ -16,7 +16,6 @@ pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", rece
 pub(crate) struct Node {
     pub(crate) agent: LaunchedAgent,
     pub(crate) bridge: String,
-    /// The bridge's ports that were made.
     pub(crate) ports: Vec<String>,
     /// The machine's own interface that is a port too, with its MTU before.
     pub(crate) wire: Option<(String, u32)>,

@@ -58,7 +58,6 @@ const MOST: usize = 4096;
 /// Means of a host to boot another kernel once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Kernels {
-    /// The releases that have an image in `/boot`.
     installed: Vec<String>,
     grub: Option<Grub>,
     has_kexec: bool,

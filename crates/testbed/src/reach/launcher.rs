@@ -171,13 +171,6 @@ impl FromStr for HostSpec {
     }
 }
 
-impl HostSpec {
-    /// Whether it is this machine.
-    pub fn is_here(&self) -> bool {
-        self.launcher.is_none()
-    }
-}
-
 impl fmt::Display for HostSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.launcher {

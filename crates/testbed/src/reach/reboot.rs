@@ -97,15 +97,13 @@ fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostB
             Ok(now)
         });
         match settled {
-            Ok(HostBoot { id, release, .. })
-                if id != before.id && kernel.is_some_and(|wanted| wanted != release) =>
-            {
-                let wanted = kernel.unwrap_or_default();
+            Ok(now) if now.id != before.id => {
+                let Some(wanted) = kernel.filter(|wanted| *wanted != now.release) else { return Ok(now) };
+                let release = now.release;
                 return Err(Error::Machine(format!(
                     "{host} came up with kernel {release}, and {wanted} was chosen for this boot: look at its console for why its boot loader did not start that; its default kernel is unchanged"
                 )));
             }
-            Ok(now) if now.id != before.id => return Ok(now),
             Ok(_) => last = Some("it still answers from the boot before".to_owned()),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // The reason of a try that the end of the wait cut off says nothing.

@@ -17,7 +17,6 @@ use crate::reach::launcher::Launcher;
 /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
 pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
 
-/// The end of a wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     at: Instant,
@@ -53,12 +52,10 @@ impl RootShell<'_> {
     }
 }
 
-/// A script's argument for a condition.
 pub(crate) fn yes_or_no(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
 }
 
-/// A script that runs on a host, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct ScriptSession {
     host: String,

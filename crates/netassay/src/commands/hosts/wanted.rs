@@ -136,7 +136,7 @@ mod tests {
         );
         assert!(file("").unwrap().is_none());
         let wanted = file("[transmitter]\ninterface = \"eth0\"\n[receiver]\nssh = \"b\"\n").unwrap().unwrap();
-        assert!(wanted.places.transmitter.unwrap().is_here());
+        assert!(wanted.places.transmitter.unwrap().launcher.is_none());
     }
 
     #[test]
