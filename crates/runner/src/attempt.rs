@@ -10,7 +10,7 @@ use crate::campaign::{Campaign, Error};
 use crate::distinct;
 use crate::event::{Event, Invalid};
 use crate::flows::{key_of, order_of, switches_of, turns_of};
-use crate::lab::{Bench, Readings, Untraced};
+use crate::lab::{Bench, BenchResult, Readings, Untraced};
 use crate::session::Session;
 use crate::settling::{Unsettled, unsettled, unverified};
 
@@ -176,7 +176,7 @@ impl Campaign<'_> {
         session: &Session<'_>,
         bench: &mut dyn Bench,
         flow: &[PlannedRun],
-    ) -> Result<Vec<Readings>, testbed::Error> {
+    ) -> BenchResult<Vec<Readings>> {
         let plan = session.plan;
         for run in flow {
             let condition = &plan.conditions[run.condition];

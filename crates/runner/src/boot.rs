@@ -11,6 +11,7 @@ use crate::attempt::AttemptEnd;
 use crate::campaign::{Campaign, Error};
 use crate::event::Event;
 use crate::flows::flows;
+use crate::lab::BenchResult;
 use crate::session::Session;
 
 impl Campaign<'_> {
@@ -86,12 +87,7 @@ impl Campaign<'_> {
     /// in which no other boot was measured go on: those of the first boot, of a boot that is
     /// resumed, and those whose controller was stopped while they restarted, unless they run
     /// another kernel than this boot's.
-    fn restart(
-        &mut self,
-        session: &mut Session<'_>,
-        boot: u32,
-        state: &BootState,
-    ) -> Result<(), testbed::Error> {
+    fn restart(&mut self, session: &mut Session<'_>, boot: u32, state: &BootState) -> BenchResult<()> {
         if session.plan.how_of_boots() != Some(BootKind::Reboot) {
             return Ok(());
         }

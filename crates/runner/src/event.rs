@@ -7,19 +7,17 @@ use study::{Dropped, LooksDropped, PlannedRun};
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the other fields' names say what they are")]
 pub enum Event {
     /// The plan is made, and the first boot is about to begin.
     Planned {
-        /// The study's number in the store.
         study: i64,
-        /// Labels of the conditions.
         conditions: Vec<String>,
         /// Conditions that the hosts cannot measure, and the missing features.
         lacking: Vec<Dropped>,
         /// Planned looks for which the study has too few boots.
         #[serde(skip_serializing_if = "Option::is_none")]
         looks_dropped: Option<LooksDropped>,
-        /// Boots to come.
         boots: u32,
         /// Runs to come, warm-ups included.
         runs: usize,
@@ -30,7 +28,6 @@ pub enum Event {
     Restarting {
         /// The number of the boot that begins thereby, from 1.
         boot: u32,
-        /// Boots in the schedule.
         of: u32,
         /// The release of the kernel that the machines start with, if that is chosen.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +40,6 @@ pub enum Event {
     BootStarted {
         /// Its number in the schedule, from 1.
         boot: u32,
-        /// Boots in the schedule.
         of: u32,
         /// The time to build it, in ms.
         build_ms: f64,
@@ -52,18 +48,14 @@ pub enum Event {
     },
     /// A run begins.
     RunStarted {
-        /// Its place in the schedule.
         run: PlannedRun,
-        /// Its condition.
         label: String,
     },
     /// About twice a second while a window is open.
     Tick,
     /// A run has ended and is stored.
     RunFinished {
-        /// Its place in the schedule.
         run: PlannedRun,
-        /// Its condition.
         label: String,
         /// Its primary metric, and the value.
         primary: Option<(Metric, f64)>,
@@ -80,26 +72,20 @@ pub enum Event {
     },
     /// Conditions that should take turns in one flow are measured in runs of their own.
     Apart {
-        /// The labels of the conditions.
         labels: Vec<String>,
-        /// Why.
         why: String,
     },
     /// More of the turns of conditions is left out from now on, as a switch acts longer than
     /// planned.
     Settles {
-        /// The labels of the conditions.
         labels: Vec<String>,
         /// The part of each turn that is not counted, in seconds.
         after_s: f64,
-        /// The evidence.
         why: String,
     },
     /// A testbed was lost before its last run.
     BootLost {
-        /// Its number in the schedule.
         boot: u32,
-        /// Why.
         why: String,
         /// Whether the rest of its runs is tried on a new one.
         retried: bool,
@@ -108,7 +94,6 @@ pub enum Event {
     Looked {
         /// Which look, from 1.
         look: u32,
-        /// The number of planned looks.
         of: u32,
         /// The boot after which it was taken.
         boot: u32,
@@ -119,7 +104,6 @@ pub enum Event {
     },
     /// The session has ended.
     Finished {
-        /// The study's number in the store.
         study: i64,
         /// Whether everything was recorded, or disturbed as often as it may be repeated.
         complete: bool,
@@ -134,8 +118,8 @@ pub enum Event {
 
 /// A run whose window was disturbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Invalid {
-    /// The reason.
     pub why: String,
     /// The reason in a few words, each kind of cause once.
     pub brief: String,

@@ -6,13 +6,16 @@ use study::{BootState, BySide, Condition, Effective, Side, Tracing};
 use testbed::reach::HostBoot;
 use testbed::{RunOrder, Switches, TurnsOrder};
 
+/// The result of an action on a testbed.
+pub type BenchResult<T> = Result<T, testbed::Error>;
+
 /// Builds the testbed of each boot.
 pub trait Lab {
     /// Builds a fresh one in this state.
     ///
     /// # Errors
     /// When it cannot be built here, or the user interrupts.
-    fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error>;
+    fn build(&mut self, state: &BootState) -> BenchResult<Box<dyn Bench>>;
 
     /// Does what only the first testbed in this state would have to do, so that it takes no longer
     /// to build than the others.
@@ -22,7 +25,7 @@ pub trait Lab {
     ///
     /// # Errors
     /// When a machine does not answer.
-    fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
+    fn boots(&mut self) -> BenchResult<Vec<HostBoot>> {
         Ok(Vec::new())
     }
 
@@ -30,7 +33,7 @@ pub trait Lab {
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
-    fn restart(&mut self, _state: &BootState) -> Result<(), testbed::Error> {
+    fn restart(&mut self, _state: &BootState) -> BenchResult<()> {
         Ok(())
     }
 }
@@ -43,29 +46,25 @@ pub trait Bench {
     ///
     /// # Errors
     /// When a host is gone.
-    fn environment(&mut self) -> Result<Environment, testbed::Error>;
+    fn environment(&mut self) -> BenchResult<Environment>;
     /// Sets the switches and reads them back.
     ///
     /// # Errors
     /// When a host or its interface is gone, or a value is out of range.
-    fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error>;
+    fn settle(&mut self, switches: &Switches) -> BenchResult<Effective>;
     /// Refuses machines between which packets of this traffic do not arrive, with these switches
     /// set.
     ///
     /// # Errors
     /// The reason why packets do not arrive, or that a host is gone.
-    fn check_path(&mut self, _order: &RunOrder, _effective: &Effective) -> Result<(), testbed::Error> {
+    fn check_path(&mut self, _order: &RunOrder, _effective: &Effective) -> BenchResult<()> {
         Ok(())
     }
     /// Features that its hosts lack for this traffic, in words; empty if they have all.
     ///
     /// # Errors
     /// When a host is gone.
-    fn lacking(
-        &mut self,
-        traffic: &load::Traffic,
-        family: load::Family,
-    ) -> Result<Vec<String>, testbed::Error>;
+    fn lacking(&mut self, traffic: &load::Traffic, family: load::Family) -> BenchResult<Vec<String>>;
     /// Runs a condition's workload once; `tick` is called now and then while it lasts.
     ///
     /// # Errors
@@ -75,17 +74,13 @@ pub trait Bench {
         condition: &Condition,
         order: &RunOrder,
         tick: &mut dyn FnMut(),
-    ) -> Result<Readings, testbed::Error>;
+    ) -> BenchResult<Readings>;
     /// Lets conditions take turns in one flow, and returns the results of each, in their order.
     ///
     /// # Errors
     /// [`testbed::Error::NotInTurns`] where they can only be measured apart; others as
     /// [`Bench::run`].
-    fn take_turns(
-        &mut self,
-        _order: &TurnsOrder,
-        _tick: &mut dyn FnMut(),
-    ) -> Result<Vec<Readings>, testbed::Error> {
+    fn take_turns(&mut self, _order: &TurnsOrder, _tick: &mut dyn FnMut()) -> BenchResult<Vec<Readings>> {
         let why = "this testbed is switched between runs only".to_owned();
         Err(testbed::Error::NotInTurns { host: Side::Transmitter.to_string(), why })
     }
@@ -100,7 +95,7 @@ pub trait Bench {
         _tracing: &Tracing,
         _traces: &mut Vec<PathTrace>,
         _tick: &mut dyn FnMut(),
-    ) -> Result<(), testbed::Error> {
+    ) -> BenchResult<()> {
         Ok(())
     }
     /// Differences of its machines' settings from those that the study set.

@@ -30,7 +30,7 @@ mod waiting;
 pub use campaign::{Campaign, Ending, Error, Summary};
 pub use event::{Event, Invalid};
 pub use flows::{order_of, switches_of};
-pub use lab::{Bench, Lab, Readings, Untraced};
+pub use lab::{Bench, BenchResult, Lab, Readings, Untraced};
 pub use limit::limit;
 pub use local_lab::LocalLab;
 pub use loss::nothing_arrived;

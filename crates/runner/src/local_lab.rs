@@ -9,7 +9,7 @@ use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::reach::HostBoot;
 use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder, guest};
 
-use crate::lab::{Bench, Lab, Readings};
+use crate::lab::{Bench, BenchResult, Lab, Readings};
 use crate::loss::nothing_arrived;
 use crate::measure::{instructions, metrics};
 use crate::rate::{JudgedRun, carry_out, judge_run, no_rate};
@@ -26,7 +26,7 @@ pub struct LocalLab {
 }
 
 impl Lab for LocalLab {
-    fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
+    fn build(&mut self, state: &BootState) -> BenchResult<Box<dyn Bench>> {
         self.options.state = state.clone();
         Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
     }
@@ -39,11 +39,11 @@ impl Lab for LocalLab {
         }
     }
 
-    fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
+    fn boots(&mut self) -> BenchResult<Vec<HostBoot>> {
         self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boots(&self.interrupt))
     }
 
-    fn restart(&mut self, state: &BootState) -> Result<(), testbed::Error> {
+    fn restart(&mut self, state: &BootState) -> BenchResult<()> {
         let Some(restarter) = self.restarter.clone() else { return Ok(()) };
         // Machines that did not come back are not used again.
         let hosts = self.options.hosts.take();
@@ -63,23 +63,19 @@ impl Bench for Testbed {
         self.notes.clone()
     }
 
-    fn environment(&mut self) -> Result<Environment, testbed::Error> {
+    fn environment(&mut self) -> BenchResult<Environment> {
         Testbed::environment(self)
     }
 
-    fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
+    fn settle(&mut self, switches: &Switches) -> BenchResult<Effective> {
         Testbed::settle(self, switches)
     }
 
-    fn check_path(&mut self, order: &RunOrder, effective: &Effective) -> Result<(), testbed::Error> {
+    fn check_path(&mut self, order: &RunOrder, effective: &Effective) -> BenchResult<()> {
         Testbed::check_path(self, order, effective)
     }
 
-    fn lacking(
-        &mut self,
-        traffic: &load::Traffic,
-        family: load::Family,
-    ) -> Result<Vec<String>, testbed::Error> {
+    fn lacking(&mut self, traffic: &load::Traffic, family: load::Family) -> BenchResult<Vec<String>> {
         Testbed::lacking(self, traffic, family)
     }
 
@@ -93,7 +89,7 @@ impl Bench for Testbed {
         tracing: &Tracing,
         traces: &mut Vec<PathTrace>,
         tick: &mut dyn FnMut(),
-    ) -> Result<(), testbed::Error> {
+    ) -> BenchResult<()> {
         for (path, reader) in tracing.of_kind(order.traffic.kind) {
             self.trace_path(order, tracing, (path, reader), traces)?;
             tick();
@@ -106,7 +102,7 @@ impl Bench for Testbed {
         condition: &Condition,
         order: &RunOrder,
         tick: &mut dyn FnMut(),
-    ) -> Result<Readings, testbed::Error> {
+    ) -> BenchResult<Readings> {
         if self.is_exact() {
             let account = self.exact(order)?;
             let metrics = instructions(condition.workload.traffic.kind, order.traffic.message, &account);
@@ -121,11 +117,7 @@ impl Bench for Testbed {
         Ok(readings(order, judged))
     }
 
-    fn take_turns(
-        &mut self,
-        order: &TurnsOrder,
-        tick: &mut dyn FnMut(),
-    ) -> Result<Vec<Readings>, testbed::Error> {
+    fn take_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> BenchResult<Vec<Readings>> {
         let accounts = Testbed::take_turns(self, order, tick)?;
         let read = |(own, account)| {
             let order = order.of_condition(own);

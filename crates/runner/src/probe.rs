@@ -9,7 +9,7 @@ use testbed::Switches;
 
 use crate::distinct;
 use crate::flows::{order_of, switches_of};
-use crate::lab::{Bench, Lab};
+use crate::lab::{Bench, BenchResult, Lab};
 use crate::switchable_factors::{TriedStates, reads};
 
 /// The result of trying a plan.
@@ -30,7 +30,7 @@ pub struct Probed {
 ///
 /// # Errors
 /// When a testbed cannot be built or fails, or a condition's values are out of its range.
-pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error> {
+pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
     let begun = Instant::now();
     let mut costs = Costs::stated(&plan);
     let states = plan.states_of_conditions();
@@ -68,7 +68,7 @@ fn try_conditions(
     conditions: impl Iterator<Item = usize>,
     bench: &mut dyn Bench,
     tried: &mut [Option<Tried>],
-) -> Result<(), testbed::Error> {
+) -> BenchResult<()> {
     // Conditions differ in much that needs nothing of the kernel, so each kind of traffic and each
     // set of switches is tried once.
     let mut known: Vec<(load::Traffic, Family, Vec<String>)> = Vec::new();

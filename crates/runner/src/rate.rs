@@ -6,6 +6,7 @@ use record::{Disturbance, Limit, RateSearch, RateTrial, RunAccount, SideAccount}
 use stats::search::{Goal, Load, Search, Trial};
 use testbed::RunOrder;
 
+use crate::lab::BenchResult;
 use crate::limit::limit;
 use crate::loss::Loss;
 use crate::validity::disturbances;
@@ -47,8 +48,8 @@ pub struct JudgedRun {
 /// The first error of `run`; of a search as [`repeated`].
 pub fn carry_out(
     order: &RunOrder,
-    run: &mut dyn FnMut(&RunOrder) -> Result<RunAccount, testbed::Error>,
-) -> Result<JudgedRun, testbed::Error> {
+    run: &mut dyn FnMut(&RunOrder) -> BenchResult<RunAccount>,
+) -> BenchResult<JudgedRun> {
     if order.traffic.find_rate {
         return find_rate(order, run);
     }
@@ -60,10 +61,7 @@ pub fn carry_out(
 ///
 /// # Errors
 /// An error after which the testbed must be built again, or the third in a row.
-pub fn repeated<T>(
-    failures: &mut Vec<String>,
-    mut run: impl FnMut() -> Result<T, testbed::Error>,
-) -> Result<T, testbed::Error> {
+pub fn repeated<T>(failures: &mut Vec<String>, mut run: impl FnMut() -> BenchResult<T>) -> BenchResult<T> {
     for _ in 1..TRIES {
         match run() {
             Err(error) if error.testbed_is_well() => {
@@ -86,8 +84,8 @@ pub(crate) fn judge_run(order: &RunOrder, account: RunAccount) -> JudgedRun {
 /// grows, which hides the loss until it is full.
 fn find_rate(
     order: &RunOrder,
-    run: &mut dyn FnMut(&RunOrder) -> Result<RunAccount, testbed::Error>,
-) -> Result<JudgedRun, testbed::Error> {
+    run: &mut dyn FnMut(&RunOrder) -> BenchResult<RunAccount>,
+) -> BenchResult<JudgedRun> {
     let bound = order.traffic.loss.map_or(0.0, |loss| loss.value() / 100.0);
     let window = order.window.as_secs_f64();
     let message = f64::from(order.traffic.message) * 8.0;

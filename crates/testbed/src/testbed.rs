@@ -277,11 +277,6 @@ impl End {
         self.agent.client.host()
     }
 
-    /// Its address on its interface.
-    pub fn address(&self, family: Family) -> IpAddr {
-        self.addresses.in_family(family)
-    }
-
     /// The agent's process id in its own namespace.
     pub fn pid(&self) -> u32 {
         self.agent.pid
