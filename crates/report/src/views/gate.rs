@@ -14,7 +14,7 @@ const NAMED: usize = 5;
 #[must_use]
 pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     let mut blocks = vec![
-        Block::Heading(format!("Gate: {}", gate.outcome.as_str())),
+        Block::Heading(format!("Gate: {}", gate.outcome.word())),
         Block::Text(subject(gate)),
         Block::Text(counts(gate)),
     ];
@@ -28,7 +28,7 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     checks.sort_by_key(|check| check.outcome);
     let sentence = |check: &GateCheck| {
         let (condition, key) = (&check.condition, check.bound.metric.key);
-        format!("{}: {condition}, {key}: {}.", check.outcome.as_str(), check_sentence(check))
+        format!("{}: {condition}, {key}: {}.", check.outcome.word(), check_sentence(check))
     };
     // What keeps the study from being complete may keep the gate from passing.
     let so =
@@ -68,7 +68,7 @@ fn table(checks: &[GateCheck]) -> Table {
             &check.difference.map_or_else(none, |difference| size(&bound, difference)),
             &check.interval.map_or_else(none, |ends| interval(&bound, ends)),
             &check.boots.map_or_else(none, |boots| boots.to_string()),
-            &format!("{}{known}", check.outcome.as_str()),
+            &format!("{}{known}", check.outcome.word()),
         ]);
     }
     table
