@@ -13,8 +13,8 @@ mod why;
 mod words;
 
 pub use credit::{
-    CombinedGain, Credit, CreditPart, Credits, DesignEffect, Interplay, MissingState, SwitchPair,
-    SwitchingOrders, change_words, gain_words,
+    CombinedGain, Credit, CreditPart, Credits, DesignEffect, MissingState, SwitchingOrders, change_words,
+    gain_words,
 };
 pub use data::acted::{ActedOffloads, Checksum, flags as acted_flags};
 pub use data::aligned::UnmatchedStage;
@@ -58,7 +58,7 @@ pub use history::{
 };
 pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
-    NarrowedStudy, SwitchContext, SwitchEffect, SwitchEffects,
+    SwitchContext, SwitchEffect, SwitchEffects,
 };
 pub use why::{ExplainingCounter, Explanation};
 pub use words::lists::{distinct, grouped};

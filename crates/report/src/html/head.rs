@@ -1,5 +1,7 @@
 //! The head of a page: its security policy, its style and its script.
 
+use crate::chart::{Code, Markup, SCRIPT, rules_of_pages};
+use crate::fixed;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};

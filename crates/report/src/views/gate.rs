@@ -16,7 +16,7 @@ const NAMED: usize = 5;
 #[must_use]
 pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     let mut blocks = vec![
-        Block::Heading(format!("Gate: {}", gate.outcome.as_str())),
+        Block::Heading(format!("Gate: {}", gate.outcome.word())),
         Block::Text(subject(gate)),
         Block::Text(counts(gate)),
     ];
@@ -29,7 +29,7 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     checks.sort_by_key(|check| check.outcome);
     let sentence = |check: &GateCheck| {
         let (condition, key) = (&check.condition, check.bound.metric);
-        format!("{}: {condition}, {key}: {}.", check.outcome.as_str(), check_sentence(check))
+        format!("{}: {condition}, {key}: {}.", check.outcome.word(), check_sentence(check))
     };
     // What keeps the study from being complete may keep the gate from passing.
     let so =
@@ -66,7 +66,7 @@ fn table(checks: &[GateCheck]) -> Table {
             check.difference.map(|difference| Cell::measure(size(&bound, difference))),
             check.interval.map(|ends| Cell::measure(interval(&bound, ends))),
             check.boots,
-            format!("{}{known}", check.outcome.as_str()),
+            format!("{}{known}", check.outcome.word()),
         ]
     };
     let head = ["condition", "difference", "interval", "boots", "outcome"];

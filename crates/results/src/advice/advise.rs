@@ -8,7 +8,7 @@ use crate::advice::checks::{DependenceChecks, DependenceTests};
 use crate::advice::goal::AdviceGoal;
 use crate::advice::recommendation::Recommendation;
 use crate::advice::row::AdviceRow;
-use crate::{Error, SwitchContext, SwitchEffects, distinct};
+use crate::{Error, SwitchContext, SwitchEffects, grouped};
 
 /// The request for advice: goals and thresholds.
 #[derive(Debug, Clone)]
@@ -133,25 +133,23 @@ impl StudyAdvice {
 /// One for each scenario, then one over all if there are several.
 fn summaries(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<AdviceSummary> {
     let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
-    let scenarios = distinct(under.iter().map(|one| one.context.scenario));
-    let of_scenario = |scenario: &Scenario| {
-        let own = under.iter().filter(|one| one.context.scenario == *scenario).copied();
-        let rows = AdviceRow::by_traffic_and_goal(&own.collect::<Vec<_>>(), goals);
-        AdviceSummary { scope: SummaryScope::Scenario(*scenario), rows }
+    let summary = |scope, own: &[&WorkloadAdvice]| AdviceSummary {
+        scope,
+        rows: AdviceRow::by_traffic_and_goal(own, goals),
     };
-    let mut summaries: Vec<AdviceSummary> = scenarios.iter().map(of_scenario).collect();
+    let scenarios = grouped(under.iter().map(|one| (one.context.scenario, *one)));
+    let mut summaries: Vec<AdviceSummary> =
+        scenarios.iter().map(|(scenario, own)| summary(SummaryScope::Scenario(*scenario), own)).collect();
     if scenarios.len() > 1 {
-        let rows = AdviceRow::by_traffic_and_goal(&under, goals);
-        summaries.push(AdviceSummary { scope: SummaryScope::All, rows });
+        summaries.push(summary(SummaryScope::All, &under));
     }
     summaries
 }
 
 fn measured(studies: &[(&StoredStudy, SwitchEffects)]) -> Vec<AdviceGoal> {
-    let can = |goal: &AdviceGoal| {
-        studies.iter().any(|(_, one)| {
-            one.contexts.iter().any(|context| goal.missing(context.kind, one.exact).is_none())
-        })
+    let contexts = || {
+        studies.iter().flat_map(|(_, one)| one.contexts.iter().map(move |context| (context.kind, one.exact)))
     };
+    let can = |goal: &AdviceGoal| contexts().any(|(kind, exact)| goal.missing(kind, exact).is_none());
     AdviceGoal::ALL.into_iter().filter(can).collect()
 }

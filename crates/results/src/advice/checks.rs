@@ -1,15 +1,19 @@
 //! Checks of recommendations that hold on average against the state that the advice leaves behind.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
-use crate::{EffectMethod, Interplay, MetricChange, SwitchEffects, SwitchPair};
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
 
 use crate::advice::advise::WorkloadAdvice;
+use crate::advice::command::on_or_off;
 use crate::advice::judge::Standing;
 use crate::advice::recommendation::{AsLeft, DependsOn, Recommendation};
+use crate::credit::{Combination, MeasuredCombination, SwitchPair};
+use crate::switches::judged_together;
+use crate::{EffectMethod, MetricChange, SwitchEffects, grouped};
 
 /// The extent of the checks of recommended switches against the other switches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -29,44 +33,42 @@ pub struct DependenceTests {
 /// themselves it would cost them power.
 pub(crate) struct DependenceChecks<'s> {
     stored: &'s StoredStudy,
+    // By the place of their context.
+    combinations: Vec<Combination<'s>>,
     level: f64,
     made: DependenceTests,
-    /// By context, metric and factor.
-    pairs: BTreeMap<(usize, Metric, String), Vec<SwitchPair>>,
+    pairs: SwitchPairs,
 }
 
+/// The dependence of a factor on others, by context, metric and factor.
+type SwitchPairs = BTreeMap<(usize, Metric, String), Vec<SwitchPair>>;
+
 impl<'s> DependenceChecks<'s> {
-    /// Reads the interactions that the checks need.
     pub(crate) fn from_stored(
         stored: &'s StoredStudy,
         switches: &SwitchEffects,
         under: &[WorkloadAdvice],
     ) -> Self {
-        let confidence = switches.confidence;
+        let combinations = Combination::from_plan(&stored.plan);
         let read = |level: f64| {
-            let mut pairs = BTreeMap::new();
+            let mut pairs = SwitchPairs::new();
             for under in under {
                 for one in under.recommendations.iter().flat_map(|(_, all)| all) {
                     let [factor] = one.factors.as_slice() else { continue };
                     for metric in serving(one) {
-                        let found = Interplay::for_context(stored, under.place, metric, level);
-                        let found = found.map_or_else(Vec::new, |interplay| interplay.pairs(factor));
+                        let measured = combinations
+                            .get(under.place)
+                            .and_then(|one| MeasuredCombination::new(stored, one, metric, level));
+                        let found = measured.map_or_else(Vec::new, |measured| measured.pairs(factor));
                         pairs.insert((under.place, metric, factor.clone()), found);
                     }
                 }
             }
-            pairs
+            Ok::<_, Infallible>(pairs)
         };
-        let first = read(confidence);
-        let p = p_values(&first);
-        let last = stats::families::levels(&p, 1.0 - confidence).into_iter().fold(0.0, f64::max);
-        let of_pairs = if p.is_empty() { confidence } else { 1.0 - last };
-        Self {
-            stored,
-            level: switches.level,
-            made: DependenceTests { pairs: p.len(), level: of_pairs },
-            pairs: if of_pairs > confidence { read(of_pairs) } else { first },
-        }
+        let Ok((pairs, judged, level)) = judged_together(switches.confidence, read, p_values);
+        let made = DependenceTests { pairs: judged, level };
+        Self { stored, combinations, level: switches.level, made, pairs }
     }
 
     /// The extent of the checks; `None` if there was nothing to check.
@@ -74,8 +76,6 @@ impl<'s> DependenceChecks<'s> {
         (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
     }
 
-    /// Withdraws the recommendations that the resulting state contradicts, and adds to each of the
-    /// rest the switches on which it depends.
     pub(crate) fn settle(&self, under: &mut [WorkloadAdvice]) {
         for under in under {
             for (_, all) in &mut under.recommendations {
@@ -128,11 +128,9 @@ impl<'s> DependenceChecks<'s> {
     /// Whether the state that the advice leaves contradicts what a share says.
     fn is_contradicted(&self, context: usize, one: &Recommendation, off: &[String]) -> bool {
         let there = self.as_left(context, one, off).changes;
-        if there.iter().any(|change| change.is_better() == Some(false)) {
-            return true;
-        }
-        if there.iter().any(|change| change.is_better() == Some(true)) {
-            return false;
+        let mut better = there.iter().filter_map(MetricChange::is_better);
+        if let Some(first) = better.next() {
+            return !first || better.any(|is_better| !is_better);
         }
         let is_contrary = |pair: &&SwitchPair| {
             pair.is_proven && change_with(pair, is_left_on(&pair.other, off), one).is_better() != Some(true)
@@ -144,12 +142,12 @@ impl<'s> DependenceChecks<'s> {
 
     fn as_left(&self, context: usize, one: &Recommendation, off: &[String]) -> AsLeft {
         let off: Vec<String> = off.iter().filter(|factor| !one.factors.contains(factor)).cloned().collect();
-        let change = |metric: Metric| {
-            let change = Interplay::for_context(self.stored, context, metric, self.level)?
-                .change_in_state(&one.factors, &off)?;
-            Some(directed(&change, one))
+        let change = |expected: &MetricChange| {
+            let combination = self.combinations.get(context)?;
+            let measured = MeasuredCombination::new(self.stored, combination, expected.metric, self.level)?;
+            Some(directed(&measured.change_in_state(&one.factors, &off)?, one))
         };
-        let changes = one.expected.iter().filter_map(|change_of| change(change_of.metric)).collect();
+        let changes = one.expected.iter().filter_map(change).collect();
         AsLeft { off, changes }
     }
 
@@ -160,40 +158,26 @@ impl<'s> DependenceChecks<'s> {
     }
 
     fn describe(&self, context: usize, one: &mut Recommendation, off: &[String]) {
-        let mut found: Vec<DependsOn> = Vec::new();
-        for metric in serving(one) {
-            for pair in self.pairs_of(context, metric, one).iter().filter(|pair| pair.is_proven) {
-                let is_on = is_left_on(&pair.other, off);
-                let changes = [is_on, !is_on].map(|is_on| change_with(pair, is_on, one));
-                if changes.iter().all(|change| change.is_better() == Some(true)) {
-                    continue;
-                }
-                let [here, there] = changes;
-                match found.iter_mut().find(|known| known.factor == pair.other) {
-                    Some(known) => {
-                        known.with_left.push(here);
-                        known.with_other.push(there);
-                    }
-                    None => {
-                        let [left, other] = [is_on, !is_on].map(|is_on| if is_on { "on" } else { "off" });
-                        found.push(DependsOn {
-                            factor: pair.other.clone(),
-                            left: left.to_owned(),
-                            other: other.to_owned(),
-                            with_left: vec![here],
-                            with_other: vec![there],
-                        });
-                    }
-                }
-            }
-        }
-        if one.standing == Standing::Recommended && !found.is_empty() {
+        let pairs = serving(one).into_iter().flat_map(|metric| self.pairs_of(context, metric, one));
+        let changes = pairs.filter(|pair| pair.is_proven).map(|pair| {
+            let is_on = is_left_on(&pair.other, off);
+            (&pair.other, [is_on, !is_on].map(|is_on| change_with(pair, is_on, one)))
+        });
+        let differ = changes.filter(|(_, both)| both.iter().any(|change| change.is_better() != Some(true)));
+        let depends_on = grouped(differ).into_iter().map(|(factor, changes)| {
+            let is_on = is_left_on(factor, off);
+            let [left, other] = [is_on, !is_on].map(|is_on| on_or_off(is_on).to_owned());
+            let (with_left, with_other) = changes.into_iter().map(|[left, other]| (left, other)).unzip();
+            DependsOn { factor: factor.clone(), left, other, with_left, with_other }
+        });
+        let depends_on: Vec<DependsOn> = depends_on.collect();
+        if one.standing == Standing::Recommended && !depends_on.is_empty() {
             one.standing = Standing::Conditional;
         }
         let as_left = self.as_left(context, one, off);
         let is_new = !(one.how == EffectMethod::OthersOn && as_left.off.is_empty());
         one.as_left = is_new.then_some(as_left);
-        one.depends_on = found;
+        one.depends_on = depends_on;
     }
 }
 
@@ -230,7 +214,7 @@ fn directed(change: &MetricChange, one: &Recommendation) -> MetricChange {
 }
 
 /// One hypothesis for each two switches in a metric, whichever of them is recommended.
-fn p_values(found: &BTreeMap<(usize, Metric, String), Vec<SwitchPair>>) -> Vec<Vec<f64>> {
+fn p_values(found: &SwitchPairs) -> Vec<f64> {
     let mut each: BTreeMap<(usize, Metric, [&str; 2]), f64> = BTreeMap::new();
     for ((context, metric, factor), pairs) in found {
         for pair in pairs {
@@ -239,5 +223,5 @@ fn p_values(found: &BTreeMap<(usize, Metric, String), Vec<SwitchPair>>) -> Vec<V
             each.extend(pair.p.map(|p| ((*context, *metric, both), p)));
         }
     }
-    each.into_values().map(|p| vec![p]).collect()
+    each.into_values().collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::SwitchEffect;
+use crate::{SwitchEffect, grouped};
 use serde::Serialize;
 use study::{CongestionControl, Offload, Side, Switch, feature};
 
@@ -71,13 +71,12 @@ impl HostInterface {
 impl HostCommand {
     /// The commands that make this change, requirements first; empty if no command has the level.
     pub(crate) fn for_effect(effect: &SwitchEffect) -> Vec<Self> {
-        let mut commands: Vec<Self> = Vec::new();
-        for factor in &effect.factors {
-            let Some(switch) = Switch::named(factor) else { continue };
+        let of_factor = |factor: &String| {
             // `tso` of `transmitter.underlay.tso`.
-            let name = factor.rsplit('.').next().unwrap_or(factor);
-            commands.extend(of_switch(&switch, name, effect));
-        }
+            let name = factor.rsplit('.').next()?;
+            Some(of_switch(&Switch::named(factor)?, name, effect))
+        };
+        let mut commands: Vec<Self> = effect.factors.iter().filter_map(of_factor).flatten().collect();
         commands.sort_by_key(Self::turn);
         commands
     }
@@ -95,20 +94,16 @@ impl HostCommand {
     #[must_use]
     pub fn turn(&self) -> u8 {
         match self {
-            Self::Feature { on: true, name, .. } if name == "sg" || name.starts_with("tx-scatter") => 0,
-            Self::Feature { on: true, name, .. }
-                if ["tx", "rx"].contains(&name.as_str()) || name.contains("checksum") =>
-            {
-                1
-            }
-            Self::Feature { on: true, .. } => 2,
             Self::Feature { on: false, .. } => 3,
+            Self::Feature { name, .. } if name == "sg" || name.starts_with("tx-scatter") => 0,
+            Self::Feature { name, .. } if name == "tx" || name == "rx" || name.contains("checksum") => 1,
+            Self::Feature { .. } => 2,
             Self::Mtu { .. } | Self::Sysctl { .. } => 4,
         }
     }
 }
 
-fn state(on: bool) -> &'static str {
+pub(crate) fn on_or_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
@@ -117,7 +112,7 @@ impl fmt::Display for HostCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Feature { interface, name, on, .. } => {
-                let switched = words::shell_command([name.as_str(), state(*on)]);
+                let switched = words::shell_command([name.as_str(), on_or_off(*on)]);
                 write!(out, "ethtool -K \"${}\" {switched}", interface.variable())
             }
             Self::Mtu { interface, bytes, .. } => {
@@ -133,27 +128,22 @@ impl fmt::Display for HostCommand {
 fn of_switch(switch: &Switch, name: &str, effect: &SwitchEffect) -> Vec<HostCommand> {
     match switch {
         Switch::Features(Offload { side, underlay, .. }) => {
-            let interface = HostInterface::for_underlay(*underlay);
-            vec![feature(*side, interface, name, effect.to == "on")]
+            vec![feature(*side, HostInterface::for_underlay(*underlay), name, effect.to == "on")]
         }
         Switch::Offloads { side, underlay } => offloads(*side, *underlay, effect),
         Switch::Mtu { underlay } => {
-            let bytes = effect.to.parse().ok();
-            let command = |bytes| HostCommand::Mtu {
-                side: None,
-                interface: HostInterface::for_underlay(*underlay),
-                bytes,
-            };
-            bytes.map(command).into_iter().collect()
+            let interface = HostInterface::for_underlay(*underlay);
+            let bytes = effect.to.parse::<u32>().into_iter();
+            bytes.map(|bytes| HostCommand::Mtu { side: None, interface, bytes }).collect()
         }
         Switch::CongestionControl => {
             // Words that leave the choice to the kernel or to netassay name none.
+            let chosen = effect.to.parse::<CongestionControl>().ok();
             let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-            let name =
-                effect.to.parse().ok().and_then(|one: CongestionControl| one.name().map(str::to_owned));
+            let name = chosen.as_ref().and_then(CongestionControl::name);
             let name = name.filter(|name| !name.starts_with('-') && name.chars().all(is_name));
-            let key = "net.ipv4.tcp_congestion_control";
-            name.map(|value| HostCommand::Sysctl { side: switch.side(), key, value }).into_iter().collect()
+            let (side, key) = (switch.side(), "net.ipv4.tcp_congestion_control");
+            name.map(|name| HostCommand::Sysctl { side, key, value: name.to_owned() }).into_iter().collect()
         }
     }
 }
@@ -161,29 +151,25 @@ fn of_switch(switch: &Switch, name: &str, effect: &SwitchEffect) -> Vec<HostComm
 /// The features that read back otherwise, by the names of `ethtool`'s groups, which set every
 /// member that an interface has; once where both hosts need the same.
 fn offloads(side: Option<Side>, underlay: bool, effect: &SwitchEffect) -> Vec<HostCommand> {
-    let interface = HostInterface::for_underlay(underlay);
-    let of_side = |side: Side| -> Vec<(String, bool)> {
-        let own = effect.features.iter().filter(|one| (one.side, one.underlay) == (side, underlay));
-        let mut named: Vec<(String, bool)> = Vec::new();
-        for one in own {
+    let commands = |host: Side, side: Option<Side>| {
+        let own = effect.features.iter().filter(|one| (one.side, one.underlay) == (host, underlay));
+        let named = own.map(|one| {
             let group = feature::GROUPS.iter().find(|group| group.members.contains(&one.feature.as_str()));
-            let name = group.map_or(one.feature.as_str(), |group| group.short);
-            if !named.iter().any(|(known, _)| known == name) {
-                named.push((name.to_owned(), one.on));
-            }
+            (group.map_or(one.feature.as_str(), |group| group.short), one.on)
+        });
+        let features = grouped(named).into_iter();
+        features
+            .map(|(name, on)| feature(side, HostInterface::for_underlay(underlay), name, on[0]))
+            .collect::<Vec<_>>()
+    };
+    let Some(side) = side else {
+        let [one, other] = Side::BOTH.map(|host| commands(host, None));
+        if one == other {
+            return one;
         }
-        named
+        return Side::BOTH.map(|host| commands(host, Some(host))).concat();
     };
-    let commands = |side: Option<Side>, named: &[(String, bool)]| -> Vec<HostCommand> {
-        named.iter().map(|(name, on)| feature(side, interface, name, *on)).collect()
-    };
-    let [one, other] = Side::BOTH.map(of_side);
-    match side {
-        None if one == other => commands(None, &one),
-        None => [commands(Some(Side::Transmitter), &one), commands(Some(Side::Receiver), &other)].concat(),
-        Some(Side::Transmitter) => commands(side, &one),
-        Some(Side::Receiver) => commands(side, &other),
-    }
+    commands(side, Some(side))
 }
 
 fn feature(side: Option<Side>, interface: HostInterface, name: &str, on: bool) -> HostCommand {

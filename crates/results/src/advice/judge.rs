@@ -42,61 +42,51 @@ impl Standing {
 /// best, or that is shown. `ends` are the effects of the same two levels by several ways; the first
 /// is the main one.
 pub(crate) fn judge(
-    ends: &[SwitchEffect],
+    ends: Vec<SwitchEffect>,
     metrics: &[Metric],
     matters: f64,
 ) -> (Standing, Vec<SwitchEffect>) {
-    let as_they_are = || ends.to_vec();
-    let reversed = || ends.iter().map(SwitchEffect::reversed).collect::<Vec<_>>();
-    let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
-        metrics.iter().filter_map(|metric| effect.change(*metric).cloned()).collect()
-    };
-    let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
-    if changes.is_empty() {
-        let names: Vec<String> =
-            metrics.iter().map(|metric| crate::metric_words(&(*metric).into())).collect();
-        let is_cpu = metrics.iter().any(|metric| metric.group == MetricGroup::ServiceDemand);
-        let why = if is_cpu { "; disturbed runs have no CPU time" } else { "" };
-        let why = format!("no run has {}{why}", crate::listed(&names));
-        return (Standing::Unknown(why), as_they_are());
-    }
+    let changes: Vec<&MetricChange> = ends.iter().flat_map(|effect| effect.changes_of(metrics)).collect();
     let says = |effect: &SwitchEffect, better: bool| {
-        of_goal(effect).iter().any(|change| change.is_better() == Some(better))
+        effect.changes_of(metrics).any(|change| change.is_better() == Some(better))
     };
-    let (better, worse) = (ends.iter().any(|one| says(one, true)), ends.iter().any(|one| says(one, false)));
-    match (better, worse) {
-        (false, false) => (open(&changes, matters), as_they_are()),
-        (true, true) => {
-            // One way says both only where two sides have the goal's metric.
-            let both = ends.iter().find(|one| says(one, true) && says(one, false));
-            let standing = both.map_or(Standing::Depends, |one| {
-                let losing = of_goal(one).into_iter().filter(|change| change.is_better() == Some(false));
-                Standing::TradeOff(losing.map(|change| change.metric).collect())
-            });
-            (standing, as_they_are())
+    let standing = match [true, false].map(|better| ends.iter().any(|one| says(one, better))) {
+        _ if changes.is_empty() => {
+            let names: Vec<String> =
+                metrics.iter().map(|metric| crate::metric_words(&(*metric).into())).collect();
+            let is_cpu = metrics.iter().any(|metric| metric.group == MetricGroup::ServiceDemand);
+            let why = if is_cpu { "; disturbed runs have no CPU time" } else { "" };
+            Standing::Unknown(format!("no run has {}{why}", crate::listed(&names)))
         }
-        (true, false) | (false, true) => {
-            let ends = if better { as_they_are() } else { reversed() };
+        [false, false] => open(&changes, matters),
+        // One way says both only where two sides have the goal's metric.
+        [true, true] => match ends.iter().find(|one| says(one, true) && says(one, false)) {
+            Some(both) => {
+                let losing = both.changes_of(metrics).filter(|change| change.is_better() == Some(false));
+                Standing::TradeOff(losing.map(|change| change.metric).collect())
+            }
+            None => Standing::Depends,
+        },
+        [better, _] => {
+            let ends = if better { ends } else { ends.iter().map(SwitchEffect::reversed).collect() };
             let losses = losses(&ends, metrics, matters);
             let standing = if losses.is_empty() { Standing::Recommended } else { Standing::TradeOff(losses) };
-            (standing, ends)
+            return (standing, ends);
         }
-    }
+    };
+    (standing, ends)
 }
 
-fn open(changes: &[MetricChange], matters: f64) -> Standing {
-    let saturated = changes.iter().find_map(|change| match &change.outcome {
+fn open(changes: &[&MetricChange], matters: f64) -> Standing {
+    let reasons = changes.iter().filter_map(|change| match &change.outcome {
         ChangeOutcome::Saturated(limit) => Some(Standing::Saturated(limit.clone())),
-        _ => None,
-    });
-    let unknown = changes.iter().find_map(|change| match &change.outcome {
         ChangeOutcome::Unknown(why) => Some(Standing::Unknown(why.clone())),
-        _ => None,
+        ChangeOutcome::Proven | ChangeOutcome::NotProven => None,
     });
-    if let Some(standing) = saturated.or(unknown) {
-        return standing;
-    }
-    if changes.iter().all(|change| is_small(change, matters)) { Standing::Tie } else { Standing::NoEvidence }
+    let is_tie = changes.iter().all(|change| is_small(change, matters));
+    let open = if is_tie { Standing::Tie } else { Standing::NoEvidence };
+    // A limit from outside says more than missing evidence.
+    reasons.min_by_key(|reason| matches!(reason, Standing::Unknown(_))).unwrap_or(open)
 }
 
 /// Whether a change of `matters` % is excluded; counts have no interval, and what is within their
@@ -124,12 +114,12 @@ fn losses(ends: &[SwitchEffect], metrics: &[Metric], matters: f64) -> Vec<Metric
 /// without such a level. `effects` are the pairs of levels.
 pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[Metric]) -> Option<String> {
     let says = |effect: &SwitchEffect, better: bool| {
-        let mut of_goal = metrics.iter().filter_map(|metric| effect.change(*metric)).peekable();
+        let mut of_goal = effect.changes_of(metrics).peekable();
         of_goal.peek().is_some() && of_goal.all(|change| change.is_better() == Some(better))
     };
     levels(effects).into_iter().find(|level| {
-        let own = || effects.iter().filter(|one| one.from == *level || one.to == *level);
-        own().all(|one| if one.to == *level { says(one, true) } else { says(one, false) })
+        let mut own = effects.iter().filter(|one| one.from == *level || one.to == *level);
+        own.all(|one| says(one, one.to == *level))
     })
 }
 

@@ -101,21 +101,17 @@ impl Recommendation {
         study: &SwitchEffects,
         request: &AdviceRequest,
     ) -> Vec<Self> {
-        let groups = grouped(context.effects.iter().map(|effect| (&effect.factors, effect.clone())));
+        let switches = grouped(context.effects.iter().map(|effect| (&effect.factors, effect.clone())));
         let for_switch =
-            |(_, effects): &(_, Vec<SwitchEffect>)| Self::for_switch(effects, context, goal, study, request);
-        let mut all: Vec<Self> = groups.iter().map(for_switch).collect();
+            |(_, effects): (_, Vec<_>)| Self::for_switch(&effects, context, goal, study, request);
+        let mut all: Vec<Self> = switches.into_iter().map(for_switch).collect();
         Self::sort(&mut all);
         all
     }
 
-    /// Sorts proven recommendations first, the largest change first.
     pub(crate) fn sort(all: &mut [Self]) {
-        all.sort_by(|one, other| {
-            let is_open = |one: &Self| !one.standing.is_proven();
-            let proven = is_open(one).cmp(&is_open(other));
-            proven.then(other.size().total_cmp(&one.size()))
-        });
+        let is_open = |one: &Self| !one.standing.is_proven();
+        all.sort_by(|one, other| is_open(one).cmp(&is_open(other)).then(other.size().total_cmp(&one.size())));
     }
 
     fn for_switch(
@@ -127,29 +123,27 @@ impl Recommendation {
     ) -> Self {
         let metrics = goal.metrics(context.kind, study.exact, &effects[0]);
         let matters = request.matters.value();
-        let (standing, ends) = if levels(effects).len() > 2 {
+        let (mut standing, ends) = if levels(effects).len() > 2 {
             among(effects, &metrics, matters)
         } else {
-            judge(effects, &metrics, matters)
+            judge(effects.to_vec(), &metrics, matters)
         };
-        let standing = match (&standing, goal.missing(context.kind, study.exact)) {
-            (Standing::Unknown(_), Some(why)) => Standing::Unknown(why.to_owned()),
-            _ => standing,
-        };
-        let is_of_goal = |change: &&MetricChange| metrics.contains(&change.metric);
-        let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
-            effect.changes.iter().filter(is_of_goal).cloned().collect()
-        };
+        if let (Standing::Unknown(why), Some(missing)) =
+            (&mut standing, goal.missing(context.kind, study.exact))
+        {
+            *why = missing.to_owned();
+        }
         // Where only a later way proves it, that one is what is expected.
         let proves =
-            |effect: &&SwitchEffect| of_goal(effect).iter().any(|change| change.is_better() == Some(true));
+            |effect: &&SwitchEffect| effect.changes_of(&metrics).any(|one| one.is_better() == Some(true));
         let main = ends.iter().find(proves).unwrap_or(&ends[0]);
         let [apply, undo] = if standing.is_proven() {
             [HostCommand::for_effect(main), HostCommand::for_effect(&main.reversed())]
         } else {
             [Vec::new(), Vec::new()]
         };
-        let expected = of_goal(main);
+        let (expected, elsewhere): (Vec<MetricChange>, Vec<MetricChange>) =
+            main.changes.iter().cloned().partition(|change| metrics.contains(&change.metric));
         let more = |change: &MetricChange| settling_study(change, context, study, matters);
         let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
         let more = expected.iter().filter(|_| is_open).filter_map(more);
@@ -161,8 +155,8 @@ impl Recommendation {
             how: main.how,
             as_left: None,
             depends_on: Vec::new(),
-            elsewhere: main.changes.iter().filter(|change| !is_of_goal(change)).cloned().collect(),
-            more: more.max_by(|one, other| one.boots.cmp(&other.boots)),
+            elsewhere,
+            more: more.max_by_key(|more| more.boots),
             expected,
             standing,
             apply,
@@ -183,28 +177,27 @@ impl Recommendation {
 /// figures, or, without a winner, the pair that is furthest apart.
 fn among(effects: &[SwitchEffect], metrics: &[Metric], matters: f64) -> (Standing, Vec<SwitchEffect>) {
     let size = |effect: &SwitchEffect| {
-        let changes = metrics.iter().filter_map(|metric| effect.change(*metric));
-        changes.filter_map(|change| change.there.relative).map(f64::abs).fold(0.0, f64::max)
+        let changes = effect.changes_of(metrics).filter_map(|change| change.there.relative);
+        changes.map(f64::abs).fold(0.0, f64::max)
     };
+    let by_size = |one: &SwitchEffect, other: &SwitchEffect| size(one).total_cmp(&size(other));
     if let Some(level) = winner(effects, metrics) {
-        let to_it =
-            |effect: &SwitchEffect| if effect.to == level { effect.clone() } else { effect.reversed() };
-        let own = effects.iter().filter(|one| one.from == level || one.to == level).map(to_it);
+        let own = effects.iter().filter(|one| one.from == level || one.to == level);
+        let to_it = own.map(|one| if one.to == level { one.clone() } else { one.reversed() });
         // The least gain is what the winner is sure of.
-        if let Some(nearest) = own.min_by(|one, other| size(one).total_cmp(&size(other))) {
-            return judge(&[nearest], metrics, matters);
+        if let Some(nearest) = to_it.min_by(by_size) {
+            return judge(vec![nearest], metrics, matters);
         }
     }
-    let widest = effects.iter().max_by(|one, other| size(one).total_cmp(&size(other)));
-    let widest = widest.cloned().into_iter().collect::<Vec<_>>();
+    let widest = effects.iter().max_by(|one, other| by_size(one, other)).cloned();
     let each: Vec<Standing> =
-        effects.iter().map(|one| judge(std::slice::from_ref(one), metrics, matters).0).collect();
+        effects.iter().map(|one| judge(vec![one.clone()], metrics, matters).0).collect();
     let standing = match each.iter().find(|one| !one.is_proven() && **one != Standing::Tie) {
         Some(open) => open.clone(),
         None if each.contains(&Standing::Tie) => Standing::Tie,
         None => Standing::Depends,
     };
-    (standing, widest)
+    (standing, widest.into_iter().collect())
 }
 
 /// A study that would settle whether there is a change of `matters` % in a context of a study.
@@ -216,7 +209,7 @@ fn settling_study(
     study: &SwitchEffects,
     matters: f64,
 ) -> Option<SettlingStudy> {
-    let (boots, alone) = (context.boots, &context.alone);
+    let boots = context.boots;
     match &change.outcome {
         // Of the whole study nothing is known yet.
         ChangeOutcome::Unknown(_) if boots < 2 => Some(SettlingStudy {
@@ -228,11 +221,10 @@ fn settling_study(
         ChangeOutcome::NotProven => {
             let pilot = Pilot { boots, standard_error: change.standard_error?, df: change.df };
             let needed = pilot.boots_needed(matters / 100.0 * base(change), study.level, POWER, BOOTS)?;
-            let seconds = alone.seconds_per_boot * f64::from(needed);
             (needed > boots).then(|| SettlingStudy {
                 boots: needed,
-                seconds,
-                set: alone.set.clone(),
+                seconds: context.seconds_per_boot * f64::from(needed),
+                set: context.narrowed.clone(),
                 detects: Some(matters),
             })
         }

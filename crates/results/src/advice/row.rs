@@ -71,21 +71,19 @@ pub struct SwitchLevel {
 type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
 
 impl AdviceRow {
-    /// By traffic and goal, the largest gain first.
     pub(crate) fn by_traffic_and_goal(under: &[&WorkloadAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
-        let kinds = distinct(under.iter().map(|one| one.context.kind));
-        let of_kind = |kind| goals.iter().flat_map(move |goal| of_goal(under, kind, *goal));
-        kinds.into_iter().flat_map(of_kind).collect()
+        let kinds = grouped(under.iter().map(|one| (one.context.kind, *one)));
+        let kinds = kinds.iter().flat_map(|(kind, own)| goals.iter().map(move |goal| (*kind, own, *goal)));
+        kinds.flat_map(|(kind, own, goal)| of_goal(own, kind, goal)).collect()
     }
 }
 
-fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<AdviceRow> {
-    let own = under.iter().filter(|one| one.context.kind == kind);
-    let of_goal = |under: &'a WorkloadAdvice| {
+fn of_goal(under: &[&WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<AdviceRow> {
+    let cases = under.iter().flat_map(|under| {
         let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
-        own.flat_map(|(_, all)| all).map(move |one| (one.factors.as_slice(), (under, one)))
-    };
-    let groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = grouped(own.flat_map(|under| of_goal(under)));
+        own.flat_map(|(_, all)| all).map(move |one| (one.factors.as_slice(), (*under, one)))
+    });
+    let groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = grouped(cases);
     let mut rows: Vec<AdviceRow> =
         groups.iter().filter_map(|(factors, cases)| row(kind, goal, factors, cases)).collect();
     let size = |row: &AdviceRow| row.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()));
@@ -105,66 +103,55 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
         cases.iter().map(|case| case.1).filter(|one| is_of(&one.standing)).collect()
     };
     let (proven, depends) = (of(Standing::is_proven), of(|standing| *standing == Standing::Depends));
-    let first = proven.first();
-    let agree = proven.iter().all(|one| Some(&one.to) == first.map(|first| &first.to));
-    if first.is_none() && depends.is_empty() {
+    if proven.is_empty() && depends.is_empty() {
         return None;
     }
-    let to = first.filter(|_| agree && depends.is_empty()).map(|first| first.to.clone());
-    let set: &[&Recommendation] = if to.is_some() { &proven } else { &[] };
-    let losing = set.iter().filter_map(|one| match &one.standing {
-        Standing::TradeOff(metrics) => Some(metrics),
-        _ => None,
-    });
+    let first = proven.first().filter(|first| proven.iter().all(|one| one.to == first.to));
+    let agreed = first.map(|first| first.to.clone());
+    let (to, otherwise) = if depends.is_empty() { (agreed, None) } else { (None, agreed) };
     let on = if to.is_some() { &proven } else { &depends };
     let on = on.iter().flat_map(|one| &one.depends_on);
     let depends_on = distinct(on.map(|on| SwitchLevel { factor: on.factor.clone(), level: on.left.clone() }));
     let changes = proven.iter().flat_map(|one| &one.expected);
     let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
-    let unit = match gains.iter().find(|change| change.there.relative.is_none()) {
-        Some(change) => change.metric.unit,
-        None => "%",
-    };
-    let size =
-        |change: &&MetricChange| change.there.relative.filter(|_| unit == "%").unwrap_or(change.there.value);
-    let ends = hull(gains.iter().map(size).map(|size| (size, size)));
-    let interval_of = |change: &&MetricChange| match unit {
-        "%" => change.there.relative_interval,
-        _ => change.there.interval,
-    };
-    let intervals: Option<Vec<(f64, f64)>> = gains.iter().map(interval_of).collect();
-    let mut bases: Vec<&str> = gains.iter().map(|change| change.there.base.as_str()).collect();
-    bases.dedup();
-    let base = match bases.as_slice() {
-        [one] => Some((*one).to_owned()),
-        _ => None,
-    };
-    Some(AdviceRow {
-        kind,
-        goal,
+    let without_percentage = gains.iter().find(|change| change.there.relative.is_none());
+    let unit = without_percentage.map_or("%", |change| change.metric.unit);
+    let bases = distinct(gains.iter().map(|change| &change.there.base));
+    let row = AdviceRow {
         factors: factors.to_vec(),
         side: cases.first().and_then(|case| case.1.side),
-        otherwise: first.filter(|_| agree && to.is_none()).map(|first| first.to.clone()),
+        otherwise,
         proven: proven.len(),
-        tried: cases.len(),
-        change: ends.filter(|_| to.is_some()),
-        interval: intervals.and_then(|all| hull(all.into_iter())).filter(|_| to.is_some()),
         unit,
-        base,
+        base: bases.first().filter(|_| bases.len() == 1).map(|base| (*base).clone()),
         is_share: proven.iter().all(|one| one.how == EffectMethod::Share),
         why: (to.is_none() && depends_on.is_empty()).then(|| "cases differ".to_owned()),
-        proven_with: proven_with(cases).filter(|_| to.is_some()),
         depends_on,
-        apply: distinct(set.iter().flat_map(|one| &one.apply).cloned()),
-        loses: distinct(losing.flatten().cloned()),
-        to,
+        ..nothing(kind, goal, cases)
+    };
+    let Some(to) = to else { return Some(row) };
+    let sizes = gains.iter().map(|change| match (unit, change.there.relative) {
+        ("%", Some(relative)) => (relative, change.there.relative_interval),
+        _ => (change.there.value, change.there.interval),
+    });
+    let intervals: Option<Vec<(f64, f64)>> = sizes.clone().map(|(_, interval)| interval).collect();
+    let loses = proven.iter().filter_map(|one| match &one.standing {
+        Standing::TradeOff(metrics) => Some(metrics),
+        _ => None,
+    });
+    Some(AdviceRow {
+        to: Some(to),
+        change: sizes.map(|(size, _)| (size, size)).reduce(hull),
+        interval: intervals.and_then(|all| all.into_iter().reduce(hull)),
+        loses: distinct(loses.flatten().cloned()),
+        proven_with: proven_with(cases),
+        apply: distinct(proven.iter().flat_map(|one| &one.apply).cloned()),
+        ..row
     })
 }
 
-/// From the lowest to the highest of these ends; `None` without any.
-fn hull(mut all: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
-    let first = all.next()?;
-    Some(all.fold(first, |(low, high), (one, other)| (low.min(one), high.max(other))))
+fn hull((low, high): (f64, f64), (one, other): (f64, f64)) -> (f64, f64) {
+    (low.min(one), high.max(other))
 }
 
 /// The level of another factor that the cases where a switch is proven share, and no other case

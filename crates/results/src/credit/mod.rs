@@ -2,26 +2,25 @@
 //! factors, in the rate and in CPU per unit of work on each side.
 
 mod combination;
-mod effects;
-mod interplay;
+mod measured;
 mod parts;
 mod sentences;
 
 use serde::Serialize;
+use stats::effects::Estimated;
 use store::StoredStudy;
 use study::metric::{Instructions, Metric};
-use study::{Design, DesignKind, Dropped, Kind};
+use study::{Design, DesignKind, Dropped, Kind, Unreachable};
 
-use crate::data::exact::{self, RESOLUTION, UnequalCounts};
-use crate::data::limits;
+use crate::data::exact::UnequalCounts;
 use crate::data::truth::truth;
 use crate::switches::switch_effect::rate_and_costs;
-pub(crate) use effects::contexts;
+use crate::words::lists::distinct;
+use crate::words::phrases::listed;
 
-use combination::Combination;
+pub(crate) use combination::Combination;
 pub use combination::MissingState;
-pub use interplay::{Interplay, SwitchPair};
-use parts::combined_gain;
+pub(crate) use measured::{MeasuredCombination, SwitchPair, contexts};
 pub use parts::{CombinedGain, CreditPart, DesignEffect, SwitchingOrders};
 pub use sentences::{change_words, gain_words};
 
@@ -68,9 +67,6 @@ pub struct Credit {
     /// States whose counts do not repeat: with any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlike: Vec<UnequalCounts>,
-    /// The mean over all runs here.
-    #[serde(skip)]
-    pub mean: f64,
     /// All on against all off; `None` if one of them was not planned or not measured.
     pub whole: Option<CombinedGain>,
     /// The reason why that is unknown.
@@ -111,8 +107,9 @@ impl Credits {
         for combination in Combination::from_plan(&stored.plan) {
             let metrics =
                 metric.map_or_else(|| metrics(combination.kind, stored.plan.exact), |metric| vec![metric]);
-            let of_metric = |metric| Credit::for_combination(stored, &combination, metric, level);
-            credits.extend(metrics.into_iter().filter_map(of_metric));
+            let measured = |metric| MeasuredCombination::new(stored, &combination, metric, level);
+            let measured = metrics.into_iter().filter_map(measured);
+            credits.extend(measured.map(|one| Credit::from_measured(&one)));
         }
         Some(Self {
             design: design.kind,
@@ -129,14 +126,8 @@ fn unreachable(design: &Design) -> Vec<UnreachableState> {
         let factors = design.factors.iter().zip(states).filter(|(_, is_on)| **is_on);
         factors.map(|(name, _)| name.clone()).collect()
     };
-    let mut unreachable: Vec<UnreachableState> = Vec::new();
-    for one in &design.unreachable {
-        let one = UnreachableState { asked: on(&one.asked), reads: on(&one.reads) };
-        if !unreachable.contains(&one) {
-            unreachable.push(one);
-        }
-    }
-    unreachable
+    let state = |one: &Unreachable| UnreachableState { asked: on(&one.asked), reads: on(&one.reads) };
+    distinct(design.unreachable.iter().map(state))
 }
 
 /// The metrics of credit; in exact mode the instructions per unit of work.
@@ -149,22 +140,10 @@ fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
 }
 
 impl Credit {
-    /// None where no run has the metric.
-    fn for_combination(
-        stored: &StoredStudy,
-        combination: &Combination,
-        metric: Metric,
-        level: f64,
-    ) -> Option<Self> {
-        let runs = combination.observations(stored, metric);
-        if runs.is_empty() {
-            return None;
-        }
+    fn from_measured(measured: &MeasuredCombination) -> Self {
+        let MeasuredCombination { stored, combination, metric, level, exact, .. } = *measured;
         let missing = combination.missing(stored, metric);
-        let whole = combined_gain(combination, &runs, level);
-        let outside = |[one, other]: [usize; 2]| limits::set_from_outside(stored, metric, one, other);
-        let exact = stored.plan.exact && exact::is_count(metric);
-        let label = |place: usize| stored.plan.conditions[combination.conditions[place]].label.to_string();
+        let whole = CombinedGain::from_measured(measured);
         let mut credit = Self {
             workload: combination.workload.to_owned(),
             at: combination.at.clone(),
@@ -172,10 +151,9 @@ impl Credit {
             unit: metric.unit,
             level,
             exact,
-            mean: stats::mean(&runs.iter().map(|run| run.value).collect::<Vec<_>>()),
-            unlike: if exact { exact::unlike(&runs, metric, label) } else { Vec::new() },
+            unlike: measured.unlike.clone(),
             whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
-            saturated: whole.as_ref().and_then(|whole| outside(whole.ends)),
+            saturated: whole.as_ref().and_then(|whole| measured.limit(&whole.ends)),
             whole,
             parts: Vec::new(),
             adds_up: false,
@@ -187,28 +165,25 @@ impl Credit {
             remarks: Vec::new(),
             sentences: Vec::new(),
         };
-        credit.divide(combination, &runs);
-        let is_saturated = |part: &&CreditPart| part.ends.is_some_and(|ends| outside(ends).is_some());
+        credit.divide(measured);
+        let is_saturated =
+            |part: &&CreditPart| part.step.as_ref().is_some_and(|(_, ends)| measured.limit(ends).is_some());
         let saturated = credit.parts.iter().filter(is_saturated).map(|part| part.name.clone());
         credit.saturated_parts = saturated.collect();
-        if !credit.exact && credit.parts.iter().any(|part| part.change.interval.is_some()) {
-            credit
-                .remarks
-                .push(format!("each interval holds with {} % on its own", stats::confidence(level)));
+        if !exact && credit.parts.iter().any(|part| part.change.interval.is_some()) {
+            let level = stats::confidence(level);
+            credit.remarks.push(format!("each interval holds with {level} % on its own"));
         }
-        credit.remarks.extend(limited_states(stored, combination, metric));
+        credit.remarks.extend(limited_states(measured));
         credit.sentences = credit.sentences();
-        Some(credit)
+        credit
     }
 
-    /// Is the change more than chance, or, for counts without noise, more than their resolution?
+    /// Whether a change is more than chance, or, for counts without noise, more than their
+    /// resolution.
     #[must_use]
-    pub fn is_proven(&self, change: &stats::effects::Estimated) -> bool {
-        if self.exact {
-            return self.unlike.is_empty()
-                && change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);
-        }
-        change.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    pub fn is_proven(&self, change: &Estimated) -> bool {
+        measured::is_proven(change, self.exact, &self.unlike)
     }
 }
 
@@ -225,22 +200,16 @@ fn unknown(
     Some(match ends.as_slice() {
         [] => "no boot measured all on and all off together".to_owned(),
         [one] => format!("{one} was not measured"),
-        both => format!("{} were not measured", crate::words::phrases::listed(both)),
+        both => format!("{} were not measured", listed(both)),
     })
 }
 
 /// The remark where only some of the states were limited from outside: averages over them hide it.
-fn limited_states(stored: &StoredStudy, combination: &Combination, metric: Metric) -> Option<String> {
-    let limits: Vec<&str> = combination
-        .conditions
-        .iter()
-        .filter_map(|condition| limits::set_from_outside(stored, metric, *condition, *condition))
-        .collect();
-    let (count, of) = (limits.len(), combination.conditions.len());
-    let limit = limits.first()?;
-    (count > 0).then(|| {
-        format!(
-            "{count} of {of} states ran at the limit of {limit}: it sets {metric} there, not the offloads; their gain shows in the CPU per unit of work"
-        )
-    })
+fn limited_states(measured: &MeasuredCombination) -> Option<String> {
+    let of = measured.combination.conditions.len();
+    let limits: Vec<&str> = (0..of).filter_map(|place| measured.limit(&[place])).collect();
+    let (limit, count, key) = (limits.first()?, limits.len(), measured.metric.key);
+    Some(format!(
+        "{count} of {of} states ran at the limit of {limit}: it sets {key} there, not the offloads; their gain shows in the CPU per unit of work"
+    ))
 }

@@ -1,12 +1,11 @@
 //! The credit of each offload of a combination, by the kind of the design.
 
 use serde::Serialize;
-use stats::Observation;
-use stats::effects::{Effect, EffectsError, Estimated, Ladder, REMARK, factorial, ladder, shapley};
+use stats::effects::{Effect, EffectsError, Estimated, FactorShare, REMARK, factorial, ladder, shapley};
 use study::DesignKind;
 
 use super::Credit;
-use super::combination::Combination;
+use super::measured::MeasuredCombination;
 
 // The most factors of an estimated interaction: larger ones are hard to read and to separate.
 const ORDER: usize = 2;
@@ -23,14 +22,11 @@ pub struct CreditPart {
     pub change: Estimated,
     /// The factors that are switched.
     #[serde(skip)]
-    pub switched: Vec<String>,
-    /// The reverse change, in % of the other end; `None` for an average over several states.
+    pub(super) switched: Vec<String>,
+    /// Of a step between two states: the reverse change, in % of the other end, and the positions
+    /// of the state before and the one after. `None` for an average over several states.
     #[serde(skip)]
-    pub back: Option<Estimated>,
-    /// The conditions at both ends, by their index in the plan: what is changed from, what to.
-    /// `None` for an average over several.
-    #[serde(skip)]
-    pub ends: Option<[usize; 2]>,
+    pub(super) step: Option<(Estimated, [usize; 2])>,
 }
 
 /// All on against all off.
@@ -40,9 +36,9 @@ pub struct CombinedGain {
     pub gain: Estimated,
     /// Off minus on; percentages are of on.
     pub loss: Estimated,
-    /// The conditions by their index in the plan: off, on.
+    /// The positions of all off and all on.
     #[serde(skip)]
-    pub ends: [usize; 2],
+    pub(super) ends: [usize; 2],
 }
 
 /// Orders of switching on.
@@ -83,24 +79,53 @@ pub struct DesignEffect {
     pub effect: Estimated,
 }
 
+impl CombinedGain {
+    /// All on against all off, if both were measured.
+    pub(super) fn from_measured(measured: &MeasuredCombination) -> Option<Self> {
+        let ends = [measured.combination.place(|_| false)?, measured.combination.place(|_| true)?];
+        let [gain, loss] = measured.between(ends[0], ends[1]).ok()?;
+        Some(Self { gain, loss, ends })
+    }
+}
+
+impl CreditPart {
+    /// A factor's change averaged over several states.
+    fn average(factor: &str, base: &'static str, change: Estimated) -> Self {
+        Self { name: factor.to_owned(), base, change, switched: vec![factor.to_owned()], step: None }
+    }
+}
+
+impl DesignEffect {
+    fn from_effects(measured: &MeasuredCombination, found: &[Effect]) -> Vec<Self> {
+        let factors = &measured.combination.design.factors;
+        let view = |effect: &Effect| {
+            let names: Vec<&str> = effect.factors.iter().map(|factor| factors[*factor].as_str()).collect();
+            Self { name: names.join(" x "), factors: effect.factors.clone(), effect: effect.effect }
+        };
+        found.iter().map(view).collect()
+    }
+}
+
 impl Credit {
     /// Divides the credit among offloads or steps, as the kind of the design allows.
-    pub(super) fn divide(&mut self, combination: &Combination, runs: &[Observation]) {
-        let found = match combination.design.kind {
-            DesignKind::Factorial => self.shares(combination, runs),
-            DesignKind::Fractional => self.main_effects(combination, runs),
-            DesignKind::Ladder => self.steps(combination, runs),
+    pub(super) fn divide(&mut self, measured: &MeasuredCombination) {
+        let kind = measured.combination.design.kind;
+        let found = match kind {
+            DesignKind::Factorial => self.shares(measured),
+            DesignKind::Fractional => self.main_effects(measured),
+            DesignKind::Ladder => self.steps(measured),
         };
         if let Err(why) = found {
-            self.remarks.push(format!("no credit by {}: {why}", combination.design.kind));
+            self.remarks.push(format!("no credit by {kind}: {why}"));
         }
-        self.remarks.extend(self.remark_on_fewer(combination.design.kind));
+        self.remarks.extend(self.remark_on_fewer(kind));
     }
 
-    fn shares(&mut self, combination: &Combination, runs: &[Observation]) -> Result<(), EffectsError> {
+    fn shares(&mut self, measured: &MeasuredCombination) -> Result<(), EffectsError> {
+        let MeasuredCombination { combination, runs, .. } = measured;
         // Effects need no order of switching on, so they may be known where shares are not.
         match factorial(runs, &combination.layout(), ORDER, self.level) {
-            Ok(found) => self.effects = effects(combination, &found),
+            Ok(found) => self.effects = DesignEffect::from_effects(measured, &found),
             Err(why) => self.remarks.push(format!("no main effects: {why}")),
         }
         if self.whole.is_none() && combination.plans_the_whole() {
@@ -108,18 +133,9 @@ impl Credit {
             return Ok(());
         }
         let shares = shapley(runs, &combination.layout(), self.level)?;
-        self.parts = shares
-            .shares
-            .iter()
-            .map(|share| CreditPart {
-                name: combination.design.factors[share.factor].clone(),
-                base: "off",
-                change: share.share,
-                switched: vec![combination.design.factors[share.factor].clone()],
-                back: None,
-                ends: None,
-            })
-            .collect();
+        let names = &combination.design.factors;
+        let part = |share: &FactorShare| CreditPart::average(&names[share.factor], "off", share.share);
+        self.parts = shares.shares.iter().map(part).collect();
         self.adds_up = true;
         let orders =
             SwitchingOrders { used: shares.orders, planned: shares.planned_orders, all: shares.all_orders };
@@ -135,48 +151,40 @@ impl Credit {
         Ok(())
     }
 
-    fn main_effects(&mut self, combination: &Combination, runs: &[Observation]) -> Result<(), EffectsError> {
-        let found = factorial(runs, &combination.layout(), ORDER, self.level)?;
-        self.parts = found
-            .iter()
-            .filter(|effect| effect.factors.len() == 1)
-            .map(|effect| CreditPart {
-                name: name(combination, effect),
-                base: "the mean of all states",
-                change: effect.effect,
-                switched: effect.factors.iter().map(|one| combination.design.factors[*one].clone()).collect(),
-                back: None,
-                ends: None,
-            })
-            .collect();
-        self.effects = effects(combination, &found);
+    fn main_effects(&mut self, measured: &MeasuredCombination) -> Result<(), EffectsError> {
+        let design = &measured.combination.design;
+        let found = factorial(&measured.runs, &measured.combination.layout(), ORDER, self.level)?;
+        self.effects = DesignEffect::from_effects(measured, &found);
+        let main = self.effects.iter().filter(|effect| effect.factors.len() == 1);
+        let part =
+            |main: &DesignEffect| CreditPart::average(&main.name, "the mean of all states", main.effect);
+        self.parts = main.map(part).collect();
         self.remarks.push(
             "main effects: the mean with an offload on less that with it off, over the measured fraction of the states; interactions are taken as zero"
                 .to_owned(),
         );
-        self.remarks.extend(combination.design.aliases());
+        self.remarks.extend(design.aliases());
         Ok(())
     }
 
-    fn steps(&mut self, combination: &Combination, runs: &[Observation]) -> Result<(), EffectsError> {
-        let measured = |place: &usize| runs.iter().any(|run| run.condition == *place);
+    fn steps(&mut self, measured: &MeasuredCombination) -> Result<(), EffectsError> {
+        let MeasuredCombination { combination, runs, .. } = measured;
+        let is_measured = |place: &usize| runs.iter().any(|run| run.condition == *place);
         let rungs: Vec<usize> = (0..=combination.design.factors.len())
             .filter_map(|gone| combination.place(|factor| factor >= gone))
-            .filter(measured)
+            .filter(is_measured)
             .collect();
-        let Ladder { steps, .. } = ladder(runs, &rungs, self.level)?;
-        for step in &steps {
+        for step in ladder(runs, &rungs, self.level)?.steps {
             let before = combination.names(step.from, false);
             let mut gone = combination.names(step.to, false);
             gone.retain(|name| !before.contains(name));
-            let back = ladder(runs, &[step.to, step.from], self.level)?.total;
+            let [change, back] = measured.between(step.from, step.to)?;
             self.parts.push(CreditPart {
                 name: format!("{} off", gone.join(" and ")),
                 base: "the step before",
-                change: step.change.of_non_negative(),
+                change,
                 switched: gone.into_iter().map(str::to_owned).collect(),
-                back: Some(back.of_non_negative()),
-                ends: Some([step.from, step.to].map(|place| combination.conditions[place])),
+                step: Some((back, [step.from, step.to])),
             });
         }
         self.adds_up = true;
@@ -188,45 +196,15 @@ impl Credit {
     fn remark_on_fewer(&self, kind: DesignKind) -> Option<String> {
         let planned = self.planned_states;
         let measured = planned - self.missing.len();
-        match kind {
-            _ if self.missing.is_empty() => None,
-            DesignKind::Factorial | DesignKind::Fractional => Some(format!(
+        let remark = match kind {
+            DesignKind::Factorial | DesignKind::Fractional => format!(
                 "main effects and interactions are estimated from {measured} of {planned} states, by least squares"
-            )),
-            DesignKind::Ladder => Some(
-                "a step over a state that was not measured contains all that is switched off between its neighbours"
-                    .to_owned(),
             ),
-        }
+            DesignKind::Ladder => {
+                "a step over a state that was not measured contains all that is switched off between its neighbours"
+                    .to_owned()
+            }
+        };
+        (measured < planned).then_some(remark)
     }
-}
-
-/// All on against all off, if both were measured.
-pub(super) fn combined_gain(
-    combination: &Combination,
-    runs: &[Observation],
-    level: f64,
-) -> Option<CombinedGain> {
-    let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
-    let Ladder { total, back, .. } = ladder(runs, &[off, on], level).ok()?;
-    Some(CombinedGain {
-        gain: total.of_non_negative(),
-        loss: back.of_non_negative(),
-        ends: [off, on].map(|place| combination.conditions[place]),
-    })
-}
-
-fn effects(combination: &Combination, found: &[Effect]) -> Vec<DesignEffect> {
-    let view = |effect: &Effect| DesignEffect {
-        name: name(combination, effect),
-        factors: effect.factors.clone(),
-        effect: effect.effect,
-    };
-    found.iter().map(view).collect()
-}
-
-fn name(combination: &Combination, effect: &Effect) -> String {
-    let names: Vec<&str> =
-        effect.factors.iter().map(|factor| combination.design.factors[*factor].as_str()).collect();
-    names.join(" x ")
 }

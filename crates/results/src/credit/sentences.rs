@@ -4,7 +4,7 @@ use stats::effects::Estimated;
 
 use super::Credit;
 use super::parts::{CombinedGain, CreditPart, SwitchingOrders};
-use crate::words::number::{figure, percent, plain, range};
+use crate::words::number::{figure, percent, range, with_unit};
 use crate::words::phrases::{listed, metric_words};
 
 impl Credit {
@@ -36,24 +36,17 @@ impl Credit {
         // Shares of a whole are in its sentence.
         let has_gain = self.whole.as_ref().is_some_and(|whole| self.is_proven(&whole.gain));
         let is_said = self.base() == Some("off") && self.adds_up && has_gain;
-        let proven: Vec<String> = self
-            .parts
-            .iter()
-            .filter(|part| {
-                !is_said && self.is_proven(&part.change) && !self.saturated_parts.contains(&part.name)
-            })
-            .map(|part| format!("{} {}", part.name, gain_words(&part.change, self.unit, part.base)))
-            .collect();
-        if !proven.is_empty() {
-            sentences.push(format!("{metric}: {}", listed(&proven)));
+        let parts = self.parts.iter().filter(|part| !self.saturated_parts.contains(&part.name));
+        let (proven, open): (Vec<&CreditPart>, Vec<&CreditPart>) =
+            parts.partition(|part| self.is_proven(&part.change));
+        if !is_said && !proven.is_empty() {
+            let gain = |part: &&CreditPart| {
+                format!("{} {}", part.name, gain_words(&part.change, self.unit, part.base))
+            };
+            sentences.push(format!("{metric}: {}", listed(&proven.iter().map(gain).collect::<Vec<_>>())));
         }
-        let open: Vec<&str> = self
-            .parts
-            .iter()
-            .filter(|part| !self.is_proven(&part.change) && !self.saturated_parts.contains(&part.name))
-            .map(|part| part.name.as_str())
-            .collect();
         if !open.is_empty() {
+            let open: Vec<&str> = open.iter().map(|part| part.name.as_str()).collect();
             sentences.push(format!("{metric}: no difference is proven for {}", listed(&open)));
         }
         if !self.saturated_parts.is_empty() {
@@ -76,10 +69,9 @@ impl Credit {
         let of_total = |part: &CreditPart| 100.0 * part.change.value / total;
         // Parts of opposite signs are no shares, though they add up.
         let are_shares = self.parts.iter().all(|part| (0.0..=100.0).contains(&of_total(part)));
-        let size = |part: &CreditPart| match (are_shares, plain(self.unit)) {
-            (true, _) => format!("{} %", percent(of_total(part))),
-            (false, "") => figure(part.change.value),
-            (false, unit) => format!("{} {unit}", figure(part.change.value)),
+        let size = |part: &CreditPart| match are_shares {
+            true => format!("{} %", percent(of_total(part))),
+            false => with_unit(figure(part.change.value), self.unit),
         };
         let share = |part: &CreditPart| {
             let open = if self.is_proven(&part.change) { "" } else { " (not proven)" };
@@ -114,9 +106,7 @@ pub fn gain_words(change: &Estimated, unit: &str, base: &str) -> String {
 pub fn change_words(change: &Estimated, unit: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),
-        None => {
-            (change.value, format!("{} {}", figure(change.value.abs()), plain(unit)).trim_end().to_owned())
-        }
+        None => (change.value, with_unit(figure(change.value.abs()), unit)),
     };
     match shown.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
         false => "0".to_owned(),
@@ -133,11 +123,9 @@ fn interval_words(change: &Estimated, unit: &str, confidence: f64) -> Option<Str
         (Some(_), Some(relative), _) => {
             Some(format!("{confidence} % interval {} %", range(Some(relative), percent)))
         }
-        (None, _, Some(absolute)) => Some(
-            format!("{confidence} % interval {} {}", range(Some(absolute), figure), plain(unit))
-                .trim_end()
-                .to_owned(),
-        ),
+        (None, _, Some(absolute)) => {
+            Some(format!("{confidence} % interval {}", with_unit(range(Some(absolute), figure), unit)))
+        }
         _ => None,
     }
 }

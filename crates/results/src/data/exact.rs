@@ -55,7 +55,7 @@ pub(crate) fn is_count(metric: Metric) -> bool {
 }
 
 /// A condition whose counts do not repeat within the resolution. No verdict uses it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct UnequalCounts {
     #[serde(skip)]
     pub(crate) condition: usize,

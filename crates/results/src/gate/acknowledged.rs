@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize, Serializer};
-use study::metric;
 use thiserror::Error;
 use toml::Spanned;
 use toml::value::{Date, Datetime};
 
-use crate::gate::bound::Bound;
+use crate::GateCase;
+use crate::gate::bound::{Bound, metric_named};
 use crate::words::number::instant;
 
 /// The largest size of a file of acknowledgements, in bytes.
@@ -30,29 +30,23 @@ pub struct Acknowledgement {
     pub line: usize,
 }
 
+impl Acknowledgement {
+    pub(crate) fn is_of(&self, case: &GateCase) -> bool {
+        self.condition == case.label || self.condition == case.slug
+    }
+}
+
 /// An error in a file of acknowledgements.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AcknowledgedError {
-    /// Something in it is wrong.
-    #[error("{file}:{line}:{column}: {problem}")]
-    Wrong {
-        /// The file's name as it was given.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// The column in characters, from 1.
-        column: usize,
-        /// The problem and its remedy.
-        problem: String,
-    },
-    /// The file is larger than any file of acknowledgements.
-    #[error("{file} has {bytes} bytes: a file of acknowledgements has at most {MOST_BYTES}")]
-    TooLarge {
-        /// The file's name as it was given.
-        file: String,
-        /// Its size.
-        bytes: usize,
-    },
+#[error("{file}:{line}:{column}: {problem}")]
+pub struct AcknowledgedError {
+    file: String,
+    /// The line, from 1.
+    pub line: usize,
+    // In characters, from 1.
+    column: usize,
+    /// The problem and its remedy.
+    pub problem: String,
 }
 
 #[derive(Deserialize)]
@@ -92,12 +86,9 @@ pub fn acknowledgements(
     text: &str,
     today: Date,
 ) -> Result<Vec<Acknowledgement>, AcknowledgedError> {
-    if text.len() > MOST_BYTES {
-        return Err(AcknowledgedError::TooLarge { file: file.to_owned(), bytes: text.len() });
-    }
     let wrong = |(place, problem): FileProblem| {
         let (line, column) = position(text, place.start);
-        AcknowledgedError::Wrong { file: file.to_owned(), line, column, problem }
+        AcknowledgedError { file: file.to_owned(), line, column, problem }
     };
     let read: AcknowledgedFile = toml::from_str(text)
         .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
@@ -121,13 +112,10 @@ pub fn acknowledgements(
 
 impl WrittenEntry {
     fn read(self, line: usize, today: Date) -> Result<Acknowledgement, FileProblem> {
-        let word = self.metric.get_ref();
-        let metric = metric::find(word).ok_or_else(|| {
-            let near = metric::nearest(word).map(|near| format!("; did you mean {near}?"));
-            (self.metric.span(), format!("there is no metric {word:?}{}", near.unwrap_or_default()))
-        })?;
-        let bound = Bound::of_metric(metric, self.bound.get_ref())
-            .map_err(|error| (self.bound.span(), error.to_string()))?;
+        let metric = metric_named(self.metric.get_ref());
+        let metric = metric.map_err(|error| (self.metric.span(), error.to_string()))?;
+        let bound = Bound::of_metric(metric, self.bound.get_ref());
+        let bound = bound.map_err(|error| (self.bound.span(), error.to_string()))?;
         let said = |text: &Spanned<String>, what: &str| match text.get_ref().trim() {
             "" => Err((text.span(), format!("the {what} is empty: say {what} in a few words"))),
             said => Ok(said.to_owned()),
@@ -210,8 +198,6 @@ expires = 2026-11-23
             let said = read(&text).unwrap_err();
             assert!(said.starts_with(&format!("known.toml:{place}: ")) && said.contains(words), "{said}");
         }
-        let large = format!("# {}", "x".repeat(MOST_BYTES));
-        assert!(read(&large).unwrap_err().contains("at most"));
     }
 
     proptest! {

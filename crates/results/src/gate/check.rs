@@ -8,29 +8,16 @@ use stats::{Component, Design};
 use crate::gate::acknowledged::Acknowledgement;
 use crate::gate::bound::Bound;
 
-/// The outcome of a check or of the whole gate.
-///
-/// In the order in which a reader needs them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateOutcome {
-    /// The bound is shown to be broken.
-    Fail,
-    /// Neither is shown.
-    Inconclusive,
-    /// The bound is shown to be kept.
-    Pass,
-}
-
-impl GateOutcome {
-    /// The word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Inconclusive => "inconclusive",
-        }
+words::vocabulary! {
+    /// The outcome of a check or of the whole gate, in the order in which a reader needs them.
+    #[derive(PartialOrd, Ord)]
+    pub enum GateOutcome: "an outcome" {
+        /// The bound is shown to be broken.
+        Fail = "fail";
+        /// Neither is shown.
+        Inconclusive = "inconclusive";
+        /// The bound is shown to be kept.
+        Pass = "pass";
     }
 }
 
@@ -95,73 +82,47 @@ impl SettlingBoots {
     pub const MOST: u32 = 1000;
 }
 
-/// The one-sided error rates of the two ends of an interval.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ErrorShares {
-    /// The rate of the end that must lie beyond the bound for a failure.
-    pub(crate) fail: f64,
-    /// The rate of the end that must lie within the bound for a pass.
-    pub(crate) pass: f64,
-}
-
 impl GateCheck {
-    pub(crate) fn unmeasured(
-        case: &GateCase,
-        bound: Bound,
-        known: Option<Acknowledgement>,
-        why: &str,
-    ) -> Self {
+    /// A check of a case that is not judged yet. Of these acknowledgements, the one of its condition
+    /// replaces its bound.
+    pub(crate) fn unjudged(case: &GateCase, bound: Bound, acknowledged: &[Acknowledgement]) -> Self {
+        let replaces = |entry: &&Acknowledgement| entry.is_of(case) && entry.bound.is_looser_than(&bound);
         Self {
             condition: case.label.clone(),
             against: case.against.clone(),
             bound,
-            acknowledged: known,
+            acknowledged: acknowledged.iter().find(replaces).cloned(),
             outcome: GateOutcome::Inconclusive,
             difference: None,
             interval: None,
             boots: None,
             is_counted: case.is_counted(),
-            open: Some(InconclusiveReason::NotMeasured(why.to_owned())),
+            open: None,
         }
     }
 
-    /// The check of a case with this answer and these ends of its difference. `shares` are the
-    /// error rates of the end that decides a failure and of the end that decides a pass, one-sided.
-    pub(crate) fn from_answer(
-        case: &GateCase,
-        bound: Bound,
-        known: Option<Acknowledgement>,
-        (answer, interval): (&CaseAnswer, Option<(f64, f64)>),
-        shares: ErrorShares,
-    ) -> Self {
-        let judged = known.as_ref().map_or(bound, |known| known.bound);
+    /// Judges it by the answer of its case and the ends of its difference. `shares` are the
+    /// one-sided error rates of the end that decides a failure and of the end that decides a pass.
+    pub(crate) fn settle(&mut self, answer: &CaseAnswer, interval: Option<(f64, f64)>, shares: [f64; 2]) {
+        let judged = self.judged_by();
         let comparison = &answer.comparison;
-        let is_counted = comparison.resolution.is_some();
-        let outcome = match interval {
+        self.outcome = match interval {
             Some(interval) if judged.is_broken_by(interval) => GateOutcome::Fail,
             Some(interval) if judged.is_kept_by(interval) => GateOutcome::Pass,
             _ => GateOutcome::Inconclusive,
         };
         let open = || match (interval, comparison.gap) {
-            (Some(_), _) if is_counted => InconclusiveReason::WithinResolution,
+            (Some(_), _) if self.is_counted => InconclusiveReason::WithinResolution,
             (Some(_), _) => {
                 InconclusiveReason::Includes { settled_by: boots_to_settle(&judged, answer, shares) }
             }
             (None, Some(gap)) => InconclusiveReason::NoInterval(gap.as_str()),
             (None, None) => InconclusiveReason::NoPercentage,
         };
-        Self {
-            condition: case.label.clone(),
-            against: case.against.clone(),
-            bound,
-            outcome,
-            difference: judged.difference(comparison),
-            interval,
-            boots: Some(comparison.boots),
-            is_counted,
-            open: (outcome == GateOutcome::Inconclusive).then(open),
-            acknowledged: known,
-        }
+        self.open = (self.outcome == GateOutcome::Inconclusive).then(open);
+        self.difference = judged.difference(comparison);
+        self.interval = interval;
+        self.boots = Some(comparison.boots);
     }
 
     /// The bound that it is judged by.
@@ -174,7 +135,11 @@ impl GateCheck {
 /// The boots with which the bound is excluded with 80 % power, if the difference and the spread are
 /// as measured: the size of a study that proves a difference as large as the distance from the
 /// bound ([`stats::planning`]), one-sided. `None` if the spread is unknown.
-fn boots_to_settle(bound: &Bound, answer: &CaseAnswer, shares: ErrorShares) -> Option<SettlingBoots> {
+fn boots_to_settle(
+    bound: &Bound,
+    answer: &CaseAnswer,
+    [of_failure, of_pass]: [f64; 2],
+) -> Option<SettlingBoots> {
     let comparison = &answer.comparison;
     let measured = bound.difference(comparison)?;
     let distance = (measured - bound.number()).abs();
@@ -202,7 +167,7 @@ fn boots_to_settle(bound: &Bound, answer: &CaseAnswer, shares: ErrorShares) -> O
         conditions: 2,
         noise,
         family: Family::Alone,
-        alpha: 2.0 * if is_beyond { shares.fail } else { shares.pass },
+        alpha: 2.0 * if is_beyond { of_failure } else { of_pass },
         looks: None,
     };
     let runs = (answer.runs.round() as u32).max(1);
@@ -213,8 +178,6 @@ fn boots_to_settle(bound: &Bound, answer: &CaseAnswer, shares: ErrorShares) -> O
         return Some(SettlingBoots::TooMany);
     }
     // The two sides may vary more than on average, so that the boots at hand were not enough.
-    Some(
-        plan.boots_needed(goal, runs)
-            .map_or(SettlingBoots::TooMany, |boots| SettlingBoots::About(boots.max(now + 1))),
-    )
+    let needed = plan.boots_needed(goal, runs);
+    Some(needed.map_or(SettlingBoots::TooMany, |boots| SettlingBoots::About(boots.max(now + 1))))
 }

@@ -95,7 +95,7 @@ impl Gate {
         };
         gate.outcome = gate.decided();
         gate.notes.extend(cases.truth.map(str::to_owned));
-        gate.method = method(&gate.checks, &gate.baseline, *confidence, request.inconclusive);
+        gate.method = gate.sentences_on_method();
         Ok(gate)
     }
 
@@ -121,6 +121,34 @@ impl Gate {
             _ => GateOutcome::Pass,
         }
     }
+
+    /// The method, in sentences without full stops.
+    fn sentences_on_method(&self) -> Vec<String> {
+        let is_timed = |check: &&GateCheck| check.interval.is_some() && !check.is_counted;
+        let confidence = stats::confidence(self.confidence);
+        let error_rate = match self.checks.iter().filter(is_timed).count() {
+            0 => None,
+            1 => Some(format!("each end of the interval holds by itself with {confidence} % confidence")),
+            timed => Some(format!(
+                "intervals are one-sided at each end: the end that decides a failure holds for all {timed} checks together with {confidence} % confidence (Holm), the end that decides a pass for each check with {confidence} %, since the gate passes only if every check does"
+            )),
+        };
+        let is_between = error_rate.is_some() && matches!(self.baseline, GateBaseline::Study(_));
+        let is_counted = self.checks.iter().any(|check| check.is_counted);
+        let passes_open =
+            self.inconclusive_counts_as == GateOutcome::Pass && self.count(GateOutcome::Inconclusive) > 0;
+        let sentence = |applies: bool, words: &str| applies.then(|| words.to_owned());
+        [
+            sentence(true, "a check fails where its whole interval lies beyond the bound, passes where none of it does, and is inconclusive otherwise"),
+            error_rate,
+            sentence(is_between, "boots of different studies are never paired: each study has its own spread between boots (Welch)"),
+            sentence(is_counted, "counts of instructions are judged by how well they repeat (0.1 %); they have no error rate"),
+            sentence(passes_open, "inconclusive checks count as passed, as asked: nothing is shown for them"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
 }
 
 /// Rejects an invalid request before any study is read.
@@ -140,39 +168,4 @@ pub fn check_request(bounds: &[Bound], confidence: f64) -> Result<(), GateError>
         }
     }
     Ok(())
-}
-
-/// The method of a gate, in sentences without full stops.
-fn method(
-    checks: &[GateCheck],
-    against: &GateBaseline,
-    confidence: f64,
-    inconclusive_counts_as: GateOutcome,
-) -> Vec<String> {
-    let timed = checks.iter().filter(|check| check.interval.is_some() && !check.is_counted).count();
-    let is_open = checks.iter().any(|check| check.outcome == GateOutcome::Inconclusive);
-    let confidence = stats::confidence(confidence);
-    let mut method = vec![
-        "a check fails where its whole interval lies beyond the bound, passes where none of it does, and is inconclusive otherwise".to_owned(),
-    ];
-    if timed > 1 {
-        method.push(format!(
-            "intervals are one-sided at each end: the end that decides a failure holds for all {timed} checks together with {confidence} % confidence (Holm), the end that decides a pass for each check with {confidence} %, since the gate passes only if every check does"
-        ));
-    } else if timed == 1 {
-        method.push(format!("each end of the interval holds by itself with {confidence} % confidence"));
-    }
-    if timed > 0 && matches!(against, GateBaseline::Study(_)) {
-        method.push("boots of different studies are never paired: each study has its own spread between boots (Welch)".to_owned());
-    }
-    if checks.iter().any(|check| check.is_counted) {
-        method.push(
-            "counts of instructions are judged by how well they repeat (0.1 %); they have no error rate"
-                .to_owned(),
-        );
-    }
-    if inconclusive_counts_as == GateOutcome::Pass && is_open {
-        method.push("inconclusive checks count as passed, as asked: nothing is shown for them".to_owned());
-    }
-    method
 }

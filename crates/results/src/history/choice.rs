@@ -1,6 +1,6 @@
 //! The choice and order of stored studies in a history.
 
-use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use store::{StudyId, StudyRow};
@@ -61,10 +61,7 @@ impl HistoryChoice {
         }
         found.sort_by_key(|(row, _)| (row.started_unix_ms, row.id.0));
         if self.order() == HistoryOrder::Version {
-            found.sort_by(|(_, one), (_, other)| match (one, other) {
-                (Some(one), Some(other)) => by_version(one, other),
-                (one, other) => one.is_some().cmp(&other.is_some()),
-            });
+            found.sort_by_cached_key(|(_, tag)| tag.map(version));
         }
         let skipped = self.last.map_or(0, |last| found.len().saturating_sub(last));
         let chosen = |(row, tag): &(&StudyRow, Option<&str>)| ChosenStudy {
@@ -77,72 +74,53 @@ impl HistoryChoice {
 
 /// Whether a text is like a pattern in which `*` stands for any text and `?` for any character.
 fn is_like(text: &str, pattern: &str) -> bool {
-    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
-    let (mut at, mut of) = (0, 0);
-    // After the last `*`: where to go on if what follows it does not fit.
-    let mut again = None;
-    while at < text.len() {
-        match pattern.get(of) {
-            Some('*') => {
-                again = Some((of + 1, at));
-                of += 1;
+    let text: Vec<char> = text.chars().collect();
+    // The lengths of the beginnings of the text that the pattern so far stands for.
+    let mut lengths = BTreeSet::from([0]);
+    for letter in pattern.chars() {
+        lengths = match (letter, lengths.first()) {
+            ('*', Some(least)) => (*least..=text.len()).collect(),
+            _ => {
+                let fits =
+                    |length: &&usize| text.get(**length).is_some_and(|own| letter == '?' || *own == letter);
+                lengths.iter().filter(fits).map(|length| length + 1).collect()
             }
-            Some(letter) if *letter == '?' || *letter == text[at] => (at, of) = (at + 1, of + 1),
-            _ => match again {
-                Some((behind, from)) => {
-                    again = Some((behind, from + 1));
-                    (at, of) = (from + 1, behind);
-                }
-                None => return false,
-            },
-        }
+        };
     }
-    pattern[of..].iter().all(|letter| *letter == '*')
+    lengths.contains(&text.len())
 }
 
 // The words that make a version one before the release: `-rc1`.
 const BEFORE_RELEASE: [&str; 5] = ["-rc", "-alpha", "-beta", "-pre", "-dev"];
 
-/// Numbers by their size, other text letter by letter. A version is after its release candidates,
-/// and before itself with anything else added.
-fn by_version(one: &str, other: &str) -> Ordering {
-    let (mut left, mut right) = (one, other);
-    loop {
-        let is_before = |rest: &str| BEFORE_RELEASE.iter().any(|mark| rest.starts_with(mark));
-        match (left.is_empty(), right.is_empty()) {
-            (true, true) => return Ordering::Equal,
-            _ if is_before(left) != is_before(right) => return is_before(right).cmp(&is_before(left)),
-            (true, false) => return Ordering::Less,
-            (false, true) => return Ordering::Greater,
-            (false, false) => {}
-        }
-        let ([number, after], [other_number, other_after]) = (digits(left), digits(right));
-        let order = match (number.is_empty(), other_number.is_empty()) {
-            (false, false) => by_size(number, other_number),
-            _ => left.chars().next().cmp(&right.chars().next()),
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-        let behind = |text: &'_ str| text.chars().next().map_or(0, char::len_utf8);
-        (left, right) = if number.is_empty() {
-            (&left[behind(left)..], &right[behind(right)..])
-        } else {
-            (after, other_after)
-        };
+/// A part of a version, in the order of versions.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum VersionPart<'v> {
+    /// The beginning of a mark like `-rc`: the version comes before its release.
+    BeforeRelease,
+    /// The version comes before itself with anything else added.
+    End,
+    /// A letter, or a number by its size: by its first digit beside a letter, by its length and
+    /// its digits beside another number.
+    Rest(char, usize, &'v str),
+}
+
+fn version(tag: &str) -> Vec<VersionPart<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = tag;
+    while let Some(letter) = rest.chars().next() {
+        let is_before = BEFORE_RELEASE.iter().any(|mark| rest.starts_with(mark));
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        let number = rest[..digits].trim_start_matches('0');
+        parts.push(match digits {
+            0 if is_before => VersionPart::BeforeRelease,
+            0 => VersionPart::Rest(letter, 0, ""),
+            _ => VersionPart::Rest('0', number.len(), number),
+        });
+        rest = &rest[digits.max(letter.len_utf8())..];
     }
-}
-
-/// The digits that a text begins with, and what follows them.
-fn digits(text: &str) -> [&str; 2] {
-    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
-    [&text[..end], &text[end..]]
-}
-
-/// Numbers of any length by their size.
-fn by_size(one: &str, other: &str) -> Ordering {
-    let [one, other] = [one, other].map(|digits| digits.trim_start_matches('0'));
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+    parts.push(VersionPart::End);
+    parts
 }
 
 #[cfg(test)]
@@ -169,12 +147,12 @@ mod tests {
         ];
         for (place, one) in sorted.iter().enumerate() {
             for (other_place, other) in sorted.iter().enumerate() {
-                assert_eq!(by_version(one, other), place.cmp(&other_place), "{one} and {other}");
+                assert_eq!(version(one).cmp(&version(other)), place.cmp(&other_place), "{one} and {other}");
             }
         }
         let dates = ["2026-02-03", "2026-11-23", "2026-11-23b"];
-        assert!(dates.windows(2).all(|pair| by_version(pair[0], pair[1]) == Ordering::Less));
-        assert_eq!(by_version("v6.01", "v6.1"), Ordering::Equal);
+        assert!(dates.windows(2).all(|pair| version(pair[0]) < version(pair[1])));
+        assert_eq!(version("v6.01"), version("v6.1"));
     }
 
     #[test]

@@ -9,18 +9,20 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use stats::Correction;
-use store::StudyStatus;
+use store::{Outline, StudyStatus};
 use study::metric::Metric;
 
-use self::study_means::{ComparableStudies, changed as differences, conditions};
+use self::study_means::{ComparableStudies, conditions};
 use crate::data::differences::{StudyDifference, of_builds};
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact;
+use crate::data::matched_conditions::{MatchedConditions, differences};
 use crate::data::pairs::metrics;
 use crate::data::shortfall::stands;
 use crate::data::target::ComparisonRequest;
 use crate::data::truth::{self, TruthKind};
+use crate::words::lists::distinct;
 use crate::words::number::{counted, instant, percent};
 use crate::words::phrases::first_of;
 
@@ -109,43 +111,39 @@ impl StudyHistory {
         };
         let is_counted = truth::kind(&newest.plan, &newest.environments) == TruthKind::Counted;
         let series = pairs.iter().map(|(condition, metric)| {
-            let condition_label = newest.plan.conditions[*condition].label.to_string();
+            let label = newest.plan.conditions[*condition].label.to_string();
             let means = members.means(*condition, *metric, request.confidence)?;
-            let confidences = (level, request.confidence);
-            HistorySeries::from_means(
-                condition_label,
-                *metric,
-                means,
-                confidences,
-                is_counted && exact::is_count(*metric),
-            )
+            let is_count = is_counted && exact::is_count(*metric);
+            HistorySeries::from_means(label, *metric, means, (level, request.confidence), is_count)
         });
         let series = series.collect::<Result<Vec<_>, Error>>()?;
-        let mut studies: Vec<HistoryMember> = Vec::new();
-        for (place, (entry, _)) in members.entries.iter().enumerate() {
-            let before = place.checked_sub(1).map(|before| &members.entries[before].0.outline);
+        let outlines = || members.entries.iter().map(|(entry, _)| &entry.outline);
+        let before = std::iter::once(None).chain(outlines().map(Some));
+        let studies = members.entries.iter().zip(before).map(|((entry, _), before)| {
             let row = &entry.outline.row;
-            studies.push(HistoryMember {
+            HistoryMember {
                 study: row.id.0,
                 label: entry.chosen.label.clone(),
                 tags: row.tags.clone(),
                 started: instant(row.started_unix_ms),
                 version: row.version.clone(),
                 status: row.status.to_string(),
-                differs: before.map_or_else(Vec::new, |one| differences(one, &entry.outline)),
-            });
-        }
-        let environments = || members.entries.iter().flat_map(|(entry, _)| &entry.outline.environments);
+                differs: before.map_or_else(Vec::new, |before| {
+                    let matched = MatchedConditions::between(before, &entry.outline).ok();
+                    differences(before, &entry.outline, matched.as_ref())
+                }),
+            }
+        });
+        let environments = || outlines().flat_map(|outline| &outline.environments);
         let builds: BTreeSet<String> =
             pairs.iter().filter_map(|(_, metric)| of_builds(environments(), *metric)).collect();
-        let notes = members.entries.iter().flat_map(|(entry, _)| notes(entry));
         Ok(Some(Self {
             name: newest.row.name.clone(),
             order,
             confidence: request.confidence,
             method: method(&series, request, is_counted),
-            notes: builds.into_iter().chain(notes).collect(),
-            studies,
+            notes: builds.into_iter().chain(outlines().flat_map(notes)).collect(),
+            studies: studies.collect(),
             left_out: members.left_out,
             series,
             truth: truth::note(&newest.plan, &newest.environments),
@@ -168,13 +166,7 @@ impl StudyHistory {
         let from = point.checked_sub(1).map_or(0, |before| series.points[before].place + 1);
         let between = &self.studies[from..=series.points[point].place];
         let differs = between.iter().flat_map(|member| &member.differs).map(|one| one.what.as_str());
-        let mut named: Vec<&str> = Vec::new();
-        for what in differs {
-            if !named.contains(&what) {
-                named.push(what);
-            }
-        }
-        if point == 0 { String::new() } else { first_of(&named, 2) }
+        if point == 0 { String::new() } else { first_of(&distinct(differs), 2) }
     }
 }
 
@@ -208,13 +200,11 @@ fn method(series: &[HistorySeries], request: &ComparisonRequest, is_counted: boo
     method
 }
 
-/// Notes on a study.
-fn notes(entry: &HistoryEntry) -> impl Iterator<Item = String> {
-    let row = &entry.outline.row;
-    let is_whole = row.status == StudyStatus::Complete;
-    let lack = (!is_whole).then(|| {
+fn notes(outline: &Outline) -> impl Iterator<Item = String> {
+    let row = &outline.row;
+    let lack = (row.status != StudyStatus::Complete).then(|| {
         let (status, runs) = (stands(row.status), counted(row.recorded_runs as usize, "run"));
         format!("study {} {status}: it has {runs}", row.id)
     });
-    lack.into_iter().chain(kept_in(&entry.outline))
+    lack.into_iter().chain(kept_in(outline))
 }

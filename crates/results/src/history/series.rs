@@ -9,7 +9,7 @@ use study::metric::{Better, Metric};
 use super::StudyMean;
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::words::number::{counted, figure, percent, plain, range};
+use crate::words::number::{counted, figure, percent, plain, range, with_unit};
 use crate::words::phrases::title;
 
 /// One condition in one metric over the studies that measured it.
@@ -82,12 +82,11 @@ impl HistorySeries {
         (level, confidence): (f64, f64),
         is_count: bool,
     ) -> Result<Self, Error> {
-        let own: Vec<_> = points.iter().map(StudyMean::point).collect();
-        let counts: Vec<f64> = points.iter().map(|point| point.mean).collect();
         let found = if is_count {
+            let counts: Vec<f64> = points.iter().map(|point| point.mean).collect();
             change::of_counts(&counts, exact::RESOLUTION)?
         } else {
-            change::find(&own, level)?
+            change::find(&points.iter().map(|point| point.point).collect::<Vec<_>>(), level)?
         };
         // No metric is below zero.
         let possible = |(low, high): (f64, f64)| (low.max(0.0), high);
@@ -159,32 +158,30 @@ impl LevelChange {
     /// A change of the level of these points, in this unit.
     fn in_words(change: Change, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
-        let is_up = change.difference > 0.0;
-        let (word, verdict) = (quality.word(is_up), if is_up { Verdict::Higher } else { Verdict::Lower });
-        let meaning = word.map_or_else(String::new, |word| format!(" ({word})"));
+        let verdict = if change.difference > 0.0 { Verdict::Higher } else { Verdict::Lower };
         let (low, high) = change.place;
         let place = if low == high {
             String::new()
         } else {
             format!("; it came after {} and by {}", label(low - 1), label(high))
         };
-        let size = match (change.relative, plain(unit)) {
-            (Some(relative), _) => format!("{} %", signed(percent(relative))),
-            (None, unit) => format!("{} {unit}", signed(figure(change.difference))).trim_end().to_owned(),
+        let size = signed_size(change.relative, change.difference, unit);
+        let interval = match change.relative {
+            Some(_) => change.relative_interval.map(|ends| range(Some(ends), |one| signed(percent(one)))),
+            None => change.interval.map(|ends| with_unit(range(Some(ends), |one| signed(figure(one))), unit)),
         };
+        let interval = interval.map_or_else(String::new, |ends| format!(" ({ends})"));
         let confidence = change.p.map(|p| 1.0 - p);
         let sure =
             confidence.map_or_else(String::new, |one| format!(", confidence {} %", stats::confidence(one)));
+        let (meaning, quality) = meaning(verdict, quality);
+        let first = label(change.first);
         Self {
             study: points[change.first].study,
             confidence,
             verdict,
-            quality: word,
-            sentence: format!(
-                "from {} on: {verdict}{meaning}, {size}{}{sure}{place}",
-                label(change.first),
-                interval(&change, unit),
-            ),
+            quality,
+            sentence: format!("from {first} on: {verdict}{meaning}, {size}{interval}{sure}{place}"),
             size,
             change,
         }
@@ -196,51 +193,44 @@ impl NewestStudy {
     fn in_words(expected: NewestPoint, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;
-        let point = &points[last];
-        let word = match expected.verdict {
-            Verdict::Higher => quality.word(true),
-            Verdict::Lower => quality.word(false),
-            _ => None,
-        };
-        let unit = match plain(unit) {
-            "" => String::new(),
-            unit => format!(" {unit}"),
-        };
+        let StudyMean { label: newest, study, mean, .. } = &points[last];
         let level = if expected.first + 1 == last {
             format!("{} alone", label(expected.first))
         } else {
             format!("{} to {}", label(expected.first), label(last - 1))
         };
-        let by = expected.relative.map_or_else(
-            || format!("{}{unit}", signed(figure(expected.difference))),
-            |relative| format!("{} %", signed(percent(relative))),
-        );
-        let meaning = word.map_or_else(String::new, |word| format!(" ({word})"));
+        let by = signed_size(expected.relative, expected.difference, unit);
+        let verdict = expected.verdict;
+        let (meaning, quality) = meaning(verdict, quality);
         let sentence = match expected.interval {
             Some((low, high)) => format!(
-                "the newest, {}: {}{meaning} against the level of {level}: {by}; {}{unit}, where {} to {}{unit} are expected",
-                point.label,
-                expected.verdict,
-                figure(point.mean),
+                "the newest, {newest}: {verdict}{meaning} against the level of {level}: {by}; {}, where {} to {} are expected",
+                with_unit(figure(*mean), unit),
                 figure(low),
-                figure(high)
+                with_unit(figure(high), unit)
             ),
             None => format!(
-                "the newest, {}: {by} against {level}; how much studies differ is not known before there are three",
-                point.label
+                "the newest, {newest}: {by} against {level}; how much studies differ is not known before there are three"
             ),
         };
-        Self { expected, study: point.study, quality: word, sentence }
+        Self { expected, study: *study, quality, sentence }
     }
 }
 
-/// ` (-14.1 to -10.5)`; empty if it is unknown.
-fn interval(change: &Change, unit: &str) -> String {
-    let ends = match change.relative {
-        Some(_) => change.relative_interval.map(|ends| range(Some(ends), |one| signed(percent(one)))),
-        None => change.interval.map(|ends| {
-            format!("{} {}", range(Some(ends), |one| signed(figure(one))), plain(unit)).trim_end().to_owned()
-        }),
+/// The meaning of a verdict, to stand after it, and its word: ` (faster)`.
+fn meaning(verdict: Verdict, quality: Quality) -> (String, Option<&'static str>) {
+    let word = match verdict {
+        Verdict::Higher => quality.word(true),
+        Verdict::Lower => quality.word(false),
+        _ => None,
     };
-    ends.map_or_else(String::new, |ends| format!(" ({ends})"))
+    (word.map_or_else(String::new, |word| format!(" ({word})")), word)
+}
+
+/// A difference in % of its base, or in its unit if there is no percentage.
+fn signed_size(relative: Option<f64>, difference: f64, unit: &str) -> String {
+    match relative {
+        Some(relative) => format!("{} %", signed(percent(relative))),
+        None => with_unit(signed(figure(difference)), unit),
+    }
 }

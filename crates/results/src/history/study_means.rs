@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use stats::change::{Error as PointError, Point};
-use stats::{Against, Correction, Observation, Question};
+use stats::{Correction, Observation, Question};
 use store::Outline;
 use study::Plan;
 use study::metric::Metric;
 
 use super::ChosenStudy;
-use crate::data::differences::StudyDifference;
 use crate::data::error::Error;
-use crate::data::matched_conditions::{self, MatchedConditions};
+use crate::data::matched_conditions::MatchedConditions;
 use crate::data::metric::range_of;
 use crate::data::truth;
 
@@ -55,15 +54,7 @@ pub struct StudyMean {
     /// Its runs.
     pub runs: usize,
     #[serde(skip)]
-    error: Option<(f64, f64)>,
-}
-
-impl StudyMean {
-    /// The mean as a point of a history.
-    pub(crate) fn point(&self) -> Point {
-        let error = self.error.map(|(standard, df)| PointError { standard, df });
-        Point { value: self.mean, error }
-    }
+    pub(crate) point: Point,
 }
 
 /// The studies that compare with the newest one, and the reasons that keep the others out.
@@ -81,18 +72,17 @@ impl<'e> ComparableStudies<'e> {
         let Some(newest) = all.last() else { return Self { entries, left_out } };
         let kind = |entry: &HistoryEntry| truth::kind(&entry.outline.plan, &entry.outline.environments);
         for entry in all {
-            let why = if kind(entry) == kind(newest) {
-                match MatchedConditions::between(&entry.outline, &newest.outline) {
-                    Ok(matched) => {
-                        entries.push((entry, matched.pairs));
-                        continue;
-                    }
-                    Err(Error::NotComparable { why, .. }) => why,
-                    Err(other) => other.to_string(),
+            let why = match MatchedConditions::between(&entry.outline, &newest.outline) {
+                _ if kind(entry) != kind(newest) => {
+                    let newest_kind = kind(newest).as_str();
+                    format!("it {}, study {} {newest_kind}", kind(entry).as_str(), newest.outline.row.id)
                 }
-            } else {
-                let newest_kind = kind(newest).as_str();
-                format!("it {}, study {} {newest_kind}", kind(entry).as_str(), newest.outline.row.id)
+                Ok(matched) => {
+                    entries.push((entry, matched.pairs));
+                    continue;
+                }
+                Err(Error::NotComparable { why, .. }) => why,
+                Err(other) => other.to_string(),
             };
             let (study, label) = (entry.outline.row.id.0, entry.chosen.label.clone());
             left_out.push(ExcludedStudy { study, label, why });
@@ -111,13 +101,12 @@ impl<'e> ComparableStudies<'e> {
         metric: Metric,
         level: f64,
     ) -> Result<Vec<StudyMean>, Error> {
-        let mut means = Vec::new();
-        for (place, (entry, pairs)) in self.entries.iter().enumerate() {
-            let own = pairs.iter().find(|(_, newest)| *newest == condition).map(|(own, _)| *own);
-            let Some(own) = own else { continue };
-            means.extend(mean(place, entry, own, metric, level)?);
-        }
-        Ok(means)
+        let entries = self.entries.iter().enumerate();
+        let means = entries.filter_map(|(place, (entry, pairs))| {
+            let (own, _) = pairs.iter().find(|(_, newest)| *newest == condition)?;
+            mean(place, entry, *own, metric, level).transpose()
+        });
+        means.collect()
     }
 }
 
@@ -138,15 +127,8 @@ fn mean(
         .iter()
         .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })
         .collect();
-    let question = Question {
-        against: Against::Baseline(condition),
-        level,
-        margin: None,
-        design: None,
-        correction: Correction::None,
-        look: None,
-        range: range_of(metric),
-    };
+    let correction = Correction::None;
+    let question = Question { level, correction, range: range_of(metric), ..Question::against(condition) };
     let analysis =
         stats::analyse_with(&observations, &question, |one| one == condition, &stats::Spending::default())?;
     let mean = analysis.conditions.first().map(|estimate| StudyMean {
@@ -157,14 +139,12 @@ fn mean(
         interval: estimate.interval,
         boots: estimate.boots,
         runs: estimate.runs,
-        error: estimate.error,
+        point: Point {
+            value: estimate.mean,
+            error: estimate.error.map(|(standard, df)| PointError { standard, df }),
+        },
     });
     Ok(mean.filter(|mean| mean.mean.is_finite()))
-}
-
-/// The differences of a study from the one before it.
-pub(crate) fn changed(before: &Outline, after: &Outline) -> Vec<StudyDifference> {
-    matched_conditions::differences(before, after, MatchedConditions::between(before, after).ok().as_ref())
 }
 
 /// The conditions that these words mean, in the plan's order; all without a word.

@@ -6,46 +6,49 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::{BootRow, StoredRun, StoredStudy};
 use study::{Assignment, Condition, Reader, Sender, Side, Study};
 
-use super::switch_effect::{ConstantSetting, NarrowedStudy, SwitchContext, SwitchEffect};
+use super::switch_effect::{ConstantSetting, SwitchContext, SwitchEffect};
 use crate::data::acted::{self, ActedOffloads};
 use crate::data::congestion_control;
 use crate::data::means::boot_means;
 
 impl SwitchContext {
-    /// The context of these conditions; there is at least one.
-    pub(crate) fn new<'s>(
-        stored: &'s StoredStudy,
+    /// The context of these conditions, of which there is at least one; they differ in the factors
+    /// that are switched.
+    pub(crate) fn new(
+        stored: &StoredStudy,
         conditions: &[usize],
-        at: Vec<(String, String)>,
+        switched: &[String],
         effects: Vec<SwitchEffect>,
     ) -> Self {
-        let of_plan = |index: &usize| stored.plan.conditions.get(*index);
-        let first = &stored.plan.conditions[conditions[0]];
+        let of_plan: Vec<&Condition> =
+            conditions.iter().map(|index| &stored.plan.conditions[*index]).collect();
+        let first = of_plan[0];
+        let is_other =
+            |name: &String| !["workload", "scenario"].contains(&name.as_str()) && !switched.contains(name);
+        let at: Vec<_> = first.levels.iter().filter(|(name, _)| is_other(name)).cloned().collect();
         let boots: BTreeSet<u32> = stored
             .measurements()
             .filter(|run| conditions.contains(&run.condition))
             .map(|run| run.boot)
             .collect();
-        let own = |condition: &'s Condition| {
+        let acted = |condition: &&Condition| {
             let means = boot_means(stored, condition.index);
-            (
-                condition.label.as_str(),
-                ActedOffloads::for_condition(condition, stored.plan.effective.get(condition.index), &means),
-            )
+            ActedOffloads::for_condition(condition, stored.plan.effective.get(condition.index), &means)
         };
-        let acted: Vec<_> = conditions.iter().filter_map(of_plan).map(own).collect();
-        let flags = acted::flags(acted.iter().map(|(label, acted)| (*label, acted)));
-        let alone = NarrowedStudy::for_condition(stored, first, &at);
+        let acted: Vec<ActedOffloads> = of_plan.iter().map(acted).collect();
+        let labels = of_plan.iter().map(|condition| condition.label.as_str());
+        let (narrowed, seconds_per_boot) = narrowed(stored, first, &at);
         Self {
             scenario: first.boot.scenario,
             workload: first.workload.name.clone(),
             kind: first.workload.traffic.kind,
             at,
-            held: held(stored, &conditions.iter().filter_map(of_plan).collect::<Vec<_>>()),
+            held: held(stored, &of_plan),
             boots: u32::try_from(boots.len()).unwrap_or(u32::MAX),
-            alone,
+            narrowed,
+            seconds_per_boot,
             effects,
-            flags,
+            flags: acted::flags(labels.zip(&acted)),
         }
     }
 }
@@ -80,7 +83,6 @@ fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<ConstantSetting>
     held
 }
 
-/// A boot in the state of a condition.
 fn boot_of<'s>(stored: &'s StoredStudy, condition: &Condition) -> Option<&'s BootRow> {
     let number = stored.measurements().find(|run| run.condition == condition.index)?.boot;
     stored.boots.iter().find(|boot| boot.number == number)
@@ -103,59 +105,48 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     })
 }
 
-impl NarrowedStudy {
-    /// The settings that hold the levels of a condition: those of `at`, and the scenario, as far as
-    /// they vary. A level that is no plain word is left to vary, and so are workloads: no option
-    /// chooses them.
-    fn for_condition(stored: &StoredStudy, first: &Condition, at: &[(String, String)]) -> Self {
-        let all = &stored.plan.conditions;
-        let is_plain = |level: &str| {
-            level.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
-        };
-        let varies = |(name, level): &&(String, String)| {
-            name != "twin"
-                && is_plain(level)
-                && all.iter().any(|one| level_of(one, name).is_some_and(|other| other != level))
-        };
-        let mut set: Vec<(String, String)> = at.iter().filter(varies).cloned().collect();
-        if all.iter().any(|one| one.boot.scenario != first.boot.scenario) {
-            set.insert(0, (SCENARIO.to_owned(), first.boot.scenario.to_string()));
-        }
-        let set = settable(stored, set);
-        let is_kept = |condition: usize| {
-            all.get(condition).is_some_and(|one| {
-                set.iter().all(|(name, level)| match name.as_str() {
-                    SCENARIO => one.boot.scenario == first.boot.scenario,
-                    name => level_of(one, name).is_none_or(|own| own == level),
-                })
-            })
-        };
-        let seconds_per_boot = seconds_per_boot(stored, is_kept);
-        Self { set, seconds_per_boot }
-    }
-}
-
-/// The levels with which the study's file can still be read: a baseline may be of another level.
-fn settable(stored: &StoredStudy, wanted: Vec<(String, String)>) -> Vec<(String, String)> {
+/// The settings that hold the levels of a condition, and the mean time of a boot with them: those of
+/// `at`, and the scenario, as far as they vary. A level that is no plain word is left to vary, and so
+/// are workloads: no option chooses them.
+fn narrowed(
+    stored: &StoredStudy,
+    first: &Condition,
+    at: &[(String, String)],
+) -> (Vec<(String, String)>, f64) {
+    // A workload may lack a factor.
+    let level_of = |one: &Condition, factor: &str| match factor {
+        SCENARIO => Some(one.boot.scenario.to_string()),
+        _ => one.levels.iter().find(|(name, _)| name == factor).map(|(_, level)| level.clone()),
+    };
+    let has = |one: &Condition, (factor, level): &(String, String)| {
+        level_of(one, factor).is_none_or(|own| own == *level)
+    };
+    let is_plain =
+        |level: &str| level.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
+    let scenario = (SCENARIO.to_owned(), first.boot.scenario.to_string());
+    let wanted = std::iter::once(&scenario).chain(at).filter(|setting| {
+        let varies = stored.plan.conditions.iter().any(|one| !has(one, setting));
+        setting.0 != "twin" && is_plain(&setting.1) && varies
+    });
+    // The study's file must be readable with them: a baseline may be of another level.
     let (mut set, mut changes): (Vec<(String, String)>, Vec<Assignment>) = (Vec::new(), Vec::new());
     for (name, level) in wanted {
         let Ok(change) = format!("{name}={level}").parse() else { continue };
         changes.push(change);
         if Study::parse_with("study", &stored.row.toml, &changes).is_ok() {
-            set.push((name, level));
+            set.push((name.clone(), level.clone()));
         } else {
             changes.pop();
         }
     }
-    set
+    let is_kept = |condition: usize| {
+        stored.plan.conditions.get(condition).is_some_and(|one| set.iter().all(|setting| has(one, setting)))
+    };
+    let seconds_per_boot = seconds_per_boot(stored, is_kept);
+    (set, seconds_per_boot)
 }
 
 const SCENARIO: &str = "scenario";
-
-/// The level of a condition, if its workload has this factor.
-fn level_of<'c>(condition: &'c Condition, factor: &str) -> Option<&'c String> {
-    condition.levels.iter().find(|(name, _)| name == factor).map(|(_, level)| level)
-}
 
 /// The mean time of a boot with the runs of these conditions, in seconds, summed over the states of
 /// the testbed that they need. The time of a run is that until the next one begins.

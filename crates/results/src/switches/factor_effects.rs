@@ -3,7 +3,7 @@
 use stats::{Comparison, Correction, Gap, Verdict};
 use store::StoredStudy;
 use study::metric::Metric;
-use study::{Condition, Effective, Side, Switch};
+use study::{Condition, Effective, Settled, Side, Switch};
 
 use super::switch_effect::{
     ChangeEstimate, ChangeOutcome, EffectMethod, FeatureReadBack, MetricChange, SwitchContext, SwitchEffect,
@@ -14,107 +14,91 @@ use crate::data::limits;
 use crate::data::stored::subjects;
 use crate::data::subject::answer_alone;
 use crate::data::target::{ComparisonRequest, ComparisonTarget};
+use crate::words::lists::grouped;
 
-/// Conditions that differ in the level of one switch only.
-struct SwitchConditions<'s> {
-    factor: &'s str,
-    /// The levels of all other factors.
-    others: Vec<(String, String)>,
-    conditions: Vec<&'s Condition>,
-}
-
-/// The effects of each switch under every combination of the levels of the other factors.
+/// The effects of each switch under every combination of the levels of the other factors, in the
+/// order of the plan.
 pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchContext>, Error> {
-    let context = |set: SwitchConditions<'_>| {
-        let effects = effects(stored, &set, level)?;
-        let numbers: Vec<usize> = set.conditions.iter().map(|condition| condition.index).collect();
-        let is_shown = |name: &str| !["workload", "scenario"].contains(&name);
-        let at = set.others.iter().filter(|(name, _)| is_shown(name)).cloned().collect();
-        Ok(SwitchContext::new(stored, &numbers, at, effects))
+    let switched = stored.plan.conditions.iter().flat_map(|condition| {
+        let switches = condition.levels.iter().filter(|(name, _)| Switch::named(name).is_some());
+        switches.map(move |(factor, _)| {
+            let others: Vec<_> = condition.levels.iter().filter(|(name, _)| name != factor).collect();
+            ((factor, others), condition)
+        })
+    });
+    let several = grouped(switched).into_iter().filter(|(_, conditions)| conditions.len() > 1);
+    let context = |((factor, _), conditions): ((&String, Vec<_>), Vec<&Condition>)| {
+        let effects = effects(stored, factor, &conditions, level)?;
+        let numbers: Vec<usize> = conditions.iter().map(|condition| condition.index).collect();
+        Ok(SwitchContext::new(stored, &numbers, std::slice::from_ref(factor), effects))
     };
-    sets(&stored.plan.conditions).into_iter().map(context).collect()
+    several.map(context).collect()
 }
 
-/// In the order of the plan.
-fn sets(conditions: &[Condition]) -> Vec<SwitchConditions<'_>> {
-    let mut sets: Vec<SwitchConditions<'_>> = Vec::new();
-    for condition in conditions {
-        for (factor, _) in condition.levels.iter().filter(|(name, _)| Switch::named(name).is_some()) {
-            let others: Vec<(String, String)> =
-                condition.levels.iter().filter(|(name, _)| name != factor).cloned().collect();
-            match sets.iter_mut().find(|set| (set.factor, &set.others) == (factor.as_str(), &others)) {
-                Some(set) => set.conditions.push(condition),
-                None => sets.push(SwitchConditions { factor, others, conditions: vec![condition] }),
-            }
-        }
-    }
-    sets.retain(|set| set.conditions.len() > 1);
-    sets
-}
-
-/// Each pair of levels, from the earlier one in the plan to the later one.
-fn effects(stored: &StoredStudy, set: &SwitchConditions<'_>, level: f64) -> Result<Vec<SwitchEffect>, Error> {
+/// Each pair of levels, from the earlier one in the plan to the later one, of conditions that differ
+/// in one factor only.
+fn effects(
+    stored: &StoredStudy,
+    factor: &String,
+    conditions: &[&Condition],
+    level: f64,
+) -> Result<Vec<SwitchEffect>, Error> {
     let level_of = |condition: &Condition| {
-        let own = condition.levels.iter().find(|(name, _)| name == set.factor);
+        let own = condition.levels.iter().find(|(name, _)| name == factor);
         own.map_or_else(String::new, |(_, level)| level.clone())
     };
-    let first = set.conditions[0];
-    let traffic = &first.workload.traffic;
+    let compared = |metric| Ok((metric, comparisons(stored, conditions, metric, level)?));
+    let metrics = metrics(conditions[0].workload.traffic.kind, stored.plan.exact);
+    let compared = metrics.into_iter().map(compared).collect::<Result<Vec<_>, Error>>()?;
     let mut effects: Vec<SwitchEffect> = Vec::new();
-    for (place, one) in set.conditions.iter().enumerate() {
-        for other in &set.conditions[place + 1..] {
+    for (place, one) in conditions.iter().enumerate() {
+        for other in &conditions[place + 1..] {
+            let bases = [one, other].map(|of| format!("{factor}={}", level_of(of)));
+            let of_metric = |(metric, all): &(Metric, Vec<Comparison>)| {
+                let against = |condition: usize, baseline: usize| {
+                    all.iter().find(|one| (one.condition, one.baseline) == (condition, baseline))
+                };
+                let both = [against(other.index, one.index)?, against(one.index, other.index)?];
+                let outside = limits::set_from_outside(stored, *metric, one.index, other.index);
+                Some(change(both, &bases, outside, *metric))
+            };
             effects.push(SwitchEffect {
-                factors: vec![set.factor.to_owned()],
+                factors: vec![factor.clone()],
                 from: level_of(one),
                 to: level_of(other),
                 how: EffectMethod::Alone,
                 features: features(stored, one.index, other.index),
-                changes: Vec::new(),
+                changes: compared.iter().filter_map(of_metric).collect(),
             });
         }
     }
-    for metric in metrics(traffic.kind, stored.plan.exact) {
-        let is_measured =
-            |condition: &&&Condition| stored.values(metric).any(|(measured, ..)| measured == condition.index);
-        let measured: Vec<&Condition> = set.conditions.iter().filter(is_measured).copied().collect();
-        let target = |baseline: &&Condition| ComparisonTarget {
-            workload: first.workload.name.clone(),
-            metric,
-            baseline: baseline.index,
-            conditions: measured.iter().map(|one| one.index).filter(|one| *one != baseline.index).collect(),
-            equivalent: None,
-        };
-        let targets: Vec<ComparisonTarget> = measured.iter().map(target).collect();
-        if targets.len() < 2 {
-            continue;
-        }
-        let request = ComparisonRequest {
-            confidence: level,
-            correction: Correction::None,
-            ..ComparisonRequest::default()
-        };
-        let found = answer_alone(&subjects(stored, &targets, &request)?)?;
-        let all: Vec<&Comparison> = found.iter().flat_map(|analysis| &analysis.comparisons).collect();
-        let find = |condition: usize, baseline: usize| {
-            all.iter().find(|one| (one.condition, one.baseline) == (condition, baseline)).copied()
-        };
-        for (place, one) in measured.iter().enumerate() {
-            for other in &measured[place + 1..] {
-                let (Some(there), Some(back)) = (find(other.index, one.index), find(one.index, other.index))
-                else {
-                    continue;
-                };
-                let bases = [one, other].map(|of| format!("{}={}", set.factor, level_of(of)));
-                let outside = limits::set_from_outside(stored, metric, one.index, other.index);
-                let (from, to) = (level_of(one), level_of(other));
-                let effect = effects.iter_mut().find(|effect| (&effect.from, &effect.to) == (&from, &to));
-                if let Some(effect) = effect {
-                    effect.changes.push(change([there, back], &bases, outside, metric));
-                }
-            }
-        }
-    }
     Ok(effects)
+}
+
+/// Each of these conditions against each other one in a metric; none if fewer than two have it.
+fn comparisons(
+    stored: &StoredStudy,
+    conditions: &[&Condition],
+    metric: Metric,
+    level: f64,
+) -> Result<Vec<Comparison>, Error> {
+    let is_measured = |index: &usize| stored.values(metric).any(|(measured, ..)| measured == *index);
+    let measured: Vec<usize> = conditions.iter().map(|one| one.index).filter(is_measured).collect();
+    if measured.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let target = |baseline: &usize| ComparisonTarget {
+        workload: conditions[0].workload.name.clone(),
+        metric,
+        baseline: *baseline,
+        conditions: measured.iter().copied().filter(|one| one != baseline).collect(),
+        equivalent: None,
+    };
+    let targets: Vec<ComparisonTarget> = measured.iter().map(target).collect();
+    let request =
+        ComparisonRequest { confidence: level, correction: Correction::None, ..ComparisonRequest::default() };
+    let found = answer_alone(&subjects(stored, &targets, &request)?)?;
+    Ok(found.into_iter().flat_map(|analysis| analysis.comparisons).collect())
 }
 
 fn change(
@@ -168,20 +152,25 @@ fn why(gap: Gap) -> String {
 fn features(stored: &StoredStudy, from: usize, to: usize) -> Vec<FeatureReadBack> {
     let effective = |condition: usize| stored.plan.effective.get(condition);
     let (Some(before), Some(after)) = (effective(from), effective(to)) else { return Vec::new() };
-    let interface = |effective: &Effective, side: Side, underlay: bool| match (underlay, side) {
-        (false, Side::Transmitter) => Some(effective.transmitter.clone()),
-        (false, Side::Receiver) => effective.receiver.clone(),
-        (true, side) => effective.underlay.as_ref().map(|both| both[side].clone()),
-    };
     let mut found = Vec::new();
     for (side, underlay) in Side::BOTH.into_iter().flat_map(|side| [(side, false), (side, true)]) {
-        let (Some(one), Some(other)) = (interface(before, side, underlay), interface(after, side, underlay))
-        else {
-            continue;
-        };
-        for (feature, on) in other.changes(&one) {
-            found.push(FeatureReadBack { side, underlay, feature: feature.to_owned(), on });
-        }
+        let [before, after] = [before, after].map(|effective| interface(effective, side, underlay));
+        let (Some(before), Some(after)) = (before, after) else { continue };
+        let changes = after.changes(before).into_iter();
+        found.extend(changes.map(|(feature, on)| FeatureReadBack {
+            side,
+            underlay,
+            feature: feature.to_owned(),
+            on,
+        }));
     }
     found
+}
+
+fn interface(effective: &Effective, side: Side, underlay: bool) -> Option<&Settled> {
+    match (underlay, side) {
+        (false, Side::Transmitter) => Some(&effective.transmitter),
+        (false, Side::Receiver) => effective.receiver.as_ref(),
+        (true, side) => effective.underlay.as_ref().map(|both| &both[side]),
+    }
 }

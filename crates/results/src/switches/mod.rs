@@ -4,8 +4,6 @@ mod constant_settings;
 mod factor_effects;
 pub(crate) mod switch_effect;
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use store::StoredStudy;
 use study::{Dropped, Switch};
@@ -13,10 +11,11 @@ use study::{Dropped, Switch};
 use crate::credit;
 use crate::data::error::Error;
 use crate::data::truth::truth;
+use crate::words::lists::{distinct, grouped};
 
 pub use switch_effect::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
-    NarrowedStudy, SwitchContext, SwitchEffect,
+    SwitchContext, SwitchEffect,
 };
 
 /// The effect of each switch of a stored study on its rate, its CPU time and its latency.
@@ -63,60 +62,54 @@ impl SwitchEffects {
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take, and a confidence outside of 0 to 1.
     pub fn from_stored(stored: &StoredStudy, confidence: f64) -> Result<Self, Error> {
-        let first = contexts(stored, confidence)?;
-        let p: Vec<Vec<f64>> = changes(&first).filter_map(|change| Some(vec![change.p?])).collect();
-        let last = stats::families::levels(&p, 1.0 - confidence).into_iter().fold(0.0, f64::max);
-        let level = if p.is_empty() { confidence } else { 1.0 - last };
-        let contexts = if level > confidence { contexts(stored, level)? } else { first };
-        let design = stored.plan.design.as_ref();
-        let mut absent: Vec<Dropped> = design.map_or_else(Vec::new, |design| design.dropped.clone());
-        if design.is_none() {
-            absent.extend(stored.plan.merged.iter().cloned());
-        }
+        let read = |level: f64| match stored.plan.design {
+            Some(_) => Ok(credit::contexts(stored, level)),
+            None => factor_effects::contexts(stored, level),
+        };
+        let (contexts, judged, level) = judged_together(confidence, read, |contexts| {
+            let effects = contexts.iter().flat_map(|context| &context.effects);
+            effects.flat_map(|effect| &effect.changes).filter_map(|change| change.p).collect()
+        })?;
+        let absent = stored.plan.design.as_ref().map_or(&stored.plan.merged, |design| &design.dropped);
         Ok(Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
             question: stored.plan.asked.question.clone(),
             confidence,
             level,
-            judged: p.len(),
+            judged,
             truth: truth(stored),
             exact: stored.plan.exact,
             seconds_per_boot: constant_settings::seconds_per_boot(stored, |_| true),
             contexts,
-            absent,
+            absent: absent.clone(),
             others: others(stored),
         })
     }
 }
 
-fn changes(contexts: &[SwitchContext]) -> impl Iterator<Item = &MetricChange> {
-    contexts.iter().flat_map(|context| &context.effects).flat_map(|effect| &effect.changes)
-}
-
-fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchContext>, Error> {
-    if stored.plan.design.is_some() {
-        return Ok(credit::contexts(stored, level));
-    }
-    factor_effects::contexts(stored, level)
+/// Figures at the level of the last step of Holm's procedure over the p-values of their changes,
+/// with the number of these and the level by itself.
+pub(crate) fn judged_together<T, E>(
+    confidence: f64,
+    read: impl Fn(f64) -> Result<T, E>,
+    p_values: impl Fn(&T) -> Vec<f64>,
+) -> Result<(T, usize, f64), E> {
+    let first = read(confidence)?;
+    let p: Vec<Vec<f64>> = p_values(&first).into_iter().map(|p| vec![p]).collect();
+    let last = stats::families::levels(&p, 1.0 - confidence).into_iter().fold(0.0, f64::max);
+    let level = if p.is_empty() { confidence } else { 1.0 - last };
+    Ok((if level > confidence { read(level)? } else { first }, p.len(), level))
 }
 
 /// Factors that vary and are no switches, in the order of the file.
 fn others(stored: &StoredStudy) -> Vec<String> {
-    let mut names: Vec<&String> = Vec::new();
-    for (name, _) in stored.plan.conditions.iter().flat_map(|condition| &condition.levels) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let varies = |name: &str| {
-        let levels = stored.plan.conditions.iter().flat_map(|condition| &condition.levels);
-        levels.filter(|(of, _)| of == name).map(|(_, level)| level).collect::<BTreeSet<_>>().len() > 1
-    };
-    let is_other = |name: &&&String| {
-        !["workload", "scenario", "twin"].contains(&name.as_str())
+    let levels = distinct(stored.plan.conditions.iter().flat_map(|condition| &condition.levels));
+    let is_other = |(name, levels): &(&String, Vec<&String>)| {
+        levels.len() > 1
+            && !["workload", "scenario", "twin"].contains(&name.as_str())
             && Switch::named(name).is_none()
-            && varies(name)
     };
-    names.iter().filter(is_other).map(|name| (*name).clone()).collect()
+    let factors = grouped(levels.into_iter().map(|(name, level)| (name, level)));
+    factors.into_iter().filter(is_other).map(|(name, _)| name.clone()).collect()
 }

@@ -20,25 +20,20 @@ pub struct SwitchContext {
     pub held: Vec<ConstantSetting>,
     /// The number of boots with a measurement.
     pub boots: u32,
-    /// The way to measure it alone.
+    /// The factors that a study holds at one level to measure it alone: `family` and `ipv4`, as
+    /// `--set` takes them.
     #[serde(skip)]
-    pub alone: NarrowedStudy,
+    pub(crate) narrowed: Vec<(String, String)>,
+    /// The mean time of one boot of each state of the testbed together, with the runs that are then
+    /// left, in seconds.
+    #[serde(skip)]
+    pub(crate) seconds_per_boot: f64,
     /// The effect of each switch.
     #[serde(skip)]
     pub effects: Vec<SwitchEffect>,
     /// The contradictions between the kernel's counters and the switches that read back, in
     /// sentences without a full stop.
     pub flags: Vec<String>,
-}
-
-/// A smaller study, without the levels that a context does not need.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NarrowedStudy {
-    /// The factors that are held at one level: `family` and `ipv4`, as `--set` takes them.
-    pub set: Vec<(String, String)>,
-    /// The mean time of one boot of each state of the testbed together, with the runs that are
-    /// left, in seconds.
-    pub seconds_per_boot: f64,
 }
 
 /// The effect of one switch.
@@ -210,10 +205,10 @@ impl SwitchEffect {
         }
     }
 
-    /// The change of a metric.
-    #[must_use]
-    pub fn change(&self, metric: Metric) -> Option<&MetricChange> {
-        self.changes.iter().find(|change| change.metric == metric)
+    /// The changes of these metrics, in their order.
+    pub(crate) fn changes_of<'e>(&'e self, metrics: &'e [Metric]) -> impl Iterator<Item = &'e MetricChange> {
+        let change = move |metric: &Metric| self.changes.iter().find(|change| change.metric == *metric);
+        metrics.iter().filter_map(change)
     }
 }
 

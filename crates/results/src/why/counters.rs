@@ -1,6 +1,6 @@
 //! The counters that explain effects, in every condition.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use stats::{ConditionEstimate, Observation};
 use store::StoredStudy;
@@ -23,8 +23,6 @@ pub struct ExplainingCounter {
     pub words: String,
     /// Its mean over boots in each condition of the workload that has it.
     pub conditions: Vec<ConditionEstimate>,
-    /// The effects that it explains: condition and baseline.
-    pub explains: Vec<(usize, usize)>,
 }
 
 /// The counters that explain any of the effects, in the order of the rules; intervals have `level`
@@ -38,29 +36,22 @@ pub(crate) fn counters(
     let mut found = Vec::new();
     for (rule, side) in rules {
         let metric = rule.counter[side];
-        let mut workloads: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
-        for group in groups {
-            let rows = group.rows.iter().filter(|row| row.why.iter().any(|why| why.counter == metric));
-            let pairs = rows.map(|row| (row.comparison.condition, row.comparison.baseline));
-            for pair in pairs {
-                let explained = workloads.entry(&group.workload).or_default();
-                if !explained.contains(&pair) {
-                    explained.push(pair);
-                }
+        let is_told = |group: &&ComparisonGroup| {
+            group.rows.iter().flat_map(|row| &row.why).any(|why| why.counter == metric)
+        };
+        let workloads: BTreeSet<&String> =
+            groups.iter().filter(is_told).map(|group| &group.workload).collect();
+        for workload in workloads {
+            let conditions = figures(stored, workload, rule, side, level);
+            if !conditions.is_empty() {
+                let (workload, words) = (workload.clone(), rule.words(side));
+                found.push(ExplainingCounter { workload, metric, words, conditions });
             }
         }
-        found.extend(workloads.into_iter().filter_map(|(workload, explains)| {
-            let conditions = figures(stored, workload, rule, side, level);
-            let words = rule.words(side);
-            let counter =
-                ExplainingCounter { workload: workload.to_owned(), metric, words, conditions, explains };
-            (!counter.conditions.is_empty()).then_some(counter)
-        }));
     }
     found
 }
 
-/// A rule's figure in each condition of a workload.
 fn figures(
     stored: &StoredStudy,
     workload: &str,

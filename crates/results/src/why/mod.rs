@@ -22,6 +22,7 @@ use self::rule::{BootMeans, CounterSubject};
 use self::rules::RULES;
 use crate::data::comparison_group::ComparisonGroup;
 use crate::data::means::per_boot;
+use crate::words::lists::grouped;
 
 /// A counter that differs between two conditions as their effect does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,15 +77,8 @@ pub(crate) fn reasons(metric: Metric, rises: bool, boots: [BootMeans<'_>; 2]) ->
         rules.flat_map(|rule| sides().filter_map(|side| rule.reason(side, is_worse, boots))).collect();
     // The sort is stable: of equals, the first rule's and the transmitter's.
     found.sort_by(|(_, one, _), (_, other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
-    let mut told: Vec<CounterSubject> = Vec::new();
-    let mut reasons = Vec::new();
-    for (about, _, why) in found {
-        if !told.contains(&about) && reasons.len() < MOST {
-            told.push(about);
-            reasons.push(why);
-        }
-    }
-    reasons
+    let by_subject = grouped(found.into_iter().map(|(about, _, why)| (about, why)));
+    by_subject.into_iter().take(MOST).filter_map(|(_, reasons)| reasons.into_iter().next()).collect()
 }
 
 #[cfg(test)]

@@ -14,13 +14,6 @@ pub(super) const PERCENT: f64 = 100.0;
 // A part of a counter from this share of it on is worth a word.
 const PART: f64 = 0.5;
 
-/// The direction of a counter that costs performance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum IncreaseEffect {
-    Costs,
-    Helps,
-}
-
 /// The subject of a counter; of several about the same subject only the most telling is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CounterSubject {
@@ -31,7 +24,6 @@ pub(super) enum CounterSubject {
     Waits,
 }
 
-/// A rule by which a counter may explain an effect.
 pub(super) struct ExplanationRule {
     pub(super) about: CounterSubject,
     /// Of each side, as the others here.
@@ -39,7 +31,8 @@ pub(super) struct ExplanationRule {
     /// The metric that it is divided by, and the factor of the quotient; `None`: it is a figure by
     /// itself.
     pub(super) per: Option<(BySide<Metric>, f64)>,
-    pub(super) more: IncreaseEffect,
+    /// More of it costs performance, else it helps.
+    pub(super) costs: bool,
     pub(super) words: &'static str,
     /// Figures up to this are too small to matter, and count as this one.
     pub(super) floor: f64,
@@ -47,7 +40,6 @@ pub(super) struct ExplanationRule {
     pub(super) factor: f64,
     /// A metric that counts a part of this one, and the words for that part after its share.
     pub(super) part: Option<(BySide<Metric>, &'static str)>,
-    /// Whether it may explain a metric.
     pub(super) explains: fn(Metric) -> bool,
 }
 
@@ -63,38 +55,33 @@ impl ExplanationRule {
         is_worse: bool,
         boots: [BootMeans<'_>; 2],
     ) -> Option<(CounterSubject, f64, Explanation)> {
+        let counter = self.counter[side];
         let figures = |boots: BootMeans<'_>| -> Option<Vec<f64>> {
             boots.iter().map(|means| self.figure(side, means)).collect()
         };
-        let [value, baseline] = boots.map(figures);
-        let factor = |[value, baseline]: [&[f64]; 2]| self.factor_between(is_worse, [value, baseline]);
-        let (value, baseline) = (value?, baseline?);
-        let least = factor([&value, &baseline])?;
-        if self.per.is_none() && self.more == IncreaseEffect::Costs {
+        let both = [figures(boots[0])?, figures(boots[1])?];
+        let least = self.factor_between(is_worse, &both)?;
+        if self.per.is_none() && self.costs {
             // A rate may be higher only because more was done.
-            let per_work = |figures: &[f64], boots: BootMeans<'_>| -> Option<Vec<f64>> {
-                figures.iter().zip(boots).map(|(figure, means)| Some(figure / work(means)?)).collect()
+            let per_work = |place: usize| -> Option<f64> {
+                let figures = both[place].iter().zip(boots[place]);
+                let per_work = figures.map(|(figure, means)| Some(figure / work(means)?));
+                Some(mean(&per_work.collect::<Option<Vec<f64>>>()?))
             };
-            let [value, baseline] = [per_work(&value, boots[0])?, per_work(&baseline, boots[1])?];
-            let (value, baseline) = (mean(&value), mean(&baseline));
+            let (value, baseline) = (per_work(0)?, per_work(1)?);
             let ratio = if is_worse { value / baseline } else { baseline / value };
             if ratio < self.factor {
                 return None;
             }
         }
-        let more = if is_worse == (self.more == IncreaseEffect::Costs) { boots[0] } else { boots[1] };
-        let (value, baseline) = (mean(&value), mean(&baseline));
-        let words = self.words(side);
+        let more = if is_worse == self.costs { boots[0] } else { boots[1] };
         let part = self.part(side, more).unwrap_or_default();
+        let [value, baseline] = both.map(|figures| mean(&figures));
+        let words = self.words(side);
         let sentence = format!("with {} against {} {words}{part}", rounded(value), rounded(baseline));
-        Some((
-            self.about,
-            least.ln() / self.factor.ln(),
-            Explanation { counter: self.counter[side], value, baseline, sentence },
-        ))
+        Some((self.about, least.ln() / self.factor.ln(), Explanation { counter, value, baseline, sentence }))
     }
 
-    /// The values that its figures may have.
     pub(super) fn range(&self, side: Side) -> ValueRange {
         match self.per {
             None => range_of(self.counter[side]),
@@ -103,7 +90,6 @@ impl ExplanationRule {
         }
     }
 
-    /// The words for its figures on a side.
     pub(super) fn words(&self, side: Side) -> String {
         self.words.replace('@', side.word())
     }
@@ -125,9 +111,8 @@ impl ExplanationRule {
 
     /// By how much the figures differ in the effect's direction, if it is enough and no boot says
     /// otherwise.
-    fn factor_between(&self, is_worse: bool, [value, baseline]: [&[f64]; 2]) -> Option<f64> {
-        let is_higher = is_worse == (self.more == IncreaseEffect::Costs);
-        let [high, low] = if is_higher { [value, baseline] } else { [baseline, value] };
+    fn factor_between(&self, is_worse: bool, [value, baseline]: &[Vec<f64>; 2]) -> Option<f64> {
+        let [high, low] = if is_worse == self.costs { [value, baseline] } else { [baseline, value] };
         if high.is_empty() || low.is_empty() {
             return None;
         }

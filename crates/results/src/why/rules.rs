@@ -2,7 +2,7 @@
 
 use study::metric::{self, Metric, MetricGroup};
 
-use super::rule::{CounterSubject, ExplanationRule, IncreaseEffect, PERCENT};
+use super::rule::{CounterSubject, ExplanationRule, PERCENT};
 
 /// Not the rate that a search found: counters are those of one of its trials.
 fn any(metric: Metric) -> bool {
@@ -23,7 +23,7 @@ const COSTS: ExplanationRule = ExplanationRule {
     about: CounterSubject::OtherCpus,
     counter: metric::CALL_INTERRUPTS.own,
     per: None,
-    more: IncreaseEffect::Costs,
+    costs: true,
     words: "",
     floor: 2_000.0,
     factor: 3.0,
@@ -32,13 +32,8 @@ const COSTS: ExplanationRule = ExplanationRule {
 };
 
 /// A counter of which more helps.
-const HELPS: ExplanationRule = ExplanationRule {
-    about: CounterSubject::Batches,
-    more: IncreaseEffect::Helps,
-    floor: 1.0,
-    factor: 1.5,
-    ..COSTS
-};
+const HELPS: ExplanationRule =
+    ExplanationRule { about: CounterSubject::Batches, costs: false, floor: 1.0, factor: 1.5, ..COSTS };
 
 /// Every rule of each side. `@` stands for the side in words.
 pub(super) const RULES: &[ExplanationRule] = &[

@@ -79,6 +79,14 @@ pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
 }
 
+/// A shown value with its unit in words.
+pub(crate) fn with_unit(shown: String, unit: &str) -> String {
+    match plain(unit) {
+        "" => shown,
+        unit => format!("{shown} {unit}"),
+    }
+}
+
 /// A count with its noun: `1 run`, `3 runs`, `3 studies`.
 #[must_use]
 pub fn counted(count: usize, noun: &str) -> String {

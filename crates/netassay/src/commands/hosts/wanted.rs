@@ -59,7 +59,11 @@ impl Wanted {
                 config.clone_from(&flags.login.ssh_config);
             }
         }
-        if places.each_ref().into_iter().all(|(_, place)| place.as_ref().is_none_or(HostSpec::is_here)) {
+        if places
+            .each_ref()
+            .into_iter()
+            .all(|(_, place)| place.as_ref().is_none_or(|place| place.launcher.is_none()))
+        {
             return Err(Failure::Usage(format!(
                 "{}: both ends are this machine: name the other one too, as in --receiver root@b:ens1f0",
                 flags.hosts.as_deref().unwrap_or(Path::new("hosts")).display()

@@ -112,5 +112,5 @@ pub(crate) fn judged(baseline: &StoredStudy, study: &StoredStudy, request: &Gate
 }
 
 pub(crate) fn outcomes(gate: &Gate) -> Vec<&'static str> {
-    gate.checks.iter().map(|check| check.outcome.as_str()).collect()
+    gate.checks.iter().map(|check| check.outcome.word()).collect()
 }

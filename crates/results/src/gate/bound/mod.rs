@@ -6,6 +6,7 @@ use stats::Comparison;
 use study::metric::Metric;
 
 pub use self::written::BoundError;
+pub(crate) use self::written::metric_named;
 
 /// A unit in which a bound may be written: its word, and how many of the metric's own unit it is.
 pub type BoundUnit = (&'static str, f64);
@@ -17,20 +18,11 @@ pub type BoundUnit = (&'static str, f64);
 pub struct Bound {
     /// The metric.
     pub metric: Metric,
-    /// On which side of the limit a difference fails.
-    pub fails: FailingSide,
+    /// Differences above the limit fail, else those below it.
+    pub(crate) fails_above: bool,
     value: f64,
     /// The unit as it is written; `None`: % of the baseline.
     pub unit: Option<BoundUnit>,
-}
-
-/// On which side of its limit a difference fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailingSide {
-    /// Below it.
-    Below,
-    /// Above it.
-    Above,
 }
 
 impl Bound {
@@ -42,40 +34,37 @@ impl Bound {
     }
 
     /// Whether the limit is a share of the baseline.
-    #[must_use]
-    pub fn is_percent(&self) -> bool {
+    pub(crate) fn is_percent(&self) -> bool {
         self.unit.is_none()
     }
 
     /// Whether both limit the same differences: those of one metric, on one side, in % or not.
     #[must_use]
     pub fn is_of_same(&self, other: &Bound) -> bool {
-        self.metric == other.metric && self.fails == other.fails && self.is_percent() == other.is_percent()
+        self.metric == other.metric
+            && self.fails_above == other.fails_above
+            && self.is_percent() == other.is_percent()
     }
 
     /// Whether every difference that fails this bound fails `other` too, and not the reverse.
     pub(crate) fn is_looser_than(&self, other: &Bound) -> bool {
-        self.is_of_same(other)
-            && match self.fails {
-                FailingSide::Below => self.number() < other.number(),
-                FailingSide::Above => self.number() > other.number(),
-            }
+        self.is_of_same(other) && other.is_broken_by((self.number(), self.number()))
     }
 
     /// Whether differences from `low` to `high` all fail.
-    pub(crate) fn is_broken_by(&self, (low, high): (f64, f64)) -> bool {
-        match self.fails {
-            FailingSide::Below => high < self.number(),
-            FailingSide::Above => low > self.number(),
-        }
+    pub(crate) fn is_broken_by(&self, interval: (f64, f64)) -> bool {
+        self.beyond(interval).0 > 0.0
     }
 
     /// Whether none of them fails. A difference of exactly the limit does not.
-    pub(crate) fn is_kept_by(&self, (low, high): (f64, f64)) -> bool {
-        match self.fails {
-            FailingSide::Below => low >= self.number(),
-            FailingSide::Above => high <= self.number(),
-        }
+    pub(crate) fn is_kept_by(&self, interval: (f64, f64)) -> bool {
+        self.beyond(interval).1 <= 0.0
+    }
+
+    /// How far beyond the limit differences lie, at least and at most.
+    fn beyond(&self, (low, high): (f64, f64)) -> (f64, f64) {
+        let limit = self.number();
+        if self.fails_above { (low - limit, high - limit) } else { (limit - high, limit - low) }
     }
 
     /// The ends of a difference's interval, in the unit of the bound; `None` without an interval.
@@ -85,25 +74,18 @@ impl Bound {
         let Some(resolution) = comparison.resolution else {
             return if self.is_percent() { comparison.relative_interval } else { comparison.interval };
         };
-        if comparison.gap.is_some() {
-            return None;
-        }
-        let difference = self.difference(comparison)?;
-        let reach = match self.is_percent() {
-            true => resolution,
-            false => resolution / 100.0 * comparison.baseline_mean.abs(),
-        };
+        let difference = self.difference(comparison).filter(|_| comparison.gap.is_none())?;
+        let absolute = resolution / 100.0 * comparison.baseline_mean.abs();
+        let reach = if self.is_percent() { resolution } else { absolute };
         Some((difference - reach, difference + reach))
     }
 
     /// A difference in the unit of the bound: in % of the baseline, or in the metric's unit.
     pub(crate) fn difference(&self, comparison: &Comparison) -> Option<f64> {
-        match (self.is_percent(), comparison.relative) {
-            (false, _) => Some(comparison.difference),
-            // Two counts of zero.
-            (true, None) if comparison.resolution.is_some() && comparison.difference == 0.0 => Some(0.0),
-            (true, relative) => relative,
-        }
+        // Two counts of zero do not differ, though nothing is a percentage of zero.
+        let is_zero = comparison.resolution.is_some() && comparison.difference == 0.0;
+        let in_percent = comparison.relative.or(is_zero.then_some(0.0));
+        if self.is_percent() { in_percent } else { Some(comparison.difference) }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use study::metric::{self, Metric};
 use thiserror::Error;
 
-use super::{Bound, BoundUnit, FailingSide};
+use super::{Bound, BoundUnit};
 
 // The units of each unit of the vocabulary of metrics; the first word is the one that is shown.
 const UNITS: &[(&str, &[BoundUnit])] = &[
@@ -35,52 +35,37 @@ pub enum BoundError {
     /// `<=`, `>=`, `==` or a second sign.
     #[error("{0:?} has another comparison than < or >: write a bound as throughput < -2%")]
     OtherSign(String),
-    /// The metric does not exist.
-    #[error("there is no metric {word:?}{}", suggestion(.nearest))]
-    UnknownMetric {
-        /// The word before the sign.
-        word: String,
-        /// The most similar metric.
-        nearest: Option<&'static str>,
-    },
+    /// The word before the sign is no metric.
+    #[error("there is no metric {0:?}{near}", near = suggestion(.0))]
+    UnknownMetric(String),
     /// The limit does not begin with a number.
     #[error("{0:?} is no limit: write a number with its unit, such as -2% of the baseline")]
     NoNumber(String),
     /// A number without a unit, of a metric that has one.
     #[error(
-        "the limit {number} of {metric} has no unit: write {number}% of the baseline, or a difference in {units}"
+        "the limit {0} of {key} has no unit: write {0}% of the baseline, or {difference}",
+        key = .1.key, difference = absolute(*.1)
     )]
-    NoUnit {
-        /// The number.
-        number: String,
-        /// The metric.
-        metric: Metric,
-        /// The units of the metric.
-        units: String,
-    },
+    NoUnit(String, Metric),
     /// The metric is not measured in that unit.
-    #[error("{metric} has no unit {unit:?}: write % of the baseline{}", or_units(.units))]
-    OtherUnit {
-        /// The unit as it was written.
-        unit: String,
-        /// The metric.
-        metric: Metric,
-        /// The units of the metric.
-        units: String,
-    },
+    #[error(
+        "{key} has no unit {0:?}: write % of the baseline, or {difference}",
+        key = .1.key, difference = absolute(*.1)
+    )]
+    OtherUnit(String, Metric),
     /// No measured value is negative, so no difference reaches the limit.
     #[error("no metric can fall by {0}% or more of its baseline: write a limit above -100%")]
-    Impossible(String),
+    Impossible(f64),
     /// A difference of zero breaks it, so that no study passes that is as its baseline.
     #[error(
-        "{} fails a study that does not differ from its baseline: write {}, which allows as much",
-        .0, other_sign(.0)
+        "{0} fails a study that does not differ from its baseline: write {other}, which allows as much",
+        other = other_sign(.0)
     )]
     FailsBaseline(Bound),
 }
 
-fn suggestion(nearest: &Option<&'static str>) -> String {
-    nearest.map_or_else(
+fn suggestion(word: &str) -> String {
+    metric::nearest(word).map_or_else(
         || "; 'netassay explain' lists them".to_owned(),
         |near| format!("; did you mean {near}?"),
     )
@@ -90,19 +75,22 @@ fn other_sign(bound: &Bound) -> String {
     Bound { value: -bound.value, ..*bound }.limit_in_words()
 }
 
-fn or_units(units: &str) -> String {
-    if units.is_empty() { ", or a plain number".to_owned() } else { format!(", or a difference in {units}") }
+/// The way to write a difference in the metric's own units.
+fn absolute(metric: Metric) -> String {
+    let words: Vec<&str> = units_of(metric).iter().map(|(word, _)| *word).collect();
+    match words.as_slice() {
+        [] | [""] => "a plain number".to_owned(),
+        words => format!("a difference in {}", words.join(", ")),
+    }
 }
 
 fn units_of(metric: Metric) -> &'static [BoundUnit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
-/// The words of a metric's units for a sentence; empty for a plain number.
-fn listed_units(metric: Metric) -> String {
-    let words: Vec<&str> =
-        units_of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
-    words.join(", ")
+/// The metric that a word means.
+pub(crate) fn metric_named(word: &str) -> Result<Metric, BoundError> {
+    metric::find(word).ok_or_else(|| BoundError::UnknownMetric(word.to_owned()))
 }
 
 impl Bound {
@@ -117,51 +105,34 @@ impl Bound {
     ///
     /// # Errors
     /// [`BoundError`].
-    pub fn of_metric(metric: Metric, rest: &str) -> Result<Self, BoundError> {
+    pub(crate) fn of_metric(metric: Metric, rest: &str) -> Result<Self, BoundError> {
         if rest.len() > LONGEST {
             return Err(BoundError::TooLong);
         }
         let rest = rest.trim();
-        let (fails, limit) = if let Some(limit) = rest.strip_prefix('<') {
-            (FailingSide::Below, limit)
-        } else if let Some(limit) = rest.strip_prefix('>') {
-            (FailingSide::Above, limit)
-        } else {
-            return Err(BoundError::NoSign(rest.to_owned()));
-        };
+        let limit = rest.strip_prefix(['<', '>']).ok_or_else(|| BoundError::NoSign(rest.to_owned()))?;
         if limit.contains(['<', '>', '=']) {
             return Err(BoundError::OtherSign(rest.to_owned()));
         }
         let limit = limit.trim();
         let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '+' | '-');
-        let end = limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len());
-        let (number, unit) = (&limit[..end], limit[end..].trim());
-        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
-        let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
-        let value = number.parse::<f64>().ok().filter(|value| is_number && value.is_finite());
-        let value = value.ok_or_else(|| BoundError::NoNumber(limit.to_owned()))?;
-        // -0 is written as 0.
-        let value = if value == 0.0 { 0.0 } else { value };
-        if unit == "%" {
-            if value <= -100.0 {
-                return Err(BoundError::Impossible((-value).to_string()));
-            }
-            return Self { metric, fails, value, unit: None }.kept_by_its_baseline();
-        }
-        let found = units_of(metric).iter().copied().find(|(word, _)| *word == unit);
-        let found = found.filter(|(_, factor)| (value * factor).is_finite());
-        let unit = found.ok_or_else(|| {
-            let units = listed_units(metric);
-            match unit {
-                "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
-                unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
-            }
-        })?;
-        Self { metric, fails, value, unit: Some(unit) }.kept_by_its_baseline()
-    }
-
-    fn kept_by_its_baseline(self) -> Result<Self, BoundError> {
-        if self.is_broken_by((0.0, 0.0)) { Err(BoundError::FailsBaseline(self)) } else { Ok(self) }
+        let (number, unit) =
+            limit.split_at(limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len()));
+        // No text of this length is beyond the largest number. -0 is written as 0.
+        let value = number.parse::<f64>().map_err(|_| BoundError::NoNumber(limit.to_owned()))? + 0.0;
+        let unit = match unit.trim() {
+            "%" if value <= -100.0 => return Err(BoundError::Impossible(-value)),
+            "%" => None,
+            unit => Some(*units_of(metric).iter().find(|(word, _)| *word == unit).ok_or_else(|| {
+                if unit.is_empty() {
+                    BoundError::NoUnit(number.to_owned(), metric)
+                } else {
+                    BoundError::OtherUnit(unit.to_owned(), metric)
+                }
+            })?),
+        };
+        let bound = Self { metric, fails_above: rest.starts_with('>'), value, unit };
+        if bound.is_broken_by((0.0, 0.0)) { Err(BoundError::FailsBaseline(bound)) } else { Ok(bound) }
     }
 }
 
@@ -173,23 +144,15 @@ impl FromStr for Bound {
             return Err(BoundError::TooLong);
         }
         let Some(sign) = text.find(['<', '>']) else { return Err(BoundError::NoSign(text.to_owned())) };
-        let word = text[..sign].trim();
-        let metric = metric::find(word).ok_or_else(|| BoundError::UnknownMetric {
-            word: word.to_owned(),
-            nearest: metric::nearest(word),
-        })?;
-        Self::of_metric(metric, &text[sign..])
+        Self::of_metric(metric_named(text[..sign].trim())?, &text[sign..])
     }
 }
 
 /// As it is written: `throughput < -2%`.
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = match self.fails {
-            FailingSide::Below => '<',
-            FailingSide::Above => '>',
-        };
-        write!(f, "{} {sign} {}", self.metric, self.limit_in_words())
+        let sign = if self.fails_above { '>' } else { '<' };
+        write!(f, "{} {sign} {}", self.metric.key, self.limit_in_words())
     }
 }
 
@@ -212,55 +175,25 @@ mod tests {
 
     #[test]
     fn bounds_are_shares_of_the_baseline_or_differences() {
-        for (text, key, fails, limit, shown) in [
-            ("throughput < -2%", "throughput", FailingSide::Below, (-2.0, true), "throughput < -2%"),
+        for (text, key, fails_above, limit, shown) in [
+            ("throughput < -2%", "throughput", false, (-2.0, true), "throughput < -2%"),
             (
                 "instructions_packet>+0.5 %",
                 "instructions_packet",
-                FailingSide::Above,
+                true,
                 (0.5, true),
                 "instructions_packet > +0.5%",
             ),
-            (
-                "latency_p99 > +20us",
-                "latency_p99",
-                FailingSide::Above,
-                (20_000.0, false),
-                "latency_p99 > +20us",
-            ),
-            (
-                "latency_p99 > 1.5 ms",
-                "latency_p99",
-                FailingSide::Above,
-                (1.5e6, false),
-                "latency_p99 > +1.5ms",
-            ),
-            (
-                "throughput < -1 Gbit/s",
-                "throughput",
-                FailingSide::Below,
-                (-1000.0, false),
-                "throughput < -1Gbit/s",
-            ),
-            (
-                "cpu > 3 points",
-                "transmitter.cpu",
-                FailingSide::Above,
-                (3.0, false),
-                "transmitter.cpu > +3points",
-            ),
-            (
-                "transactions < -100/s",
-                "transactions",
-                FailingSide::Below,
-                (-100.0, false),
-                "transactions < -100/s",
-            ),
-            ("receiver.drops > 0", "receiver.drops", FailingSide::Above, (0.0, false), "receiver.drops > 0"),
-            ("throughput < -0%", "throughput", FailingSide::Below, (0.0, true), "throughput < 0%"),
+            ("latency_p99 > +20us", "latency_p99", true, (20_000.0, false), "latency_p99 > +20us"),
+            ("latency_p99 > 1.5 ms", "latency_p99", true, (1.5e6, false), "latency_p99 > +1.5ms"),
+            ("throughput < -1 Gbit/s", "throughput", false, (-1000.0, false), "throughput < -1Gbit/s"),
+            ("cpu > 3 points", "transmitter.cpu", true, (3.0, false), "transmitter.cpu > +3points"),
+            ("transactions < -100/s", "transactions", false, (-100.0, false), "transactions < -100/s"),
+            ("receiver.drops > 0", "receiver.drops", true, (0.0, false), "receiver.drops > 0"),
+            ("throughput < -0%", "throughput", false, (0.0, true), "throughput < 0%"),
         ] {
             let bound = read(text);
-            assert_eq!((bound.metric.key, bound.fails), (key, fails), "{text}");
+            assert_eq!((bound.metric.key, bound.fails_above), (key, fails_above), "{text}");
             assert_eq!((bound.number(), bound.is_percent()), limit, "{text}");
             assert_eq!(bound.to_string(), shown);
         }
