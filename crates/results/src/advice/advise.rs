@@ -133,8 +133,10 @@ impl StudyAdvice {
 /// One for each scenario, then one over all if there are several.
 fn summaries(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<AdviceSummary> {
     let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
-    let summary =
-        |scope, own: &[&WorkloadAdvice]| AdviceSummary { scope, rows: AdviceRow::by_traffic_and_goal(own, goals) };
+    let summary = |scope, own: &[&WorkloadAdvice]| AdviceSummary {
+        scope,
+        rows: AdviceRow::by_traffic_and_goal(own, goals),
+    };
     let scenarios = grouped(under.iter().map(|one| (one.context.scenario, *one)));
     let mut summaries: Vec<AdviceSummary> =
         scenarios.iter().map(|(scenario, own)| summary(SummaryScope::Scenario(*scenario), own)).collect();

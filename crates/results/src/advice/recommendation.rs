@@ -101,7 +101,8 @@ impl Recommendation {
         request: &AdviceRequest,
     ) -> Vec<Self> {
         let switches = grouped(context.effects.iter().map(|effect| (&effect.factors, effect.clone())));
-        let for_switch = |(_, effects): (_, Vec<_>)| Self::for_switch(&effects, context, goal, study, request);
+        let for_switch =
+            |(_, effects): (_, Vec<_>)| Self::for_switch(&effects, context, goal, study, request);
         let mut all: Vec<Self> = switches.into_iter().map(for_switch).collect();
         Self::sort(&mut all);
         all
@@ -109,9 +110,7 @@ impl Recommendation {
 
     pub(crate) fn sort(all: &mut [Self]) {
         let is_open = |one: &Self| !one.standing.is_proven();
-        all.sort_by(|one, other| {
-            is_open(one).cmp(&is_open(other)).then(other.size().total_cmp(&one.size()))
-        });
+        all.sort_by(|one, other| is_open(one).cmp(&is_open(other)).then(other.size().total_cmp(&one.size())));
     }
 
     fn for_switch(
@@ -142,8 +141,11 @@ impl Recommendation {
         } else {
             [Vec::new(), Vec::new()]
         };
-        let (expected, elsewhere): (Vec<MetricChange>, Vec<MetricChange>) =
-            main.changes.iter().cloned().partition(|change| metrics.iter().any(|key| key == change.metric.key));
+        let (expected, elsewhere): (Vec<MetricChange>, Vec<MetricChange>) = main
+            .changes
+            .iter()
+            .cloned()
+            .partition(|change| metrics.iter().any(|key| key == change.metric.key));
         let more = |change: &MetricChange| settling_study(change, context, study, matters);
         let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
         let more = expected.iter().filter(|_| is_open).filter_map(more);

@@ -50,14 +50,15 @@ impl<'a> Combination<'a> {
             let at = levels_without("workload", &others.collect::<Vec<_>>());
             (!own.factors.is_empty()).then(|| ((condition.workload.name.as_str(), at, own), condition))
         });
-        let combination = |((workload, at, design), conditions): ((&'a str, String, Design), Vec<&Condition>)| Self {
-            workload,
-            kind: conditions[0].workload.traffic.kind,
-            at,
-            conditions: conditions.iter().map(|one| one.index).collect(),
-            levels: conditions.iter().map(|one| one.designed(&design)).collect(),
-            design,
-        };
+        let combination =
+            |((workload, at, design), conditions): ((&'a str, String, Design), Vec<&Condition>)| Self {
+                workload,
+                kind: conditions[0].workload.traffic.kind,
+                at,
+                conditions: conditions.iter().map(|one| one.index).collect(),
+                levels: conditions.iter().map(|one| one.designed(&design)).collect(),
+                design,
+            };
         grouped(designed).into_iter().map(combination).collect()
     }
 

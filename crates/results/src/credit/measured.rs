@@ -84,9 +84,9 @@ impl<'c> MeasuredCombination<'c> {
     pub(super) fn limit(&self, places: &[usize]) -> Option<&'static str> {
         let condition = |place: usize| self.combination.conditions[place];
         let first = condition(*places.first()?);
-        let mut limits = places.iter().map(|place| {
-            limits::set_from_outside(self.stored, self.metric.key, first, condition(*place))
-        });
+        let mut limits = places
+            .iter()
+            .map(|place| limits::set_from_outside(self.stored, self.metric.key, first, condition(*place)));
         limits.next()?.filter(|_| limits.all(|limit| limit.is_some()))
     }
 
@@ -103,9 +103,10 @@ impl<'c> MeasuredCombination<'c> {
             DesignKind::Fractional => EffectMethod::MainEffect,
             DesignKind::Ladder => EffectMethod::Step,
         };
-        let parts = credit.parts.iter().map(|part| {
-            ((part.switched.clone(), how), self.change_of_part(part, credit.saturated))
-        });
+        let parts = credit
+            .parts
+            .iter()
+            .map(|part| ((part.switched.clone(), how), self.change_of_part(part, credit.saturated)));
         let with_others_on = design.factors.iter().filter_map(|factor| {
             let factors = vec![factor.clone()];
             let change = self.change_in_state(&factors, &[])?;
@@ -138,7 +139,8 @@ impl<'c> MeasuredCombination<'c> {
         let after = self.combination.place(|one| is_switched(one) || is_left_on(one))?;
         let [there, back] = self.between(before, after).ok()?;
         let ends = [(&there, before), (&back, after)];
-        let ends = ends.map(|(end, place)| ChangeEstimate::from_estimated(end, &self.combination.base(place)));
+        let ends =
+            ends.map(|(end, place)| ChangeEstimate::from_estimated(end, &self.combination.base(place)));
         Some(self.judged(&there, ends, self.limit(&[before, after])))
     }
 

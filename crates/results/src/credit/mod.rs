@@ -171,9 +171,8 @@ impl Credit {
             sentences: Vec::new(),
         };
         credit.divide(measured);
-        let is_saturated = |part: &&CreditPart| {
-            part.step.as_ref().is_some_and(|(_, ends)| measured.limit(ends).is_some())
-        };
+        let is_saturated =
+            |part: &&CreditPart| part.step.as_ref().is_some_and(|(_, ends)| measured.limit(ends).is_some());
         let saturated = credit.parts.iter().filter(is_saturated).map(|part| part.name.clone());
         credit.saturated_parts = saturated.collect();
         if !exact && credit.parts.iter().any(|part| part.change.interval.is_some()) {

@@ -1,9 +1,7 @@
 //! The credit of each offload of a combination, by the kind of the design.
 
 use serde::Serialize;
-use stats::effects::{
-    Effect, EffectsError, Estimated, FactorShare, REMARK, factorial, ladder, shapley,
-};
+use stats::effects::{Effect, EffectsError, Estimated, FactorShare, REMARK, factorial, ladder, shapley};
 use study::DesignKind;
 
 use super::Credit;

@@ -40,8 +40,9 @@ impl Credit {
         let (proven, open): (Vec<&CreditPart>, Vec<&CreditPart>) =
             parts.partition(|part| self.is_proven(&part.change));
         if !is_said && !proven.is_empty() {
-            let gain =
-                |part: &&CreditPart| format!("{} {}", part.name, gain_words(&part.change, self.unit, part.base));
+            let gain = |part: &&CreditPart| {
+                format!("{} {}", part.name, gain_words(&part.change, self.unit, part.base))
+            };
             sentences.push(format!("{metric}: {}", listed(&proven.iter().map(gain).collect::<Vec<_>>())));
         }
         if !open.is_empty() {

@@ -86,8 +86,7 @@ impl GateCheck {
     /// A check of a case that is not judged yet. Of these acknowledgements, the one of its condition
     /// replaces its bound.
     pub(crate) fn unjudged(case: &GateCase, bound: Bound, acknowledged: &[Acknowledgement]) -> Self {
-        let replaces =
-            |entry: &&Acknowledgement| entry.is_of(case) && entry.bound.is_looser_than(&bound);
+        let replaces = |entry: &&Acknowledgement| entry.is_of(case) && entry.bound.is_looser_than(&bound);
         Self {
             condition: case.label.clone(),
             against: case.against.clone(),
@@ -104,12 +103,7 @@ impl GateCheck {
 
     /// Judges it by the answer of its case and the ends of its difference. `shares` are the
     /// one-sided error rates of the end that decides a failure and of the end that decides a pass.
-    pub(crate) fn settle(
-        &mut self,
-        answer: &CaseAnswer,
-        interval: Option<(f64, f64)>,
-        shares: [f64; 2],
-    ) {
+    pub(crate) fn settle(&mut self, answer: &CaseAnswer, interval: Option<(f64, f64)>, shares: [f64; 2]) {
         let judged = self.judged_by();
         let comparison = &answer.comparison;
         self.outcome = match interval {

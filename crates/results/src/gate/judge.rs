@@ -60,7 +60,8 @@ impl CaseAnswers<'_> {
             return Ok(Some("no condition that is judged by that metric has this name".to_owned()));
         };
         let is_kept = self.ends(own, bound, alpha)?.is_some_and(|ends| bound.is_kept_by(ends));
-        Ok(is_kept.then(|| format!("the condition keeps the gate's own bound, {bound}, again: remove the entry")))
+        Ok(is_kept
+            .then(|| format!("the condition keeps the gate's own bound, {bound}, again: remove the entry")))
     }
 }
 
@@ -81,7 +82,8 @@ pub(crate) fn judge(
     // The case of each check.
     let mut of: Vec<usize> = Vec::new();
     for bound in bounds {
-        for (place, case) in cases.iter().enumerate().filter(|(_, case)| case.metric.key == bound.metric.key) {
+        for (place, case) in cases.iter().enumerate().filter(|(_, case)| case.metric.key == bound.metric.key)
+        {
             checks.push(GateCheck::unjudged(case, *bound, acknowledged));
             of.push(place);
         }

@@ -81,7 +81,8 @@ fn is_like(text: &str, pattern: &str) -> bool {
         lengths = match (letter, lengths.first()) {
             ('*', Some(least)) => (*least..=text.len()).collect(),
             _ => {
-                let fits = |length: &&usize| text.get(**length).is_some_and(|own| letter == '?' || *own == letter);
+                let fits =
+                    |length: &&usize| text.get(**length).is_some_and(|own| letter == '?' || *own == letter);
                 lengths.iter().filter(fits).map(|length| length + 1).collect()
             }
         };

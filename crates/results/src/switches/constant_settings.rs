@@ -20,9 +20,11 @@ impl SwitchContext {
         switched: &[String],
         effects: Vec<SwitchEffect>,
     ) -> Self {
-        let of_plan: Vec<&Condition> = conditions.iter().map(|index| &stored.plan.conditions[*index]).collect();
+        let of_plan: Vec<&Condition> =
+            conditions.iter().map(|index| &stored.plan.conditions[*index]).collect();
         let first = of_plan[0];
-        let is_other = |name: &String| !["workload", "scenario"].contains(&name.as_str()) && !switched.contains(name);
+        let is_other =
+            |name: &String| !["workload", "scenario"].contains(&name.as_str()) && !switched.contains(name);
         let at: Vec<_> = first.levels.iter().filter(|(name, _)| is_other(name)).cloned().collect();
         let boots: BTreeSet<u32> = stored
             .measurements()
@@ -106,7 +108,11 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
 /// The settings that hold the levels of a condition, and the mean time of a boot with them: those of
 /// `at`, and the scenario, as far as they vary. A level that is no plain word is left to vary, and so
 /// are workloads: no option chooses them.
-fn narrowed(stored: &StoredStudy, first: &Condition, at: &[(String, String)]) -> (Vec<(String, String)>, f64) {
+fn narrowed(
+    stored: &StoredStudy,
+    first: &Condition,
+    at: &[(String, String)],
+) -> (Vec<(String, String)>, f64) {
     // A workload may lack a factor.
     let level_of = |one: &Condition, factor: &str| match factor {
         SCENARIO => Some(one.boot.scenario.to_string()),

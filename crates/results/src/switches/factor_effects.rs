@@ -95,11 +95,8 @@ fn comparisons(
         equivalent: None,
     };
     let targets: Vec<ComparisonTarget> = measured.iter().map(target).collect();
-    let request = ComparisonRequest {
-        confidence: level,
-        correction: Correction::None,
-        ..ComparisonRequest::default()
-    };
+    let request =
+        ComparisonRequest { confidence: level, correction: Correction::None, ..ComparisonRequest::default() };
     let found = answer_alone(&subjects(stored, &targets, &request)?)?;
     Ok(found.into_iter().flat_map(|analysis| analysis.comparisons).collect())
 }

@@ -73,9 +73,8 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [BootMeans<'_>; 2]) -
     };
     let rules = RULES.iter().filter(|rule| (rule.explains)(metric));
     let sides = || study::Side::BOTH.into_iter().filter(|side| metric.side.is_none_or(|own| own == *side));
-    let mut found: Vec<(CounterSubject, f64, Explanation)> = rules
-        .flat_map(|rule| sides().filter_map(|side| rule.reason(side, is_worse, boots)))
-        .collect();
+    let mut found: Vec<(CounterSubject, f64, Explanation)> =
+        rules.flat_map(|rule| sides().filter_map(|side| rule.reason(side, is_worse, boots))).collect();
     // The sort is stable: of equals, the first rule's and the transmitter's.
     found.sort_by(|(_, one, _), (_, other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
     let by_subject = grouped(found.into_iter().map(|(about, _, why)| (about, why)));

@@ -32,13 +32,8 @@ const COSTS: ExplanationRule = ExplanationRule {
 };
 
 /// A counter of which more helps.
-const HELPS: ExplanationRule = ExplanationRule {
-    about: CounterSubject::Batches,
-    costs: false,
-    floor: 1.0,
-    factor: 1.5,
-    ..COSTS
-};
+const HELPS: ExplanationRule =
+    ExplanationRule { about: CounterSubject::Batches, costs: false, floor: 1.0, factor: 1.5, ..COSTS };
 
 /// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in
 /// words.

@@ -116,7 +116,8 @@ impl Bound {
         }
         let limit = limit.trim();
         let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '+' | '-');
-        let (number, unit) = limit.split_at(limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len()));
+        let (number, unit) =
+            limit.split_at(limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len()));
         // No text of this length is beyond the largest number. -0 is written as 0.
         let value = number.parse::<f64>().map_err(|_| BoundError::NoNumber(limit.to_owned()))? + 0.0;
         let unit = match unit.trim() {
@@ -183,41 +184,11 @@ mod tests {
                 (0.5, true),
                 "instructions_packet > +0.5%",
             ),
-            (
-                "latency_p99 > +20us",
-                "latency_p99",
-                true,
-                (20_000.0, false),
-                "latency_p99 > +20us",
-            ),
-            (
-                "latency_p99 > 1.5 ms",
-                "latency_p99",
-                true,
-                (1.5e6, false),
-                "latency_p99 > +1.5ms",
-            ),
-            (
-                "throughput < -1 Gbit/s",
-                "throughput",
-                false,
-                (-1000.0, false),
-                "throughput < -1Gbit/s",
-            ),
-            (
-                "cpu > 3 points",
-                "transmitter.cpu",
-                true,
-                (3.0, false),
-                "transmitter.cpu > +3points",
-            ),
-            (
-                "transactions < -100/s",
-                "transactions",
-                false,
-                (-100.0, false),
-                "transactions < -100/s",
-            ),
+            ("latency_p99 > +20us", "latency_p99", true, (20_000.0, false), "latency_p99 > +20us"),
+            ("latency_p99 > 1.5 ms", "latency_p99", true, (1.5e6, false), "latency_p99 > +1.5ms"),
+            ("throughput < -1 Gbit/s", "throughput", false, (-1000.0, false), "throughput < -1Gbit/s"),
+            ("cpu > 3 points", "transmitter.cpu", true, (3.0, false), "transmitter.cpu > +3points"),
+            ("transactions < -100/s", "transactions", false, (-100.0, false), "transactions < -100/s"),
             ("receiver.drops > 0", "receiver.drops", true, (0.0, false), "receiver.drops > 0"),
             ("throughput < -0%", "throughput", false, (0.0, true), "throughput < 0%"),
         ] {
