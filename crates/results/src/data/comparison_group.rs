@@ -66,7 +66,7 @@ pub struct ComparisonGroup {
 /// One condition by itself.
 #[derive(Debug, Serialize)]
 pub struct ConditionMean {
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "name_text")]
     /// Its name.
     pub label: Name,
     /// Its mean with its interval.

@@ -73,7 +73,7 @@ pub struct Results {
 /// One condition's figures.
 #[derive(Debug, Serialize)]
 pub struct ConditionResult {
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "name_text")]
     /// Its name for people.
     pub label: Name,
     /// Its name for files.
