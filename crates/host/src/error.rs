@@ -109,7 +109,6 @@ impl Error {
     }
 }
 
-/// The remedy of every netlink request that fails with this errno.
 fn hint(errno: Option<Errno>) -> &'static str {
     match errno {
         Some(Errno::EPERM) => {

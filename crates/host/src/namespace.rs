@@ -154,7 +154,6 @@ fn join(kind: &str, pid: u32, flag: CloneFlags) -> Result<(), Error> {
     setns(namespace.as_fd(), flag).map_err(|errno| refused(errno.into()))
 }
 
-/// Names the machine's setting that made a step towards a user namespace fail.
 fn user_refused(step: &str, errno: io::Error, settings: &UserNamespaces) -> Error {
     let way_out = match errno.raw_os_error().map(Errno::from_raw) {
         Some(Errno::ENOSPC | Errno::EUSERS) if settings.max != Some(0) => {

@@ -40,9 +40,7 @@ pub(crate) struct Constants {
     pub(crate) call: u64,
     /// Whether hits are only counted: not 0.
     pub(crate) trying: u64,
-    /// The phase of the point's journey.
     pub(crate) phase: u64,
-    /// The point at which such a journey begins.
     pub(crate) first: u64,
     pub(crate) packet: u64,
     /// One in this many journeys leaves the kernel; 0: none.
@@ -59,7 +57,6 @@ impl KernelPrograms {
         Ok(Self { object, types })
     }
 
-    /// The number of a function in the kernel's own types, without those of modules.
     pub(crate) fn function(&self, name: &str) -> Option<u32> {
         self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
     }
@@ -104,7 +101,6 @@ fn instruction(insn: &bpf_insn) -> Instruction {
     Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
 }
 
-/// Replaces the marks by the constants: 64-bit numbers, in two instructions each.
 fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {
     const LOAD_NUMBER: u8 = 0x18;
     let Constants { point, last, call, trying, phase, first, packet, every } = constants;
@@ -123,7 +119,6 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
     code
 }
 
-/// A program, and what holds it at its place, if it is attached.
 #[derive(Debug)]
 pub(crate) struct LoadedProgram {
     /// The number of its probe; none for what tells interruptions, which any probes need.
@@ -166,7 +161,6 @@ impl LoadedProgram {
     }
 }
 
-/// Attaches a copy of a program to a tracepoint.
 pub(crate) fn at_tracepoint(
     programs: &Programs,
     name: &str,
@@ -177,7 +171,6 @@ pub(crate) fn at_tracepoint(
     load_at(Program::RawTracepoint, &programs.copy(program, constants), place)
 }
 
-/// Loads a program, and attaches it.
 pub(crate) fn load_at(
     kind: Program,
     code: &[Instruction],

@@ -93,7 +93,6 @@ const TALLIES: u32 = 9;
 const MISSED: u32 = 10;
 
 impl CounterMaps {
-    /// Samples without room since the programs were loaded.
     pub(crate) fn missed(&self) -> io::Result<u64> {
         total(&self.tallies, MISSED)
     }

@@ -148,7 +148,6 @@ impl Survey {
     }
 }
 
-/// The first function of the kernel itself whose arguments fentry can pass on.
 fn plain_function(paths: &[Vec<ResolvedStage>]) -> Option<&str> {
     const MOST_ARGUMENTS: u16 = 6;
     let found = paths.iter().flatten().map(|stage| &stage.ipv4);

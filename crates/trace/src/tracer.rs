@@ -71,7 +71,6 @@ pub struct Tracer {
     journeys: Map,
     counters: CounterMaps,
     samples: Ring,
-    /// Samples without room, when these were last read.
     missed: u64,
     programs: Vec<LoadedProgram>,
     #[expect(dead_code, reason = "a program that is loaded once more names its maps by their descriptors")]
@@ -205,7 +204,6 @@ impl KernelPrograms {
         self.at_function(&programs, mean, (function, At::Entry), constants).map(drop)
     }
 
-    /// Attaches a program to one end of a function: by a trampoline, or else by a kprobe.
     fn at_function(
         &self,
         programs: &Programs,

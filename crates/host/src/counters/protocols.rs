@@ -60,7 +60,6 @@ impl<'a> SnmpTable<'a> {
     }
 }
 
-/// Declares counters with the protocol and the name of each in a table.
 macro_rules! from_table {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$field_meta:meta])* $field:ident: $protocol:literal $counter:literal),* $(,)?

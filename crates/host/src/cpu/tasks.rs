@@ -119,7 +119,6 @@ impl Tasks {
         }
     }
 
-    /// `own` and its descendants, at either moment.
     fn family(&self, earlier: &Self, own: u32) -> BTreeSet<u32> {
         let all = || self.threads.values().chain(earlier.threads.values());
         let mut family = BTreeSet::from([own]);

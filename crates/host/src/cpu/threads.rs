@@ -11,7 +11,6 @@ use crate::kernel::files::numbers;
 #[derive(Debug)]
 pub(crate) struct ThreadStat<'a> {
     pub(crate) name: &'a [u8],
-    /// The fields after the name: the first is number [`ThreadStat::STATE`] of proc(5).
     fields: Vec<&'a str>,
 }
 

@@ -33,12 +33,10 @@ pub fn directory() -> Result<PathBuf, Error> {
     state.map(|state| state.join("netassay/undo")).ok_or_else(|| NO_PLACE.to_owned().into())
 }
 
-/// Whether root is an ordinary user of the machine, inside of a user namespace.
 pub(crate) fn in_user_namespace() -> bool {
     Privileges::read().in_user_namespace == Some(true)
 }
 
-/// Makes the directory, which only this user can write, and syncs its parent.
 pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), Error> {
     let mut builder = fs::DirBuilder::new();
     builder
@@ -116,7 +114,6 @@ const LONGEST_COMMAND: usize = 300;
 // More than any study changes: a larger file is not our journal, and none is made.
 pub(super) const LARGEST: u64 = 16 << 20;
 
-/// Opens a regular file of ours; a lock is made if it is missing.
 pub(super) fn open_ours(path: &Path, is_lock: bool) -> Result<File, Error> {
     let file = OpenOptions::new()
         .read(true)
@@ -136,7 +133,6 @@ pub(super) fn open_ours(path: &Path, is_lock: bool) -> Result<File, Error> {
     Ok(file)
 }
 
-/// Takes the lock of an open file; `false` if another process has it.
 pub(super) fn try_lock(file: &File, path: &Path) -> Result<bool, Error> {
     match file.try_lock() {
         Ok(()) => Ok(true),

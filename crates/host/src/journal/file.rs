@@ -20,7 +20,6 @@ const LONGEST_HEADER: u64 = 4096;
 // lines of the undo, if the disk is full by then.
 const UNDO_SPACE: u64 = 64 << 10;
 
-/// The file of a journal, locked as long as this lives.
 #[derive(Debug)]
 pub(super) struct JournalFile {
     pub(super) path: PathBuf,

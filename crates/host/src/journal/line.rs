@@ -14,7 +14,6 @@ pub(super) const MOST_DAMAGE: usize = 10;
 // The version of the format; others are not followed.
 pub(super) const FORMAT: u32 = 6;
 
-/// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Record {

@@ -62,7 +62,6 @@ pub struct Journal {
     /// Journals of one session do not exclude each other in a directory that several network
     /// namespaces share, if each is of another namespace.
     pub session: u64,
-    /// The announced changes, by their numbers.
     changes: Vec<Change>,
     /// The numbers of changes with nothing to undo now. A change of the same setting from the same
     /// value is the same change again: so the journal of a long study stays short.
@@ -149,7 +148,6 @@ impl Journal {
         Ok(())
     }
 
-    /// The settings that may change with the requested ones, and are not among them.
     fn followers(&self, settings: &[(Target, String)]) -> Result<Vec<Target>, Error> {
         let features = settings.iter().filter_map(|(target, _)| match target {
             Target::Feature { interface, .. } => Some(interface),

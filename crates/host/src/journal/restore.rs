@@ -174,7 +174,6 @@ pub(super) fn follow_each(
     Ok(journals.iter().filter_map(follow).collect())
 }
 
-/// The journals in a directory of ours, the newest first.
 pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,

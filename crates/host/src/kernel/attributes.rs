@@ -48,7 +48,6 @@ pub(crate) fn string(text: &str) -> Vec<u8> {
     [text.as_bytes(), b"\0"].concat()
 }
 
-/// The text in a value; `None` for bytes that are no text.
 pub(crate) fn text(value: &[u8]) -> Option<String> {
     String::from_utf8(value.strip_suffix(b"\0").unwrap_or(value).to_vec()).ok()
 }

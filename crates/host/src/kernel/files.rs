@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A tree of text files: the machine's, or a made-up one in tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     root: PathBuf,
@@ -57,7 +56,6 @@ impl Files {
     }
 }
 
-/// The first value of a field in lines such as `MemTotal:  16318480 kB`.
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let value = |line: &'a str| line.split_once(':').filter(|(key, _)| key.trim() == name);
     text.lines().find_map(value).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())

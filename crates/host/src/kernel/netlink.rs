@@ -51,7 +51,6 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Requests one thing; returns the payloads before the acknowledgement.
     pub(crate) fn ask(&mut self, request: &Request, flags: i32) -> Result<Vec<Vec<u8>>, Failure> {
         self.send(request, libc::NLM_F_ACK | flags)?;
         self.collect().map(|(answers, _)| answers)
@@ -148,7 +147,6 @@ pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, 
 }
 
 impl Frame<'_> {
-    /// The result of the request, if this message is the last one; `None` for an answer.
     pub(crate) fn end(&self) -> Option<Result<(), Failure>> {
         let malformed = |why: String| Some(Err(Failure::Malformed(why)));
         match self.kind {

@@ -141,7 +141,6 @@ impl Ethtool {
     }
 }
 
-/// The part of a request that changes a value and can be sent, and the rest with the reason.
 fn sendable(
     requested: &BTreeMap<DeviceSetting, u32>,
     before: &DeviceSettings,

@@ -49,7 +49,6 @@ pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
     }
 }
 
-/// An address, a route or a neighbour.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {

@@ -84,7 +84,6 @@ const BITS_BIT: u16 = 1;
 const BIT_NAME: u16 = 2;
 const BIT_VALUE: u16 = 3;
 
-/// Reads the attributes of a `FEATURES_GET_REPLY`; `None` if a set is missing.
 pub(crate) fn parse_features(bytes: &[u8]) -> Option<Features> {
     let set = |kind: u16| bits(attribute(bytes, kind)?);
     // `hw` has a mask of all features that this kernel knows; the other sets list only set bits.
@@ -98,7 +97,6 @@ pub(crate) fn parse_features(bytes: &[u8]) -> Option<Features> {
     Some(known.iter().map(|name| (name.clone(), state(name))).collect())
 }
 
-/// The bit set of a `FEATURES_SET`: each named feature with its new value.
 pub(crate) fn wanted_bits(requested: &BTreeMap<String, bool>) -> (u16, Vec<u8>) {
     let bit = |(name, on): (&String, &bool)| {
         let mut bit = vec![(BIT_NAME, string(name))];

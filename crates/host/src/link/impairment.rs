@@ -158,7 +158,6 @@ impl Order {
     }
 }
 
-/// The options of `netem`: a structure, then attributes.
 fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     // The first number is the delay in ticks, which its attribute overrides.
     let mut options: Vec<u8> = [0, HELD, loss, 0, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();

@@ -67,7 +67,6 @@ counted! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LinkFacts {
     pub(crate) link: Link,
-    /// The permanent link-layer address: hardware has one.
     pub(crate) permanent_address: Option<String>,
     /// The index of the interface, such as a bridge, that this one is a port of.
     pub(crate) master: Option<u32>,

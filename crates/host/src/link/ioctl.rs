@@ -82,7 +82,6 @@ pub(crate) fn counter_values(socket: &OwnedFd, interface: &str, count: usize) ->
     (1..=count).map(|place| u64_at(&values, 8 * place)).collect()
 }
 
-/// The hash fields of an interface; empty if its driver does not tell, or hashes nothing.
 pub(crate) fn flow_hashes(interface: &str) -> impl Iterator<Item = (DeviceSetting, u32)> {
     let socket = open().ok();
     FLOW_HASHES.into_iter().filter_map(move |(setting, flow)| {
@@ -91,7 +90,6 @@ pub(crate) fn flow_hashes(interface: &str) -> impl Iterator<Item = (DeviceSettin
     })
 }
 
-/// Sets the fields; `None` for a setting of another kind.
 pub(crate) fn set_flow_hash(
     interface: &str,
     setting: DeviceSetting,
@@ -116,7 +114,6 @@ fn flow_hash(command: u32, flow: u32, fields: u64) -> Vec<u8> {
     [encoded(&[command, flow]), fields.to_ne_bytes().to_vec()].concat()
 }
 
-/// The fields in such a message; `None` for fields of a future kernel.
 fn fields(message: &[u8]) -> Option<u32> {
     u64_at(message, 8)?.try_into().ok()
 }
@@ -125,7 +122,6 @@ fn encoded(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
 }
 
-/// A driver's name: up to its NUL, without control characters.
 fn name(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     words::sanitised_line(String::from_utf8_lossy(&bytes[..end]).trim()).into_owned()
@@ -153,7 +149,6 @@ fn request(socket: &OwnedFd, interface: &str, mut message: Vec<u8>, room: usize)
     Errno::result(answered).map(|_| message)
 }
 
-/// A request about an interface, whose name has at most 15 bytes.
 pub(crate) fn about(interface: &str) -> libc::ifreq {
     // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

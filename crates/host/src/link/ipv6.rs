@@ -69,7 +69,6 @@ pub(crate) struct Ipv6State {
 }
 
 impl Ipv6State {
-    /// Reads the state. `files` has `proc` in it.
     pub(crate) fn read(
         links: &mut Links,
         files: &Files,
@@ -230,7 +229,6 @@ fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> BTreeMap<String, Stri
     all.filter(|sysctl| scope.has_sysctl(sysctl)).filter_map(read).collect()
 }
 
-/// The value in a file, without its end of line; `None` without one line.
 fn value(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let line = text.strip_suffix('\n').unwrap_or(&text);

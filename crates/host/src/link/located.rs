@@ -171,7 +171,6 @@ fn sharing<'a>(
     all.iter().filter(shares).map(|one| one.interface.as_str()).min_by_key(|name| carries(name))
 }
 
-/// Whether IPv6 is on; a kernel without it has no such file.
 fn has_ipv6(files: &Files, interface: &str) -> bool {
     files.switch(&format!("proc/sys/net/ipv6/conf/{interface}/disable_ipv6")) == Some(false)
 }

@@ -15,7 +15,6 @@ pub(crate) struct Neighbour {
     pub(crate) interface: u32,
     pub(crate) address: IpAddr,
     pub(crate) link_address: Vec<u8>,
-    /// Whether the kernel will resolve it again at some time.
     is_for_now: bool,
 }
 
@@ -92,7 +91,6 @@ impl Neighbour {
         })
     }
 
-    /// The message that makes this neighbour permanent, or deletes it.
     pub(crate) fn permanent(&self, kind: u16) -> Request {
         let (family, address) = family(self.address);
         let state = u32::from(libc::NUD_PERMANENT);

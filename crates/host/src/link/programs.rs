@@ -71,7 +71,6 @@ impl Links {
     }
 }
 
-/// The name of the program, or the kind of another filter.
 fn filter(Discipline { kind, options, .. }: &Discipline) -> Option<String> {
     let name = attribute(options, TCA_BPF_NAME).and_then(text);
     let name = if kind == "bpf" { name.unwrap_or_else(|| "unnamed".to_owned()) } else { kind.clone() };

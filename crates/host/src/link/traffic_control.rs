@@ -96,7 +96,6 @@ impl QueueCounters {
         Self { drops: number(8), requeues: number(12), overlimits: number(16) }
     }
 
-    /// The sum over the disciplines of an interface that count (see the type).
     fn of_interface(all: &[Discipline]) -> Self {
         let counting = all.iter().filter(|one| matches!(one.parent, Discipline::ROOT | Discipline::INGRESS));
         counting.fold(Self::default(), |sum, one| sum.plus(&one.queue))

@@ -64,7 +64,6 @@ const LOCAL6: u16 = 17;
 const UDP_CHECKSUM: u16 = 18;
 
 impl Links {
-    /// The numbers whose name, network number or port is in use.
     pub(crate) fn taken_numbers(&mut self) -> Result<Vec<u16>, Error> {
         let all = self.list_facts()?;
         let is_taken = |number: &u16| {

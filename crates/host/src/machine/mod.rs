@@ -145,7 +145,6 @@ impl Machine {
         written.map_err(|errno| file_refused(action, &path, errno))
     }
 
-    /// The file of a setting; `None` if netlink reads and writes it.
     fn path(&self, target: &Target) -> Result<Option<PathBuf>, Error> {
         let below = match target {
             // No name on the list has a slash, or a dot inside a part.
@@ -199,7 +198,6 @@ fn forbidden(target: &Target, why: &str) -> Error {
     format!("cannot change {target}: {why}").into()
 }
 
-/// The error for a value that reads back differently after the write, perhaps because of `why`.
 fn not_taken(target: &Target, value: &Value, got: &str, why: &str) -> Error {
     format!("{target} was set to {:?} and reads back {got:?}: {why}", value.to_string()).into()
 }
@@ -207,7 +205,6 @@ fn not_taken(target: &Target, value: &Value, got: &str, why: &str) -> Error {
 // The usual reason for a value that reads back differently.
 const ROUNDED: &str = "the kernel rounds it, or bounds it";
 
-/// The error for features of a name, in a row, of which none can be switched.
 fn no_feature(interface: &str, names: &str) -> Error {
     format!(
         "interface {interface:?} cannot switch {names}: its driver does not allow it, or this kernel does not know it"

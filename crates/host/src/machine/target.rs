@@ -218,7 +218,6 @@ impl Target {
         self.is_of_queue() || matches!(self, Self::IrqAffinity { .. })
     }
 
-    /// Whether a value equals the value before the change.
     pub(crate) fn is_same(&self, now: &Value, before: &Value) -> bool {
         if now == before {
             return true;
@@ -258,7 +257,6 @@ impl Target {
     }
 }
 
-/// The end of a [`Target::Device`] number that the driver chose by itself.
 pub(super) const CHOSEN: &str = " (adaptive)";
 
 pub(crate) fn check_value(value: &Value) -> Result<(), Error> {

@@ -124,7 +124,6 @@ impl Machine {
     }
 }
 
-/// The error for a setting that is the whole machine's, and no network namespace's own.
 fn shared(target: &Target) -> Error {
     format!(
         "cannot set {target} in a network namespace: this kernel keeps one for the whole machine, if any; vary it between machines (--transmitter, --receiver and --change-machine), or set it before for both ends"

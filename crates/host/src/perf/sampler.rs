@@ -95,7 +95,6 @@ pub fn softirq_threads() -> BTreeSet<u32> {
     numbers("/proc").unwrap_or_default().into_iter().filter(is_one).collect()
 }
 
-/// An event, and the memory in which the kernel writes its samples.
 #[derive(Debug)]
 struct SampleRing {
     event: Event,

@@ -48,7 +48,6 @@ unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Lifts this process's limit on locked memory; returns whether the kernel allowed it.
 fn unlimited() -> bool {
     setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
 }
