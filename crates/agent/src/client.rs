@@ -119,11 +119,12 @@ impl Client {
         Ok(())
     }
 
-    /// Tells the agent again and again that the controller lives, by an empty line that has no answer,
-    /// from a thread of its own, until this client is dropped. An agent with a lease ([`crate::Launch::lease_ms`]) needs several signs of life in the time of
-    /// the lease: one in each third of it, or more. While the controller waits for an answer, an
-    /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
-    /// for longer than three times its slowest answer so far.
+    /// Tells the agent again and again that the controller lives, by an empty line that has no
+    /// answer, from a thread of its own, until this client is dropped. An agent with a lease
+    /// ([`crate::Launch::lease_ms`]) needs several signs of life in the time of the lease: one in
+    /// each third of it, or more. While the controller waits for an answer, an agent is lost if it
+    /// leaves a sign of life unanswered for longer than `answers_within` and for longer than three
+    /// times its slowest answer so far.
     pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
         // It does not keep the input open.
         let input = Arc::downgrade(&self.to);
@@ -162,9 +163,9 @@ impl Client {
     }
 
     /// Sends a request, or the message that a [`crate::Relay`] needs to reach its agent, without
-    /// waiting for the answer, so that another agent can be asked meanwhile. The agent must read the
-    /// request and answer within `patience`, and gives up then; this client gives up a little later.
-    /// The answer to an earlier request is no longer waited for.
+    /// waiting for the answer, so that another agent can be asked meanwhile. The agent must read
+    /// the request and answer within `patience`, and gives up then; this client gives up a little
+    /// later. The answer to an earlier request is no longer waited for.
     ///
     /// # Errors
     /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.

@@ -20,7 +20,8 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 pub const PROTOCOL: u32 = 20;
 
 /// A request of the controller to an agent. Addresses of interfaces have the lengths of their
-/// prefixes. `underlay`: the interface under a tunnel, if there is one. Times begin with the request.
+/// prefixes. `underlay`: the interface under a tunnel, if there is one. Times begin with the
+/// request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
@@ -60,8 +61,8 @@ pub enum Request {
         /// machine's.
         connection: Option<(IpAddr, IpAddr)>,
     },
-    /// Tell the facts of an interface that explain why packets to another machine do not arrive, and
-    /// the users and neighbours of these addresses.
+    /// Tell the facts of an interface that explain why packets to another machine do not arrive,
+    /// and the users and neighbours of these addresses.
     PairFacts { interface: String, addresses: Vec<IpAddr> },
     /// Open sockets, bound to an interface, by which a few packets try the path to another machine.
     /// `ports`: of UDP and of TCP, any if `None`. `listens`: this end waits for the other one's
@@ -84,8 +85,8 @@ pub enum Request {
     /// Run the receive work of interfaces that are made from now on on these CPUs; empty: the
     /// kernel chooses.
     SteerNew { cpus: Vec<u32> },
-    /// Set the switches of an interface and read them back. Features and settings of its device that
-    /// are not named return to what they were when the agent first saw the interface.
+    /// Set the switches of an interface and read them back. Features and settings of its device
+    /// that are not named return to what they were when the agent first saw the interface.
     Settle {
         interface: String,
         /// `None` keeps the MTU.
@@ -101,8 +102,8 @@ pub enum Request {
     Environment { interfaces: Vec<String> },
     /// List what this host's kernel lacks for this traffic.
     Lacking { traffic: load::Traffic, family: load::Family },
-    /// Open the sockets of one side of a workload: of the receiver, or of the transmitter towards the
-    /// receiver's `endpoints`, as it answered this.
+    /// Open the sockets of one side of a workload: of the receiver, or of the transmitter towards
+    /// the receiver's `endpoints`, as it answered this.
     Open { spec: load::Spec, endpoints: Option<Vec<SocketAddr>>, interface: String, underlay: Option<String> },
     /// (Receiver) accept exactly these peers: the transmitter's sockets, as it answered
     /// [`Request::Open`].
@@ -140,8 +141,8 @@ pub enum Request {
     ChangeMachine(MachineRequest),
     /// List what [`Request::ChangeMachine`] would change, and change nothing.
     PreviewMachine(MachineRequest),
-    /// Set switches of the machine's own interface that are to stay, as [`Request::Settle`] does. They
-    /// stay once [`Request::Keep`] is answered, and are undone otherwise.
+    /// Set switches of the machine's own interface that are to stay, as [`Request::Settle`] does.
+    /// They stay once [`Request::Keep`] is answered, and are undone otherwise.
     Apply { interface: String, mtu: Option<u32>, features: BTreeMap<String, bool> },
     /// Let all changes of this machine stay after the agent's end, until a user undoes them. `why`:
     /// the advice or purpose of the changes.
@@ -224,8 +225,8 @@ pub enum Answer {
     Told {
         what: Vec<String>,
     },
-    /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`]: the settings
-    /// that are changed, or would be.
+    /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`]: the
+    /// settings that are changed, or would be.
     MachineChanged {
         changes: Vec<Change>,
     },
@@ -236,8 +237,8 @@ pub enum Answer {
     MachineUndone {
         changes: Vec<Undone>,
     },
-    /// To [`Request::Open`] and [`Request::OpenProbe`]: the local addresses of the sockets opened, in
-    /// the order of the flows.
+    /// To [`Request::Open`] and [`Request::OpenProbe`]: the local addresses of the sockets opened,
+    /// in the order of the flows.
     Sockets {
         addresses: Vec<SocketAddr>,
     },
@@ -270,8 +271,8 @@ pub enum Answer {
     /// To [`Request::Survey`].
     Surveyed(Box<trace::Survey>),
     Finished(Box<Finished>),
-    /// The request failed: problem, cause and remedy, in words for the user. `broken`: other requests
-    /// would fail too, as after an interface is gone.
+    /// The request failed: problem, cause and remedy, in words for the user. `broken`: other
+    /// requests would fail too, as after an interface is gone.
     Failed {
         why: String,
         #[serde(default)]

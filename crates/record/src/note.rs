@@ -27,8 +27,8 @@ pub enum Note {
     /// (of earlier versions)
     #[error("the virtual machines were probed on {0} with this kernel, this QEMU and this netassay")]
     Recalled(String),
-    /// There are fewer CPUs than the virtual machines need. `vcpus`: virtual CPUs. `moving`: threads
-    /// of QEMU that move packets. `cpus`: this machine's CPUs for them.
+    /// There are fewer CPUs than the virtual machines need. `vcpus`: virtual CPUs. `moving`:
+    /// threads of QEMU that move packets. `cpus`: this machine's CPUs for them.
     #[error(
         "{}{} share {} of this machine: while one runs another waits, so rates depend on how the scheduler shares these \
          CPUs out, and runs may be limited by the host CPU; on {} CPUs or more none has to wait",

@@ -24,7 +24,8 @@ pub enum WaitedFor {
     /// Other processes.
     #[error("other processes used {0}: stop them, or keep them off these CPUs")]
     Others(CpuTaken),
-    /// Nobody who was seen. `explained`: the part of the share that the guests' own threads explain.
+    /// Nobody who was seen. `explained`: the part of the share that the guests' own threads
+    /// explain.
     #[error(
         "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a cgroup quota kept \
          the guest off them",

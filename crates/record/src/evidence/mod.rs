@@ -67,8 +67,8 @@ pub enum Evidence {
         count(*.segments)
     )]
     Dropped { side: Side, queue: u64, devices: u64, retransmitted: u64, segments: u64, wire: String },
-    /// Load of an end's threads; shares are means of the threads. `running`: on a CPU. `waiting`: ready
-    /// but without one. `user`: the part of their CPU time in user space, if known.
+    /// Load of an end's threads; shares are means of the threads. `running`: on a CPU. `waiting`:
+    /// ready but without one. `user`: the part of their CPU time in user space, if known.
     #[error(
         "{side}'s {}{}{}",
         ends::busy_threads(*.sending, *.threads, *.running),
@@ -117,9 +117,10 @@ pub enum Evidence {
         count(*.segments)
     )]
     SegmentsLate { late: u64, segments: u64, window: u32 },
-    /// Reasons for which TCP waited in the life of the connections; shares are of the time with data to
-    /// send. `needless`: retransmitted segments whose first copy had arrived. `window`: the smallest
-    /// congestion window at the end, in segments. `rtt_us`: the longest round trip at the end.
+    /// Reasons for which TCP waited in the life of the connections; shares are of the time with
+    /// data to send. `needless`: retransmitted segments whose first copy had arrived. `window`: the
+    /// smallest congestion window at the end, in segments. `rtt_us`: the longest round trip at the
+    /// end.
     #[error(
         "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments retransmitted{}; \
          congestion window {window} segments, round trip {rtt_us} µs",
@@ -163,9 +164,9 @@ pub enum Evidence {
     Lost { place: LossPlace, datagrams: u64, offered: u64 },
     #[error("{0}")]
     Driver(Driver),
-    /// CPU time of a virtual machine on its host; shares are of one CPU. `side`: `None` if both sides
-    /// are in it. `ran`: to run the guest. `moved`: to move its packets. `waited`: a virtual CPU was
-    /// ready but without a CPU. `reported`: by the guest's kernel; 0 without a report.
+    /// CPU time of a virtual machine on its host; shares are of one CPU. `side`: `None` if both
+    /// sides are in it. `ran`: to run the guest. `moved`: to move its packets. `waited`: a virtual
+    /// CPU was ready but without a CPU. `reported`: by the guest's kernel; 0 without a report.
     /// `moving_waited`: the threads that move its packets were ready but without a CPU.
     #[error(
         "{} took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU for \

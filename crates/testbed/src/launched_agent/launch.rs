@@ -145,5 +145,5 @@ fn of_this_session(start: AgentStart<'_>) -> Launch {
 fn own_command(program: &Path, word: &str) -> PipedCommand {
     let mut command = Command::new(program);
     command.arg(word);
-    command.into()
+    PipedCommand { command, first_line: String::new() }
 }

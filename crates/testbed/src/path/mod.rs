@@ -116,8 +116,8 @@ pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receive
 pub(crate) const TUNNEL: &str = "vxlan0";
 
 /// Makes a veth pair between two agents' namespaces, with these addresses or with a tunnel over it,
-/// and waits until packets are forwarded. `steered`: the CPUs of each end's receive work; empty where
-/// that is not steered. `bridge`: the one that each end of the tunnel is a port of.
+/// and waits until packets are forwarded. `steered`: the CPUs of each end's receive work; empty
+/// where that is not steered. `bridge`: the one that each end of the tunnel is a port of.
 pub(crate) fn create_link(
     hosts: &mut BySide<&mut LaunchedAgent>,
     tunnel: Option<Family>,
@@ -147,8 +147,8 @@ pub(crate) fn create_link(
 }
 
 /// Makes a VXLAN tunnel of this name and number between two hosts, over the interface `under` each
-/// end with its address there. The ends get the traffic's addresses of these families, or are ports of
-/// a bridge.
+/// end with its address there. The ends get the traffic's addresses of these families, or are ports
+/// of a bridge.
 pub(crate) fn create_tunnel(
     hosts: &mut BySide<&mut LaunchedAgent>,
     (name, number): (&str, u16),

@@ -271,12 +271,6 @@ pub(crate) struct PipedProcess {
     pub(crate) stderr: Console,
 }
 
-impl From<Command> for PipedCommand {
-    fn from(command: Command) -> Self {
-        Self { command, first_line: String::new() }
-    }
-}
-
 impl PipedCommand {
     /// The program on this machine.
     pub(crate) fn program(&self) -> String {
@@ -292,15 +286,12 @@ impl PipedCommand {
         let errors = process.stderr.take().expect("its standard error was asked to be a pipe");
         // A pipe takes it at once. One that has ended tells why at the end of its output.
         let _ = input.write_all(self.first_line.as_bytes());
-        match Console::read(errors) {
-            Ok(stderr) => Ok(PipedProcess { process, input, output, stderr }),
-            Err(error) => {
-                // Without its reader it must not run.
-                let _ = process.kill();
-                let _ = process.wait();
-                Err(error)
-            }
-        }
+        let stderr = Console::read(errors).inspect_err(|_| {
+            // Without its reader it must not run.
+            let _ = process.kill();
+            let _ = process.wait();
+        })?;
+        Ok(PipedProcess { process, input, output, stderr })
     }
 }
 
