@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn there_is_an_end_to_what_is_shown() {
         let source = "x".repeat(200);
-        let problems =
+        let problems: Vec<_> =
             (0..60).map(|place| Problem::new(place..place + 1, format!("problem {place}"))).collect();
         let diagnostics = Diagnostics::new("a.toml", &source, problems);
         assert_eq!((diagnostics.problems.len(), diagnostics.further), (50, 10));
