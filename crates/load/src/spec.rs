@@ -105,9 +105,9 @@ mod tests {
                 .prop_map(|share| Percent::parse(&share).map_or(Value::Default, Value::Share))
                 .boxed(),
             Shape::Time(..) => (0u64..1 << 40).prop_map(|ns| Value::Time(Duration::from_nanos(ns))).boxed(),
-            Shape::Word(words) => prop::sample::select(words.vocabulary.spellings())
-                .prop_map(|word| Value::Text(word.to_owned()))
-                .boxed(),
+            Shape::Word(words) => {
+                prop::sample::select(words.spellings()).prop_map(|word| Value::Text(word.to_owned())).boxed()
+            }
             Shape::Name(_) => "[a-z_/]{0,20}".prop_map(Value::Text).boxed(),
         }
     }

@@ -84,10 +84,10 @@ impl Parts {
             }
             Part::Shaped(name, shape) => self.shaped(name, *shape),
             Part::OrWord(name, shape, vocabulary) => {
-                json!({ "anyOf": [self.shaped(name, *shape), self.word(vocabulary)] })
+                let word = self.shaped(vocabulary.name, Shape::Word(*vocabulary));
+                json!({ "anyOf": [self.shaped(name, *shape), word] })
             }
-            Part::Word(vocabulary) => self.word(vocabulary),
-            Part::Words(vocabulary) => one_or_several(self.word(vocabulary)),
+            Part::Words(vocabulary) => one_or_several(self.shaped(vocabulary.name, Shape::Word(*vocabulary))),
             Part::Table(table) => self.table_named(table),
             Part::Counted(name, shape, table) => {
                 json!({ "anyOf": [self.shaped(name, *shape), self.table_named(table)] })
@@ -136,11 +136,11 @@ impl Parts {
     }
 
     fn shaped(&mut self, name: &str, shape: Shape) -> Value {
-        self.named(name, of_shape(shape, false))
-    }
-
-    fn word(&mut self, vocabulary: &Vocabulary) -> Value {
-        self.named(vocabulary.name, one_of(vocabulary))
+        let schema = match shape {
+            Shape::Word(vocabulary) => one_of(&vocabulary),
+            other => of_shape(other, false),
+        };
+        self.named(name, schema)
     }
 
     fn table_named(&mut self, table: &Table) -> Value {
@@ -197,7 +197,7 @@ fn of_shape(shape: Shape, has_default: bool) -> Value {
         Shape::Pace => text(&format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}")),
         Shape::Share => text(&format!(r"^\s*\d+(\.\d+)?\s*%\s*${default}")),
         Shape::Time(..) => text(&format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}")),
-        Shape::Word(words) => json!({ "enum": words.vocabulary.spellings() }),
+        Shape::Word(words) => json!({ "enum": words.spellings() }),
         Shape::Name(most) => text(&format!("^[A-Za-z0-9_-]{{1,{most}}}$")),
     }
 }

@@ -5,51 +5,71 @@ use crate::flow_hash;
 use crate::scenario::Scenario;
 use crate::value::Value;
 
-crate::vocabulary! {
-    /// A setting of a network device, as `ethtool` shows and sets it.
-    #[derive(PartialOrd, Ord)]
-    pub enum DeviceSetting: "a setting of a network device" {
-        /// Descriptors of each receive ring (`ethtool -G … rx`).
-        RxRing = "rx_ring";
-        /// Descriptors of each transmit ring (`ethtool -G … tx`).
-        TxRing = "tx_ring";
-        /// How many µs a receive interrupt is delayed (`ethtool -C … rx-usecs`).
-        RxUsecs = "rx_usecs";
-        /// After how many received frames an interrupt is raised (`ethtool -C … rx-frames`).
-        RxFrames = "rx_frames";
-        /// How many µs a transmit interrupt is delayed (`ethtool -C … tx-usecs`).
-        TxUsecs = "tx_usecs";
-        /// After how many sent frames an interrupt is raised (`ethtool -C … tx-frames`).
-        TxFrames = "tx_frames";
-        /// Whether the driver chooses `rx_usecs` and `rx_frames` (`ethtool -C … adaptive-rx`).
-        AdaptiveRx = "adaptive_rx";
-        /// Whether the driver chooses `tx_usecs` and `tx_frames` (`ethtool -C … adaptive-tx`).
-        AdaptiveTx = "adaptive_tx";
-        /// Queues that both receive and transmit (`ethtool -L … combined`).
-        Queues = "queues";
-        /// Queues that only receive (`ethtool -L … rx`).
-        RxQueues = "rx_queues";
-        /// Queues that only transmit (`ethtool -L … tx`).
-        TxQueues = "tx_queues";
-        /// Whether pause frames are negotiated with the link's other end (`ethtool -A … autoneg`).
-        PauseAutoneg = "pause_autoneg";
-        /// Whether received pause frames are obeyed (`ethtool -A … rx`).
-        PauseRx = "pause_rx";
-        /// Whether pause frames are sent when the receive ring is full (`ethtool -A … tx`).
-        PauseTx = "pause_tx";
-        /// Which fields of TCP over IPv4 select the receive queue (`ethtool -N … rx-flow-hash
-        /// tcp4`).
-        FlowHashTcp4 = "flow_hash_tcp4";
-        /// Which fields of UDP over IPv4 select the receive queue (`ethtool -N … rx-flow-hash
-        /// udp4`).
-        FlowHashUdp4 = "flow_hash_udp4";
-        /// Which fields of TCP over IPv6 select the receive queue (`ethtool -N … rx-flow-hash
-        /// tcp6`).
-        FlowHashTcp6 = "flow_hash_tcp6";
-        /// Which fields of UDP over IPv6 select the receive queue (`ethtool -N … rx-flow-hash
-        /// udp6`).
-        FlowHashUdp6 = "flow_hash_udp6";
-    }
+/// Declares the settings: of each its word, the kind of its value, and the option and parameter of
+/// `ethtool`.
+macro_rules! device_settings {
+    ($($(#[doc = $meaning:literal])+ $name:ident = $word:literal, $form:ident $option:literal $parameter:literal;)+) => {
+        crate::vocabulary! {
+            /// A setting of a network device, as `ethtool` shows and sets it.
+            #[derive(PartialOrd, Ord)]
+            pub enum DeviceSetting: "a setting of a network device" {
+                $($(#[doc = $meaning])+ $name = $word;)+
+            }
+        }
+
+        impl DeviceSetting {
+            /// The `ethtool` option that sets it.
+            pub fn ethtool(self) -> EthtoolOption {
+                let of = |option, parameter, form| EthtoolOption { option, parameter, form };
+                match self {
+                    $(Self::$name => of($option, $parameter, DeviceForm::$form),)+
+                }
+            }
+        }
+    };
+}
+
+device_settings! {
+    /// Descriptors of each receive ring (`ethtool -G … rx`).
+    RxRing = "rx_ring", Number "-G" "rx";
+    /// Descriptors of each transmit ring (`ethtool -G … tx`).
+    TxRing = "tx_ring", Number "-G" "tx";
+    /// How many µs a receive interrupt is delayed (`ethtool -C … rx-usecs`).
+    RxUsecs = "rx_usecs", Number "-C" "rx-usecs";
+    /// After how many received frames an interrupt is raised (`ethtool -C … rx-frames`).
+    RxFrames = "rx_frames", Number "-C" "rx-frames";
+    /// How many µs a transmit interrupt is delayed (`ethtool -C … tx-usecs`).
+    TxUsecs = "tx_usecs", Number "-C" "tx-usecs";
+    /// After how many sent frames an interrupt is raised (`ethtool -C … tx-frames`).
+    TxFrames = "tx_frames", Number "-C" "tx-frames";
+    /// Whether the driver chooses `rx_usecs` and `rx_frames` (`ethtool -C … adaptive-rx`).
+    AdaptiveRx = "adaptive_rx", Switch "-C" "adaptive-rx";
+    /// Whether the driver chooses `tx_usecs` and `tx_frames` (`ethtool -C … adaptive-tx`).
+    AdaptiveTx = "adaptive_tx", Switch "-C" "adaptive-tx";
+    /// Queues that both receive and transmit (`ethtool -L … combined`).
+    Queues = "queues", Number "-L" "combined";
+    /// Queues that only receive (`ethtool -L … rx`).
+    RxQueues = "rx_queues", Number "-L" "rx";
+    /// Queues that only transmit (`ethtool -L … tx`).
+    TxQueues = "tx_queues", Number "-L" "tx";
+    /// Whether pause frames are negotiated with the link's other end (`ethtool -A … autoneg`).
+    PauseAutoneg = "pause_autoneg", Switch "-A" "autoneg";
+    /// Whether received pause frames are obeyed (`ethtool -A … rx`).
+    PauseRx = "pause_rx", Switch "-A" "rx";
+    /// Whether pause frames are sent when the receive ring is full (`ethtool -A … tx`).
+    PauseTx = "pause_tx", Switch "-A" "tx";
+    /// Which fields of TCP over IPv4 select the receive queue (`ethtool -N … rx-flow-hash
+    /// tcp4`).
+    FlowHashTcp4 = "flow_hash_tcp4", Fields "-N" "rx-flow-hash tcp4";
+    /// Which fields of UDP over IPv4 select the receive queue (`ethtool -N … rx-flow-hash
+    /// udp4`).
+    FlowHashUdp4 = "flow_hash_udp4", Fields "-N" "rx-flow-hash udp4";
+    /// Which fields of TCP over IPv6 select the receive queue (`ethtool -N … rx-flow-hash
+    /// tcp6`).
+    FlowHashTcp6 = "flow_hash_tcp6", Fields "-N" "rx-flow-hash tcp6";
+    /// Which fields of UDP over IPv6 select the receive queue (`ethtool -N … rx-flow-hash
+    /// udp6`).
+    FlowHashUdp6 = "flow_hash_udp6", Fields "-N" "rx-flow-hash udp6";
 }
 
 /// The kind of value that a setting takes.
@@ -76,34 +96,6 @@ impl DeviceSetting {
     /// Whether it is on (1) or off (0), and no number.
     pub fn is_switch(self) -> bool {
         self.form() == DeviceForm::Switch
-    }
-
-    /// The `ethtool` option that sets it.
-    pub fn ethtool(self) -> EthtoolOption {
-        let of = |option, parameter, form| EthtoolOption { option, parameter, form };
-        let number = |option, parameter| of(option, parameter, DeviceForm::Number);
-        let switch = |option, parameter| of(option, parameter, DeviceForm::Switch);
-        let fields = |parameter| of("-N", parameter, DeviceForm::Fields);
-        match self {
-            Self::RxRing => number("-G", "rx"),
-            Self::TxRing => number("-G", "tx"),
-            Self::RxUsecs => number("-C", "rx-usecs"),
-            Self::RxFrames => number("-C", "rx-frames"),
-            Self::TxUsecs => number("-C", "tx-usecs"),
-            Self::TxFrames => number("-C", "tx-frames"),
-            Self::AdaptiveRx => switch("-C", "adaptive-rx"),
-            Self::AdaptiveTx => switch("-C", "adaptive-tx"),
-            Self::Queues => number("-L", "combined"),
-            Self::RxQueues => number("-L", "rx"),
-            Self::TxQueues => number("-L", "tx"),
-            Self::PauseAutoneg => switch("-A", "autoneg"),
-            Self::PauseRx => switch("-A", "rx"),
-            Self::PauseTx => switch("-A", "tx"),
-            Self::FlowHashTcp4 => fields("rx-flow-hash tcp4"),
-            Self::FlowHashUdp4 => fields("rx-flow-hash udp4"),
-            Self::FlowHashTcp6 => fields("rx-flow-hash tcp6"),
-            Self::FlowHashUdp6 => fields("rx-flow-hash udp6"),
-        }
     }
 
     /// The switch that, while it is on, leaves this number to the driver.

@@ -14,6 +14,8 @@ pub struct Key {
     pub name: &'static str,
     /// The values that it may have.
     pub shape: Shape,
+    /// Whether a kind of traffic supports a word of its vocabulary; `true`: in exact mode.
+    pub fits: fn(Kind, bool, &str) -> bool,
     /// The unit of a number.
     pub unit: &'static str,
     /// The kinds of traffic that support other values than the default.
@@ -114,7 +116,7 @@ impl Key {
             Shape::Time(least, most, _) => {
                 format!("`{}` to `{}`", format_duration(least), format_duration(most))
             }
-            Shape::Word(words) => suggest::list(&words.vocabulary.spellings()),
+            Shape::Word(words) => suggest::list(&words.spellings()),
             Shape::Name(_) => "a name".to_owned(),
         };
         if self.has_default() { format!("{range}, `{}`", crate::DEFAULT) } else { range }
@@ -206,10 +208,9 @@ impl Key {
     }
 
     fn words_of(&self, kind: Kind, exact: bool) -> Option<Vec<&'static str>> {
-        match self.shape {
-            Shape::Word(words) => Some((words.of)(kind, exact)),
-            _ => None,
-        }
+        let Shape::Word(vocabulary) = self.shape else { return None };
+        let fits = |word: &&str| (self.fits)(kind, exact, word);
+        Some(vocabulary.spellings().into_iter().filter(fits).collect())
     }
 }
 

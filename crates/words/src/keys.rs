@@ -11,7 +11,7 @@ use crate::mode::{CongestionControl, Direction, LONGEST_NAME, Reader, Sender};
 use crate::pacing::{Pacing, Percent};
 use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
 use crate::turn::NOT_COMPARED;
-use crate::value::{Shape, WordSet};
+use crate::value::Shape;
 use crate::word::Word;
 
 const ALL: &[Kind] = &Kind::ALL;
@@ -38,6 +38,7 @@ const MICROSECOND: Duration = Duration::from_micros(1);
 const PLAIN: Key = Key {
     name: "",
     shape: Shape::Switch,
+    fits: |_, _, _| true,
     unit: "",
     kinds: ALL,
     exact: ALL,
@@ -156,13 +157,11 @@ keys! {
         }
         sender: Sender = Sender::Send,
             "How the sending program hands data to the kernel; UDP and TCP have different senders" {
-            shape: Shape::Word(WordSet {
-                vocabulary: Sender::VOCABULARY,
-                of: |kind, exact| {
-                    let fits = |one: &Sender| one.sends(kind) && (one.is_countable() || !exact);
-                    Sender::ALL.into_iter().filter(fits).map(Sender::word).collect()
-                },
-            }),
+            shape: Shape::Word(Sender::VOCABULARY),
+            fits: |kind, exact, word| {
+                let fits = |one: Sender| one.sends(kind) && (one.is_countable() || !exact);
+                Sender::from_word(word).is_some_and(fits)
+            },
             alone: ALL,
             in_turns: ONE_WAY,
             doubt: |traffic| match (traffic.kind, traffic.sender) {
@@ -179,10 +178,8 @@ keys! {
             default: "send",
         }
         reader: Reader = Reader::Recv, "How the receiving program reads data from the kernel" {
-            shape: Shape::Word(WordSet {
-                vocabulary: Reader::VOCABULARY,
-                of: |kind, _| Reader::ALL.into_iter().filter(|one| one.takes(kind)).map(Reader::word).collect(),
-            }),
+            shape: Shape::Word(Reader::VOCABULARY),
+            fits: |kind, _, word| Reader::from_word(word).is_some_and(|one| one.takes(kind)),
             kinds: RECEIVED,
             alone: ALL,
             slug: "reader-",
@@ -200,10 +197,7 @@ keys! {
             default: "chosen by the program",
         }
         direction: Direction = Direction::Forward, "Which way a stream flows" {
-            shape: Shape::Word(WordSet {
-                vocabulary: Direction::VOCABULARY,
-                of: |_, _| Direction::ALL.map(Direction::word).to_vec(),
-            }),
+            shape: Shape::Word(Direction::VOCABULARY),
             kinds: STREAMS,
             exact: NONE,
             default: "forward, from the transmitter to the receiver",

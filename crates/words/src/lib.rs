@@ -55,7 +55,7 @@ pub use traffic::{
 };
 pub use tuning::{Placement, Settled, Tuning, TuningKey};
 pub use turn::{Doubt, MOST_IN_TURNS, MOST_TURNS, Turn};
-pub use value::{Field, Mistake, PlainValue, Shape, Value, WordSet};
+pub use value::{Field, Mistake, PlainValue, Shape, Value};
 pub use word::{Vocabulary, Word};
 
 /// The word for the default.

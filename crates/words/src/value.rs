@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::duration::{format_duration, parse_duration};
-use crate::kind::Kind;
 use crate::mode::CongestionControl;
 use crate::pacing::{Pacing, PacingError, Percent, PercentError};
 use crate::suggest::quoted;
@@ -148,18 +147,9 @@ pub enum Shape {
     /// A time in a range, in whole multiples of the last value.
     Time(Duration, Duration, Duration),
     /// A word of a vocabulary.
-    Word(WordSet),
+    Word(Vocabulary),
     /// A name that the kernel knows: at most this many letters, digits, `-` and `_`.
     Name(usize),
-}
-
-/// The words of a key.
-#[derive(Debug, Clone, Copy)]
-pub struct WordSet {
-    /// All of them.
-    pub vocabulary: Vocabulary,
-    /// The words that a kind of traffic supports; `true`: in exact mode.
-    pub of: fn(Kind, bool) -> Vec<&'static str>,
 }
 
 impl Shape {
@@ -242,13 +232,12 @@ impl Shape {
             Self::Time(..) => parse_duration(text).map(Value::Time).map_err(|error| {
                 mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
             }),
-            Self::Word(words) => {
-                let all = words.vocabulary.spellings();
+            Self::Word(vocabulary) => {
+                let all = vocabulary.spellings();
                 if all.contains(&text) {
                     return Ok(Value::Text(text.to_owned()));
                 }
-                let message = format!("`{quoted}` is not {}", words.vocabulary.what);
-                Err(mistake(message, suggest::help(text, all)))
+                Err(mistake(format!("`{quoted}` is not {}", vocabulary.what), suggest::help(text, all)))
             }
             Self::Name(most) if is_name(text, *most) => Ok(Value::Text(text.to_owned())),
             Self::Name(most) => Err(mistake(

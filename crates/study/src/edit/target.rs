@@ -21,8 +21,7 @@ const TABLES: &[(&str, Table)] =
     &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN), ("trace", TRACE)];
 
 fn study_keys() -> impl Iterator<Item = &'static str> {
-    let is_value =
-        |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Shaped(..));
+    let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Shaped(..));
     STUDY.rows.iter().filter(move |row| is_value(&row.part)).map(|row| row.name)
 }
 

@@ -41,7 +41,6 @@ pub(crate) enum Part {
     Shaped(&'static str, Shape),
     /// A value as a key of traffic has it, or a word.
     OrWord(&'static str, Shape, Vocabulary),
-    Word(Vocabulary),
     /// Several words, each once.
     Words(Vocabulary),
     Table(&'static Table),
@@ -112,14 +111,18 @@ const fn vary(name: &'static str, part: Part, help: &'static str) -> KeyRow {
     KeyRow { name, is_required: false, is_factor: true, part, help }
 }
 
+const fn word(vocabulary: Vocabulary) -> Part {
+    Part::Shaped(vocabulary.name, Shape::Word(vocabulary))
+}
+
 pub(crate) const MTU: Part = Part::OrDefault("Mtu", limit::MTU);
 pub(crate) const AMOUNT: Part = Part::OrDefault("DeviceAmount", limit::DEVICE_AMOUNT);
 pub(crate) const SWITCH: Part = Part::Shaped("Switch", Shape::Switch);
 pub(crate) const SHARE: Part = Part::Shaped("Share", Shape::Share);
-pub(crate) const SCENARIO: Part = Part::Word(Scenario::VOCABULARY);
-pub(crate) const FAMILY: Part = Part::Word(Family::VOCABULARY);
-pub(crate) const KIND: Part = Part::Word(Kind::VOCABULARY);
-pub(crate) const OFFLOADS: Part = Part::Word(Offloads::VOCABULARY);
+pub(crate) const SCENARIO: Part = word(Scenario::VOCABULARY);
+pub(crate) const FAMILY: Part = word(Family::VOCABULARY);
+pub(crate) const KIND: Part = word(Kind::VOCABULARY);
+pub(crate) const OFFLOADS: Part = word(Offloads::VOCABULARY);
 
 /// Declares a table: its name in the schema, its help, and its keys. Of each key: whether a file
 /// `must` or `may` have it, or may `vary` it as a factor too; its values; its help.
@@ -134,7 +137,7 @@ table! { STUDY "netassay study": "A netassay study: a question, a testbed, traff
     must name: Part::Name, "The name, of letters, digits, `-`, `_` and `.`.";
     must question: Part::Sentence, "The question the study asks, in one line.";
     may scenario: SCENARIO, "The kind of testbed. Required, unless it is a factor.";
-    may inside: Part::Word(TestbedPlace::VOCABULARY),
+    may inside: word(TestbedPlace::VOCABULARY),
         "`guest`: the whole testbed stands inside one virtual machine.";
     may exact: SWITCH,
         "Whether instructions are counted instead of time: one emulated virtual machine, the same figures everywhere. Default: off.";
@@ -157,11 +160,11 @@ table! { GUEST "Guest": "The virtual machines; all are alike."
     vary command_line: Part::CommandLine, "What is added to the kernel's command line. Default: nothing.";
     vary vcpus: Part::Shaped("Vcpus", limit::VCPUS), "Its CPUs. Default: 1.";
     may memory: Part::Memory, "Its memory: `\"512MiB\"`, `\"2GiB\"`. Default: 512MiB.";
-    vary nic: Part::Word(Nic::VOCABULARY), "Its network interface. Default: virtio-net.";
-    may acceleration: Part::Word(Acceleration::VOCABULARY),
+    vary nic: word(Nic::VOCABULARY), "Its network interface. Default: virtio-net.";
+    may acceleration: word(Acceleration::VOCABULARY),
         "How its instructions are executed. Default: auto.";
     may pin: SWITCH, "Whether its CPUs stay on the CPUs of its side. Default: on.";
-    vary copies: Part::Word(Copies::VOCABULARY),
+    vary copies: word(Copies::VOCABULARY),
         "Exact mode: whether its kernel copies and clears memory by eight bytes, or by string instructions, which count one instruction per byte. Default: words.";
 }
 
@@ -171,7 +174,7 @@ table! { UNDERLAY "Underlay": "The interfaces under the tunnel."
 }
 
 table! { DESIGN "Design": "Offloads that go on and off, and in which combinations."
-    must kind: Part::Word(DesignKind::VOCABULARY), "Which combinations.";
+    must kind: word(DesignKind::VOCABULARY), "Which combinations.";
     must offloads: Part::Offloads,
         "The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in which they go off.";
     may most: Part::Shaped("Most", limit::MOST), "(fractional) the most combinations. Default: 32.";
@@ -184,7 +187,7 @@ table! { PROTOCOL "Protocol": "How often and in which order the conditions are m
         "Warm-up runs of each condition in each boot. Default: 1.";
     may runs: Part::Shaped("Runs", limit::RECORDED),
         "Recorded runs of each condition in each boot. Default: 10.";
-    may order: Part::Word(Order::VOCABULARY), "The order of the runs inside a boot. Default: interleaved.";
+    may order: word(Order::VOCABULARY), "The order of the runs inside a boot. Default: interleaved.";
     may seed: Part::Shaped("Seed", limit::SEED), "The seed of the random order. Default: 1.";
     may stop: Part::Table(&STOP), "When it may stop before the last boot. Default: never.";
     may alternate: Part::OrWord("Turn", limit::TURN, WhetherTurns::VOCABULARY),
@@ -197,12 +200,12 @@ table! { PROTOCOL "Protocol": "How often and in which order the conditions are m
 
 table! { BOOTS "BootsOfAKind": "How many boots, and what each of them starts afresh."
     may count: Part::Shaped("Boots", limit::BOOTS), "How many. Default: 3.";
-    may how: Part::Word(BootKind::VOCABULARY),
+    may how: word(BootKind::VOCABULARY),
         "What a boot between machines (scenarios `ssh` and `ssh-vxlan`) starts afresh. Elsewhere each boot rebuilds the network namespaces or restarts the virtual machines, which is `reset`. Default: reset.";
 }
 
 table! { STOP "Stop": "Planned looks at the data; the study stops when every comparison is decided."
-    may bounds: Part::Word(Bounds::VOCABULARY),
+    may bounds: word(Bounds::VOCABULARY),
         "How the error rate is spent over the looks. Default: obrien-fleming.";
     must detect: SHARE, "The smallest difference of interest, in % of the baseline.";
     may looks: Part::Shaped("Looks", limit::LOOKS),

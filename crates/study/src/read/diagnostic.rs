@@ -294,9 +294,8 @@ mod tests {
     #[test]
     fn there_is_an_end_to_what_is_shown() {
         let source = "x".repeat(200);
-        let problems = (0..60)
-            .map(|place| Problem::new(place..place + 1, format!("problem {place}")))
-            .collect::<Vec<_>>();
+        let problems: Vec<_> =
+            (0..60).map(|place| Problem::new(place..place + 1, format!("problem {place}"))).collect();
         let diagnostics = Diagnostics::new("a.toml", &source, problems);
         assert_eq!((diagnostics.problems.len(), diagnostics.further), (50, 10));
         assert!(diagnostics.to_string().ends_with("and 10 more"));

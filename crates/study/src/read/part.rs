@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::de::DeValue;
 use words::suggest::quoted;
-use words::{DEFAULT, Value as Read, flow_hash};
+use words::{DEFAULT, Shape, Value as Read, flow_hash};
 
 use crate::model::{Part, limit, tables};
 use crate::read::{Entry, Problem, Problems, Table, machine};
@@ -48,11 +48,10 @@ pub(crate) fn read(value: &Entry<'_>, part: &Part, problems: &mut Problems) -> O
         Part::OrDefault(_, shape) => value.of_shape(*shape, true, problems),
         Part::OrWord(_, shape, vocabulary) => match value.value.get_ref() {
             DeValue::String(text) if text.starts_with(char::is_alphabetic) => {
-                value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned()))
+                value.of_shape(Shape::Word(*vocabulary), false, problems)
             }
             _ => value.of_shape(*shape, false, problems),
         },
-        Part::Word(vocabulary) => value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned())),
         Part::Kernel => kernel(value, problems),
         Part::CommandLine => command_line(value, problems),
         Part::Memory => memory(value, problems),

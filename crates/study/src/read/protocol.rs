@@ -11,12 +11,9 @@ use crate::model::tables::{BOOTS, PROTOCOL, STOP};
 use crate::model::{Alternate, BootKind, Bounds, Protocol, Stop, WhetherTurns, limit};
 use crate::read::{Entry, Problem, Problems, Table, part};
 
-/// The testbeds of a study, by which a kind of boot is possible or not.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hosts<'s> {
-    pub(crate) scenarios: &'s [Scenario],
-    pub(crate) inside_guest: bool,
-}
+/// The scenarios of a study, and whether its testbeds are inside one virtual machine: by these a kind
+/// of boot is possible or not.
+type Hosts<'s> = (&'s [Scenario], bool);
 
 /// The protocol, and whether its conditions take turns only if they can (`alternate = "auto"`).
 pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Problems) -> (Protocol, bool) {
@@ -91,10 +88,15 @@ fn boots(entry: &Entry<'_>, hosts: Hosts<'_>, protocol: &mut Protocol, problems:
 }
 
 /// Reports a kind of boot that a testbed of this machine has not.
-fn possible(how: BootKind, place: Option<Range<usize>>, hosts: Hosts<'_>, problems: &mut Problems) {
-    let local = hosts.scenarios.iter().find(|scenario| !scenario.has_machines());
+fn possible(
+    how: BootKind,
+    place: Option<Range<usize>>,
+    (scenarios, inside_guest): Hosts<'_>,
+    problems: &mut Problems,
+) {
+    let local = scenarios.iter().find(|scenario| !scenario.has_machines());
     let Some(scenario) = local.filter(|_| !how.is_reset()) else { return };
-    let what = afresh(*scenario, hosts.inside_guest);
+    let what = afresh(*scenario, inside_guest);
     let message = format!(
         "`how = \"{how}\"` needs machines that are reached over ssh, and scenario \"{scenario}\" has none"
     );

@@ -126,7 +126,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         ["alternate", "apart"].map(|key| Some((key, root.place_within("protocol", key)?)));
     let settle = root.place_within("protocol", "settle");
     let protocol = root.table("[protocol]", problems);
-    let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
+    let hosts = (scenarios.as_slice(), inside_guest);
     let (protocol, is_auto) =
         protocol.map_or_else(|| (Protocol::default(), true), |table| protocol::read(table, hosts, problems));
     testbed.kernels_of_machines(protocol.how, problems);

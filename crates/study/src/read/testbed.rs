@@ -30,8 +30,8 @@ impl Testbed<'_> {
     }
 
     pub(crate) fn check(&self, problems: &mut Problems) {
-        let in_guest = self.guest_keys.iter().map(|(key, place)| (Subject::Guest(*key), place));
-        let in_underlay = self.underlay_keys.iter().map(|(key, place)| (Subject::Underlay(*key), place));
+        let in_guest = self.guest_keys.iter().map(|(key, place)| (Subject::Guest(key), place));
+        let in_underlay = self.underlay_keys.iter().map(|(key, place)| (Subject::Underlay(key), place));
         for (subject, place) in in_guest.chain(in_underlay) {
             if let Some(read) = self.factor(&subject) {
                 factor::report_overridden(&read.factor.name, place.clone(), problems);

@@ -34,7 +34,7 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read
 }
 
 /// Words of a vocabulary, each once, at least one.
-fn words<W: Word>(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
+fn words<W: Word + std::fmt::Display>(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
     let items = Entry::items(value.value).iter();
     let read: Vec<Option<W>> = items.map(|one| Entry::item(value.key, one).word(problems)).collect();
     let words = read.into_iter().collect::<Option<Vec<W>>>()?;

@@ -1,11 +1,12 @@
 //! Single values: words, numbers, durations, texts. Invalid ones are reported and read as `None`.
 
+use std::fmt::Display;
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use words::suggest::quoted;
-use words::{DEFAULT, Key, Mistake, PlainValue, Shape, Vocabulary, Word};
+use words::{DEFAULT, Key, Mistake, PlainValue, Shape, Word};
 
 use crate::model::limit;
 use crate::read::{Problem, Problems};
@@ -51,17 +52,8 @@ impl<'v> Entry<'v> {
         }
     }
 
-    pub(crate) fn word<W: Word>(&self, problems: &mut Problems) -> Option<W> {
-        self.one_of(&W::VOCABULARY, problems).and_then(W::from_word)
-    }
-
-    pub(crate) fn one_of(&self, vocabulary: &Vocabulary, problems: &mut Problems) -> Option<&'static str> {
-        let (text, known) = (self.text(problems)?, vocabulary.spellings());
-        let word = known.iter().find(|word| **word == text).copied();
-        word.or_else(|| {
-            let message = format!("`{}` is not {}", quoted(text), vocabulary.what);
-            self.unknown(text, &message, known, problems)
-        })
+    pub(crate) fn word<W: Word + Display>(&self, problems: &mut Problems) -> Option<W> {
+        self.get(Shape::Word(W::VOCABULARY), problems)
     }
 
     /// A value of a shape as its own type.
