@@ -46,10 +46,7 @@ pub enum Event {
         notes: Vec<String>,
     },
     /// A run begins.
-    RunStarted {
-        run: PlannedRun,
-        label: String,
-    },
+    RunStarted { run: PlannedRun, label: String },
     /// About twice a second while a window is open.
     Tick,
     /// A run has ended and is stored.
@@ -70,10 +67,7 @@ pub enum Event {
         left_s: f64,
     },
     /// Conditions that should take turns in one flow are measured in runs of their own.
-    Apart {
-        labels: Vec<String>,
-        why: String,
-    },
+    Apart { labels: Vec<String>, why: String },
     /// More of the turns of conditions is left out from now on, as a switch acts longer than
     /// planned.
     Settles {
