@@ -66,7 +66,8 @@ fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Fig
             DesignKind::Factorial => Panel::new(title, shares(credit)),
             DesignKind::Ladder | DesignKind::Fractional => Panel::new(title, parts(credit)),
         });
-        seen.push(format!("{}: {}", capital(&metric), proven_credit(credit)));
+        let (metric, base) = (capital(&metric), base(credit));
+        seen.push(format!("{metric}, proven, in % of {base}: {}", proven_credit(credit)));
     }
     let place = place(credits.first()?);
     let (id, title) = (format!("credit {place}"), format!("Credit of each offload: {place}"));

@@ -81,16 +81,17 @@ fn pair_interfaces(one: &mut Value, other: &mut Value) {
 /// Values by their paths.
 type Values = BTreeMap<String, String>;
 
-/// The paths whose values differ, with both values; a dash for none.
-fn differences<'v>(one: &'v Values, other: &'v Values) -> Vec<(&'v str, &'v str, &'v str)> {
+/// The paths whose values differ, with both values.
+fn differences<'v>(one: &'v Values, other: &'v Values) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let value = |of: &'v Values, path: &String| of.get(path).map_or("-", String::as_str);
+    let value = |of: &'v Values, path: &String| of.get(path).map(String::as_str);
     let both = paths.into_iter().map(|path| (path.as_str(), value(one, path), value(other, path)));
     both.filter(|(_, one, other)| one != other).collect()
 }
 
 fn changes(before: &Values, after: &Values) -> String {
-    let line = |(path, before, after)| format!("    {path}: {before} -> {after}\n");
+    let shown = |value: Option<&str>| value.unwrap_or("-").to_owned();
+    let line = |(path, before, after)| format!("    {path}: {} -> {}\n", shown(before), shown(after));
     differences(before, after).into_iter().map(line).collect()
 }
 

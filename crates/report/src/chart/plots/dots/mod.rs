@@ -194,8 +194,12 @@ impl Plot for Dots {
                 let mut own_paths = ClassedPaths::default();
                 let is_far = merged.is_some() && condition.interval.is_some();
                 let paths = if is_far { &mut far } else { &mut own_paths };
-                for (index, boot) in merged.as_ref().unwrap_or(&condition.boots).iter().enumerate() {
+                let boots = || merged.as_ref().unwrap_or(&condition.boots).iter().enumerate();
+                for (index, boot) in boots() {
                     drawn += own.dots(paths, boot, index, x);
+                }
+                // Above all dots.
+                for (index, boot) in boots() {
                     own.mean(paths, boot, index, x);
                 }
                 drawing.mark(&self.about_all(condition), |mark| {
