@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use flate2::{Compression, GzBuilder};
 use crate::chart::EmbeddedFile;
+use flate2::{Compression, GzBuilder};
 use store::StoredStudy;
 
 // The size, in bytes, from which on speed counts for more than size. The 13 MB of a study of 10,000

@@ -8,9 +8,9 @@ mod shown;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use netassay_report::Layout;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::{Layout};
 use results::{BetweenStudies, ComparisonRequest, Error, metrics_to_compare};
 use serde_json::{Value, json};
 use stats::Correction;

@@ -5,8 +5,10 @@
 mod made_up;
 mod shown;
 
-use report::{Layout};
-use results::{ChosenStudy, ComparisonRequest, Error, HistoryEntry, HistoryOrder, StudyHistory, metrics_to_compare};
+use netassay_report::Layout;
+use results::{
+    ChosenStudy, ComparisonRequest, Error, HistoryEntry, HistoryOrder, StudyHistory, metrics_to_compare,
+};
 use serde_json::Value;
 use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};

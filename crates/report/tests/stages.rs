@@ -8,8 +8,8 @@ mod shown;
 
 use std::collections::BTreeMap;
 
+use netassay_report::Layout;
 use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
-use report::{Layout};
 use results::{StageDifferences, StageRanges};
 use serde_json::json;
 use store::{StoredRun, StoredStudy};

@@ -6,13 +6,15 @@
 mod made_up;
 mod shown;
 
+use netassay_report::Layout;
+use netassay_report::document::terminal;
 use netassay_report::views;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use record::{Evidence, Label, Limit};
-use report::document::terminal;
-use report::{Layout};
-use results::{ComparisonRequest, Comparisons, ListedStudy, PilotSpread, PlanListing, Results, Sizing, SizingRequest};
+use results::{
+    ComparisonRequest, Comparisons, ListedStudy, PilotSpread, PlanListing, Results, Sizing, SizingRequest,
+};
 use store::{RunStatus, StoredRun, StoredStudy};
 use study::{NameWord, Percent, Study};
 use unicode_width::UnicodeWidthStr as _;
@@ -264,7 +266,7 @@ fn verdicts_have_colours_where_they_are_asked_for() {
         assert!(painted.contains(verdict), "{painted}");
     }
     let mut bare = painted;
-    for sequence in report::colour_sequences() {
+    for sequence in netassay_report::colour_sequences() {
         bare = bare.replace(&sequence, "");
     }
     assert_eq!(bare, page(&quick(), Layout::PLAIN));

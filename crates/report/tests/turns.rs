@@ -5,10 +5,10 @@
 mod shown;
 mod stored;
 
+use netassay_report::Layout;
+use netassay_report::document::terminal;
 use netassay_report::views;
 use record::{CountedTurn, Detail, Response, Turns, sample};
-use report::document::terminal;
-use report::{Layout};
 use results::{ComparisonRequest, Comparisons, Results};
 use shown::Shown as _;
 use std::collections::BTreeMap;

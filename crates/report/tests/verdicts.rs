@@ -5,9 +5,12 @@
 mod shown;
 mod stored;
 
+use netassay_report::Layout;
 use record::{Detail, Response, Turns, sample};
-use report::{Layout};
-use results::{BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, PilotSpread, PlanListing, Results, Sizing, SizingRequest, WaysOutcome, is_decided};
+use results::{
+    BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, PilotSpread, PlanListing, Results,
+    Sizing, SizingRequest, WaysOutcome, is_decided,
+};
 use serde_json::json;
 use shown::Shown as _;
 use stats::Margin;

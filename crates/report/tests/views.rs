@@ -5,10 +5,10 @@
 mod made_up;
 mod shown;
 
+use netassay_report::Layout;
+use netassay_report::document::terminal;
 use netassay_report::views;
 use record::{Cause, Detail, Evidence, Limit, Series, sample};
-use report::document::terminal;
-use report::{Layout};
 use results::{ClassicTest, ComparisonRequest, Comparisons, Error, ListedStudy, PlanListing, Results};
 use serde_json::json;
 use store::{RunStatus, StoredRun, StoredSeries, StoredStudy, StudyStatus};

@@ -63,7 +63,8 @@ pub use switches::{
 pub use why::{ExplainingCounter, Explanation};
 pub use words::lists::{distinct, grouped};
 pub use words::number::{
-    beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, percent, plain, range, rounded, times,
+    beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, percent, plain, range,
+    rounded, times,
 };
 pub use words::phrases::{
     before as workload_prefix, capital, first_of, heading as metric_heading, levels_without, listed,

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use report::views;
 use report::Layout;
-use results::advice::{Advice, AdviceRequest};
 use report::document::{markdown, terminal};
+use report::views;
+use results::advice::{Advice, AdviceRequest};
 use store::{Store, StoredStudy};
 
 use crate::cli::{AdviceFormat, Advise, Wanted};

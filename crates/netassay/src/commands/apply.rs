@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use host::InterfaceEnvironment;
+use report::document::Block;
 use report::views::{self, PlannedSetting};
 use results::advice::{HostCommand, HostInterface};
-use report::document::Block;
 use serde::Serialize;
 use store::StoredStudy;
 use testbed::reach::HostSpec;

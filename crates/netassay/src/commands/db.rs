@@ -1,8 +1,8 @@
 //! `netassay db`: stored studies as a person keeps them.
 
+use report::document::Block;
 use report::views;
 use results::ListedStudy;
-use report::document::Block;
 use store::{Contents, Moved, Store, StudyId};
 
 use crate::cli::{DbCommand, List, Pack, Remove, TagStudy, Unpack};

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use report::views;
+use report::Layout;
 use report::document::{markdown, terminal};
+use report::views;
+use results::GateCases;
 use results::gate::{
     Acknowledgement, GateError, GateOutcome, GateRequest, MOST_BYTES, acknowledgements, check_request,
     day_of_instant,
 };
-use report::{Layout};
-use results::{GateCases};
 use store::{Outline, Store};
 
 use crate::cli::{Gate, GateFormat};

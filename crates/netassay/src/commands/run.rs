@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent::Interrupt;
-use report::views;
 use report::document::terminal;
+use report::views;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StoreError, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};

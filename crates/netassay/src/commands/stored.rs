@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use report::views;
 use report::document::terminal;
+use report::views;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, Show};

@@ -93,14 +93,14 @@ impl Fixed {
 ///
 /// ```
 /// let mut page = netassay_report::chart::Markup::new();
-/// page.fixed(netassay_results::fixed!("<!DOCTYPE html>"));
+/// page.fixed(netassay_report::fixed!("<!DOCTYPE html>"));
 /// ```
 ///
 /// Text that is known only when the program runs is none:
 ///
 /// ```compile_fail
 /// let text: &'static str = String::from("<b>").leak();
-/// netassay_report::chart::Markup::new().fixed(netassay_results::fixed!(text));
+/// netassay_report::chart::Markup::new().fixed(netassay_report::fixed!(text));
 /// ```
 #[macro_export]
 macro_rules! fixed {

@@ -1,7 +1,7 @@
 //! CPU use of both sides, by kind of time; guests and their hosts apart.
 
-use results::capital;
 use crate::chart::Figure;
+use results::capital;
 use study::metric::{self, Metric};
 use study::{BySide, Side};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{LatencyBucket, LatencyHistogram};
 use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet, Scale};
+use record::{LatencyBucket, LatencyHistogram};
 use results::{capital, counted, percent};
 use store::StoredRun;
 

@@ -1,7 +1,7 @@
 //! The rate inside a run over its time, of one typical run for each of a few conditions.
 
-use record::Series;
 use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use record::Series;
 use store::StoredRun;
 use study::Kind;
 

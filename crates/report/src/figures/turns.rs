@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::Turns;
 use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use record::Turns;
 use results::{counted, percent};
 use store::StoredRun;
 

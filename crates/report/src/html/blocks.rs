@@ -1,10 +1,10 @@
 //! Blocks as HTML.
 
 use crate::chart::{Attribute, Id, Markup, write_table};
+use crate::document::TitledTable;
 use crate::document::bounded::{line, lines};
 use crate::document::{Block, ListItem};
-use crate::document::{TitledTable};
-use results::{fixed};
+use crate::fixed;
 
 use crate::data::Download;
 

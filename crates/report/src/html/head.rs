@@ -1,9 +1,9 @@
 //! The head of a page: its security policy, its style and its script.
 
+use crate::chart::{Code, Markup, SCRIPT, rules_of_pages};
+use crate::fixed;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use crate::chart::{Code, Markup, SCRIPT, rules_of_pages};
-use results::fixed;
 use sha2::{Digest as _, Sha256};
 
 /// The page's script. Without it every word and figure is there; it adds the switch of colours,

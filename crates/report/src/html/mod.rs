@@ -5,7 +5,7 @@ mod head;
 
 use crate::chart::{Attribute, Figure, Markup};
 use crate::document::Block;
-use results::fixed;
+use crate::fixed;
 
 use crate::html::blocks::{PagePlace, write_blocks, write_download};
 use crate::page::{Chapter, Page};

@@ -1,7 +1,9 @@
 //! The answer to the question of a study.
 
 use crate::document::Block;
-use results::{ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant, listed, no_verdicts};
+use results::{
+    ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant, listed, no_verdicts,
+};
 
 use crate::page::is_vast;
 

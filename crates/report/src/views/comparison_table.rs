@@ -1,7 +1,10 @@
 //! A table of conditions in one metric, each beside its baseline.
 
 use crate::document::{Table, TitledTable, Tone};
-use results::{ComparedMetric, ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure, metric_title, plain, range, workload_prefix};
+use results::{
+    ComparedMetric, ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure,
+    metric_title, plain, range, workload_prefix,
+};
 use study::Name;
 use study::metric::Better;
 

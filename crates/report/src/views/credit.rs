@@ -2,7 +2,10 @@
 
 use crate::document::Block;
 use crate::document::{Table, TitledTable};
-use results::{Credit, Credits, MissingState, SwitchingOrders, change_words, counted, figure, gain_words, listed, metric_heading, metric_words, percent, plain, range};
+use results::{
+    Credit, Credits, MissingState, SwitchingOrders, change_words, counted, figure, gain_words, listed,
+    metric_heading, metric_words, percent, plain, range,
+};
 use stats::effects::Estimated;
 use stats::signed;
 use study::DesignKind;

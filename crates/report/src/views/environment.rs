@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::Environment;
 use crate::document::Block;
 use crate::document::{Table, TitledTable};
+use record::Environment;
 use results::{Results, instant, leaves, machines};
 use serde_json::Value;
 use store::{BootRow, StoredStudy};

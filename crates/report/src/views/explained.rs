@@ -1,6 +1,6 @@
 //! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
-use crate::document::{Table};
+use crate::document::Table;
 use results::{beyond_rounding, counted, figure, listed, percent, range};
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};

@@ -1,8 +1,8 @@
 //! The decision of a gate as blocks.
 
 use crate::document::Block;
-use results::gate::{Bound, Gate, GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
 use crate::document::{Table, TitledTable};
+use results::gate::{Bound, Gate, GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
 use results::{GateBaseline, counted, figure, first_of, percent};
 use stats::signed;
 

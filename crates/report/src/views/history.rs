@@ -2,7 +2,9 @@
 
 use crate::document::Block;
 use crate::document::{Table, TitledTable, Tone};
-use results::{HistorySeries, StudyDifference, StudyHistory, capital, counted, figure, first_of, percent, plain};
+use results::{
+    HistorySeries, StudyDifference, StudyHistory, capital, counted, figure, first_of, percent, plain,
+};
 
 // The largest number of differences between environments, unless all are asked for.
 const TOLD: usize = 3;

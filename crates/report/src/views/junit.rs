@@ -5,7 +5,7 @@
 //! `skipped` or `system-out`.
 
 use crate::chart::Markup;
-use results::fixed;
+use crate::fixed;
 use results::gate::{Gate, GateOutcome};
 
 use super::gate::{check_sentence, subject};

@@ -3,7 +3,10 @@
 
 use crate::document::Block;
 use crate::document::{Table, TitledTable};
-use results::{ComparisonGroup, ComparisonRow, capital, counted, figure, metric_title, percent, plain, range, workload_prefix};
+use results::{
+    ComparisonGroup, ComparisonRow, capital, counted, figure, metric_title, percent, plain, range,
+    workload_prefix,
+};
 use stats::{Comparison, Component, Components, Seen};
 
 /// The method of each metric that is compared: how its differences are judged, how small a

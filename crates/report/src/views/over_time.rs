@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use record::Series;
 use crate::document::Block;
 use crate::document::{Table, TitledTable};
-use results::{percent};
+use record::Series;
+use results::percent;
 use stats::{fixed, signed};
 use store::{RunId, StoredSeries, StoredStudy};
 use study::{Kind, Side};

@@ -1,8 +1,11 @@
 //! The stages of traced paths, and the functions below them, that explain a difference.
 
 use crate::document::Block;
-use crate::document::{TitledTable};
-use results::{COUNT_RESOLUTION, PathPair, ProfilePair, SampledFunctions, StageDifferences, UnmatchedStage, counted, figure, listed};
+use crate::document::TitledTable;
+use results::{
+    COUNT_RESOLUTION, PathPair, ProfilePair, SampledFunctions, StageDifferences, UnmatchedStage, counted,
+    figure, listed,
+};
 use stats::confidence;
 
 use super::explained::{answer, ranked, table};

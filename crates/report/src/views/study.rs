@@ -2,7 +2,10 @@
 
 use crate::document::Block;
 use crate::document::{Table, TitledTable};
-use results::{ComparisonGroup, ComparisonRow, ConditionResult, Results, acted_flags, counted, figure, levels_without, listed, machines, plain, programs};
+use results::{
+    ComparisonGroup, ComparisonRow, ConditionResult, Results, acted_flags, counted, figure, levels_without,
+    listed, machines, plain, programs,
+};
 use store::{RunStatus, StoredRun};
 use study::{Copies, Kind, metric};
 

@@ -2,7 +2,7 @@
 
 use crate::document::Block;
 use crate::document::{Table, TitledTable};
-use results::{ListedStudy};
+use results::ListedStudy;
 
 /// The studies of a database, in their order.
 #[must_use]

@@ -1,7 +1,7 @@
 //! Shares that the effect in the state which the advice leaves bears out, qualifies or contradicts.
 
+use netassay_report::Layout;
 use netassay_report::views;
-use report::Layout;
 use results::advice::{Advice, AdviceGoal, Standing};
 use study::{Condition, Plan};
 

@@ -1,8 +1,8 @@
 //! Studies with a known answer.
 
+use netassay_report::document::terminal;
 use netassay_report::views;
 use results::advice::{AdviceGoal, SettlingStudy, Standing};
-use report::document::terminal;
 use study::Dropped;
 
 use crate::made::{
@@ -316,7 +316,7 @@ fn scenarios_have_a_table_each_and_one_over_all() {
         .iter()
         .map(|one| switch_named(of_goal(one, AdviceGoal::Throughput), TSO).to.as_str());
     assert_eq!(tso.collect::<Vec<_>>(), ["on", "off"]);
-    let text = terminal(&views::advice_tables(&found), report::Layout::PLAIN);
+    let text = terminal(&views::advice_tables(&found), netassay_report::Layout::PLAIN);
     insta::assert_snapshot!("scenarios", text);
     let script = views::advice_script(&found);
     assert!(!script.contains("feature \"$IF\" tso"), "scenarios contradict each other: {script}");

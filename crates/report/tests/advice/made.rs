@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use netassay_report::Layout;
+use netassay_report::document::terminal;
 use netassay_report::views;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{Evidence, Limit};
-use report::Layout;
 use results::advice::{Advice, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice};
-use report::document::terminal;
 use store::{StoredRun, StoredStudy};
 use study::{Condition, Plan, Study};
 

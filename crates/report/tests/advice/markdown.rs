@@ -1,8 +1,8 @@
 //! Advice in Markdown: what it says of a study whose truth is known, and names of others in it.
 
+use netassay_report::document::{Block, markdown};
 use netassay_report::views;
 use results::advice::{Advice, AdviceGoal, AdviceRequest};
-use report::document::{Block, markdown};
 
 use crate::made::{self, QUIET, factorial, measured, on, study};
 

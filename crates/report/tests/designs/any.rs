@@ -1,9 +1,9 @@
 //! Whatever was recorded: shares are shares, sizes are sizes, and the same figure is the same
 //! everywhere.
 
+use netassay_report::Layout;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use report::{Layout};
 use results::{ComparisonRequest, Comparisons, Results, figure, metric_title, plain};
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};

@@ -1,6 +1,6 @@
 //! The credit of offloads, through the report, from studies whose truth is known.
 
-use report::{Layout};
+use netassay_report::Layout;
 use results::{ComparisonRequest, Comparisons, Results};
 use serde_json::Value;
 use store::StoredStudy;

@@ -1,8 +1,8 @@
 //! Figures that cannot be, or say nothing, each as it was seen once.
 
+use netassay_report::Layout;
+use netassay_report::document::terminal;
 use netassay_report::views;
-use report::document::terminal;
-use report::{Layout};
 use results::{ClassicTest, ComparisonRequest, Comparisons, Results, is_decided};
 use serde_json::{Value, json};
 use stats::Correction;

@@ -56,7 +56,7 @@ fn lose(stored: &mut StoredStudy, conditions: &[usize]) {
 /// The credit in throughput, and the page.
 fn shown(stored: &StoredStudy) -> (Value, String) {
     let results = Results::new(stored).unwrap();
-    let page = results.text(report::Layout::WIDE);
+    let page = results.text(netassay_report::Layout::WIDE);
     let credit = serde_json::to_value(&results).unwrap()["credit"]["credits"][0].clone();
     (credit, page)
 }

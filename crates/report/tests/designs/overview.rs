@@ -1,6 +1,6 @@
 //! A study of many comparisons: an overview stands in for a sentence and a table for each.
 
-use report::{Layout};
+use netassay_report::Layout;
 use results::{ComparisonRequest, Comparisons, Results};
 use store::StoredStudy;
 use study::Study;

@@ -27,7 +27,7 @@ fn a_comparison_of_states_is_sized_by_its_boots() {
     let request =
         SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
     let sizing = Sizing::new(&study, spread, &request).unwrap();
-    let text = sizing.text(report::Layout::WIDE);
+    let text = sizing.text(netassay_report::Layout::WIDE);
     assert!(text.contains("spread, in % of the mean: between boots "), "{text}");
     assert!(text.contains("(boots are of each of 2 states of the testbed)"), "{text}");
 }

@@ -1,10 +1,10 @@
 //! The notes of tables on the kind of their figures, and on switches that do not do what they read
 //! back.
 
+use netassay_report::Layout;
+use netassay_report::document::terminal;
 use netassay_report::views;
 use record::sample;
-use report::document::terminal;
-use report::{Layout};
 use results::{ComparisonRequest, Comparisons, Results};
 use serde_json::json;
 use store::StoredStudy;

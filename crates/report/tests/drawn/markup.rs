@@ -1,7 +1,7 @@
 //! No text becomes markup.
 
 use netassay_report::chart::{Attribute, Code, EmbeddedFile, Figure, Id, Markup};
-use netassay_results::fixed;
+use netassay_report::fixed;
 use proptest::prelude::*;
 
 use crate::check::{Piece, read};

@@ -1,8 +1,8 @@
 //! Whatever was recorded, figures can be drawn.
 
+use netassay_report::chart::{NARROW, WIDE};
 use netassay_report::figures;
 use proptest::prelude::*;
-use report::chart::{NARROW, WIDE};
 use store::{RunStatus, StoredStudy};
 use study::DesignKind;
 

@@ -1,9 +1,9 @@
 //! Histograms of latency, and latency against offered load.
 
 use insta::assert_snapshot;
+use netassay_report::chart::{Figure, NARROW, WIDE};
 use netassay_report::{FigureSection, figures};
 use record::{Detail, LatencyHistogram};
-use report::chart::{Figure, NARROW, WIDE};
 use store::StoredStudy;
 
 use crate::faults::{faults, lines};

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
-use report::chart;
+use netassay_report::chart;
 
 mod any;
-#[path = "../../../results/tests/drawn/faults.rs"]
+#[path = "../drawn/faults.rs"]
 mod faults;
 mod latency;
 #[path = "../designs/made.rs"]

@@ -1,8 +1,8 @@
 //! Differences from a baseline that is about zero, so that no share of it can be told.
 
 use insta::assert_snapshot;
+use netassay_report::chart::{Figure, WIDE};
 use netassay_report::figures;
-use report::chart::{Figure, WIDE};
 use study::Condition;
 
 use crate::faults::faults;

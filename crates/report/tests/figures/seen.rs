@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
+use netassay_report::chart::{Figure, NARROW, NARROWEST, WIDE};
 use netassay_report::{FigureSection, ReportedStudy, figures};
-use report::chart::{Figure, NARROW, NARROWEST, WIDE};
 
 use crate::faults::{faults, lines};
 use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
@@ -112,7 +112,7 @@ fn one_boot_has_no_interval() {
     stored.runs.retain(|run| run.boot == 1);
     let sections = figures::sections(&[shown(&stored)]);
     let ends = |figure: &Figure| -> Vec<String> {
-        let end = |table: report::Table| {
+        let end = |table: netassay_report::Table| {
             let heads = table.heads();
             let is_end = |at: &usize| heads[*at] == "lower end" || heads[*at] == "upper end";
             let columns: Vec<usize> = (0..heads.len()).filter(is_end).collect();

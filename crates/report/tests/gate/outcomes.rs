@@ -1,12 +1,12 @@
 //! The outcomes of a gate and their words.
 
 use crate::made_up::{between, judged, known, metrics, outcomes, outline, request, stored, study, two};
+use netassay_report::Layout;
+use netassay_report::document::{markdown, terminal};
 use netassay_report::views;
 use record::sample::account;
 use record::{Cause, Detail, Disturbance};
-use report::document::{markdown, terminal};
 use results::gate::{Gate, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
-use report::{Layout};
 use results::{Error, GateCases};
 use serde_json::Value;
 use store::{StoredStudy, StudyStatus};

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of what is shared")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail where all of it is used")]
 
-#[path = "../../../results/tests/drawn/check.rs"]
+#[path = "../drawn/check.rs"]
 mod check;
 mod hostile;
 #[path = "../made_up/mod.rs"]
@@ -13,10 +13,10 @@ mod made_up;
 mod partial;
 mod size;
 
+use netassay_report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
+use netassay_report::document::Block;
 use netassay_report::{Download, FigureSection, PackedStudy, Page, ReportedStudy};
 use results::Results;
-use report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
-use report::document::Block;
 use store::{RunStatus, StoredStudy};
 
 use self::check::{Piece, read};

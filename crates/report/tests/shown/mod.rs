@@ -1,9 +1,12 @@
 //! Results as a terminal shows them.
 
+use netassay_report::Layout;
+use netassay_report::document::{Block, terminal};
 use netassay_report::views;
-use report::document::{Block, terminal};
-use report::{Layout};
-use results::{BetweenStudies, BothWays, Comparisons, FalsePositives, PlanListing, Results, Sizing, StageDifferences, StageRanges, StudyHistory};
+use results::{
+    BetweenStudies, BothWays, Comparisons, FalsePositives, PlanListing, Results, Sizing, StageDifferences,
+    StageRanges, StudyHistory,
+};
 
 /// A result that has a page.
 pub(crate) trait Shown {

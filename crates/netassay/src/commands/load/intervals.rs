@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use record::{Column, CountedEvents, Series};
-use report::{Table};
+use report::Table;
 use results::{figure, percent};
 
 /// The time between two instants of a run, and the counters that the traffic moves.

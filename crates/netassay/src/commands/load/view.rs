@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
+use report::TitledTable;
 use report::document::Block;
-use report::{TitledTable};
 use results::{counted, figure, percent};
 use study::metric::{self, Metric};
 use study::{BySide, Family, Side};

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::views;
 use report::document::Block;
+use report::views;
 use results::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};

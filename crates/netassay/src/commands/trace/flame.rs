@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use results::StageDifferences;
 use report::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
+use results::StageDifferences;
 
 use super::path_trace::{PathTrace, SizedTrace};
 use crate::again;

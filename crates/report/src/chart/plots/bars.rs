@@ -1,5 +1,6 @@
 //! Amounts as bars from zero, alone or stacked of parts.
 
+use crate::Table;
 use crate::chart::axis::Scale;
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
@@ -10,7 +11,7 @@ use crate::chart::measure;
 use crate::chart::path::Area;
 use crate::chart::quantity::{Interval, Quantity};
 use crate::chart::table::figure_table;
-use crate::{Table, distinct};
+use results::distinct;
 
 /// Bars in groups: throughput of TCP beside UDP for each step; CPU use of a guest and of its host,
 /// stacked of user, system, irq, softirq and steal.

@@ -1,6 +1,5 @@
 //! Lines over a quantity.
 
-use crate::document::Table;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{series, stroke};
 use crate::chart::drawing::{Anchor, Drawing};
@@ -11,6 +10,7 @@ use crate::chart::path::{SvgPath, drawn_note, thinned_line};
 use crate::chart::plane::{Plane, PlaneAxis, remark};
 use crate::chart::quantity::Quantity;
 use crate::chart::table::figure_table;
+use crate::document::Table;
 
 /// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
 #[derive(Debug, Clone)]

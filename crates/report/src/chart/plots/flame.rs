@@ -1,6 +1,5 @@
 //! Flame graphs: a cost by the functions that called each other.
 
-use crate::document::Table;
 use crate::chart::colour::heat_class;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
@@ -10,6 +9,7 @@ use crate::chart::path::Area;
 use crate::chart::plane::remark;
 use crate::chart::quantity::Quantity;
 use crate::chart::table::figure_table;
+use crate::document::Table;
 
 /// A flame graph: a box for each function, as wide as its cost, upon the box of its caller. With a
 /// baseline it is differential: colours show the change of each function's own cost.

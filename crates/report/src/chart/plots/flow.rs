@@ -1,5 +1,6 @@
 //! Flow plots: the way from sender to reader, and the losses at each place.
 
+use crate::Table;
 use crate::chart::axis::Scale;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
@@ -8,7 +9,7 @@ use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::{Area, SvgPath};
 use crate::chart::quantity::Quantity;
 use crate::chart::table::figure_table;
-use crate::{Table, percent};
+use results::percent;
 
 /// Packets from place to place.
 #[derive(Debug, Clone)]

@@ -1,6 +1,5 @@
 //! Forest plots: differences with their intervals, and the margin that matters.
 
-use crate::document::Table;
 use crate::chart::axis::Scale;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
@@ -8,6 +7,7 @@ use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::quantity::{Interval, Quantity};
 use crate::chart::table::figure_table;
+use crate::document::Table;
 
 /// Effects, one below the other, around zero.
 #[derive(Debug, Clone)]

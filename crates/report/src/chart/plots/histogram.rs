@@ -1,6 +1,5 @@
 //! Histograms: a row for each set of samples.
 
-use crate::document::Table;
 use crate::chart::axis::{Axis, AxisRoom, Scale};
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
@@ -10,7 +9,8 @@ use crate::chart::measure::{LINE, width, wrap};
 use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
 use crate::chart::table::figure_table;
-use crate::percent;
+use crate::document::Table;
+use results::percent;
 
 /// Shares of samples per bucket as outlines, one below the other. All rows have one scale, upwards
 /// as well as across.

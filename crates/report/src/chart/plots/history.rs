@@ -1,6 +1,5 @@
 //! A value over versions, and where it changed.
 
-use crate::document::Table;
 use crate::chart::axis::Scale;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
@@ -9,6 +8,7 @@ use crate::chart::path::SvgPath;
 use crate::chart::plane::{Plane, PlaneAxis};
 use crate::chart::quantity::{Interval, Quantity};
 use crate::chart::table::figure_table;
+use crate::document::Table;
 
 /// One value per tagged study, with the levels that were found in them.
 #[derive(Debug, Clone)]

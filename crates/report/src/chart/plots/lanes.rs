@@ -1,6 +1,5 @@
 //! The way of a packet through the layers of a kernel.
 
-use crate::document::Table;
 use crate::chart::colour::heat_class;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
@@ -10,6 +9,7 @@ use crate::chart::path::{Area, SvgPath};
 use crate::chart::plane::remark;
 use crate::chart::quantity::{Interval, Quantity};
 use crate::chart::table::figure_table;
+use crate::document::Table;
 
 /// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
 /// with the cost of each way between them.

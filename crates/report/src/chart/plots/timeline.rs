@@ -1,5 +1,6 @@
 //! Runs in the order of time.
 
+use crate::Table;
 use crate::chart::axis::Scale;
 use crate::chart::colour::series;
 use crate::chart::drawing::Drawing;
@@ -9,7 +10,7 @@ use crate::chart::path::{drawn_note, thinned_dots};
 use crate::chart::plane::{Plane, PlaneAxis, remark};
 use crate::chart::quantity::Quantity;
 use crate::chart::table::figure_table;
-use crate::{Table, counted};
+use results::counted;
 
 /// Every run of a campaign when it was, coloured by boot: drift, and boots that differ.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::cell::begins_with_number;
 use super::{GAP, Table};
 use crate::document::layout::Layout;
-use results::ShortNames;
+use crate::document::names::ShortNames;
 
 // No cell is cut to fewer columns.
 const SHORTEST: usize = 6;

@@ -245,8 +245,8 @@ mod tests {
             1 => format!("{} Mbit/s", results::figure(value)),
             _ => format!("{} times", results::times(value)),
         });
-        let interval = (number.clone(), number.clone())
-            .prop_map(|ends| results::range(Some(ends), results::figure));
+        let interval =
+            (number.clone(), number.clone()).prop_map(|ends| results::range(Some(ends), results::figure));
         let row = (name, number, difference, interval, "[a-z ]{0,30}", "[a-zA-Z0-9 /]{0,30}");
         prop::collection::vec(row, 0..12).prop_map(|rows| {
             let mut table =

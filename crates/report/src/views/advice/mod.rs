@@ -4,12 +4,12 @@ mod phrase;
 mod planned;
 mod script;
 
+use crate::document::{Block, ListItem};
+use crate::document::{Table, TitledTable};
 use results::advice::{
     Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
     WorkloadAdvice,
 };
-use crate::document::{Block, ListItem};
-use crate::document::{Table, TitledTable};
 use results::{grouped, listed};
 
 pub use planned::{PlannedSetting, PlannedSettings, planned_settings};

@@ -1,7 +1,10 @@
 //! Words and figures that the blocks, the script and the settings of a host share.
 
 use results::advice::{AsLeft, HostCommand, HostInterface, Recommendation, StudyAdvice, WorkloadAdvice};
-use results::{ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, counted, figure, listed, metric_words, percent, plain, range};
+use results::{
+    ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, counted, figure, listed, metric_words,
+    percent, plain, range,
+};
 use stats::signed;
 use study::{Side, Switch, feature};
 

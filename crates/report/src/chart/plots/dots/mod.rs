@@ -3,6 +3,7 @@
 mod lanes;
 
 use self::lanes::{BootLanes, DotPaths};
+use crate::Table;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{SERIES, series};
 use crate::chart::drawing::Drawing;
@@ -12,7 +13,7 @@ use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::drawn_note;
 use crate::chart::quantity::{Interval, Quantity};
 use crate::chart::table::figure_table;
-use crate::{Table, counted, distinct};
+use results::{counted, distinct};
 
 /// Runs per condition. Each boot has a lane and a colour, so that a boot that differs is seen.
 #[derive(Debug, Clone)]
