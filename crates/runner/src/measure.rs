@@ -115,7 +115,8 @@ impl Received {
 
 fn searched(search: &RateSearch, traffic: &Traffic) -> impl Iterator<Item = (Metric, f64)> {
     let packet = f64::from(traffic.message) * 8.0;
-    let found = search.lower.map(|rate| [(metric::FOUND_RATE, rate / 1e6), (metric::FOUND_PACKETS, rate / packet)]);
+    let found =
+        search.lower.map(|rate| [(metric::FOUND_RATE, rate / 1e6), (metric::FOUND_PACKETS, rate / packet)]);
     let upper = search.upper.map(|rate| (metric::FOUND_RATE_UPPER, rate / 1e6));
     let trials = (metric::SEARCH_TRIALS, search.trials.len() as f64);
     found.into_iter().flatten().chain(upper).chain([trials])
@@ -278,7 +279,10 @@ mod tests {
         let value = |metric: Metric| value(&metrics, metric);
         assert!((value(metric::CPU.transmitter) - 60.0).abs() < 1e-9);
         assert_eq!(value(metric::HOST_CPU.transmitter), 120.0);
-        assert_eq!((value(metric::HOST_CPU_VCPU.receiver), value(metric::HOST_CPU_IO.receiver)), (80.0, 40.0));
+        assert_eq!(
+            (value(metric::HOST_CPU_VCPU.receiver), value(metric::HOST_CPU_IO.receiver)),
+            (80.0, 40.0)
+        );
         assert_eq!(value(metric::HOST_VCPU_WAITING.receiver), 20.0);
         // 0.6 s for 125 MB.
         assert!((value(metric::HOST_SERVICE_DEMAND_BYTE.receiver) - 4.8).abs() < 1e-9);
@@ -327,8 +331,14 @@ mod tests {
             Some(host::OtherProcesses { elapsed_ns: 500_000_000, complete: true, spent: vec![spent] });
         let disturbed = metrics(Kind::UdpStream, &account);
         let has = |metric: Metric| disturbed.get(metric).is_some();
-        assert!(!has(metric::SERVICE_DEMAND_BYTE.transmitter) && !has(metric::SERVICE_DEMAND_PACKET.transmitter));
-        assert!(has(metric::SERVICE_DEMAND_BYTE.receiver) && has(metric::CPU.transmitter) && has(metric::THROUGHPUT));
+        assert!(
+            !has(metric::SERVICE_DEMAND_BYTE.transmitter) && !has(metric::SERVICE_DEMAND_PACKET.transmitter)
+        );
+        assert!(
+            has(metric::SERVICE_DEMAND_BYTE.receiver)
+                && has(metric::CPU.transmitter)
+                && has(metric::THROUGHPUT)
+        );
     }
 
     #[test]
@@ -359,7 +369,8 @@ mod tests {
         assert_eq!((forwards, reverses), (throughput(&forward), throughput(&reverse)));
         let packets = |account| value(&metrics(Kind::UdpStream, account), metric::PACKETS);
         assert_eq!(packets(&both), 4000.0);
-        let demand = |account| value(&metrics(Kind::UdpStream, account), metric::SERVICE_DEMAND_BYTE.receiver);
+        let demand =
+            |account| value(&metrics(Kind::UdpStream, account), metric::SERVICE_DEMAND_BYTE.receiver);
         assert_eq!(demand(&both), demand(&forward) / 2.0);
     }
 

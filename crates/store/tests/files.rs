@@ -216,7 +216,7 @@ fn damage_under_an_outline_is_reported_and_never_another_outline() {
         Store::open_for_outlines(&path).and_then(|store| store.outline(id, metrics))
     };
     let (whole, right) = (fs::read(&path).unwrap(), outline().unwrap());
-    assert!(right.values["throughput"].len() > 100, "{right:?}");
+    assert!(right.values[&metric::THROUGHPUT].len() > 100, "{right:?}");
     let (mut refused, mut unread) = (0, 0);
     for page in 0..whole.len() / 4096 {
         for damage in [8..300, 0..8, 3000..4096] {

@@ -85,7 +85,8 @@ fn a_value_of_an_unknown_metric_is_left_out_and_its_key_told() {
     let (directory, store, id) = recorded();
     let whole = store.load(id).unwrap();
     let path = directory.path().join("netassay.db");
-    let add = "INSERT INTO metric (run, key, value) SELECT id, 'of_tomorrow\u{1b}', 1 FROM run WHERE status = 'ok'";
+    let add =
+        "INSERT INTO metric (run, key, value) SELECT id, 'of_tomorrow\u{1b}', 1 FROM run WHERE status = 'ok'";
     Connection::open(&path).unwrap().execute(add, []).unwrap();
     let stored = store.load(id).unwrap();
     assert_eq!(stored.runs, whole.runs);

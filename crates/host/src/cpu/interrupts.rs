@@ -36,8 +36,7 @@ pub enum InterruptKind {
 
 /// A kind of interrupt with its metrics, its file, the label of its row, and the words at the row's
 /// end on machines with other labels.
-type InterruptSource =
-    (InterruptKind, InterruptRates, &'static str, &'static str, &'static [&'static str]);
+type InterruptSource = (InterruptKind, InterruptRates, &'static str, &'static str, &'static [&'static str]);
 
 const HARD: &str = "/proc/interrupts";
 const SOFT: &str = "/proc/softirqs";

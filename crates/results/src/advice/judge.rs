@@ -53,7 +53,8 @@ pub(crate) fn judge(
     };
     let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
     if changes.is_empty() {
-        let names: Vec<String> = metrics.iter().map(|metric| crate::metric_words(&(*metric).into())).collect();
+        let names: Vec<String> =
+            metrics.iter().map(|metric| crate::metric_words(&(*metric).into())).collect();
         let is_cpu = metrics.iter().any(|metric| metric.group == MetricGroup::ServiceDemand);
         let why = if is_cpu { "; disturbed runs have no CPU time" } else { "" };
         let why = format!("no run has {}{why}", crate::listed(&names));

@@ -38,12 +38,7 @@ impl<'s> Interplay<'s> {
     /// Reads the context with this place in [`crate::SwitchEffects::contexts`], with intervals of
     /// confidence `level`. `None` for a study without a design, and if no run has the metric.
     #[must_use]
-    pub fn for_context(
-        stored: &'s StoredStudy,
-        context: usize,
-        metric: Metric,
-        level: f64,
-    ) -> Option<Self> {
+    pub fn for_context(stored: &'s StoredStudy, context: usize, metric: Metric, level: f64) -> Option<Self> {
         let combination = Combination::from_plan(&stored.plan).into_iter().nth(context)?;
         let credit = Credit::for_combination(stored, &combination, metric, level)?;
         let runs = combination.observations(stored, metric);

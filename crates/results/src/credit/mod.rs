@@ -105,11 +105,7 @@ impl Credits {
     }
 
     /// `None` for a study without a design. `metric` `None`: the rate and CPU per unit of work.
-    pub(crate) fn from_stored(
-        stored: &StoredStudy,
-        metric: Option<Metric>,
-        level: f64,
-    ) -> Option<Self> {
+    pub(crate) fn from_stored(stored: &StoredStudy, metric: Option<Metric>, level: f64) -> Option<Self> {
         let design = stored.plan.design.as_ref()?;
         let mut credits = Vec::new();
         for combination in Combination::from_plan(&stored.plan) {

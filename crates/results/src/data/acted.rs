@@ -95,9 +95,8 @@ impl ActedOffloads {
     ) -> Self {
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.
-        let arrived = means
-            .get(metric::UNDERLAY_PACKETS.receiver)
-            .or_else(|| means.get(metric::WIRE_PACKETS.receiver));
+        let arrived =
+            means.get(metric::UNDERLAY_PACKETS.receiver).or_else(|| means.get(metric::WIRE_PACKETS.receiver));
         let batches = means.get(metric::SEGMENTS.receiver).filter(|batches| is_tcp && *batches > 0.0);
         let mut acted = Self {
             segments_per_buffer: means.get(metric::SEGMENTS_PER_WIRE_PACKET.transmitter),

@@ -23,7 +23,8 @@ impl ComparisonGroup {
     #[must_use]
     pub fn answer_remarks(&self) -> Vec<String> {
         // A run of the baseline affects all its comparisons.
-        let remarks = self.rows.iter().flat_map(|row| row.remarks.iter().map(move |one| (one, row.label.as_str())));
+        let remarks =
+            self.rows.iter().flat_map(|row| row.remarks.iter().map(move |one| (one, row.label.as_str())));
         let remarks = grouped(remarks);
         let whose = |labels: &[&str]| match labels {
             [one, others @ ..] if others.len() > 1 => format!("{one} and {} others", others.len()),

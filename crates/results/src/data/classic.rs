@@ -63,12 +63,7 @@ impl ClassicTest {
                 }
                 text.push_str(&ministat::report(&sets, level)?);
             }
-            groups.push(ClassicGroup {
-                metric: target.metric,
-                unit: target.metric.unit,
-                sets: named,
-                text,
-            });
+            groups.push(ClassicGroup { metric: target.metric, unit: target.metric.unit, sets: named, text });
         }
         Ok(Self { study: stored.row.id.0, name: stored.row.name.clone(), groups })
     }

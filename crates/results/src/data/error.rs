@@ -8,59 +8,31 @@ use thiserror::Error as ThisError;
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
     #[error("study {study} holds no recorded run with {metric}: {hint}")]
-    NothingRecorded {
-        study: i64,
-        metric: String,
-        hint: String,
-    },
+    NothingRecorded { study: i64, metric: String, hint: String },
     #[error("there is no metric {word:?}{}", suggestion(.nearest))]
-    UnknownMetric {
-        word: String,
-        nearest: Option<&'static str>,
-    },
+    UnknownMetric { word: String, nearest: Option<&'static str> },
     #[error("study {study} has no condition {word:?}; it has {known}")]
-    UnknownCondition {
-        study: i64,
-        word: String,
-        known: String,
-    },
+    UnknownCondition { study: i64, word: String, known: String },
     #[error(
         "study {study} ({name}) is no A/A study: it must have one condition under two labels of the factor `twin` \
          (`netassay run STUDY --aa` measures one)"
     )]
-    NoTwins {
-        study: i64,
-        name: String,
-    },
+    NoTwins { study: i64, name: String },
     #[error("the study {study:?} compares nothing in that metric, so there is nothing to plan for")]
-    NothingToSize {
-        study: String,
-    },
+    NothingToSize { study: String },
     #[error(
         "study {study} ({name}) holds no traces of two conditions: `[trace]` in a study asks for them, and `{}` makes them",
         words::shell_command(["netassay", "trace", .name])
     )]
-    NothingTraced {
-        study: i64,
-        name: String,
-    },
+    NothingTraced { study: i64, name: String },
     #[error("these databases cannot be merged: {0}")]
     NotMerged(String),
     #[error("study {study} cannot be compared with study {baseline}: {why}")]
-    NotComparable {
-        baseline: i64,
-        study: i64,
-        why: String,
-    },
+    NotComparable { baseline: i64, study: i64, why: String },
     #[error("study {study} cannot be judged so: {why}")]
-    NothingToJudge {
-        study: i64,
-        why: String,
-    },
+    NothingToJudge { study: i64, why: String },
     #[error("ministat knows the confidences 80, 90, 95, 98, 99 and 99.5 %, not {percent} %")]
-    UnknownLevel {
-        percent: f64,
-    },
+    UnknownLevel { percent: f64 },
     #[error("{0}: the classic test needs 3 runs or more of each condition")]
     Classic(#[from] ministat::MinistatError),
     #[error(transparent)]

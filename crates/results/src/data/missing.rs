@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use study::metric::Metric;
 use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
+use study::metric::Metric;
 
 use crate::data::early_stop::is_decided;
 use crate::data::turns::not_in_turns;

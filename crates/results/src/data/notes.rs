@@ -30,7 +30,10 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let all = all.chain(ambient(stored)).chain(fragments.map(|one| one.to_string()));
     let unknown: Vec<&String> = stored.unknown_metrics.iter().collect();
     let unknown = (!unknown.is_empty()).then(|| {
-        format!("another version stored metrics that this one does not know and leaves out: {}", first_of(&unknown, 3))
+        format!(
+            "another version stored metrics that this one does not know and leaves out: {}",
+            first_of(&unknown, 3)
+        )
     });
     let all = all.chain(fragments::note(stored)).chain(fallbacks(stored)).chain(kept).chain(unknown);
     distinct(all.chain(turns::notes(stored)).chain(resumed))

@@ -40,11 +40,7 @@ fn main_of(plan: &Plan, condition: usize) -> Metric {
 }
 
 /// The metrics that a condition is judged by, each with the margin that the study states.
-pub(crate) fn metrics(
-    plan: &Plan,
-    condition: usize,
-    asked: Option<Metric>,
-) -> Vec<(Metric, Option<Margin>)> {
+pub(crate) fn metrics(plan: &Plan, condition: usize, asked: Option<Metric>) -> Vec<(Metric, Option<Margin>)> {
     let traffic = &plan.conditions[condition].workload.traffic;
     let mut found: Vec<(Metric, Option<Margin>)> = Vec::new();
     for target in own_targets(plan) {
@@ -187,8 +183,7 @@ fn subject(
     };
     let is_counted = studies[1].plan.exact && exact::is_count(metric);
     let condition = &studies[1].plan.conditions[conditions.1];
-    let subject =
-        Subject::new(&condition.workload.name, metric.into(), labels, observations, question);
+    let subject = Subject::new(&condition.workload.name, metric.into(), labels, observations, question);
     let environments = studies.iter().flat_map(|study| &study.environments);
     Some(Subject {
         notes: of_builds(environments, metric).into_iter().collect(),

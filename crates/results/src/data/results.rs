@@ -194,8 +194,7 @@ fn conditions(stored: &StoredStudy) -> Vec<ConditionResult> {
     planned
         .map(|(index, condition)| {
             let means = boot_means(stored, index);
-            let boots: BTreeSet<u32> =
-                stored.measurements_of(index).map(|run| run.boot).collect();
+            let boots: BTreeSet<u32> = stored.measurements_of(index).map(|run| run.boot).collect();
             ConditionResult {
                 label: condition.label.clone(),
                 short_name: condition.slug.clone(),

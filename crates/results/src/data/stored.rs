@@ -58,7 +58,8 @@ pub(crate) fn subjects(
             range: range_of(target.metric),
         };
         let compared = target.conditions.iter().copied().chain([target.baseline]).collect();
-        let subject = Subject::new(&target.workload, target.metric.into(), labels.clone(), observations, question);
+        let subject =
+            Subject::new(&target.workload, target.metric.into(), labels.clone(), observations, question);
         let cannot_differ =
             limits::cannot_differ(stored, conditions, target.metric, target.baseline, &target.conditions);
         let is_counted = stored.plan.exact && exact::is_count(target.metric);

@@ -102,7 +102,9 @@ impl Subject {
 
     /// Conditions whose counts do not repeat; empty where time was measured.
     pub(crate) fn unlike(&self) -> Vec<UnequalCounts> {
-        let Some(metric) = self.metric.known().filter(|_| self.resolution.is_some()) else { return Vec::new() };
+        let Some(metric) = self.metric.known().filter(|_| self.resolution.is_some()) else {
+            return Vec::new();
+        };
         exact::unlike(&self.compared_observations(), metric, |condition| self.label(condition))
     }
 

@@ -70,7 +70,10 @@ impl Results {
                 for (feature, why) in settled.unmet().filter(|(feature, _)| is_asked(feature)) {
                     let is_on = settled.active.get(feature) == Some(&true);
                     let state = if is_on { "on" } else { "off" };
-                    told.push((format!("{feature} at the {side} stays {state}: {why}"), condition.label.as_str()));
+                    told.push((
+                        format!("{feature} at the {side} stays {state}: {why}"),
+                        condition.label.as_str(),
+                    ));
                 }
             }
         }

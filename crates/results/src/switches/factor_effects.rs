@@ -74,9 +74,8 @@ fn effects(stored: &StoredStudy, set: &SwitchConditions<'_>, level: f64) -> Resu
         }
     }
     for metric in metrics(traffic.kind, stored.plan.exact) {
-        let is_measured = |condition: &&&Condition| {
-            stored.values(metric).any(|(measured, ..)| measured == condition.index)
-        };
+        let is_measured =
+            |condition: &&&Condition| stored.values(metric).any(|(measured, ..)| measured == condition.index);
         let measured: Vec<&Condition> = set.conditions.iter().filter(is_measured).copied().collect();
         let target = |baseline: &&Condition| ComparisonTarget {
             workload: first.workload.name.clone(),

@@ -72,9 +72,8 @@ pub(crate) fn reasons(metric: Metric, rises: bool, boots: [BootMeans<'_>; 2]) ->
     };
     let rules = RULES.iter().filter(|rule| (rule.explains)(metric));
     let sides = || study::Side::BOTH.into_iter().filter(|side| metric.side.is_none_or(|own| own == *side));
-    let mut found: Vec<(CounterSubject, f64, Explanation)> = rules
-        .flat_map(|rule| sides().filter_map(|side| rule.reason(side, is_worse, boots)))
-        .collect();
+    let mut found: Vec<(CounterSubject, f64, Explanation)> =
+        rules.flat_map(|rule| sides().filter_map(|side| rule.reason(side, is_worse, boots))).collect();
     // The sort is stable: of equals, the first rule's and the transmitter's.
     found.sort_by(|(_, one, _), (_, other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
     let mut told: Vec<CounterSubject> = Vec::new();
@@ -118,11 +117,17 @@ mod tests {
     fn a_planted_cause_is_reported_with_its_figures() {
         let slow = boots(
             2_200.0,
-            &[(metric::TIMER_INTERRUPTS.own.transmitter, 41_000.0), (metric::SOFTIRQS_HRTIMER.own.transmitter, 40_000.0)],
+            &[
+                (metric::TIMER_INTERRUPTS.own.transmitter, 41_000.0),
+                (metric::SOFTIRQS_HRTIMER.own.transmitter, 40_000.0),
+            ],
         );
         let fast = boots(
             21_500.0,
-            &[(metric::TIMER_INTERRUPTS.own.transmitter, 500.0), (metric::SOFTIRQS_HRTIMER.own.transmitter, 0.0)],
+            &[
+                (metric::TIMER_INTERRUPTS.own.transmitter, 500.0),
+                (metric::SOFTIRQS_HRTIMER.own.transmitter, 0.0),
+            ],
         );
         let told = "timer interrupts per second at the transmitter, 97.6 % of which ran timers such as those of TCP's pacing";
         assert_eq!(
@@ -133,7 +138,10 @@ mod tests {
             sentences(metric::THROUGHPUT, true, fast.clone(), slow.clone()),
             [format!("with 500 against 41,000 {told}")]
         );
-        assert_eq!(sentences(metric::SERVICE_DEMAND_BYTE.transmitter, true, slow.clone(), fast.clone()).len(), 1);
+        assert_eq!(
+            sentences(metric::SERVICE_DEMAND_BYTE.transmitter, true, slow.clone(), fast.clone()).len(),
+            1
+        );
         // It is no reason for what happens at the other end, nor for the contrary.
         assert!(sentences(metric::SERVICE_DEMAND_BYTE.receiver, true, slow.clone(), fast.clone()).is_empty());
         assert!(sentences(metric::THROUGHPUT, true, slow, fast).is_empty());
@@ -181,7 +189,9 @@ mod tests {
 
     #[test]
     fn more_drops_than_packets_are_no_share() {
-        let of = |drops| boots(1_000.0, &[(metric::DROPS.receiver, drops), (metric::WIRE_PACKETS.receiver, 1_000.0)]);
+        let of = |drops| {
+            boots(1_000.0, &[(metric::DROPS.receiver, drops), (metric::WIRE_PACKETS.receiver, 1_000.0)])
+        };
         assert!(sentences(metric::THROUGHPUT, false, of(44_200.0), of(7.0)).is_empty());
         assert_eq!(sentences(metric::THROUGHPUT, false, of(442.0), of(7.0)).len(), 1);
     }

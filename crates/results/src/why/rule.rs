@@ -87,7 +87,11 @@ impl ExplanationRule {
         let words = self.words(side);
         let part = self.part(side, more).unwrap_or_default();
         let sentence = format!("with {} against {} {words}{part}", rounded(value), rounded(baseline));
-        Some((self.about, least.ln() / self.factor.ln(), Explanation { counter: self.counter[side], value, baseline, sentence }))
+        Some((
+            self.about,
+            least.ln() / self.factor.ln(),
+            Explanation { counter: self.counter[side], value, baseline, sentence },
+        ))
     }
 
     /// The values that its figures may have.
@@ -109,7 +113,9 @@ impl ExplanationRule {
         let counted = means.get(self.counter[side])?;
         let figure = match self.per {
             None => counted,
-            Some((per, scale)) => means.get(per[side]).filter(|per| *per > 0.0).map(|per| counted * scale / per)?,
+            Some((per, scale)) => {
+                means.get(per[side]).filter(|per| *per > 0.0).map(|per| counted * scale / per)?
+            }
         };
         // More than all of them: a packet of the interface held many of what is counted, and the
         // two are no shares.
@@ -143,6 +149,8 @@ impl ExplanationRule {
 
 /// The work of a second of a boot's windows, whatever the workload counts it in.
 fn work(means: &Metrics) -> Option<f64> {
-    let done = [metric::THROUGHPUT, metric::PACKETS, metric::TRANSACTIONS].into_iter().find_map(|rate| means.get(rate));
+    let done = [metric::THROUGHPUT, metric::PACKETS, metric::TRANSACTIONS]
+        .into_iter()
+        .find_map(|rate| means.get(rate));
     done.filter(|done| *done > 0.0)
 }

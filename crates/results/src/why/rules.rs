@@ -42,7 +42,11 @@ const HELPS: ExplanationRule = ExplanationRule {
 
 /// Every rule of each side. `@` stands for the side in words.
 pub(super) const RULES: &[ExplanationRule] = &[
-    ExplanationRule { counter: metric::SEGMENTS_PER_WIRE_PACKET, words: "segments per packet at the @", ..HELPS },
+    ExplanationRule {
+        counter: metric::SEGMENTS_PER_WIRE_PACKET,
+        words: "segments per packet at the @",
+        ..HELPS
+    },
     ExplanationRule {
         counter: metric::SEGMENTS_PER_UNDERLAY_PACKET,
         words: "segments per packet under the tunnel at the @",

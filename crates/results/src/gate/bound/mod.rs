@@ -50,9 +50,7 @@ impl Bound {
     /// Whether both limit the same differences: those of one metric, on one side, in % or not.
     #[must_use]
     pub fn is_of_same(&self, other: &Bound) -> bool {
-        self.metric == other.metric
-            && self.fails == other.fails
-            && self.is_percent() == other.is_percent()
+        self.metric == other.metric && self.fails == other.fails && self.is_percent() == other.is_percent()
     }
 
     /// Whether every difference that fails this bound fails `other` too, and not the reverse.
