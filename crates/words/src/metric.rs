@@ -291,30 +291,6 @@ pub struct UnitOfWork {
     pub instructions: Instructions,
 }
 
-/// A byte of payload.
-pub const BYTE: UnitOfWork = UnitOfWork {
-    word: "byte",
-    service_demand: SERVICE_DEMAND_BYTE,
-    host_service_demand: HOST_SERVICE_DEMAND_BYTE,
-    instructions: INSTRUCTIONS_BYTE,
-};
-
-/// A datagram.
-pub const PACKET: UnitOfWork = UnitOfWork {
-    word: "packet",
-    service_demand: SERVICE_DEMAND_PACKET,
-    host_service_demand: HOST_SERVICE_DEMAND_PACKET,
-    instructions: INSTRUCTIONS_PACKET,
-};
-
-/// A request with its response.
-pub const TRANSACTION: UnitOfWork = UnitOfWork {
-    word: "transaction",
-    service_demand: SERVICE_DEMAND_TRANSACTION,
-    host_service_demand: HOST_SERVICE_DEMAND_TRANSACTION,
-    instructions: INSTRUCTIONS_TRANSACTION,
-};
-
 /// A metric. A list of literals is one text.
 macro_rules! metric {
     ($side:expr, [$($of_side:literal)?] [$($at_side:literal)?], $group:ident [$($own:literal)+] $part:literal, $unit:literal, $better:ident, $source:ident, $needs:ident, [$($meaning:literal)+]) => {
@@ -350,6 +326,7 @@ macro_rules! metrics {
         instructions { $($instructions:ident: $work:literal, $counted:ident, $per:literal;)* }
         side { $($side:ident: $side_group:ident $(($side_begin:literal))? $side_part:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $needs:ident, $side_meaning:literal;)* }
         interrupts { $($interrupt:ident: $rate:literal, $interrupts:literal;)* }
+        units { $($unit_of_work:ident: $word:literal, $demand:ident, $host_demand:ident, $counts:ident;)* }
     ) => {
         $(
             #[doc = $meaning]
@@ -378,6 +355,15 @@ macro_rules! metrics {
                 on_host: metric_by_side!(Counter ["host_" $rate] $rate, "1/s", Neither, Every, Guests, [
                     $interrupts ", on the host's CPUs of this side"
                 ]),
+            };
+        )*
+        $(
+            #[doc = concat!("A ", $word, " as a unit of work.")]
+            pub const $unit_of_work: UnitOfWork = UnitOfWork {
+                word: $word,
+                service_demand: $demand,
+                host_service_demand: $host_demand,
+                instructions: $counts,
             };
         )*
 
@@ -474,6 +460,11 @@ metrics! {
         SOFTIRQS_NET_TX: "softirqs_net_tx", "software interrupts for send work";
         SOFTIRQS_TASKLET: "softirqs_tasklet", "software interrupts for tasklets";
         SOFTIRQS_SCHED: "softirqs_sched", "software interrupts for the scheduler's balancing";
+    }
+    units {
+        BYTE: "byte", SERVICE_DEMAND_BYTE, HOST_SERVICE_DEMAND_BYTE, INSTRUCTIONS_BYTE;
+        PACKET: "packet", SERVICE_DEMAND_PACKET, HOST_SERVICE_DEMAND_PACKET, INSTRUCTIONS_PACKET;
+        TRANSACTION: "transaction", SERVICE_DEMAND_TRANSACTION, HOST_SERVICE_DEMAND_TRANSACTION, INSTRUCTIONS_TRANSACTION;
     }
 }
 

@@ -71,19 +71,19 @@ fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
 
 /// Of studies that are as near the newest.
 fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured>, Failure> {
+    let metric = metric(flags)?;
     let from = flags.from.as_ref().map(|word| newest_called(store, word)).transpose()?;
     let mut pilots: Vec<(Nearness, StudyId)> = Vec::new();
     for row in store.studies()?.iter().filter(|row| from.is_none_or(|id| row.id == id)) {
         let Outline { row, plan, .. } = store.outline(row.id, |_| Vec::new())?;
-        pilots.push((Nearness::between(&row, &plan, study, metric(flags)?)?, row.id));
+        pilots.push((Nearness::between(&row, &plan, study, metric)?, row.id));
     }
     pilots.sort_unstable_by(|one, other| other.cmp(one));
     for (_, id) in pilots {
         let pilot = store.load(id)?.sanitised();
-        if let Some(spread) = PilotSpread::from_pilot(&pilot, study, metric(flags)?)? {
+        if let Some(spread) = PilotSpread::from_pilot(&pilot, study, metric)? {
             let other = the_other_way(study, &pilot.plan.asked.protocol);
-            let spread_of =
-                |other: &Study| Ok::<_, Failure>(PilotSpread::from_pilot(&pilot, other, metric(flags)?)?);
+            let spread_of = |other: &Study| PilotSpread::from_pilot(&pilot, other, metric);
             let other = other.map(|other| Ok::<_, Failure>(spread_of(&other)?.map(|spread| (other, spread))));
             return Ok(Some((spread, other.transpose()?.flatten())));
         }
