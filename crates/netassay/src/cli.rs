@@ -11,6 +11,7 @@ mod trace;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::exit;
@@ -47,6 +48,46 @@ const JOBS: &[(&str, &[&str])] = &[
     ("Files", &["study", "db", "ministat"]),
 ];
 
+/// Old names of commands, and the new ones.
+const RENAMED: &[(&str, &str)] = &[
+    ("new", "study new"),
+    ("check", "study check"),
+    ("plan", "study plan"),
+    ("studies", "study list"),
+    ("schema", "study schema"),
+    ("list", "db list"),
+    ("tag", "db tag"),
+    ("remove", "db remove"),
+    ("pack", "db pack"),
+    ("unpack", "db unpack"),
+    ("export", "db export"),
+    ("restore", "undo"),
+    ("aa", "run STUDY --aa"),
+];
+
+/// Old options, each with its command, and their new spelling. The options of traffic are keys now.
+const RENAMED_OPTIONS: &[(&str, &str, &str)] = &[
+    ("trace", "set", "KEY=VALUE"),
+    ("trace", "exact", "exact=true"),
+    ("trace", "batch", "trace.batch=N"),
+    ("trace", "rounds", "trace.rounds=N"),
+    ("trace", "asleep", "trace.readers=asleep"),
+    ("trace", "profile", "trace.profile=true"),
+];
+
+/// The first old option of a command line, and its new spelling.
+fn renamed_option(command: &str, words: &[OsString]) -> Option<(String, String)> {
+    let option = |word: &OsString| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
+    words.iter().filter_map(option).find_map(|option| {
+        let known = RENAMED_OPTIONS.iter().find(|(of, old, _)| (*of, *old) == (command, option.as_str()));
+        let is_traffic = matches!(command, "load" | "trace");
+        let key =
+            || traffic_keys().find(|key| is_traffic && key.replace('_', "-") == option.replace('_', "-"));
+        let new = known.map(|(.., new)| (*new).to_owned()).or_else(|| Some(format!("{}=VALUE", key()?)))?;
+        Some((format!("{command} --{option}"), new))
+    })
+}
+
 /// Finds out, with proof, what each part of the Linux network stack costs and gains.
 #[derive(Debug, Parser)]
 #[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
@@ -65,6 +106,15 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads a command line, which begins with the name of the program.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = words.collect();
+        let asked = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
+        let asked = asked.unwrap_or_default();
+        let command = RENAMED.iter().find(|(old, _)| *old == asked);
+        let command = command.map(|(old, new)| ((*old).to_owned(), format!("netassay {new}")));
+        if let Some((old, new)) = command.or_else(|| renamed_option(asked, &words)) {
+            let renamed = format!("netassay {old} is now {new}\n");
+            return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
+        }
         let mut command = with_jobs(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
@@ -186,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn each_visible_command_has_one_job() {
+    fn each_visible_command_has_one_job_and_each_old_name_a_new_one() {
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
         let mut visible: Vec<&str> = visible.map(clap::Command::get_name).collect();
@@ -197,6 +247,103 @@ mod tests {
         for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
             let about = one.get_about().unwrap().to_string();
             assert!(about.chars().count() <= 68, "a terminal of 80 columns: {about}");
+        }
+        for (old, new) in RENAMED {
+            assert!(!visible.contains(old));
+            let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
+            let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
+            assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");
+        }
+    }
+
+    #[test]
+    fn no_option_has_the_name_of_an_old_one() {
+        let mut command = Cli::command();
+        command.build();
+        let of_traffic = ["load", "trace"]
+            .into_iter()
+            .flat_map(|command| traffic_keys().map(move |key| (command.to_owned(), key.replace('_', "-"))));
+        let renamed =
+            RENAMED_OPTIONS.iter().map(|(command, old, _)| ((*command).to_owned(), (*old).to_owned()));
+        for (name, old) in renamed.chain(of_traffic) {
+            let found = command.find_subcommand(&name).unwrap();
+            assert!(found.get_arguments().all(|one| one.get_long() != Some(&old)), "{name} --{old}");
+        }
+    }
+
+    /// Checks the help of a command and of all visible ones below it.
+    fn each_help<F: FnMut(&str)>(command: &mut clap::Command, check: &mut F) {
+        check(&command.render_long_help().to_string());
+        let is_shown = |one: &&mut clap::Command| !one.is_hide_set() && one.get_name() != "help";
+        command.get_subcommands_mut().filter(is_shown).for_each(|one| each_help(one, check));
+    }
+
+    #[test]
+    fn help_fits_into_100_columns_and_its_examples_are_commands() {
+        let mut command = with_jobs(Cli::command()).term_width(100);
+        command.build();
+        let mut examples = 0;
+        each_help(&mut command, &mut |help| {
+            let wide = help.lines().find(|line| line.chars().count() > 100);
+            assert_eq!(wide, None, "{help}");
+            for line in help.lines().filter(|line| line.starts_with("  netassay ")) {
+                let example = line.trim().split("  ").next().unwrap_or_default();
+                let words = words(example).into_iter().take_while(|word| word != ">");
+                let read = Cli::read(words.map(OsString::from));
+                assert!(read.is_ok(), "{line}: {}", read.unwrap_err());
+                examples += 1;
+            }
+        });
+        assert!(examples > 70, "{examples}");
+    }
+
+    /// The commands of netassay in a page or a workflow: lines that begin with its name, with those
+    /// that a backslash continues, up to `||` or a comment.
+    fn commands(text: &str) -> Vec<Vec<String>> {
+        let joined = text.replace("\\\n", " ");
+        let lines = joined.lines().map(|line| line.trim().trim_start_matches("- "));
+        lines.filter(|line| line.starts_with("netassay ")).map(words).collect()
+    }
+
+    /// The words of a shell's line without substitutions.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+        for letter in line.chars() {
+            match letter {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(std::mem::take(&mut word)),
+                other => word.push(other),
+            }
+        }
+        words.push(word);
+        words.retain(|word| !word.is_empty());
+        words.into_iter().take_while(|word| word != "||" && word != "#").collect()
+    }
+
+    #[test]
+    fn workflows_and_their_page_call_netassay_as_it_is_called() {
+        for (text, least, bounds) in [
+            (include_str!("../../../docs/ci/github.yml"), 4, 5),
+            (include_str!("../../../docs/ci/gitlab.yml"), 4, 5),
+            (include_str!("../../../docs/ci.md"), 6, 3),
+        ] {
+            let commands = commands(text);
+            assert!(commands.len() >= least, "{commands:?}");
+            let mut found = 0;
+            for command in commands {
+                let read = Cli::read(command.iter().map(OsString::from));
+                match read.unwrap_or_else(|error| panic!("{command:?}: {error}")).command {
+                    Command::Gate(gate) => found += gate.fail_if.len(),
+                    Command::Run(run) => {
+                        assert_eq!(
+                            run.measured.flags.set.changes.is_empty(),
+                            !command.contains(&"--set".to_owned())
+                        )
+                    }
+                    _ => {}
+                }
+            }
+            assert!(found >= bounds, "{found} bounds");
         }
     }
 }
