@@ -149,7 +149,7 @@ impl Drawing {
         let mut path = SvgPath::new();
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
-        self.front.element("path", &[("d", path.data.as_str().into())], |inside| told(inside, title));
+        self.front.element("path", &[("d", path.data.as_str().into())], |inside| write_title(inside, title));
     }
 
     /// A mark: it tells `title` where a pointer is on it, and the script of a page leads the
@@ -197,7 +197,7 @@ impl Drawing {
             return;
         }
         self.front.element("g", attributes, |group| {
-            title.iter().for_each(|title| told(group, title));
+            title.iter().for_each(|title| write_title(group, title));
             group.append(&inner);
         });
     }
@@ -214,7 +214,7 @@ impl Anchor {
 }
 
 /// Adds the words that a browser shows where a pointer is on an element.
-fn told(element: &mut Markup, title: &str) {
+fn write_title(element: &mut Markup, title: &str) {
     element.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
 }
 
