@@ -20,7 +20,7 @@ mod set;
 mod student;
 
 pub use lines::{Format, InvalidData};
-pub use number::{decimal as parse_decimal_prefix, parse_number};
+pub use number::parse_number;
 pub use plot::{MAX_SETS, MAX_WIDTH, Plot};
 pub use refusal::{MinistatError, Refusal};
 pub use report::{report, write_all};

@@ -33,7 +33,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
 /// The decimal number at the start of `text`, without leading blanks, and its length: the usual
 /// case. Of a hexadecimal number it is the 0 before the x.
 #[inline]
-pub fn decimal(text: &[u8]) -> Option<(f64, usize)> {
+pub(crate) fn decimal(text: &[u8]) -> Option<(f64, usize)> {
     let (negative, start) = sign(text);
     let (mantissa, whole_end) = digits(text, start, 0);
     let (mantissa, mut end, count, decimals) = if text.get(whole_end) == Some(&b'.') {

@@ -77,9 +77,7 @@ pub(crate) fn state(
         let of_medians = medians.and_then(|other| {
             Some(check(Looks::RunMedians, (other.difference, other.baseline_mean), other.p?))
         });
-        let of_ranks = boot_ranks(cells, design, one);
-        let of_ranks =
-            of_ranks.map(|(difference, baseline, p)| check(Looks::BootRanks, (difference, baseline), p));
+        let of_ranks = boot_ranks(cells, design, one).map(|(medians, p)| check(Looks::BootRanks, medians, p));
         one.checks = of_medians.into_iter().chain(of_ranks).collect();
     }
 }
@@ -94,9 +92,9 @@ fn agrees(check: &Check, one: &Comparison, family: usize) -> bool {
     is_close || check.p * family as f64 >= SURE
 }
 
-/// The median difference, the baseline's median, and the p-value of the ranks; `None` where too few
-/// boots could reject.
-fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f64, f64)> {
+/// The median difference with the baseline's median, and the p-value of the ranks; `None` where too
+/// few boots could reject.
+fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<((f64, f64), f64)> {
     let (own, base) = (cells.condition(one.condition), cells.condition(one.baseline));
     let means = |cells: &[Cell]| cells.iter().map(|cell| cell.mean).collect::<Vec<f64>>();
     let baseline = median(&means(base))?;
@@ -105,11 +103,11 @@ fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f
         // 2 of all choices of boots for the condition.
         let choices = (0..own.len()).map(|i| (base.len() + i + 1) as f64 / (i + 1) as f64).product::<f64>();
         let is_enough = 2.0 / choices < REACH;
-        return is_enough.then_some((median(&own)? - baseline, baseline, ranks::two_samples(&own, &base)));
+        return is_enough.then_some(((median(&own)? - baseline, baseline), ranks::two_samples(&own, &base)));
     }
     let differences: Vec<f64> = in_common(own, base).map(|(cell, base)| cell.mean - base.mean).collect();
     let is_enough = 2.0_f64.powi(1 - i32::try_from(differences.len()).ok()?) < REACH;
-    is_enough.then_some((median(&differences)?, baseline, ranks::signed(&differences)))
+    is_enough.then_some(((median(&differences)?, baseline), ranks::signed(&differences)))
 }
 
 /// The run farthest from the median of its boot, or the boot farthest from that of its condition,
