@@ -17,7 +17,7 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 20;
+pub const PROTOCOL: u32 = 21;
 
 /// A request of the controller to an agent. Addresses of interfaces have the lengths of their
 /// prefixes. `underlay`: the interface under a tunnel, if there is one. Times begin with the

@@ -57,6 +57,9 @@ impl Recorder {
         series.socket_drops.push(sent.socket_drops.saturating_add(received.socket_drops));
         series.queue_drops.push(row.queue.since(&self.first.queue).drops);
         series.cpu_busy_ns.push(row.cpu.since(&self.first.cpu).busy());
+        if load.tcp.count > 0 {
+            series.tcp.push(load.tcp);
+        }
     }
 
     pub(crate) fn finish(mut self, last: &SeriesRow) -> Series {
@@ -92,7 +95,7 @@ mod tests {
                 at_ns: 100 * n,
                 sent: counts,
                 received: load::Counts::default(),
-                flows: vec![],
+                ..load::Sample::default()
             },
             cpu: CpuTimes { user: n, idle: 5, ..CpuTimes::default() },
             queue: QueueCounters { drops: n, ..QueueCounters::default() },

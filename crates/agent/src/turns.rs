@@ -265,6 +265,7 @@ fn plus(sum: &mut Measured, more: &Measured) {
     sum.load.at_ns = sum.load.at_ns.saturating_add(more.load.at_ns);
     sum.load.sent = sum.load.sent + more.load.sent;
     sum.load.received = sum.load.received + more.load.received;
+    sum.load.tcp = sum.load.tcp.plus(&more.load.tcp);
     for (own, more) in sum.cpu_each.iter_mut().zip(&more.cpu_each) {
         *own = own.plus(more);
     }

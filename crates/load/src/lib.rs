@@ -42,7 +42,7 @@ pub use lacking::lacking;
 pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
 pub use note::Note;
 pub use probe::{Arrived, PairProbe, TCP, UDP};
-pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo};
+pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo, TcpReadings};
 pub use spec::Spec;
 pub use words::{
     CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Misfit, Pacing, Reader, Sender,

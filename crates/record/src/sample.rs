@@ -21,7 +21,7 @@ pub fn account() -> RunAccount {
         (counters.link.tx_bytes, counters.link.rx_bytes) = (1000, 1000);
         let window = Measured {
             elapsed_ns: NS,
-            load: load::Sample { at_ns: NS, sent, received, flows: vec![total] },
+            load: load::Sample { at_ns: NS, sent, received, flows: vec![total], ..load::Sample::default() },
             cpu,
             cpus: vec![0],
             cpu_each: vec![cpu],
@@ -199,6 +199,7 @@ pub fn series() -> Series {
         socket_drops: zero(),
         queue_drops: zero(),
         cpu_busy_ns: vec![7, 8],
+        tcp: Vec::new(),
     }
 }
 

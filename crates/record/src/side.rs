@@ -85,6 +85,9 @@ pub struct Series {
     pub queue_drops: Vec<u64>,
     /// Busy time of the host's CPUs, in ns; the kernel counts it in steps of 10 ms.
     pub cpu_busy_ns: Vec<u64>,
+    /// The readings of this host's TCP connections, up to each row; empty without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tcp: Vec<load::TcpReadings>,
 }
 
 /// A counter over time.
@@ -130,8 +133,10 @@ impl Series {
     /// The reason why it is not a table, if it is none.
     pub fn misshapen(&self) -> Option<String> {
         let rows = self.at_ns.len();
-        let odd = self.columns().into_iter().find(|column| column.values.len() != rows)?;
-        Some(format!("{} has {} values for {rows} moments", odd.name, odd.values.len()))
+        let columns = self.columns().map(|column| (column.name, column.values.len()));
+        let optional = Some(("tcp", self.tcp.len())).filter(|(_, length)| *length > 0);
+        let (name, length) = columns.into_iter().chain(optional).find(|(_, length)| *length != rows)?;
+        Some(format!("{name} has {length} values for {rows} moments"))
     }
 
     /// Reads one as it is stored.
@@ -291,6 +296,7 @@ mod tests {
             socket_drops: column(70),
             queue_drops: column(80),
             cpu_busy_ns: column(90),
+            tcp: Vec::new(),
         }
     }
 

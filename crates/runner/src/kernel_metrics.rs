@@ -41,6 +41,8 @@ pub(crate) fn proof(kind: Kind, side: Side, own: &SideAccount) -> Vec<(Metric, f
             (metric::REORDERINGS[side], retransmits.reorderings as f64),
         ]);
     }
+    let tcp = own.window.load.tcp;
+    values.extend(tcp.mean(tcp.rtt_us).map(|us| (metric::TCP_RTT[side], us * 1e3)));
     values.extend(interrupts(side, |rates| rates.own, &own.window.interrupts, own.window.elapsed_ns));
     values
 }

@@ -232,6 +232,8 @@ pub(crate) enum Source {
     Rr,
     /// All over TCP.
     Tcp,
+    /// All over TCP whose connections last.
+    Connection,
     /// UDP with a receiver: without one, loss is unknown.
     Udp,
     /// Streams that flow both ways.
@@ -249,6 +251,7 @@ impl Source {
             Self::Streams | Self::BothWays => kind.is_stream(),
             Self::Rr => kind.is_rr(),
             Self::Tcp => kind.is_tcp(),
+            Self::Connection => kind.is_tcp() && kind != Kind::TcpCrr,
             Self::Udp => kind.is_udp() && kind.is_received(),
             Self::Search => kind == Kind::UdpStream,
             Self::Packets => matches!(kind, Kind::UdpStream | Kind::Pps),
@@ -436,6 +439,7 @@ metrics! {
         RETRANSMITS: Counter "retransmits", "1", Lower, Tcp, Nothing, "TCP segments retransmitted in the window";
         RETRANSMITS_NEEDLESS: Counter "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted although they had arrived, by the other end's duplicate acknowledgments in the window";
         REORDERINGS: Counter "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP detected reordered segments";
+        TCP_RTT: Counter "tcp_rtt", "ns", Lower, Connection, Nothing, "smoothed round-trip time of the TCP connections, by the kernel's estimate (`TCP_INFO`), the mean over readings in the window";
         DROPS: Counter "drops", "1", Lower, Every, Nothing, "packets dropped in the window, by the kernel's counters";
         UNDERLAY_PACKETS: Counter "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
         BYTES_PER_UNDERLAY_PACKET: Counter "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
@@ -497,7 +501,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{metric}");
             assert_eq!(find(metric.key), Some(*metric));
         }
-        assert_eq!(METRICS.len(), 25 + 16 + 2 * 48);
+        assert_eq!(METRICS.len(), 25 + 16 + 2 * 49);
         assert_eq!(find("speed"), None);
     }
 

@@ -25,7 +25,13 @@ fn measured(threads: usize, rows: usize, n: u64) -> Measured {
     let column = || vec![n; rows];
     Measured {
         elapsed_ns: n,
-        load: load::Sample { at_ns: n, sent: counts(n), received: counts(n), flows: Vec::new() },
+        load: load::Sample {
+            at_ns: n,
+            sent: counts(n),
+            received: counts(n),
+            flows: Vec::new(),
+            tcp: load::TcpReadings::default(),
+        },
         cpu,
         cpus: vec![8_191; 1024],
         cpu_each: vec![cpu; 1024],
@@ -55,6 +61,7 @@ fn measured(threads: usize, rows: usize, n: u64) -> Measured {
             socket_drops: column(),
             queue_drops: column(),
             cpu_busy_ns: column(),
+            tcp: vec![load::TcpReadings { count: n, rtt_us: n, congestion_window: n }; rows],
         },
     }
 }

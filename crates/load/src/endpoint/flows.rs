@@ -13,7 +13,7 @@ use words::{Kind, Side, Traffic};
 
 use crate::error::Result;
 use crate::lane::{Control, Counts, Lane, Sample};
-use crate::socket::{self, Applied, DropCount, SocketSwitches};
+use crate::socket::{self, Applied, DropCount, SocketSwitches, TcpReadings};
 use crate::spec::Spec;
 use crate::workload::tcp_stream;
 
@@ -26,6 +26,7 @@ pub(super) struct Flows {
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
     drops: Mutex<Vec<DropCount>>,
+    readings: Mutex<TcpReadings>,
     /// The low-water mark of the receiving sockets, in bytes; 0: none.
     mark: AtomicU32,
     /// Whether a socket could not poll its device as requested.
@@ -66,6 +67,7 @@ impl Flows {
             sockets,
             peers,
             drops,
+            readings: Mutex::default(),
             mark: mark.unwrap_or(0).into(),
             slept,
             applied,
@@ -117,9 +119,13 @@ impl Flows {
                 flow.socket_drops = count.update(socket::drops(one));
             }
         }
+        let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.traffic.kind.is_tcp() && self.traffic.kind != Kind::TcpCrr {
+            self.sockets.iter().for_each(|one| readings.read(one));
+        }
         let of = |sending| flows.iter().enumerate().filter(move |(flow, _)| self.sends(*flow) == sending);
         let sum = |sending| of(sending).map(|(_, counts)| *counts).sum();
-        Sample { at_ns, sent: sum(true), received: sum(false), flows }
+        Sample { at_ns, sent: sum(true), received: sum(false), flows, tcp: *readings }
     }
 
     pub(super) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::Calls;
+use crate::socket::TcpReadings;
 
 /// Declares the counts. All but the last are a flow's counters, too.
 macro_rules! counts {
@@ -98,6 +99,10 @@ pub struct Sample {
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<Counts>,
+    /// The readings of its TCP connections until now, one at each sample; `tcp_crr` has none, nor
+    /// have accounts of earlier builds.
+    #[serde(default)]
+    pub tcp: TcpReadings,
 }
 
 impl Sample {
@@ -111,6 +116,7 @@ impl Sample {
             flows: (self.flows.iter().zip(earlier.flows.iter().chain(std::iter::repeat(&none))))
                 .map(|(counts, earlier)| counts.since(earlier))
                 .collect(),
+            tcp: self.tcp.since(&earlier.tcp),
         }
     }
 }
@@ -228,9 +234,20 @@ mod tests {
     #[test]
     fn a_difference_of_samples_is_the_window() {
         let flow = |n| Counts { messages: n, bytes: 10 * n, calls: n, ..Counts::default() };
-        let first = Sample { at_ns: 1_000, sent: flow(1), received: flow(2), flows: vec![flow(1), flow(2)] };
-        let last =
-            Sample { at_ns: 5_000, sent: flow(10), received: flow(20), flows: vec![flow(10), flow(20)] };
+        let first = Sample {
+            at_ns: 1_000,
+            sent: flow(1),
+            received: flow(2),
+            flows: vec![flow(1), flow(2)],
+            ..Sample::default()
+        };
+        let last = Sample {
+            at_ns: 5_000,
+            sent: flow(10),
+            received: flow(20),
+            flows: vec![flow(10), flow(20)],
+            ..Sample::default()
+        };
         let window = last.since(&first);
         assert_eq!(window.at_ns, 4_000);
         assert_eq!((window.sent, window.received), (flow(9), flow(18)));

@@ -19,7 +19,7 @@ pub(crate) use self::open::{
     polled_nothing, prioritize,
 };
 pub(crate) use self::statistics::{DropCount, drops, unread, unsent_to_a_peer};
-pub use self::statistics::{TcpApplied, TcpInfo};
+pub use self::statistics::{TcpApplied, TcpInfo, TcpReadings};
 
 /// Silence of a peer after which the flow is given up: 5 s, plus 10 ms for each flow that may have
 /// its own thread and wait for a CPU, plus a [`TURN`] for each flow.

@@ -62,6 +62,51 @@ tcp_info! {
     buffer_limited_us: u64 = saturating_add u64_at 184;
 }
 
+/// Sums over readings of `TCP_INFO`: of values that rise and fall, [`TcpReadings::mean`] tells the
+/// mean. Each connection counts as a reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpReadings {
+    /// The number of readings.
+    pub count: u64,
+    /// Smoothed round-trip times, µs.
+    pub rtt_us: u64,
+    /// Congestion windows, segments.
+    pub congestion_window: u64,
+}
+
+impl TcpReadings {
+    pub(crate) fn read(&mut self, socket: &Socket) {
+        let Some(info) = TcpInfo::read(socket) else { return };
+        self.count += 1;
+        self.rtt_us += u64::from(info.rtt_us);
+        self.congestion_window += u64::from(info.congestion_window);
+    }
+
+    fn zip(&self, other: &Self, combine: fn(u64, u64) -> u64) -> Self {
+        Self {
+            count: combine(self.count, other.count),
+            rtt_us: combine(self.rtt_us, other.rtt_us),
+            congestion_window: combine(self.congestion_window, other.congestion_window),
+        }
+    }
+
+    /// The readings after `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.zip(earlier, u64::saturating_sub)
+    }
+
+    /// The readings of both.
+    pub fn plus(&self, other: &Self) -> Self {
+        self.zip(other, u64::saturating_add)
+    }
+
+    /// The mean of one of the sums; `None` without a reading.
+    pub fn mean(&self, sum: u64) -> Option<f64> {
+        (self.count > 0).then(|| sum as f64 / self.count as f64)
+    }
+}
+
 /// The options of a TCP connection, negotiated or local.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

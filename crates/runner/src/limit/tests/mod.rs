@@ -39,7 +39,8 @@ fn side(side: &mut SideAccount, sends: bool) {
     let (sent, received) =
         if sends { (moved, load::Counts::default()) } else { (load::Counts::default(), moved) };
     side.window.elapsed_ns = SECOND;
-    side.window.load = load::Sample { at_ns: SECOND, sent, received, flows: vec![moved] };
+    side.window.load =
+        load::Sample { at_ns: SECOND, sent, received, flows: vec![moved], ..load::Sample::default() };
     (side.whole.outcome.sent, side.whole.outcome.received) = (sent, received);
     let nowhere = "127.0.0.1:1".parse().unwrap();
     side.whole.outcome.flows = vec![FlowOutcome {
