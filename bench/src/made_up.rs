@@ -135,6 +135,7 @@ pub(crate) fn series() -> Series {
         socket_drops: rising(0),
         queue_drops: rising(0),
         cpu_busy_ns: rising(9_876_543),
+        tcp: Vec::new(),
     }
 }
 

@@ -347,6 +347,7 @@ fn any_series() -> impl Strategy<Value = BySide<Option<Series>>> {
                 socket_drops,
                 queue_drops,
                 cpu_busy_ns,
+                tcp: Vec::new(),
             },
         )
     });
