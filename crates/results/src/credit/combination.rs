@@ -49,7 +49,7 @@ impl<'a> Combination<'a> {
             let own = condition.own_design(design);
             let others = condition.levels.iter().filter(|(name, _)| !own.factors.contains(name)).cloned();
             let at = levels_without("workload", &others.collect::<Vec<_>>());
-            (!own.factors.is_empty()).then(|| ((condition.workload.name.as_str(), at, own), condition))
+            (!own.factors.is_empty()).then_some(((condition.workload.name.as_str(), at, own), condition))
         });
         let combination =
             |((workload, at, design), conditions): ((&'a str, String, Design), Vec<&Condition>)| Self {
