@@ -10,6 +10,7 @@ mod effects;
 mod grid;
 mod histogram;
 mod history;
+mod inside;
 mod latency;
 mod loss;
 mod offered;
@@ -33,7 +34,7 @@ pub use history::history;
 type SectionOfFigures = fn(&[StudyView<'_>], &mut Ids, &mut FigureSection);
 
 // The kinds of figures in the order of the page, each with the name and the title of its section.
-const KINDS: [(&str, &str, SectionOfFigures); 10] = [
+const KINDS: [(&str, &str, SectionOfFigures); 11] = [
     ("runs", "Every run", runs::section),
     ("rates", "What each condition reached", rates::section),
     ("cpu", "CPU of both sides", cpu::section),
@@ -42,6 +43,7 @@ const KINDS: [(&str, &str, SectionOfFigures); 10] = [
     ("latency", "Latency", latency::section),
     ("campaign", "The campaign in the order of time", campaign::section),
     ("turns", "Turns in a flow", turns::section),
+    ("inside", "Inside a run", inside::section),
     ("loss", "Where packets were lost", loss::section),
     ("why", "Why conditions differ", why::section),
 ];

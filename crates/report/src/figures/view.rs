@@ -3,7 +3,7 @@
 use crate::chart::{Figure, Panel};
 use results::{ComparisonGroup, ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
-use store::StoredStudy;
+use store::{StoredSeries, StoredStudy};
 use study::metric::Metric;
 use study::{Kind, Name};
 
@@ -19,6 +19,7 @@ const ENDS: usize = 4;
 pub(super) struct StudyView<'a> {
     pub(super) results: &'a Results,
     pub(super) stored: &'a StoredStudy,
+    pub(super) series: &'a [StoredSeries],
     /// `study 3 (quick)`; empty for the only study of the page.
     pub(super) name: String,
 }
@@ -41,7 +42,7 @@ impl<'a> StudyView<'a> {
             } else {
                 String::new()
             };
-            Self { results: &study.results, stored, name }
+            Self { results: &study.results, stored, series: &study.series, name }
         };
         studies.iter().map(view).collect()
     }

@@ -36,6 +36,7 @@ pub use gate::gate;
 pub use history::history;
 pub use junit::gate_junit;
 pub use over_time::over_time;
+pub(crate) use over_time::progress;
 pub use plan::plan;
 pub use runs::{left_out, runs};
 pub use sizing::sizing;

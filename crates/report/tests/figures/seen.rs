@@ -149,7 +149,7 @@ fn names_in_the_page_are_unique_and_stay() {
 fn what_has_no_data_has_no_section() {
     let sections = figures::sections(&[shown(&factorial())]);
     let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
-    for absent in ["cpu", "latency", "loss"] {
+    for absent in ["cpu", "latency", "inside", "loss"] {
         assert!(!ids.contains(&absent), "{absent} in {ids:?}");
     }
     assert!(figures::sections(&[]).is_empty());

@@ -1,0 +1,120 @@
+//! The rate inside a run over its time, of one typical run for each of a few conditions.
+
+use store::StoredRun;
+use study::Kind;
+
+use super::Ids;
+use super::view::{MeasuredWorkload, StudyView};
+use super::words::{ends, metric_quantity};
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use crate::page::FigureSection;
+use crate::views::progress;
+
+// The largest number of conditions with a line in a figure.
+const CURVES: usize = 4;
+// The largest number of points in a line. The counters add up, so a longer step only loses detail.
+const POINTS: usize = 100;
+
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
+    for view in views {
+        section.folded.extend(view.workloads().iter().filter_map(|workload| figure(view, workload, ids)));
+    }
+    section.about.push(format!(
+        "The rate inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
+         steps; of more than {CURVES} conditions those at both ends of the main metric."
+    ));
+}
+
+fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
+    let metric = view.primary(workload.kind);
+    let mut runs: Vec<(&StoredRun, Vec<(f64, f64)>)> =
+        ends_of(view, workload).into_iter().filter_map(|one| typical(view, workload, one)).collect();
+    runs.retain(|(_, points)| points.len() > 2);
+    let end = runs.iter().filter_map(|(_, points)| points.last()).map(|last| last.0).fold(0.0, f64::max);
+    let (unit, ns) = if end >= 2e9 { ("s", 1e9) } else { ("ms", 1e6) };
+    let quantity = metric_quantity(&metric.into());
+    let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
+    let (mut seen, mut curves) = (Vec::new(), Vec::new());
+    for ((run, points), name) in runs.into_iter().zip(view.names(&conditions)) {
+        let (low, high) = ends(points.iter().map(|point| point.1));
+        let (low, high) = (quantity.shown(low), quantity.shown(high));
+        seen.push(format!("{name}, boot {}, run {}: between {low} and {high}", run.boot, run.repeat));
+        let points = points.into_iter().map(|(at, rate)| (at / ns, rate)).collect();
+        curves.push(Curve { name, points, measured: false });
+    }
+    if curves.is_empty() {
+        return None;
+    }
+    let plot = Curves {
+        across: (Quantity::new("time since the window opened", unit, results::rounded), Scale::FromZero),
+        up: (quantity, Scale::FromZero),
+        curves,
+        flags: Vec::new(),
+    };
+    let title = format!("Inside a typical run: {}", workload.name);
+    view.figure(ids, (&format!("inside {}", workload.name), &title), seen, vec![Panel::new("", plot)])
+}
+
+/// At most [`CURVES`] conditions: those at both ends of the main metric.
+fn ends_of(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
+    let (_, mut by_size) = view.estimates(workload.name, view.primary(workload.kind), &workload.conditions);
+    by_size.sort_by(|one, other| other.mean.total_cmp(&one.mean));
+    let is_end = |place: &usize| *place < CURVES / 2 || place + CURVES / 2 >= by_size.len();
+    let chosen: Vec<usize> =
+        (0..by_size.len()).filter(is_end).map(|place| by_size[place].condition).collect();
+    workload.conditions.iter().filter(|one| chosen.contains(one)).copied().collect()
+}
+
+/// The run nearest to the mean of its condition that has a series, with its rate over time: ns
+/// after the opening, and the metric's value over the step that ends there.
+fn typical<'a>(
+    view: &StudyView<'a>,
+    workload: &MeasuredWorkload<'_>,
+    condition: usize,
+) -> Option<(&'a StoredRun, Vec<(f64, f64)>)> {
+    let metric = view.primary(workload.kind);
+    let mean = view.mean(condition, metric)?;
+    let away = |run: &&StoredRun| run.metrics.get(metric).map_or(f64::INFINITY, |value| (value - mean).abs());
+    let mut runs: Vec<&StoredRun> =
+        view.stored.measurements().filter(|run| run.condition == condition).collect();
+    runs.sort_by(|one, other| away(one).total_cmp(&away(other)));
+    runs.into_iter().find_map(|run| {
+        let of_run = view.series.iter().filter(|one| one.run == run.id).map(|one| &one.series);
+        let (at, counter) = progress(workload.kind, of_run)?;
+        Some((run, rates(at, counter, workload.kind)))
+    })
+}
+
+fn rates(at_ns: &[u64], counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
+    // Bytes in ns as Mbit/s; anything else as 1/s.
+    let scale = if kind.is_stream() { 8e3 } else { 1e9 };
+    let rows: Vec<(u64, u64)> = at_ns.iter().copied().zip(counter.iter().copied()).collect();
+    let every = rows.len().div_ceil(POINTS).max(1);
+    let mut before = (0, 0);
+    let mut points = Vec::new();
+    for (at, count) in rows.into_iter().skip(every - 1).step_by(every) {
+        let ns = at.saturating_sub(before.0);
+        if ns > 0 {
+            points.push((at as f64, count.saturating_sub(before.1) as f64 * scale / ns as f64));
+        }
+        before = (at, count);
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_joined_and_no_byte_is_lost() {
+        let rows = 1000_u64;
+        let at_ns: Vec<u64> = (1..=rows).map(|row| row * 1_000_000).collect();
+        let bytes: Vec<u64> = (1..=rows).map(|row| row * 125_000).collect();
+        let points = rates(&at_ns, &bytes, Kind::TcpStream);
+        assert_eq!(points.len(), POINTS);
+        assert_eq!(points[0], (1e7, 1000.0), "10 steps of 125 kB in 10 ms are 1000 Mbit/s");
+        assert!(points.iter().all(|(_, rate)| *rate == 1000.0));
+        assert_eq!(rates(&[], &[], Kind::TcpStream), []);
+    }
+}
