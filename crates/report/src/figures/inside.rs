@@ -1,7 +1,9 @@
-//! The rate inside a run over its time, of one typical run for each of a few conditions.
+//! The rate and the congestion window inside a run over its time, of one typical run for each of a
+//! few conditions.
 
-use store::StoredRun;
-use study::Kind;
+use record::TcpReadings;
+use store::{StoredRun, StoredSeries};
+use study::{Kind, Side};
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
@@ -17,22 +19,42 @@ const POINTS: usize = 100;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
-        section.folded.extend(view.workloads().iter().filter_map(|workload| figure(view, workload, ids)));
+        section.folded.extend(view.workloads().iter().flat_map(|workload| of_workload(view, workload, ids)));
     }
     section.about.push(format!(
-        "The rate inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
+        "The rate, and the congestion window of the transmitter's TCP connections, inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
          steps; of more than {CURVES} conditions those at both ends of the main metric."
     ));
 }
 
-fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
-    let metric = view.primary(workload.kind);
-    let mut runs: Vec<(&StoredRun, Vec<(f64, f64)>)> =
+/// A run with values over its time: ns after the opening, and the value over the step that ends
+/// there.
+type ValuesOverTime<'a> = (&'a StoredRun, Vec<(f64, f64)>);
+
+fn of_workload(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Vec<Figure> {
+    let rates: Vec<ValuesOverTime<'_>> =
         ends_of(view, workload).into_iter().filter_map(|one| typical(view, workload, one)).collect();
+    let windows = rates.iter().map(|(run, _)| (*run, congestion_windows(view, run))).collect();
+    let name = workload.name;
+    let rate = metric_quantity(&view.primary(workload.kind).into());
+    let window = Quantity::new("congestion window", "segments", results::figure);
+    let figures = [
+        figure(view, rates, rate, (&format!("inside {name}"), &format!("Inside a typical run: {name}")), ids),
+        figure(view, windows, window, (&format!("cwnd {name}"), &format!("Congestion window: {name}")), ids),
+    ];
+    figures.into_iter().flatten().collect()
+}
+
+fn figure(
+    view: &StudyView<'_>,
+    mut runs: Vec<ValuesOverTime<'_>>,
+    quantity: Quantity,
+    title: (&str, &str),
+    ids: &mut Ids,
+) -> Option<Figure> {
     runs.retain(|(_, points)| points.len() > 2);
     let end = runs.iter().filter_map(|(_, points)| points.last()).map(|last| last.0).fold(0.0, f64::max);
     let (unit, ns) = if end >= 2e9 { ("s", 1e9) } else { ("ms", 1e6) };
-    let quantity = metric_quantity(&metric.into());
     let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
     let (mut seen, mut curves) = (Vec::new(), Vec::new());
     for ((run, points), name) in runs.into_iter().zip(view.names(&conditions)) {
@@ -51,8 +73,7 @@ fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) 
         curves,
         flags: Vec::new(),
     };
-    let title = format!("Inside a typical run: {}", workload.name);
-    view.figure(ids, (&format!("inside {}", workload.name), &title), seen, vec![Panel::new("", plot)])
+    view.figure(ids, title, seen, vec![Panel::new("", plot)])
 }
 
 /// At most [`CURVES`] conditions: those at both ends of the main metric.
@@ -65,13 +86,12 @@ fn ends_of(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> 
     workload.conditions.iter().filter(|one| chosen.contains(one)).copied().collect()
 }
 
-/// The run nearest to the mean of its condition that has a series, with its rate over time: ns
-/// after the opening, and the metric's value over the step that ends there.
+/// The run nearest to the mean of its condition that has a series, with its rate over time.
 fn typical<'a>(
     view: &StudyView<'a>,
     workload: &MeasuredWorkload<'_>,
     condition: usize,
-) -> Option<(&'a StoredRun, Vec<(f64, f64)>)> {
+) -> Option<ValuesOverTime<'a>> {
     let metric = view.primary(workload.kind);
     let mean = view.mean(condition, metric)?;
     let away = |run: &&StoredRun| run.metrics.get(metric).map_or(f64::INFINITY, |value| (value - mean).abs());
@@ -83,6 +103,23 @@ fn typical<'a>(
         let (at, counter) = progress(workload.kind, of_run)?;
         Some((run, rates(at, counter, workload.kind)))
     })
+}
+
+/// The mean congestion window of the transmitter's connections at each of at most [`POINTS`] steps.
+fn congestion_windows(view: &StudyView<'_>, run: &StoredRun) -> Vec<(f64, f64)> {
+    let is_its = |one: &&StoredSeries| one.run == run.id && one.side == Side::Transmitter;
+    let Some(StoredSeries { series, .. }) = view.series.iter().find(is_its) else { return Vec::new() };
+    let rows: Vec<(u64, TcpReadings)> =
+        series.at_ns.iter().copied().zip(series.tcp.iter().copied()).collect();
+    let every = rows.len().div_ceil(POINTS).max(1);
+    let mut before = TcpReadings::default();
+    let mut points = Vec::new();
+    for (at, readings) in rows.into_iter().skip(every - 1).step_by(every) {
+        let passed = readings.since(&before);
+        points.extend(passed.mean(passed.congestion_window).map(|segments| (at as f64, segments)));
+        before = readings;
+    }
+    points
 }
 
 fn rates(at_ns: &[u64], counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
