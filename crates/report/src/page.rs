@@ -6,7 +6,7 @@ use store::StoredSeries;
 use crate::chart::{Figure, Id};
 use crate::data::Download;
 use crate::document::bounded::line;
-use crate::document::{Block, escaped, markdown};
+use crate::document::{Block, Table, escaped, markdown};
 use crate::views;
 
 // The title of the fold with the figures that not every reader wants.
@@ -44,6 +44,8 @@ pub struct FigureSection {
     pub title: String,
     /// Sentences on all figures together; empty if none are needed.
     pub about: Vec<String>,
+    /// Tables above the figures.
+    pub tables: Vec<Table>,
     /// The figures, in the order of the page.
     pub figures: Vec<Figure>,
     /// Figures that a reader opens on demand, below the others: of more conditions, or for few
@@ -186,7 +188,8 @@ fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
     let (about, shown) = if is_first_shown { (&[][..], 1) } else { (&section.about[..], 0) };
     let about = about.iter().cloned().map(Block::Text);
     let figures = section.figures.iter().skip(shown).map(Block::Figure);
-    let mut blocks: Vec<Block<'_>> = about.chain(figures).collect();
+    let tables = section.tables.iter().cloned().map(Block::Table);
+    let mut blocks: Vec<Block<'_>> = about.chain(tables).chain(figures).collect();
     if !section.folded.is_empty() {
         let folded = section.folded.iter().map(Block::Figure).collect();
         blocks.push(Block::Fold(FOLD.to_owned(), folded));

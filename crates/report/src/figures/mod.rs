@@ -58,6 +58,7 @@ pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
             id: ids.unique(id),
             title: title.to_owned(),
             about: Vec::new(),
+            tables: Vec::new(),
             figures: Vec::new(),
             folded: Vec::new(),
         };

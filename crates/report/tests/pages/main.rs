@@ -73,6 +73,7 @@ fn section() -> FigureSection {
     let quantity = Quantity::new("throughput", "Mbit/s", results::figure);
     let plot = Dots { quantity, interval: "95 % interval".to_owned(), conditions };
     FigureSection {
+        tables: Vec::new(),
         id: Id::new("over-versions"),
         title: "Over versions".to_owned(),
         about: vec!["Each kernel has a point.".to_owned()],
