@@ -1,6 +1,7 @@
 //! Latency: quantile curves, histograms, and against offered load where that was varied.
 
 use crate::chart::{Curve, Curves, Figure, Panel};
+use crate::document::{Cell, Table};
 use study::metric::{self, Metric};
 
 use super::Ids;
@@ -30,6 +31,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
             let against_load = offered::figure(view, &workload, ids);
             has_load |= against_load.is_some();
             section.figures.extend(against_load);
+            section.tables.extend(percentiles(view, &workload));
             let (chosen, is_choice) = view.chosen(&workload);
             section.figures.extend(of_conditions(view, &chosen, "", ids));
             if is_choice {
@@ -52,6 +54,29 @@ fn of_conditions(
 ) -> Vec<Figure> {
     let quantiles = figure(view, workload, more, ids);
     quantiles.into_iter().chain(histogram::figure(view, workload, more, ids)).collect()
+}
+
+/// The latencies of a workload by percentile, with a row for each condition.
+fn percentiles(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Option<Table> {
+    const COLUMNS: [(&str, Metric); 7] = [
+        ("mean", metric::LATENCY_MEAN),
+        ("50 %", metric::LATENCY_P50),
+        ("90 %", metric::LATENCY_P90),
+        ("99 %", metric::LATENCY_P99),
+        ("99.9 %", metric::LATENCY_P99_9),
+        ("99.99 %", metric::LATENCY_P99_99),
+        ("max", metric::LATENCY_MAX),
+    ];
+    let row = |index: &usize| {
+        let own = view.condition(*index)?;
+        let values = COLUMNS.map(|(_, metric)| own.means.get(metric));
+        let cells = values.map(Cell::from);
+        let is_any = values.iter().any(Option::is_some);
+        is_any.then(|| [Cell::from(&own.label)].into_iter().chain(cells).collect())
+    };
+    let heads = ["condition"].into_iter().chain(COLUMNS.map(|(head, _)| head));
+    let table = Table::with_rows(heads, workload.conditions.iter().filter_map(row));
+    table.titled(view.titled(&format!("{}: latency by percentile, ns", workload.name))).filled()
 }
 
 /// The quantiles of a condition, by their place in the list.
