@@ -148,6 +148,9 @@ fn cases() -> [Traffic; 8] {
     ]
 }
 
+/// The cases that differ from an earlier one in their sender and reader only.
+const BY_MANY: [usize; 3] = [1, 2, 7];
+
 /// The shares of what a message takes.
 fn shares(account: &Account) -> [(&'static str, f64); 3] {
     let softirq = account.softirq.unwrap_or_else(|| panic!("{:?}", account.softirq_absent));
@@ -161,12 +164,16 @@ fn instructions_are_the_same_however_busy_the_machine_is() {
     let mut quiet = World::boot("");
     let expected = cases.each_ref().map(|traffic| quiet.count(traffic));
     drop(quiet);
+    // A busy machine takes three times as long: there the first of each kind is counted.
+    let repeated = |place: &usize| !BY_MANY.contains(place);
     let busy = Busy::make();
     let mut loud = World::boot("");
-    let found = cases.each_ref().map(|traffic| loud.count(traffic));
+    let found: Vec<(usize, Account)> =
+        (0..cases.len()).filter(repeated).map(|place| (place, loud.count(&cases[place]))).collect();
     drop(busy);
     let mut apart_by = Vec::new();
-    for ((traffic, one), other) in cases.iter().zip(&expected).zip(&found) {
+    for (place, other) in &found {
+        let (traffic, one) = (&cases[*place], &expected[*place]);
         let name = format!("{} by {} to {}", traffic.kind, traffic.sender, traffic.reader);
         eprintln!("note: {name}: {one:?}\n      {other:?}");
         for ((part, one), (_, other)) in shares(one).into_iter().zip(shares(other)) {
