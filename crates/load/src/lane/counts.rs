@@ -101,7 +101,7 @@ pub struct Sample {
     pub flows: Vec<Counts>,
     /// The readings of its TCP connections until now, one at each sample; `tcp_crr` has none, nor
     /// have accounts of earlier builds.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "TcpReadings::is_empty")]
     pub tcp: TcpReadings,
 }
 

@@ -101,6 +101,11 @@ impl TcpReadings {
         self.zip(other, u64::saturating_add)
     }
 
+    /// Whether nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// The mean of one of the sums; `None` without a reading.
     pub fn mean(&self, sum: u64) -> Option<f64> {
         (self.count > 0).then(|| sum as f64 / self.count as f64)
