@@ -48,7 +48,9 @@ impl Report {
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.table.row(cells.into_iter().map(Cell::from).collect());
+        let is_number = |cell: &str| cell.parse::<f64>().is_ok();
+        let typed = |cell: String| if is_number(&cell) { Cell::Number(cell) } else { Cell::Text(cell) };
+        self.table.row(cells.into_iter().map(typed).collect());
     }
 
     /// Adds what a program finds in the report by this name.

@@ -95,8 +95,6 @@ fn what_a_file_s_values_are_of_is_said() {
         "iperf3-no-loss.json",
         "netperf-keywords.txt",
         "netperf-no-heading.txt",
-        "go-whole.txt",
-        "go-cut.txt",
         "hyperfine-all-failed.json",
     ];
     let bench = bench_with(&format!("{FIXTURES}/cases"), &names);
@@ -106,7 +104,6 @@ fn what_a_file_s_values_are_of_is_said() {
         (2, &["iperf3-client.json", "iperf3-server-reverse.json"]),
         (0, &["iperf3-no-loss.json", "iperf3-nan.json"]),
         (2, &["netperf-keywords.txt", "netperf-no-heading.txt"]),
-        (0, &["go-whole.txt", "go-cut.txt"]),
         (2, &["hyperfine-all-failed.json"]),
     ] {
         let output = bench.run(&[&["compare"], arguments].concat());

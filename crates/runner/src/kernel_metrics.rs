@@ -40,9 +40,9 @@ pub(crate) fn proof(kind: Kind, side: Side, own: &SideAccount) -> Vec<(Metric, f
             (metric::RETRANSMITS_NEEDLESS[side], retransmits.needless as f64),
             (metric::REORDERINGS[side], retransmits.reorderings as f64),
         ]);
+        let tcp = own.window.load.tcp;
+        values.extend(tcp.mean(tcp.rtt_us).map(|us| (metric::TCP_RTT[side], us * 1e3)));
     }
-    let tcp = own.window.load.tcp;
-    values.extend(tcp.mean(tcp.rtt_us).map(|us| (metric::TCP_RTT[side], us * 1e3)));
     values.extend(interrupts(side, |rates| rates.own, &own.window.interrupts, own.window.elapsed_ns));
     values
 }

@@ -230,6 +230,11 @@ mod tests {
                         own.window.underlay = Some(underlay());
                     }
                 }
+                if kind.is_tcp() && kind != Kind::TcpCrr {
+                    let readings = load::TcpReadings { count: 4, rtt_us: 200, congestion_window: 40 };
+                    let receiver = account.receiver.as_mut().into_iter();
+                    receiver.chain([&mut account.transmitter]).for_each(|own| own.window.load.tcp = readings);
+                }
                 let direction = if kind.is_stream() { Direction::Both } else { Direction::Forward };
                 let traffic = Traffic { direction, ..Traffic::new(kind) };
                 let mut expected: Vec<Metric> = metric::METRICS
@@ -239,6 +244,8 @@ mod tests {
                     .filter(|metric| !metric.is_of_search())
                     .collect();
                 let metrics = super::metrics(&traffic, &account);
+                let rtt = metrics.get(metric::TCP_RTT.receiver);
+                assert!(rtt.is_none_or(|ns| ns == 50_000.0), "{rtt:?}");
                 let found: Vec<Metric> = metrics.iter().map(|(metric, _)| metric).collect();
                 expected.sort_unstable();
                 assert_eq!(found, expected, "{kind} on {scenario}");

@@ -142,6 +142,7 @@ impl StoreError {
         let path = path.to_owned();
         if let rusqlite::Error::InvalidColumnType(..)
         | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::Utf8Error(..)
         | rusqlite::Error::IntegralValueOutOfRange(..) = source
         {
             return StoreError::Corrupted { path, detail: source.to_string() };

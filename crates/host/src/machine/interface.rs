@@ -13,7 +13,7 @@ use crate::link::links::Links;
 /// namespace. Its settings are undone on this device only: under its new name if it was renamed,
 /// and on no other device that has its name now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "StoredInterface")]
 pub struct Interface {
     /// The name when the interface was found.
     pub name: String,
@@ -22,6 +22,24 @@ pub struct Interface {
     /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
     /// current address of a bridge changes with its ports.
     device: String,
+}
+
+/// An interface as it is stored. Accounts of the first builds have its name alone: it has no
+/// identity then, by which its settings could be undone.
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum StoredInterface {
+    Name(String),
+    Device { name: String, index: u32, device: String },
+}
+
+impl From<StoredInterface> for Interface {
+    fn from(stored: StoredInterface) -> Self {
+        match stored {
+            StoredInterface::Name(name) => Self { name, index: 0, device: String::new() },
+            StoredInterface::Device { name, index, device } => Self { name, index, device },
+        }
+    }
 }
 
 // The longest identity, in bytes: a link-layer address has 32 at most (`MAX_ADDR_LEN`), a kind 15.
@@ -51,7 +69,8 @@ impl Interface {
 
     pub(super) fn check(&self) -> Result<(), Error> {
         check_interface(&self.name)?;
-        if self.index == 0 || self.device.len() > LONGEST {
+        let is_name_alone = self.index == 0 && self.device.is_empty();
+        if (self.index == 0 && !is_name_alone) || self.device.len() > LONGEST {
             return Err(format!("{} {:?} cannot identify an interface", self.index, self.device).into());
         }
         Ok(())
@@ -90,12 +109,14 @@ mod tests {
         for wrong in [
             r#"{"name":"eth0","index":5}"#,
             r#"{"name":"eth0","index":5,"device":"x","more":1}"#,
-            r#""eth0""#,
             "5",
             "null",
         ] {
             assert!(serde_json::from_str::<Interface>(wrong).is_err(), "{wrong}");
         }
+        let of_first_builds: Interface = serde_json::from_str(r#""eth0""#).unwrap();
+        of_first_builds.check().unwrap();
+        assert!(of_first_builds.now(&mut Links::open().unwrap()).is_err(), "it is undone nowhere");
         for wrong in
             [r#"{"name":"../x","index":5,"device":"veth"}"#, r#"{"name":"eth0","index":0,"device":"veth"}"#]
         {
