@@ -6,9 +6,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_report::views;
+use netassay_report::Layout;
 use netassay_report::document::terminal;
-use netassay_report::{Layout};
+use netassay_report::views;
 use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, ListedStudy, Results};
 use netassay_store::{NewStudy, Store, StoredStudy, export};
 use rusqlite::{Connection, params};

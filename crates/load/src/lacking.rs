@@ -58,7 +58,8 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
     if traffic.sender == Sender::Zerocopy && has("SO_ZEROCOPY", libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1, since)
     {
-        // The memory that one send may lend: a privilege may lift the limit, which only a try shows.
+        // The memory that one send may lend: a privilege may lift the limit, which only a try
+        // shows.
         let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
         let message = traffic.message;
         if most < u64::from(message) && lending_fails(message as usize) {

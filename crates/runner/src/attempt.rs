@@ -106,8 +106,8 @@ impl Campaign<'_> {
         let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
         for (readings, outcome) in &mut made {
             match outcome {
-                // Only runs without any received traffic are still invalid with --keep-disturbed, and
-                // they were repeated.
+                // Only runs without any received traffic are still invalid with --keep-disturbed,
+                // and they were repeated.
                 Outcome::Invalid(_, why) if !repeated && self.keep_disturbed => {
                     *outcome = Outcome::Failed(std::mem::take(why));
                 }

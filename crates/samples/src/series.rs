@@ -142,7 +142,8 @@ impl Collector {
         Ok(next)
     }
 
-    /// All that was collected. Rejects a file of which only parts that are no measurements are left.
+    /// All that was collected. Rejects a file of which only parts that are no measurements are
+    /// left.
     pub(crate) fn finish(mut self) -> Result<ReadValues, Fault> {
         if let (Some(fault), true) = (self.left_out.fault(), self.found.series.is_empty()) {
             return Err(fault);

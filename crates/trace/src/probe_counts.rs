@@ -66,7 +66,8 @@ host::counted! {
         lost,
         /// Hits without a journey: its begin was not seen.
         stray,
-        /// Arrived, but passed a point more than once or out of order: a packet that became several.
+        /// Arrived, but passed a point more than once or out of order: a packet that became
+        /// several.
         repeated,
         /// Hits within an interrupt that came in between: other packets'.
         inside,

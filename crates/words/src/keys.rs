@@ -190,7 +190,8 @@ keys! {
             },
             default: "recv",
         }
-        // Each for neighbouring flows; with [`Direction::Both`], for each way. At most one for each flow.
+        // Each for neighbouring flows; with [`Direction::Both`], for each way. At most one for each
+        // flow.
         threads: Option<u32> = None, "Threads on each side, among which the flows are divided" {
             shape: Shape::Number(1, MAX_THREADS as u64),
             slug: "threads",
@@ -210,8 +211,9 @@ keys! {
             slug: "in-flight",
             default: "1",
         }
-        // The latency of a request counts from its intended time. At most [`MAX_IN_FLIGHT`] per flow are
-        // under way (one with `tcp_crr`, 128 with `udp_rr` messages of one byte); more wait.
+        // The latency of a request counts from its intended time. At most [`MAX_IN_FLIGHT`] per
+        // flow are under way (one with `tcp_crr`, 128 with `udp_rr` messages of one byte); more
+        // wait.
         rate: Option<u32> = None,
             "Requests per second over all flows, each sent at its intended time whether earlier ones are answered or not" {
             shape: Shape::Number(1, MAX_RATE as u64),
@@ -222,9 +224,9 @@ keys! {
             slug: "rate",
             default: "each request follows the response to the one before",
         }
-        // The kernel paces TCP (`SO_MAX_PACING_RATE`), in bursts of two segments or more. The sender paces
-        // datagrams call by call, with or without the `fq` qdisc, and makes up for at most 10 ms after a
-        // delay.
+        // The kernel paces TCP (`SO_MAX_PACING_RATE`), in bursts of two segments or more. The
+        // sender paces datagrams call by call, with or without the `fq` qdisc, and makes up for at
+        // most 10 ms after a delay.
         pacing: Option<Pacing> = None, "Bits of payload per second and flow: `500Mbit`" {
             shape: Shape::Pace,
             unit: "bits/s",
@@ -260,8 +262,8 @@ keys! {
         #[serde(default, with = "crate::duration::maybe_text")]
         busy_poll: Option<Duration> = None,
             "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)" {
-            // The kernel counts whole microseconds; after a tenth of a second without packets, polling
-            // has no use.
+            // The kernel counts whole microseconds; after a tenth of a second without packets,
+            // polling has no use.
             shape: Shape::Time(MICROSECOND, Duration::from_millis(100), MICROSECOND),
             kinds: RECEIVED,
             exact: NONE,

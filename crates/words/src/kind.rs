@@ -91,8 +91,8 @@ impl Kind {
     }
 
     /// Whether a run of this traffic can yield the metric, on a testbed that has its
-    /// [requirements](metric::MetricDefinition::needs). [`Traffic::produces`](crate::Traffic::produces) says whether
-    /// it does.
+    /// [requirements](metric::MetricDefinition::needs).
+    /// [`Traffic::produces`](crate::Traffic::produces) says whether it does.
     pub fn produces(self, metric: Metric) -> bool {
         metric.source.covers(self) && (self.is_received() || metric.side != Some(Side::Receiver))
     }

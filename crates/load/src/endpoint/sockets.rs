@@ -184,8 +184,8 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     Ok(())
 }
 
-/// The flows' sockets and their peers, and this end's address of each flow; for `tcp_crr` one for all
-/// flows, with port 0.
+/// The flows' sockets and their peers, and this end's address of each flow; for `tcp_crr` one for
+/// all flows, with port 0.
 type Connected = (Vec<Socket>, Vec<SocketAddr>, Vec<SocketAddr>);
 
 /// Connects every flow to the receiver's `endpoints`: 4000 TCP flows to each, each UDP flow to its
@@ -200,8 +200,8 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         let socket = socket::open(&spec.traffic, spec.local, &what)?;
         socket::keep_to(&socket, spec.interface.as_deref(), &what)?;
         let local = SocketAddr::new(spec.local, 0);
-        // A socket of `tcp_crr` is a placeholder of its flow, without a port. The flow's connections
-        // come from this address.
+        // A socket of `tcp_crr` is a placeholder of its flow, without a port. The flow's
+        // connections come from this address.
         let is_placeholder = spec.traffic.kind == Kind::TcpCrr;
         if is_placeholder || (endpoints.len() > 1 && !spec.traffic.kind.is_udp()) {
             socket::bind_later(&socket, local, &what)?;

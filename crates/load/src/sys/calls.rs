@@ -186,8 +186,8 @@ pub(crate) fn read_entry(fd: RawFd) -> Option<Notice> {
             // bits.
             let error: libc::sock_extended_err =
                 unsafe { libc::CMSG_DATA(message).cast::<libc::sock_extended_err>().read_unaligned() };
-            // A range and its flag, as in Linux's Documentation/networking/msg_zerocopy.rst; else an
-            // error.
+            // A range and its flag, as in Linux's Documentation/networking/msg_zerocopy.rst; else
+            // an error.
             return Some(if error.ee_origin == ORIGIN_ZEROCOPY {
                 let copied = error.ee_code & CODE_COPIED != 0;
                 Notice::Done { first: error.ee_info, last: error.ee_data, copied }

@@ -73,7 +73,8 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     find(name, &set)
 }
 
-/// Writes the report beside the database. If it cannot be written, the runs are stored all the same.
+/// Writes the report beside the database. If it cannot be written, the runs are stored all the
+/// same.
 fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
     let not_written = |failure: &Failure| {
         say(&format!(

@@ -83,8 +83,8 @@ impl SettlingBoots {
 }
 
 impl GateCheck {
-    /// A check of a case that is not judged yet. Of these acknowledgements, the one of its condition
-    /// replaces its bound.
+    /// A check of a case that is not judged yet. Of these acknowledgements, the one of its
+    /// condition replaces its bound.
     pub(crate) fn unjudged(case: &GateCase, bound: Bound, acknowledged: &[Acknowledgement]) -> Self {
         let replaces = |entry: &&Acknowledgement| entry.is_of(case) && entry.bound.is_looser_than(&bound);
         Self {

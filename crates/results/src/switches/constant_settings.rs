@@ -105,9 +105,9 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     })
 }
 
-/// The settings that hold the levels of a condition, and the mean time of a boot with them: those of
-/// `at`, and the scenario, as far as they vary. A level that is no plain word is left to vary, and so
-/// are workloads: no option chooses them.
+/// The settings that hold the levels of a condition, and the mean time of a boot with them: those
+/// of `at`, and the scenario, as far as they vary. A level that is no plain word is left to vary,
+/// and so are workloads: no option chooses them.
 fn narrowed(
     stored: &StoredStudy,
     first: &Condition,

@@ -35,8 +35,8 @@ pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchCon
     several.map(context).collect()
 }
 
-/// Each pair of levels, from the earlier one in the plan to the later one, of conditions that differ
-/// in one factor only.
+/// Each pair of levels, from the earlier one in the plan to the later one, of conditions that
+/// differ in one factor only.
 fn effects(
     stored: &StoredStudy,
     factor: &String,

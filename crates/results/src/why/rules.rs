@@ -18,7 +18,8 @@ fn round_trips(metric: Metric) -> bool {
     matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.is_of_transactions()
 }
 
-/// A counter of which more costs, and three times as many are telling. Its counter is a placeholder.
+/// A counter of which more costs, and three times as many are telling. Its counter is a
+/// placeholder.
 const COSTS: ExplanationRule = ExplanationRule {
     about: CounterSubject::OtherCpus,
     counter: metric::CALL_INTERRUPTS.own,

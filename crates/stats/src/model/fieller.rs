@@ -35,9 +35,10 @@ impl Quantiles {
     }
 }
 
-/// The interval of `difference` in % of the size of `baseline`. `None` where zero is in the baseline's
-/// interval: then the ratios are unbounded, and no percentage is stated. `critical` is the critical
-/// value of the difference's own interval; `less`(r) estimates the difference - r * baseline.
+/// The interval of `difference` in % of the size of `baseline`. `None` where zero is in the
+/// baseline's interval: then the ratios are unbounded, and no percentage is stated. `critical` is
+/// the critical value of the difference's own interval; `less`(r) estimates the difference - r *
+/// baseline.
 pub(crate) fn relative_interval(
     (difference, baseline): (Estimate, Estimate),
     critical: f64,
@@ -132,9 +133,9 @@ fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> 
 /// The interval of the difference in % of the baseline's size, by the boots that have a cell of
 /// both; `t` is the critical value of the difference's own.
 ///
-/// It is [`relative_interval`] with the covariances between the boots, without assuming equal spreads of the
-/// conditions: those ratios ρ for which a paired t-test does not reject that difference - ρ ·
-/// baseline is zero, by a quadratic equation.
+/// It is [`relative_interval`] with the covariances between the boots, without assuming equal
+/// spreads of the conditions: those ratios ρ for which a paired t-test does not reject that
+/// difference - ρ · baseline is zero, by a quadratic equation.
 ///
 /// `None` for fewer than two boots, and where zero is in the baseline's interval: then the ratios
 /// are unbounded, and no percentage is stated.

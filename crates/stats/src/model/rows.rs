@@ -158,9 +158,9 @@ impl RowSums {
 // are estimated from the same few boots, and a condition that looks quiet by chance must not get
 // most of the weight: so each is moderated towards their median, by fixed degrees of freedom.
 
-/// The degrees of freedom of the median in each variance. With 4 families of three conditions err in
-/// up to 6.1 % of studies instead of 5.2, and few more differences are found (simulated as in `bench
-/// verdict --families`).
+/// The degrees of freedom of the median in each variance. With 4 families of three conditions err
+/// in up to 6.1 % of studies instead of 5.2, and few more differences are found (simulated as in
+/// `bench verdict --families`).
 const OF_MEDIAN: f64 = 8.0;
 /// The residuals of two conditions are equal except for the sign.
 const FEWEST: usize = 3;

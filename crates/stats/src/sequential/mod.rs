@@ -254,8 +254,8 @@ pub fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
     z - drift * fraction.sqrt()
 }
 
-/// An estimate `t` moved toward zero by `shift`, never beyond zero or its interval of `critical`; all
-/// in standard errors.
+/// An estimate `t` moved toward zero by `shift`, never beyond zero or its interval of `critical`;
+/// all in standard errors.
 pub fn shifted(t: f64, critical: f64, shift: f64) -> f64 {
     (t - shift).max(t - critical).max(0.0)
 }

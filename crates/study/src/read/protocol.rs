@@ -11,8 +11,8 @@ use crate::model::tables::{BOOTS, PROTOCOL, STOP};
 use crate::model::{Alternate, BootKind, Bounds, Protocol, Stop, WhetherTurns, limit};
 use crate::read::{Entry, Problem, Problems, Table, part};
 
-/// The scenarios of a study, and whether its testbeds are inside one virtual machine: by these a kind
-/// of boot is possible or not.
+/// The scenarios of a study, and whether its testbeds are inside one virtual machine: by these a
+/// kind of boot is possible or not.
 type Hosts<'s> = (&'s [Scenario], bool);
 
 /// The protocol, and whether its conditions take turns only if they can (`alternate = "auto"`).

@@ -337,8 +337,8 @@ fn check(order: &GuestOrder) -> Result<(), Error> {
 }
 
 /// Capabilities until the guest has booted. `DAC_OVERRIDE` reads files of a login that is not root;
-/// `SETGID`, `SETUID` and `SETPCAP` start QEMU as nobody without capabilities; `NET_ADMIN` opens its
-/// tap; `SYS_NICE` pins its threads; `KILL` ends a guest that fails.
+/// `SETGID`, `SETUID` and `SETPCAP` start QEMU as nobody without capabilities; `NET_ADMIN` opens
+/// its tap; `SYS_NICE` pins its threads; `KILL` ends a guest that fails.
 const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID)

@@ -165,8 +165,8 @@ impl ReachedHosts {
         (hosts, Arc::new(Restarter { binary, stay, within: within.unwrap_or(TO_RESTART) }))
     }
 
-    /// The changes of a study on the machines, with the commands that undo them by hand. `settings`:
-    /// of the machines themselves, for all conditions.
+    /// The changes of a study on the machines, with the commands that undo them by hand.
+    /// `settings`: of the machines themselves, for all conditions.
     pub(crate) fn intended(
         &self,
         study: &Study,
