@@ -142,7 +142,7 @@ impl Collector {
         Ok(next)
     }
 
-    /// All that was collected. Rejects a file of which only parts that are no measurements are
+    /// The collected values. Rejects a file of which only parts that are no measurements are
     /// left.
     pub(crate) fn finish(mut self) -> Result<ReadValues, Fault> {
         if let (Some(fault), true) = (self.left_out.fault(), self.found.series.is_empty()) {

@@ -264,9 +264,9 @@ impl Source {
 pub struct Instructions {
     /// All of them.
     pub all: Metric,
-    /// Those of programs.
+    /// Instructions of programs.
     pub user: Metric,
-    /// Those of the kernel.
+    /// Instructions of the kernel.
     pub kernel: Metric,
     /// The kernel's in soft interrupts.
     pub softirq: Metric,

@@ -161,7 +161,7 @@ impl<'c> MeasuredCombination<'c> {
             is_proven: self.is_proven(&one.interaction),
             p: one.interaction.p.filter(|_| !self.exact),
         };
-        // What cannot be estimated is not known, which is what an empty list says.
+        // An effect that cannot be estimated is unknown, as with an empty list.
         let found = effects_given(&self.runs, &self.combination.layout(), place, self.level);
         found.unwrap_or_default().iter().map(pair).collect()
     }
@@ -191,7 +191,7 @@ impl<'c> MeasuredCombination<'c> {
             mean: stats::mean(&self.runs.iter().map(|run| run.value).collect::<Vec<_>>()),
             standard_error: change.standard_error,
             df: change.df,
-            // What was set from outside proves nothing, so it takes no share of the error rate.
+            // A metric that a limit from outside sets proves nothing, so it takes no share of the error rate.
             p: change.p.filter(|_| !self.exact && saturated.is_none()),
         }
     }

@@ -62,7 +62,7 @@ pub(crate) struct ScriptSession {
     pub(crate) process: Child,
     pub(crate) input: Option<ChildStdin>,
     output: ChildStdout,
-    /// What was read of the output, and is not yet a line.
+    /// Output that was read and is not yet a whole line.
     pending: Vec<u8>,
     pace: ReadLimiter,
     stderr: Console,

@@ -33,7 +33,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Nothing to say.
+    /// An empty cell: the column does not apply to the row.
     pub const EMPTY: Self = Self::Text(String::new());
 
     /// A number with its unit, an interval or a time, as it is written.

@@ -204,7 +204,7 @@ mod tests {
             let layout = Layout { width, ..Layout::PLAIN };
             let text = table.fit(layout);
             prop_assert!(text.lines().all(|line| line.width() <= layout.columns()), "{width}:\n{text}");
-            // Nothing wraps: each row is one line below the heading.
+            // No row wraps: each is one line below the heading.
             let heading = text.lines().position(|line| line.contains("verdict") || line.contains("diff"));
             let below = text.lines().skip(heading.unwrap_or(0) + 1).take_while(|line| !line.starts_with("(--wide"));
             prop_assert_eq!(below.count(), table.rows.len(), "{}", text);
