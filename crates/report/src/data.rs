@@ -25,17 +25,14 @@ pub struct Download {
 }
 
 impl Download {
-    /// The measurements of a study, with every text as it is stored.
-    #[must_use]
-    pub fn from_stored(study: &StoredStudy) -> Self {
+    /// The measurements of a study, with every text as it is stored. The function that is returned
+    /// compresses them: of a large study that takes long, and another thread can do it.
+    pub fn from_stored(study: &StoredStudy) -> impl FnOnce() -> Self + Send + use<> {
         let packed = store::export::packed(study);
         let json = serde_json::to_vec(&packed).expect("texts and lists are JSON");
-        Self {
-            stem: file_stem([(study.row.name.as_str(), study.row.id.0)]),
-            number: study.row.id.0,
-            runs: study.runs.len(),
-            file: gzip(&json),
-        }
+        let stem = file_stem([(study.row.name.as_str(), study.row.id.0)]);
+        let (number, runs) = (study.row.id.0, study.runs.len());
+        move || Self { stem, number, runs, file: gzip(&json) }
     }
 
     /// The content of the files, and the parts that are left out.

@@ -1,6 +1,8 @@
 //! `netassay report`: studies as one page, rendered from what is stored.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use report::{Download, Page, ReportedStudy, file_stem, views};
 use results::Results;
@@ -49,7 +51,9 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         return json_text(&document(stored)?);
     }
     let is_html = format == ReportFormat::Html;
-    let data: Vec<Download> = stored.iter().filter(|_| is_html).map(Download::from_stored).collect();
+    // Other threads compress the measurements while this one works out the figures.
+    let compress = |study: &StoredStudy| thread::spawn(Download::from_stored(study));
+    let downloads: Vec<_> = stored.iter().filter(|_| is_html).map(compress).collect();
     let mut studies = Vec::new();
     for study in stored {
         let series = store.series(study.row.id)?;
@@ -57,7 +61,9 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
     }
     let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
     let advice = advice.map(|advice| views::advice(&advice, true)).unwrap_or_default();
-    let page = Page { studies: &studies, advice, figures: report::figures::sections(&studies), data };
+    let figures = report::figures::sections(&studies);
+    let data = downloads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+    let page = Page { studies: &studies, advice, figures, data: data.collect() };
     Ok(if is_html { page.html().to_string() } else { page.markdown() })
 }
 

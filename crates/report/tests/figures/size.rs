@@ -100,7 +100,7 @@ fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
     let page = Page {
         studies: &studies,
         figures: figures::sections(&studies),
-        data: vec![Download::from_stored(stored)],
+        data: vec![Download::from_stored(stored)()],
         advice: netassay_report::views::advice(&advice, true),
     };
     let html = page.html().to_string();

@@ -28,7 +28,10 @@ pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<ReportedStudy>, Vec<Downloa
         results: Results::from_owned(one.clone().sanitised()).unwrap(),
         series: Vec::new(),
     };
-    (studies.iter().map(study).collect(), studies.iter().map(Download::from_stored).collect())
+    (
+        studies.iter().map(study).collect(),
+        studies.iter().map(|study| Download::from_stored(study)()).collect(),
+    )
 }
 
 /// The HTML and the Markdown of a page without advice, with the figures of the product.
