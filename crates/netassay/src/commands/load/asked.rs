@@ -31,7 +31,7 @@ impl Asked {
             true => Scenario::Veth,
             false => Scenario::Discard,
         };
-        let asked = Self::of(kind, scenario, &flags.keys)?;
+        let asked = Self::from_keys(kind, scenario, &flags.keys)?;
         if flags.discard_device.is_some() && asked.scenario != Scenario::Discard {
             return Err(Failure::Usage(format!(
                 "--discard-device: {} does not discard packets; use it with the scenario discard",
@@ -46,7 +46,7 @@ impl Asked {
     ///
     /// # Errors
     /// As [`Asked::read`].
-    pub(crate) fn of(kind: Kind, scenario: Scenario, keys: &[Assignment]) -> Result<Self, Failure> {
+    pub(crate) fn from_keys(kind: Kind, scenario: Scenario, keys: &[Assignment]) -> Result<Self, Failure> {
         if let Some(other) = keys.iter().find(|one| traffic_keys().all(|known| known != one.key)) {
             let known: Vec<String> = traffic_keys().collect();
             let near = suggest::nearest(&other.key, known.iter().map(String::as_str));

@@ -86,7 +86,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     };
     let sizes = sizes(&keys, workload)?;
     let mut all: Vec<Asked> =
-        sizes.iter().map(|keys| Asked::of(workload, scenario, keys)).collect::<Result<_, _>>()?;
+        sizes.iter().map(|keys| Asked::from_keys(workload, scenario, keys)).collect::<Result<_, _>>()?;
     files::check(flags)?;
     place::check(&all[0], flags)?;
     let interrupt = signals::interrupt()?;

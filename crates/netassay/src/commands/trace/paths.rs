@@ -45,7 +45,7 @@ pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(),
         false if flags.host.is_some() => Scenario::Loopback,
         false => Scenario::Veth,
     };
-    let asked = Asked::of(Traffic::UdpStream, default, &keys.traffic)?;
+    let asked = Asked::from_keys(Traffic::UdpStream, default, &keys.traffic)?;
     place::check_machine(&asked, flags)?;
     let is_here = !asked.inside_guest && asked.scenario.is_of_namespaces() && flags.host.is_none();
     let (Survey { ladder, paths }, on) = if is_here {
