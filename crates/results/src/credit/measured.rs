@@ -191,7 +191,8 @@ impl<'c> MeasuredCombination<'c> {
             mean: stats::mean(&self.runs.iter().map(|run| run.value).collect::<Vec<_>>()),
             standard_error: change.standard_error,
             df: change.df,
-            // A metric that a limit from outside sets proves nothing, so it takes no share of the error rate.
+            // A metric that a limit from outside sets proves nothing, so it takes no share of the
+            // error rate.
             p: change.p.filter(|_| !self.exact && saturated.is_none()),
         }
     }
