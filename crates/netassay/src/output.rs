@@ -1,5 +1,6 @@
 //! Standard output, which has data only; and the files that a user asks for.
 
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -51,6 +52,17 @@ pub(crate) fn show_view<T: Serialize>(
     }
 }
 
+/// As [`show_view`] for a list, which is one field of the JSON.
+pub(crate) fn show_list<T: Serialize>(
+    field: &str,
+    list: &[T],
+    output: &Formatted,
+    wide: bool,
+    view: impl FnOnce(&[T]) -> Vec<Block<'static>>,
+) -> Result<(), Failure> {
+    show_view(&BTreeMap::from([(field, list)]), output, wide, |_, _| view(list))
+}
+
 /// Writes blocks for people. Only their colours reach the terminal as commands.
 pub(crate) fn print_blocks(blocks: &[Block<'_>], wide: bool) -> Result<(), Failure> {
     let layout = layout(wide);
@@ -78,9 +90,22 @@ pub(crate) fn named(path: &Path) -> String {
     words::sanitised_line(&path.display().to_string()).into_owned()
 }
 
-/// One JSON value, indented, with exact texts: hostile characters are JSON escapes.
-pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Internal(error.to_string()))?;
+/// The version of the JSON of all commands: it rises when a field goes or changes its meaning, not
+/// when one is added. `docs/output.schema.json` has the fields.
+const FORMAT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    format_version: u32,
+    #[serde(flatten)]
+    result: &'a T,
+}
+
+/// A result as one JSON object, indented, with exact texts: hostile characters are JSON escapes.
+pub(crate) fn json(result: &impl Serialize) -> Result<String, Failure> {
+    let versioned = Versioned { format_version: FORMAT_VERSION, result };
+    let text =
+        serde_json::to_string_pretty(&versioned).map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(format!("{}\n", words::escaped_json(&text)))
 }
 

@@ -185,7 +185,8 @@ fn besides(name: &str) -> impl Iterator<Item = &'static str> {
 fn studies(bench: &Bench, place: Place) -> Vec<(String, String)> {
     let output = bench.run(&["study", "list", "--format", "json"]);
     expect(&output, 0);
-    let studies: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let studies = list["studies"].as_array().unwrap();
     let word = |value: &Value| value.as_str().unwrap().to_owned();
     // Of several scenarios the last: those with guests come after those without.
     let last = |study: &Value| word(study["scenarios"].as_array().unwrap().last().unwrap());

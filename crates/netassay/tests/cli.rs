@@ -72,7 +72,7 @@ fn explain_defines_terms_keys_and_metrics() {
     }
     let json = bench.run(&["explain", "gro", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
-    assert_eq!((&json[0]["section"], &json[1]["name"]), (&"Readers".into(), &"gro".into()));
+    assert_eq!((&json["terms"][0]["section"], &json["terms"][1]["name"]), (&"Readers".into(), &"gro".into()));
     let unknown = bench.run(&["explain", "verdit"]);
     expect(&unknown, 2);
     assert_eq!(stdout(&unknown), "");
@@ -179,11 +179,12 @@ fn bundled_studies_are_listed_and_can_be_planned() {
     let bench = Bench::new();
     let output = bench.run(&["study", "list", "--format", "json"]);
     expect(&output, 0);
-    let studies: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let studies = list["studies"].as_array().unwrap();
     assert!(
         studies.iter().any(|study| study["name"] == "quick" && study["expected_s"].as_f64().unwrap() <= 15.0)
     );
-    for study in &studies {
+    for study in studies {
         let name = study["name"].as_str().unwrap();
         let output =
             bench.netassay_as_nobody(&["run", name, "--dry-run", "--format", "json"]).output().unwrap();

@@ -182,9 +182,10 @@ fn a_metric_from_others_names_no_directory_elsewhere() {
 fn json_of_a_database_from_others_is_exact_and_harmless() {
     let bench = Bench::new();
     database(&bench);
-    for (arguments, name) in
-        [(&["db", "list", "--format", "json"][..], "/0/name"), (&["show", "--format", "json"], "/study/name")]
-    {
+    for (arguments, name) in [
+        (&["db", "list", "--format", "json"][..], "/studies/0/name"),
+        (&["show", "--format", "json"], "/study/name"),
+    ] {
         let output = run(&bench, arguments, 0);
         let value: Value = serde_json::from_str(&stdout(&output)).unwrap();
         assert_eq!(value.pointer(name).unwrap(), HOSTILE, "{arguments:?}");

@@ -8,7 +8,7 @@ mod studies;
 
 use std::fs;
 
-use common::{Bench, expect, stderr, stdout};
+use common::{Bench, expect, output_schema, stderr, stdout};
 use serde_json::Value;
 use store::Store;
 use studies::{TOML, five_boots, plan, three};
@@ -17,6 +17,7 @@ use study::{Study, bundled};
 fn json(bench: &Bench, arguments: &[&str]) -> Value {
     let output = bench.run(&[arguments, &["--format", "json"]].concat());
     expect(&output, 0);
+    output_schema::expect(arguments, &stdout(&output));
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
@@ -26,7 +27,7 @@ fn a_study_is_tagged_and_called_by_its_tag() {
     three(&bench);
     expect(&bench.run(&["db", "tag", "1", "main"]), 0);
     let list = json(&bench, &["db", "list"]);
-    assert_eq!(list[0]["tags"][0], "main");
+    assert_eq!(list["studies"][0]["tags"][0], "main");
     let shown = bench.run(&["show", "main"]);
     expect(&shown, 0);
     let text = stdout(&shown);
@@ -60,6 +61,25 @@ fn a_study_is_tagged_and_called_by_its_tag() {
 }
 
 #[test]
+fn every_view_of_stored_studies_has_the_json_of_the_schema() {
+    let bench = Bench::new();
+    three(&bench);
+    for arguments in [
+        &["show", "1"][..],
+        &["compare", "1"],
+        &["compare", "1", "--classic"],
+        &["compare", "1", "2"],
+        &["history"],
+        &["advise", "1"],
+        &["report", "1", "2", "-o", "-"],
+        &["gate", "2", "--baseline", "1", "--fail-if", "throughput < -20%"],
+        &["study", "plan", "quick", "--detect", "2%"],
+    ] {
+        assert_eq!(json(&bench, arguments)["format_version"], 1, "{arguments:?}");
+    }
+}
+
+#[test]
 fn what_would_be_removed_is_said_first() {
     let bench = Bench::new();
     three(&bench);
@@ -76,7 +96,7 @@ fn what_would_be_removed_is_said_first() {
     expect(&several, 2);
     assert!(stderr(&several).contains("(1, 2, 3)"), "{}", stderr(&several));
     assert_eq!(json(&bench, &["db", "remove", "1"])["contents"]["runs"], 60);
-    let left: Vec<u64> = json(&bench, &["db", "list"])
+    let left: Vec<u64> = json(&bench, &["db", "list"])["studies"]
         .as_array()
         .unwrap()
         .iter()

@@ -26,9 +26,7 @@ pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
 fn list(flags: &List) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
     let studies: Vec<ListedStudy> = store.studies()?.iter().map(ListedStudy::from).collect();
-    output::show_view(&studies, &flags.stored.output, flags.tables.wide, |studies, _| {
-        views::study_list(studies)
-    })
+    output::show_list("studies", &studies, &flags.stored.output, flags.tables.wide, views::study_list)
 }
 
 fn tag(flags: &TagStudy) -> Result<(), Failure> {

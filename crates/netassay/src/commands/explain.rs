@@ -5,7 +5,7 @@ use report::document::{Block, ListItem};
 use crate::cli::Explain;
 use crate::failure::Failure;
 use crate::glossary::{Entry, entries, find, nearest};
-use crate::output::{print, show_view};
+use crate::output::{print, show_list};
 
 pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     if flags.markdown {
@@ -20,7 +20,7 @@ pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
             words::suggest::quoted(&word)
         )));
     }
-    show_view(&found, &flags.output, false, |found, _| {
+    show_list("terms", &found, &flags.output, false, |found| {
         if word.is_empty() {
             names(found)
         } else {

@@ -6,7 +6,7 @@ use testbed::guest::{self, Fetched, Kernel};
 
 use crate::cli::{Formatted, KernelCommand};
 use crate::failure::{Failure, say};
-use crate::output::show_view;
+use crate::output::show_list;
 
 pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
     match command {
@@ -38,7 +38,7 @@ fn list(output: &Formatted) -> Result<(), Failure> {
             facts: aliases.iter().map(alias).collect(),
         });
     }
-    show_view(&rows, output, false, |_, _| vec![Block::Items(items)])
+    show_list("kernels", &rows, output, false, |_| vec![Block::Items(items)])
 }
 
 fn release(kernel: &Kernel) -> &str {

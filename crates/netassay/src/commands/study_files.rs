@@ -13,7 +13,7 @@ use testbed::guest::{Kernel, Tools};
 use crate::cli::{Changes, Check, Formatted, StudyCommand};
 use crate::commands::plan::plan;
 use crate::failure::{Failure, say};
-use crate::output::{MayReplace, named, print, show_view, write};
+use crate::output::{MayReplace, named, print, show_list, write};
 
 pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
     match command {
@@ -60,7 +60,7 @@ fn list(output: &Formatted) -> Result<(), Failure> {
         let time = results::duration(expected);
         items.push(format!("{} ({}, {time}): {}", bundled.name, study.scenario_names(), study.question));
     }
-    show_view(&rows, output, false, |_, _| vec![Block::List(items)])
+    show_list("studies", &rows, output, false, |_| vec![Block::List(items)])
 }
 
 fn new(name: &str) -> Result<(), Failure> {

@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![allow(clippy::print_stderr, reason = "where a skip is announced")]
 
+pub(crate) mod output_schema;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -83,7 +85,11 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        self.netassay(arguments).output().unwrap()
+        let output = self.netassay(arguments).output().unwrap();
+        if output_schema::is_updating() && arguments.contains(&"json") && output.stdout.starts_with(b"{") {
+            output_schema::expect(arguments, &stdout(&output));
+        }
+        output
     }
 
     pub(crate) fn database(&self) -> Connection {

@@ -24,7 +24,8 @@ fn what_was_fetched_is_listed_by_its_names_and_not_fetched_again() {
     let home = data_home();
     let output = netassay(&["kernel", "list", "--format", "json"], &home, None);
     assert!(output.status.success(), "{}", stderr(&output));
-    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = &list["kernels"];
     // Another test may have fetched an older one beside it.
     let row = rows.as_array().unwrap().iter().find(|row| row["aliases"][0] == PACKAGE).unwrap();
     let release = row["release"].as_str().unwrap();
