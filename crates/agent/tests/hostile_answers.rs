@@ -58,7 +58,7 @@ fn be_controller() {
         };
         let spent = host::ProcessTimes::read().since(&before);
         let time = (spent.user_ns + spent.system_ns) / 1_000_000;
-        let limit = 5 * (PARTS / 2) * (reading_before + reading_time());
+        let limit = 5 * (PARTS / 2) * (reading_before + reading_time()) / 1000;
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let memory = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let said = error.as_ref().map_or(String::new(), CallError::to_string);
@@ -165,9 +165,9 @@ fn values(value: &Value) -> usize {
 }
 
 /// The longest line is read in parts, else the reading would be the most memory that a controller has.
-const PARTS: u64 = 8;
+const PARTS: u64 = 32;
 
-/// The CPU time, in ms, in which this machine reads a part of a text of escapes as long as the
+/// The CPU time, in µs, in which this machine reads a part of a text of escapes as long as the
 /// longest line: the measure of its speed, which changes within seconds where others share its CPUs.
 fn reading_time() -> u64 {
     let escapes = MOST_BYTES / PARTS as usize;
@@ -175,7 +175,7 @@ fn reading_time() -> u64 {
     let before = host::ProcessTimes::read();
     assert_eq!(serde_json::from_str::<String>(&text).unwrap().len(), escapes);
     let spent = host::ProcessTimes::read().since(&before);
-    (spent.user_ns + spent.system_ns) / 1_000_000
+    (spent.user_ns + spent.system_ns) / 1_000
 }
 
 /// Judges what controllers have heard, against an honest answer.
