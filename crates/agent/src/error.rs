@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
-use host::perf::{PerfError, SymbolsError};
 use thiserror::Error;
 
 use crate::frame::FrameError;
@@ -147,7 +146,7 @@ macro_rules! passing {
     )+};
 }
 
-passing!(io::Error, load::Error, trace::PathError, trace::TraceError, PerfError, SymbolsError, ServeError);
+passing!(io::Error, load::Error, trace::PathError, trace::TraceError, ServeError);
 
 impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {

@@ -278,7 +278,7 @@ const SAMPLES: f64 = 4000.0;
 // again and again.
 const PARTS: u32 = 64;
 
-/// Samplers of the calling thread, and of the other threads of the work.
+/// The threads of the work, and how they are sampled.
 struct Profiler {
     symbols: Symbols,
     threads: BTreeSet<u32>,
@@ -297,8 +297,7 @@ impl Profiler {
 
     /// A sampler whose period is longer by this many ns.
     fn sampler(&self, longer: u64) -> Result<Sampler, Refusal> {
-        let threads: Vec<u32> = self.threads.iter().copied().collect();
-        Ok(Sampler::open(self.period + longer, &threads)?)
+        Ok(Sampler::open(self.period + longer)?)
     }
 
     /// Samples work whose messages last `lasts` ns each and use a CPU for `on_cpu` ns.
@@ -308,24 +307,20 @@ impl Profiler {
         let turn = (takes * f64::from(work.messages())).max(1.0);
         let turns = (SAMPLES / f64::from(PARTS) * self.period as f64 / turn).ceil() as u32;
         let mut parts: Vec<SampleBatch> = Vec::new();
-        let mut means = None;
         for part in 0..PARTS {
             let mut sampler = self.sampler(period_addition(part, takes.min(self.period as f64)))?;
             sampler.start()?;
             work.repeat(turns.max(1))?;
             parts.push(sampler.stop()?);
-            means = Some(sampler.means);
         }
         let whose = (&self.threads, &softirq_threads());
-        let means = means.map(|means| (means, self.period));
-        let profile = means.map(|means| Profile::from_samples(&parts, &self.symbols, means, whose, on_cpu));
-        profile.filter(|profile| profile.samples > 0).ok_or_else(|| {
-            format!(
-                "no sample met the work, {} others: the kernel's timer does not tick",
-                parts.iter().map(|part| part.taken.len()).sum::<usize>()
-            )
-            .into()
-        })
+        let profile = Profile::from_samples(&parts, &self.symbols, self.period, whose, on_cpu);
+        if profile.samples == 0 {
+            let others: usize = parts.iter().map(|part| part.taken.len()).sum();
+            let why = format!("no sample met the work, {others} others: the kernel's timer does not tick");
+            return Err(why.into());
+        }
+        Ok(profile)
     }
 }
 

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
-    ClockReading, Counters, CpuTimes, DeviceReader, Interrupts, LinkLimit, Links, Power, ProcessTimes,
-    Quotas, ThreadTimes, Throttled, WireCounters,
+    ClockReading, Counters, CpuTimes, DeviceReader, Interrupts, LinkLimit, Links, ProcessTimes, Quotas,
+    ThreadTimes, Throttled, WireCounters,
 };
 use load::{Endpoint, Kind, Phase};
 
@@ -90,7 +90,7 @@ impl WorkloadSide {
 
         self.wait_until(opens)?;
         let opened_ns = ns(opens.elapsed());
-        let (power, devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
+        let (devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
         let mut recorder = Recorder::new(first.row(), step);
         loop {
             let next = series::next(opens, step, Instant::now());
@@ -102,11 +102,10 @@ impl WorkloadSide {
         }
         self.wait_until(closes)?;
         let closed_ns = ns(closes.elapsed());
-        let (power_after, devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
+        let (devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
             device: Some(device.passed(&devices, &devices_after)).filter(|passed| !passed.changed.is_empty()),
-            power: Some(power_after.since(&power)).filter(|power| !power.is_unknown()),
             late: Late { opened_ns, closed_ns },
             // Read after the window, so that the reading disturbs no measurement.
             link: LinkLimit::read(links, &self.interface)?,
@@ -132,12 +131,11 @@ impl WorkloadSide {
         device: &DeviceReader,
         cpus: &[u32],
         next: Phase,
-    ) -> Result<(Power, Vec<u64>, Reading), Refusal> {
+    ) -> Result<(Vec<u64>, Reading), Refusal> {
         // The slowest reading comes first at both edges: then each quantity covers a window of the
         // same length.
-        let power = Power::read(cpus);
         let device = device.read();
-        Ok((power, device, self.read(links, cpus, next)?))
+        Ok((device, self.read(links, cpus, next)?))
     }
 
     /// Reads the counters that take a few hundred µs, and enters the next phase.

@@ -7,35 +7,26 @@ use thiserror::Error;
 
 use crate::kernel::netlink::Failure;
 
-/// Errors of reading or changing this machine. A message names the thing, the place and, if there
-/// is one, the remedy; it includes the kernel's message, so that it can cross the agent protocol as
-/// plain text.
+/// Errors of reading or changing this machine, as text of the thing, the place and the remedy, with
+/// the kernel's message, that can cross the agent protocol.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum Error {
-    /// A name that no interface can have.
     #[error(
         "{name:?} cannot be the name of an interface: 1 to 15 bytes, not '.' or '..' and not '-' at its beginning, without '/', ':', white space and control characters"
     )]
     InterfaceName { name: String },
-    /// The interface does not exist in the network namespace of the socket.
     #[error(
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
     NoInterface { action: String, name: String },
-    /// A queue or an interrupt does not exist any more.
     #[error("{0}")]
     Gone(String),
-    /// A file of the undo journal.
     #[error("cannot {action} the undo journal {}: {errno}", path.display())]
     Journal { action: &'static str, path: PathBuf, errno: io::Error },
     #[error("{what}")]
-    Failed {
-        /// The failure, its cause and its remedy.
-        what: String,
-        errno: Option<i32>,
-    },
+    Failed { what: String, errno: Option<i32> },
 }
 
 impl From<String> for Error {
@@ -50,15 +41,11 @@ impl Error {
         if let Self::Failed { errno, .. } = self { *errno } else { None }
     }
 
-    /// Whether the interface, the queue or the interrupt does not exist any more: its settings went
-    /// with it.
     pub(crate) fn is_gone(&self) -> bool {
         matches!(self, Self::NoInterface { .. } | Self::Gone(_))
     }
 
-    /// Whether a place of journals is closed to this user and another user's, so that no journal in
-    /// it is ours.
-    #[must_use]
+    /// Whether a place of journals is closed to this user, so that no journal in it is ours.
     pub fn is_out_of_reach(&self) -> bool {
         matches!(self, Self::Journal { errno, .. } if errno.kind() == io::ErrorKind::PermissionDenied)
     }
@@ -68,8 +55,6 @@ impl Error {
         move |errno| Self::Journal { action, path, errno }
     }
 
-    /// The error for a file or directory that another user may write, as `why` shows, so that its
-    /// content cannot be trusted.
     pub(crate) fn foreign(path: &Path, why: &str) -> Self {
         Self::from(format!(
             "{} is rejected, because other users can change it ({why}): inspect it, then remove it or make it yours \
@@ -78,8 +63,7 @@ impl Error {
         ))
     }
 
-    /// Makes the error of an action: its failure, the kernel's error, and (with its separator) the
-    /// remedy.
+    /// Makes the error of an action: its failure, and (with its separator) the remedy.
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }

@@ -13,7 +13,7 @@ use crate::environment;
 use crate::kernel::netlink::frames;
 use crate::link::device;
 use crate::link::features::{parse_features, wanted_bits};
-use crate::link::interface::LinkFacts;
+use crate::link::interface::Link;
 use crate::link::neighbours::Neighbour;
 use crate::link::traffic_control::Discipline;
 
@@ -32,10 +32,9 @@ pub fn netlink(datagram: &[u8]) {
 
 /// Reads the payload of one answer.
 pub fn answer(payload: &[u8]) {
-    assert!(LinkFacts::parse(payload).is_none_or(|facts| !facts.link.name.is_empty()));
+    assert!(Link::parse(payload).is_none_or(|link| !link.name.is_empty()));
     if let Some(discipline) = Discipline::parse(payload) {
         assert_ne!(discipline.rate_bits(), Some(0));
-        let _ = discipline.default_class();
     }
     let _ = Neighbour::parse(payload);
     for attributes in [payload, payload.get(4..).unwrap_or_default()] {

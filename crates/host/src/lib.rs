@@ -54,6 +54,6 @@ pub use link::traffic_control::QueueCounters;
 pub use link::tunnel::{NUMBERED, NUMBERS, Vxlan};
 pub use measuring_lock::MeasuringLock;
 pub use privileges::{
-    CapabilitySet, Privileges, UserNamespaces, close_inherited, gain_no_privileges, is_known,
-    keep_capabilities, lower_bounds, open_files,
+    CapabilitySet, Privileges, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds,
+    open_files,
 };

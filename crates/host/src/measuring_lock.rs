@@ -14,11 +14,9 @@ use crate::journal::directory::{in_user_namespace, lock, make, process};
 // The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";
 
-/// The right to measure on this machine, until it is dropped or the process ends. It is the lock of
-/// a file, one for each network namespace: in a directory of root's for root's sessions, and in a
-/// directory of the user's for another user's, so that no user can block another one's sessions. A
-/// user's session also waits for root's. Containers with a file system or a network namespace of
-/// their own do not see each other.
+/// The right to measure on this machine: the lock of a file of root, or of the user, for this
+/// network namespace. No user can block another one's sessions; a user's session also waits for
+/// root's.
 #[derive(Debug)]
 pub struct MeasuringLock {
     _file: File,
@@ -61,8 +59,7 @@ impl MeasuringLock {
     }
 }
 
-/// The directories that may hold the file: the first usable one does. A container may have only the
-/// last one.
+/// The directories that may hold the file, the best first: a container may have only the last one.
 fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
     let user = geteuid();
     let runtime = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
@@ -83,8 +80,7 @@ fn network_file() -> Result<String, Error> {
     Ok(format!("turn-{}", network.ino()))
 }
 
-/// The process that holds the lock of a file, as the kernel lists it: this user cannot open root's
-/// file.
+/// The process that holds root's lock, which this user cannot open, as the kernel lists it.
 fn holder_seen_from_outside(path: &Path) -> Option<String> {
     let file = fs::symlink_metadata(path).ok()?;
     let id = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());

@@ -18,23 +18,18 @@ use nix::sys::signal::Signal;
 use nix::unistd::{getegid, geteuid, getppid};
 
 use crate::error::Error;
-use crate::privileges::{Privileges, UserNamespaces};
+use crate::privileges::Privileges;
 
-/// Moves this process into a new user namespace as root (user and group 0, all capabilities),
-/// mapped to its user outside.
-///
-/// The process must have a single thread. It is made "dumpable", which a process is not after a
-/// change of user without `exec`: otherwise root owns its files in `/proc`, so that it cannot write
-/// its maps (`EACCES`) and other agents cannot join it. Other processes of the same user can
-/// inspect it.
+/// Moves this process, of a single thread, into a new user namespace as root (user and group 0, all
+/// capabilities), mapped to its user outside.
 ///
 /// # Errors
 /// With more than one thread; or the kernel's error, with the setting that forbids it.
 pub fn enter_user() -> Result<(), Error> {
-    single_thread()?;
     let (user, group) = (geteuid(), getegid());
-    let refused =
-        |step: String, errno: io::Error| user_refused(&step, errno, &Privileges::read().user_namespaces);
+    let refused = |step: String, errno: io::Error| user_refused(&step, errno, &Privileges::read());
+    // A process is not dumpable after a change of user without `exec`: then root owns its files in
+    // `/proc`, so that it cannot write its maps (`EACCES`) and other agents cannot join it.
     prctl::set_dumpable(true)
         .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
     unshare(CloneFlags::CLONE_NEWUSER)
@@ -54,17 +49,13 @@ pub fn enter_user() -> Result<(), Error> {
     Ok(())
 }
 
-/// Moves this process into the user namespace of the process `pid`: the second host of a rootless
-/// testbed joins the first.
-///
-/// The process must have a single thread, and run as the user who made that namespace.
+/// Moves this process, of a single thread, into the user namespace of the process `pid` of this
+/// user: the second host of a rootless testbed joins the first.
 pub fn join_user(pid: u32) -> Result<(), Error> {
-    single_thread()?;
     join("user", pid, CloneFlags::CLONE_NEWUSER)
 }
 
-/// Moves the calling thread, and its later children, into a new network namespace. It has only a
-/// loopback interface, which is down.
+/// Moves the calling thread, and its later children, into a new network namespace.
 pub fn new_net() -> Result<(), Error> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| net_refused(errno, &Privileges::read()))
 }
@@ -72,7 +63,7 @@ pub fn new_net() -> Result<(), Error> {
 /// A user namespace can be made and have no capabilities: then AppArmor is named.
 fn net_refused(errno: Errno, own: &Privileges) -> Error {
     let is_powerless = errno == Errno::EPERM && own.in_user_namespace == Some(true);
-    let way_out = own.user_namespaces.apparmor().filter(|_| is_powerless).unwrap_or_else(|| {
+    let way_out = own.apparmor().filter(|_| is_powerless).unwrap_or_else(|| {
         "it needs CAP_SYS_ADMIN: be root, or enter a user namespace first (the limit of them is `sysctl \
          user.max_net_namespaces`)"
             .to_owned()
@@ -80,8 +71,8 @@ fn net_refused(errno: Errno, own: &Privileges) -> Error {
     Error::failed("cannot make a network namespace", errno, format!("; {way_out}"))
 }
 
-/// Moves the calling thread into the network namespace of the process (or thread) `pid`. Staying in
-/// the same one needs no privilege.
+/// Moves the calling thread into the network namespace of a process or thread. Staying in the same
+/// one needs no privilege.
 pub fn join_net(pid: u32) -> Result<(), Error> {
     let name = |thread: &str| std::fs::read_link(format!("/proc/{thread}/ns/net"));
     if let (Ok(own), Ok(other)) = (name("thread-self"), name(&pid.to_string()))
@@ -93,11 +84,8 @@ pub fn join_net(pid: u32) -> Result<(), Error> {
 }
 
 /// Moves the calling thread into a mount namespace of its own and mounts a sysfs of its network
-/// namespace on `/sys`, so that `/sys/class/net` shows its interfaces. Later mounts are invisible
-/// outside.
-///
-/// This hides tracing and debugging file systems below `/sys`. Without root it works only where all
-/// of `/sys` is visible: the kernel refuses it in containers that cover parts.
+/// namespace on `/sys`. This hides tracing and debugging file systems there. Without root the
+/// kernel refuses it in containers that cover parts of `/sys`.
 pub fn mount_sysfs() -> Result<(), Error> {
     let refused = |step: &'static str| {
         move |errno: Errno| {
@@ -113,15 +101,9 @@ pub fn mount_sysfs() -> Result<(), Error> {
     mount(Some("sysfs"), "/sys", Some("sysfs"), flags, NOTHING).map_err(refused("mount it"))
 }
 
-/// Makes the kernel kill this process when the parent dies, by `kill -9` too, so that nothing is
-/// left behind.
-///
-/// `parent` is the parent's process number, known before this process was started. If the parent is
-/// gone already, the signal would never come: that is the error. The signal also comes when only
-/// the *thread* that started this process ends.
-///
-/// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal
-/// (see above).
+/// Makes the kernel kill this process when the thread that started it ends, so that nothing is left
+/// behind. `parent` is the parent's process number, known before this process was started. If the
+/// parent is gone already, that is the error.
 pub fn die_with_parent(parent: u32) -> Result<(), Error> {
     prctl::set_pdeathsig(Signal::SIGKILL)
         .map_err(|errno| Error::failed("cannot request to be killed with the parent", errno, ""))?;
@@ -136,15 +118,6 @@ pub fn die_with_parent(parent: u32) -> Result<(), Error> {
 
 const NOTHING: Option<&str> = None;
 
-fn single_thread() -> Result<(), Error> {
-    let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count).unwrap_or(1);
-    if threads <= 1 {
-        return Ok(());
-    }
-    let why = format!("this process has {threads} threads and may have only one");
-    Err(format!("cannot change the user namespace: {why}").into())
-}
-
 fn join(kind: &str, pid: u32, flag: CloneFlags) -> Result<(), Error> {
     let refused = |errno: io::Error| {
         let what = format!("cannot join the {kind} namespace of process {pid}");
@@ -154,9 +127,9 @@ fn join(kind: &str, pid: u32, flag: CloneFlags) -> Result<(), Error> {
     setns(namespace.as_fd(), flag).map_err(|errno| refused(errno.into()))
 }
 
-fn user_refused(step: &str, errno: io::Error, settings: &UserNamespaces) -> Error {
+fn user_refused(step: &str, errno: io::Error, settings: &Privileges) -> Error {
     let way_out = match errno.raw_os_error().map(Errno::from_raw) {
-        Some(Errno::ENOSPC | Errno::EUSERS) if settings.max != Some(0) => {
+        Some(Errno::ENOSPC | Errno::EUSERS) if settings.max_user_namespaces != Some(0) => {
             "the limit of user namespaces is reached: raise it with `sysctl user.max_user_namespaces`, or leave some of those \
              nested here"
                 .to_owned()
@@ -176,12 +149,19 @@ mod tests {
 
     #[test]
     fn the_setting_that_forbids_it_is_named() {
-        let free = UserNamespaces { supported: true, max: Some(100), ..UserNamespaces::default() };
-        let off = UserNamespaces { max: Some(0), ..free.clone() };
-        let debian = UserNamespaces { unprivileged_clone: Some(false), ..free.clone() };
-        let ubuntu = UserNamespaces { apparmor_restricts: Some(true), ..free.clone() };
-        let confined =
-            UserNamespaces { apparmor_profile: Some("docker-default".to_owned()), ..ubuntu.clone() };
+        let free = Privileges {
+            user_namespaces: true,
+            max_user_namespaces: Some(100),
+            unprivileged_clone: None,
+            apparmor_restricts: None,
+            apparmor_profile: None,
+            ..Privileges::read()
+        };
+        let off = Privileges { max_user_namespaces: Some(0), ..free.clone() };
+        let debian = Privileges { unprivileged_clone: Some(false), ..free.clone() };
+        let ubuntu = Privileges { apparmor_restricts: Some(true), ..free.clone() };
+        let confined = Privileges { apparmor_profile: Some("docker-default".to_owned()), ..ubuntu.clone() };
+        let without = Privileges { user_namespaces: false, ..free.clone() };
         for (errno, settings, text) in [
             (
                 Errno::ENOSPC,
@@ -194,15 +174,14 @@ mod tests {
             (Errno::EPERM, &ubuntu, "kernel.apparmor_restrict_unprivileged_userns=0"),
             (Errno::EACCES, &confined, "(profile `docker-default`): `sysctl kernel.apparmor_restrict"),
             (Errno::EPERM, &free, "seccomp"),
-            (Errno::EINVAL, &UserNamespaces::default(), "CONFIG_USER_NS"),
+            (Errno::EINVAL, &without, "CONFIG_USER_NS"),
         ] {
             let refused = user_refused("make a user namespace", errno.into(), settings).to_string();
             assert!(refused.contains(text), "{refused}");
         }
         // The namespace was made.
-        let of_userns = |in_user_namespace, settings: &UserNamespaces| {
-            let mut own = Privileges::read();
-            (own.in_user_namespace, own.user_namespaces) = (in_user_namespace, settings.clone());
+        let of_userns = |in_user_namespace, settings: &Privileges| {
+            let own = Privileges { in_user_namespace, ..settings.clone() };
             net_refused(Errno::EPERM, &own).to_string()
         };
         let powerless = of_userns(Some(true), &ubuntu);

@@ -14,28 +14,21 @@ use crate::kernel::files::{Files, field, numbers};
 /// own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privileges {
-    /// The effective capabilities; none if `/proc` does not show them.
+    /// The effective ones; none if `/proc` does not show them.
     pub capabilities: CapabilitySet,
-    /// Whether the process is inside a user namespace other than the machine's first; `None` if
+    /// Whether the process is in another user namespace than the machine's first; `None` if
     /// unknown.
     pub in_user_namespace: Option<bool>,
-    /// The machine's settings of user namespaces.
-    pub user_namespaces: UserNamespaces,
-}
-
-/// The settings that allow or forbid user namespaces to ordinary users.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UserNamespaces {
-    /// Whether the kernel has them at all (`/proc/self/ns/user`).
-    pub supported: bool,
+    /// Whether the kernel has user namespaces at all (`/proc/self/ns/user`).
+    pub user_namespaces: bool,
     /// `user.max_user_namespaces`: the most per user.
-    pub max: Option<u64>,
-    /// `kernel.unprivileged_userns_clone`, a switch of Debian's kernels.
+    pub max_user_namespaces: Option<u64>,
+    /// `kernel.unprivileged_userns_clone`, of Debian's kernels.
     pub unprivileged_clone: Option<bool>,
-    /// `kernel.apparmor_restrict_unprivileged_userns`, a switch of Ubuntu's kernels: when on, only
-    /// programs with their own AppArmor profile get capabilities in one.
+    /// `kernel.apparmor_restrict_unprivileged_userns`, of Ubuntu's kernels: when on, only programs
+    /// with their own AppArmor profile get capabilities in one.
     pub apparmor_restricts: Option<bool>,
-    /// The AppArmor profile that this process runs under, such as `unconfined`.
+    /// Of this process, such as `unconfined`.
     pub apparmor_profile: Option<String>,
 }
 
@@ -53,7 +46,11 @@ impl Privileges {
             capabilities: CapabilitySet::from_bits_retain(capabilities.unwrap_or(0)),
             // The machine's first user namespace maps every number to itself.
             in_user_namespace: map.map(|map| !map.split_whitespace().eq(["0", "0", "4294967295"])),
-            user_namespaces: UserNamespaces::read_from(files),
+            user_namespaces: !files.names("proc/self/ns", "user").is_empty(),
+            max_user_namespaces: files.number("proc/sys/user/max_user_namespaces"),
+            unprivileged_clone: files.switch("proc/sys/kernel/unprivileged_userns_clone"),
+            apparmor_restricts: files.switch("proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+            apparmor_profile: files.text("proc/self/attr/apparmor/current"),
         }
     }
 
@@ -61,26 +58,14 @@ impl Privileges {
     pub fn privileged(&self) -> bool {
         self.capabilities.contains(CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN)
     }
-}
 
-impl UserNamespaces {
-    fn read_from(files: &Files) -> Self {
-        Self {
-            supported: !files.names("proc/self/ns", "user").is_empty(),
-            max: files.number("proc/sys/user/max_user_namespaces"),
-            unprivileged_clone: files.switch("proc/sys/kernel/unprivileged_userns_clone"),
-            apparmor_restricts: files.switch("proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
-            apparmor_profile: files.text("proc/self/attr/apparmor/current"),
-        }
-    }
-
-    /// Which of these settings forbids user namespaces to an ordinary user, with the remedy; `None`
-    /// if none does. Seccomp filters and security modules may still forbid them: only a try tells.
+    /// The setting that forbids user namespaces to an ordinary user, with the remedy. Seccomp
+    /// filters and security modules may still forbid them: only a try tells.
     pub fn obstacle(&self) -> Option<String> {
         let settings = [
-            (!self.supported, "this kernel has no user namespaces (CONFIG_USER_NS); run as root"),
+            (!self.user_namespaces, "this kernel has no user namespaces (CONFIG_USER_NS); run as root"),
             (
-                self.max == Some(0),
+                self.max_user_namespaces == Some(0),
                 "user namespaces are off: `sysctl user.max_user_namespaces=15000` allows them, or run as root",
             ),
             (
@@ -96,8 +81,8 @@ impl UserNamespaces {
         setting.map(|(_, way_out)| way_out.to_owned()).or_else(by_apparmor)
     }
 
-    /// AppArmor's restriction of user namespaces, with the profile and the remedy; `None` without
-    /// it. Such a namespace can be made, and is powerless.
+    /// AppArmor's restriction of user namespaces, with the profile and the remedy. Such a namespace
+    /// can be made, and is powerless.
     pub(crate) fn apparmor(&self) -> Option<String> {
         let profile = self.apparmor_profile.as_ref().map(|profile| format!(" (profile `{profile}`)"));
         (self.apparmor_restricts == Some(true)).then(|| {
@@ -114,15 +99,9 @@ impl UserNamespaces {
 // The profiles of programs without one of their own, outside of and inside a user namespace.
 const SHARED_PROFILES: [&str; 2] = ["unconfined", "unprivileged_userns"];
 
-/// Whether this kernel has a capability.
-#[must_use]
-pub fn is_known(capability: CapabilitySet) -> bool {
-    thread::capability_is_in_bounding_set(capability).is_ok()
-}
-
 /// Keeps those of the calling thread's capabilities that are `needed`, drops all others for good,
-/// and prevents new ones from programs that it runs (`NO_NEW_PRIVS`). Holds for threads that it
-/// starts later, not for running ones.
+/// and prevents new ones (`NO_NEW_PRIVS`). Holds for threads that it starts later, not for running
+/// ones.
 pub fn keep_capabilities(needed: CapabilitySet) -> io::Result<()> {
     let had = thread::capabilities(None)?;
     // The bounds first: lowering them needs a capability. A thread without it gains none either,
@@ -137,7 +116,7 @@ pub fn keep_capabilities(needed: CapabilitySet) -> io::Result<()> {
 }
 
 /// Removes all capabilities except `kept` from what the calling thread, and programs that it runs,
-/// can ever have. It makes system calls only, so it may be called between `fork` and `exec`.
+/// can ever have. It may be called between `fork` and `exec`.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SETPCAP`.
@@ -154,8 +133,7 @@ pub fn lower_bounds(kept: CapabilitySet) -> io::Result<()> {
     Ok(())
 }
 
-/// Prevents new privileges by programs that the calling thread runs (`NO_NEW_PRIVS`). It makes
-/// system calls only.
+/// Prevents new privileges by programs that the calling thread runs. It makes system calls only.
 pub fn gain_no_privileges() -> io::Result<()> {
     Ok(nix::sys::prctl::set_no_new_privs()?)
 }
@@ -205,19 +183,20 @@ mod tests {
 
     #[test]
     fn the_first_obstacle_to_a_user_namespace_is_named_with_the_way_out() {
-        let free = UserNamespaces { supported: true, max: Some(100), ..UserNamespaces::default() };
+        let (_keep, files) = files(&[("proc/self/ns/user", "")]);
+        let free = Privileges { max_user_namespaces: Some(100), ..Privileges::read_from(&files) };
         assert_eq!(free.obstacle(), None);
         for (settings, way_out) in [
-            (UserNamespaces { max: Some(0), ..free.clone() }, "user.max_user_namespaces=15000"),
+            (Privileges { max_user_namespaces: Some(0), ..free.clone() }, "user.max_user_namespaces=15000"),
             (
-                UserNamespaces { unprivileged_clone: Some(false), ..free.clone() },
+                Privileges { unprivileged_clone: Some(false), ..free.clone() },
                 "kernel.unprivileged_userns_clone=1",
             ),
             (
-                UserNamespaces { apparmor_restricts: Some(true), ..free.clone() },
+                Privileges { apparmor_restricts: Some(true), ..free.clone() },
                 "kernel.apparmor_restrict_unprivileged_userns=0",
             ),
-            (UserNamespaces { supported: false, ..free }, "CONFIG_USER_NS"),
+            (Privileges { user_namespaces: false, ..free }, "CONFIG_USER_NS"),
         ] {
             assert!(settings.obstacle().unwrap().contains(way_out), "{settings:?}");
         }
@@ -238,7 +217,7 @@ mod tests {
                 ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", restricts),
                 ("proc/self/attr/apparmor/current", profile),
             ]);
-            let found = UserNamespaces::read_from(&files).obstacle();
+            let found = Privileges::read_from(&files).obstacle();
             assert_eq!(found.is_some(), obstacle.is_some(), "{restricts} {profile}: {found:?}");
             assert!(found.unwrap_or_default().contains(obstacle.unwrap_or_default()), "{profile}");
         }
@@ -246,7 +225,7 @@ mod tests {
 
     #[test]
     fn this_process_is_read() {
-        assert!(Privileges::read().user_namespaces.supported);
+        assert!(Privileges::read().user_namespaces);
     }
 
     fn status(name: &str) -> String {

@@ -70,7 +70,7 @@ pub enum MayReplace {
     /// A regular file of this user: for names that others can guess.
     OwnFile,
     /// Any file that the user named by `-o`, except one that another user put into a directory that
-    /// others may write. A link is followed; a pipe or a device is written to.
+    /// others may write. Links are followed; a pipe or a device is written to.
     NamedByUser,
 }
 
@@ -110,9 +110,8 @@ pub fn write(path: &Path, bytes: &[u8], may_replace: MayReplace) -> io::Result<(
     written
 }
 
-/// Refuses a file that another user put into a directory that others may write, such as `/tmp`. A
-/// link there may lead to any file, and a pipe may have no reader. The directory's owner is
-/// trusted.
+/// Refuses a file that another user, not the directory's owner, put into a directory that others
+/// may write. A link there may lead to any file, and a pipe may have no reader.
 pub fn refuse_planted(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = fs::metadata(parent.unwrap_or(Path::new(".")));

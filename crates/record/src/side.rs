@@ -32,8 +32,7 @@ pub struct Measured {
     /// `None` if none changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<host::DeviceCounters>,
-    /// The idle states of its CPUs in the window, their frequency and temperature at its end;
-    /// `None` if the kernel tells nothing.
+    /// Recorded by earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<host::Power>,
     /// The throttling of the host's processes by a quota of CPU time; `None` without a quota.

@@ -15,49 +15,36 @@ use crate::link::links::Links;
 use crate::link::traffic_control::QueueCounters;
 
 counted! {
-    /// A reading of the counters of one interface, its network namespace and this process;
-    /// [`Counters::since`] gives the difference of two.
-    ///
-    /// Protocols are counted in the network namespace of the reading thread, IPv4 and IPv6
-    /// together.
+    /// Counters of one interface, its network namespace (IPv4 and IPv6 together) and this process.
+    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct Counters {
-        /// The interface.
         link: LinkCounters,
-        /// The interface's transmit queue.
         queue: QueueCounters,
-        /// TCP.
         tcp: TcpCounters,
-        /// UDP.
         udp: UdpCounters,
-        /// IP.
         ip: IpCounters,
-        /// The receive work of the *whole machine*: the kernel counts it per CPU, not per network
-        /// namespace.
+        /// Of the *whole machine*: the kernel counts it per CPU, not per network namespace.
         softnet: SoftnetCounters,
-        /// This process, all of its threads.
         context_switches: ContextSwitches,
     }
 }
 
 counted! {
-    /// Context switches of this process.
+    /// Context switches of this process: a thread waited for something, or was preempted.
+    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct ContextSwitches {
-        /// A thread waited for something.
         voluntary,
-        /// A thread was preempted.
         involuntary,
     }
 }
 
 counted! {
-    /// The counters of one interface and of its IP layer: those of a tunnel's underlay, beside the
-    /// [`Counters`] of the tunnel.
+    /// Counters of a tunnel's underlay, beside the [`Counters`] of the tunnel.
+    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct WireCounters {
-        /// The interface.
         link: LinkCounters,
-        /// The interface's transmit queue.
         queue: QueueCounters,
-        /// IP of the network namespace: with a tunnel, the tunnel's packets and those inside it.
+        /// Of the network namespace: the tunnel's packets and those inside it.
         ip: IpCounters,
     }
 }
@@ -71,8 +58,8 @@ impl WireCounters {
 }
 
 impl Counters {
-    /// Reads all counters. `links` should belong to the calling thread's network namespace, whose
-    /// protocols are read.
+    /// Reads all counters. Protocols are those of the calling thread's network namespace, which
+    /// should be that of `links`.
     ///
     /// # Errors
     /// [`Error::NoInterface`] if the interface does not exist. A counter that this kernel lacks is

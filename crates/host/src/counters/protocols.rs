@@ -12,7 +12,6 @@ pub struct SnmpTable<'a>(HashMap<(&'a str, &'a str), u64>);
 impl<'a> SnmpTable<'a> {
     /// Adds a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`,
     /// `netstat`). Skips values without a name and text that is not a number.
-    #[must_use]
     pub fn pairs(mut self, text: &'a str) -> Self {
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
@@ -33,7 +32,6 @@ impl<'a> SnmpTable<'a> {
 
     /// Adds a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is the first word with the
     /// digit: `Udp6`.
-    #[must_use]
     pub fn lines(mut self, text: &'a str) -> Self {
         for line in text.lines() {
             let mut words = line.split_whitespace();
@@ -48,7 +46,6 @@ impl<'a> SnmpTable<'a> {
     }
 
     /// A counter; 0 if this kernel lacks it.
-    #[must_use]
     pub fn count(&self, protocol: &str, name: &str) -> u64 {
         self.0.get(&(protocol, name)).copied().unwrap_or(0)
     }
@@ -75,93 +72,62 @@ macro_rules! from_table {
 }
 
 from_table! {
-    /// TCP of a network namespace.
+    /// TCP of a network namespace, by the kernel's counters
+    /// (`Documentation/networking/snmp_counter.rst`).
+    #[expect(missing_docs, reason = "the names of the kernel's counters say it")]
     pub struct TcpCounters {
-        /// Segments received; those merged before TCP (by GRO, or never split between namespaces)
-        /// count once.
+        /// Merged segments (by GRO, or never split between namespaces) count once.
         in_segs: "Tcp" "InSegs",
-        /// Segments sent, without retransmitted ones. With segmentation offload the kernel counts
-        /// the segments of the wire.
+        /// Without retransmitted ones. With segmentation offload the segments of the wire count.
         out_segs: "Tcp" "OutSegs",
-        /// Segments retransmitted.
         retrans_segs: "Tcp" "RetransSegs",
-        /// Segments that the peer received twice (duplicate selective acknowledgments, RFC 2883).
-        /// Not counted before Linux 5.10.
+        /// Segments that the peer received twice (RFC 2883).
         dsack_segs: "TcpExt" "TCPDSACKRecvSegs",
-        /// Duplicate selective acknowledgments received below the acknowledged data.
         dsacks: "TcpExt" "TCPDSACKRecv",
-        /// Duplicate selective acknowledgments received above the acknowledged data.
         dsacks_ofo: "TcpExt" "TCPDSACKOfoRecv",
-        /// Duplicate selective acknowledgments sent for data below the acknowledged data.
         dsacks_sent: "TcpExt" "TCPDSACKOldSent",
-        /// Reordering detected by selective acknowledgments.
         sack_reorders: "TcpExt" "TCPSACKReorder",
-        /// Reordering detected by duplicate acknowledgments.
         reno_reorders: "TcpExt" "TCPRenoReorder",
-        /// Reordering detected by timestamps.
         ts_reorders: "TcpExt" "TCPTSReorder",
-        /// Recoveries undone completely: nothing had been lost.
         full_undos: "TcpExt" "TCPFullUndo",
-        /// Recoveries undone in part.
         partial_undos: "TcpExt" "TCPPartialUndo",
-        /// Recoveries undone because everything retransmitted had arrived twice.
         dsack_undos: "TcpExt" "TCPDSACKUndo",
-        /// Recoveries undone after the retransmission timer had fired.
         loss_undos: "TcpExt" "TCPLossUndo",
-        /// Retransmission timeouts that were spurious.
         spurious_timeouts: "TcpExt" "TCPSpuriousRTOs",
-        /// Tail loss probes sent.
         loss_probes: "TcpExt" "TCPLossProbes",
-        /// Bad segments received.
         in_errors: "Tcp" "InErrs",
-        /// Bad segments with a wrong checksum.
         in_csum_errors: "Tcp" "InCsumErrors",
-        /// Segments sent that reset a connection.
         out_resets: "Tcp" "OutRsts",
-        /// Times the retransmission timer fired.
         timeouts: "TcpExt" "TCPTimeouts",
-        /// Segments dropped because the socket was in use and its backlog full.
         backlog_drops: "TcpExt" "TCPBacklogDrop",
-        /// Segments dropped because the receive queue was full.
         receive_queue_drops: "TcpExt" "TCPRcvQDrop",
     }
 }
 
 from_table! {
     /// UDP of a network namespace.
+    #[expect(missing_docs, reason = "the names of the kernel's counters say it")]
     pub struct UdpCounters {
-        /// Datagrams delivered to sockets.
         in_datagrams: "Udp" "InDatagrams",
-        /// Datagrams sent.
         out_datagrams: "Udp" "OutDatagrams",
-        /// Datagrams received that could not be delivered, with `rcvbuf_errors` and
-        /// `in_csum_errors`.
+        /// With `rcvbuf_errors` and `in_csum_errors`.
         in_errors: "Udp" "InErrors",
-        /// Datagrams dropped because the socket's receive buffer was full.
         rcvbuf_errors: "Udp" "RcvbufErrors",
-        /// Datagrams not sent because the socket's send buffer was full.
         sndbuf_errors: "Udp" "SndbufErrors",
-        /// Datagrams received for a port on which nobody listened.
         no_ports: "Udp" "NoPorts",
-        /// Datagrams received with a wrong checksum.
         in_csum_errors: "Udp" "InCsumErrors",
     }
 }
 
 from_table! {
     /// IP of a network namespace.
+    #[expect(missing_docs, reason = "the names of the kernel's counters say it")]
     pub struct IpCounters {
-        /// Packets received and discarded without an error in them.
         in_discards: "Ip" "InDiscards",
-        /// Packets not sent without an error in them: a queue below was full.
         out_discards: "Ip" "OutDiscards",
-        /// Packets without a route.
         out_no_routes: "Ip" "OutNoRoutes",
-        /// Fragments made.
         frag_creates: "Ip" "FragCreates",
-        /// Packets that could not be fragmented.
         frag_fails: "Ip" "FragFails",
-        /// Packets that could not be reassembled.
         reasm_fails: "Ip" "ReasmFails",
     }
 }

@@ -25,8 +25,8 @@ fn online(files: &Files) -> Option<Vec<u32>> {
     nonempty_list(&files.text("sys/devices/system/cpu/online")?)
 }
 
-/// Reads the mask as text, because kernels for more CPUs refuse a mask of a fixed size. The text
-/// also lists CPUs that are offline.
+// As text, because kernels for more CPUs refuse a mask of a fixed size. The text also lists CPUs
+// that are offline.
 fn allowed(files: &Files) -> Vec<u32> {
     let status = files.text("proc/thread-self/status");
     let may = status.and_then(|status| nonempty_list(field(&status, "Cpus_allowed_list")?));
@@ -46,12 +46,14 @@ fn nonempty_list(text: &str) -> Option<Vec<u32>> {
 /// The CPUs that the calling thread may use, each with its core: the lowest CPU of that core. A CPU
 /// whose core is unknown counts as a core.
 pub fn usable() -> Vec<(u32, u32)> {
-    let core = |cpu: u32| {
-        let siblings = Files::system()
-            .text(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))?;
-        parse_cpu_list(&siblings).ok()?.into_iter().min()
-    };
-    allowed_cpus().into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
+    let files = Files::system();
+    let core = |cpu: u32| siblings(&files, cpu)?.into_iter().min();
+    allowed(&files).into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
+}
+
+pub(crate) fn siblings(files: &Files, cpu: u32) -> Option<Vec<u32>> {
+    let file = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    nonempty_list(&files.text(&file)?)
 }
 
 /// Pins the calling thread, and threads that it starts later, to `cpus`.
@@ -85,12 +87,10 @@ pub fn pin(thread: i32, cpus: &[u32]) -> io::Result<()> {
 
 const THIS_THREAD: i32 = 0;
 
-/// Writes a mask for `rps_cpus`: hexadecimal words of 32 CPUs, the highest first, separated by
-/// commas.
+/// Writes a mask for `rps_cpus`: hexadecimal words of 32 CPUs, the highest first.
 ///
 /// # Errors
-/// A CPU beyond [`HIGHEST_CPU`]: the size of a mask grows with its highest number, so a hostile one
-/// would fill the memory.
+/// A CPU beyond [`HIGHEST_CPU`], which could fill the memory.
 pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, Error> {
     let mut words = vec![0u32];
     for &cpu in cpus {
@@ -113,17 +113,15 @@ pub(crate) fn parse_cpu_mask(text: &str) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-// The nice value of such a thread: the highest priority.
+// The nice value of the highest priority.
 const URGENT: i32 = -20;
 
-/// Raises the priority of the calling thread, so that it runs soon after it wakes on busy CPUs. Its
-/// children do not inherit this. Needs `CAP_SYS_NICE` outside of any user namespace. Returns
-/// whether it was granted.
+/// Raises the priority of the calling thread, not of its children, so that it runs soon after it
+/// wakes on busy CPUs. Returns whether it was granted: it needs `CAP_SYS_NICE`.
 pub fn prioritise_current_thread() -> bool {
     // SAFETY: `struct sched_attr` is plain numbers, for which all bits zero are valid.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     attributes.size = size_of::<libc::sched_attr>() as u32;
-    // Children get normal priority.
     attributes.sched_flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
     attributes.sched_nice = URGENT;
     // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure states, and

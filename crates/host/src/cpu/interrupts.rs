@@ -13,6 +13,7 @@ use crate::kernel::bpf::{Attached, Instruction, Map, MapKind, Program, attach, l
 /// A kind of interrupt or software interrupt that is counted per CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "software interrupts have the kernel's names")]
 pub enum InterruptKind {
     /// The CPU's own timer: the tick, and timers between ticks, such as those of TCP's pacing.
     Timer,
@@ -20,22 +21,15 @@ pub enum InterruptKind {
     Reschedule,
     /// Another CPU requested a function call, such as a wake-up or steered receive work.
     Call,
-    /// Software interrupt: high-resolution timers, such as TCP's pacing timer.
     SoftHrtimer,
-    /// Software interrupt: timers of the tick, such as TCP's retransmission timer.
     SoftTimer,
-    /// Software interrupt: receive work of the network.
     SoftNetRx,
-    /// Software interrupt: send work of the network.
     SoftNetTx,
-    /// Software interrupt: tasklets, among them TCP's small queues.
     SoftTasklet,
-    /// Software interrupt: the scheduler's balancing.
     SoftSched,
 }
 
-/// A kind of interrupt with its metrics, its file, the label of its row, and the words at the row's
-/// end on machines with other labels.
+/// A kind with its metrics, its file, the label of its row, and the row's end on other machines.
 type InterruptSource = (InterruptKind, InterruptRates, &'static str, &'static str, &'static [&'static str]);
 
 const HARD: &str = "/proc/interrupts";
@@ -62,23 +56,19 @@ impl InterruptKind {
     }
 
     /// Its metrics.
-    #[must_use]
     pub fn rates(self) -> InterruptRates {
         // Each kind is in the table, in order.
         SOURCES[self as usize].1
     }
 }
 
-/// The interrupts of a set of CPUs by kind, since boot or between two readings. A kind that this
-/// machine does not count is missing.
+/// The interrupts of a set of CPUs by kind. A kind that this machine does not count is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Interrupts(pub BTreeMap<InterruptKind, u64>);
 
 impl Interrupts {
-    /// Reads the interrupts of each of `cpus`, in their order. The kernel counts them for the whole
-    /// machine, other work on these CPUs included.
-    #[must_use]
+    /// Reads the interrupts since boot of each of `cpus`, in their order.
     pub fn read_each(cpus: &[u32]) -> Vec<Self> {
         let texts = [HARD, SOFT].map(|file| (file, std::fs::read_to_string(file).unwrap_or_default()));
         let mut each = vec![Self::default(); cpus.len()];
@@ -89,7 +79,6 @@ impl Interrupts {
     }
 
     /// The sum over several CPUs.
-    #[must_use]
     pub fn sum(each: &[Self]) -> Self {
         let mut sum = Self::default();
         for (interrupt, count) in each.iter().flat_map(|one| &one.0) {
@@ -99,13 +88,11 @@ impl Interrupts {
     }
 
     /// The difference from `earlier`, of kinds in both readings.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let both = self
-            .0
-            .iter()
-            .filter_map(|(interrupt, count)| Some((interrupt, count, earlier.0.get(interrupt)?)));
-        Self(both.map(|(interrupt, count, before)| (*interrupt, count.saturating_sub(*before))).collect())
+        let passed = |(interrupt, count): (&InterruptKind, &u64)| {
+            Some((*interrupt, count.saturating_sub(*earlier.0.get(interrupt)?)))
+        };
+        Self(self.0.iter().filter_map(passed).collect())
     }
 
     fn add(&mut self, interrupt: InterruptKind, count: u64) {
@@ -138,11 +125,8 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
 }
 
 /// Counts the time in soft interrupts, where packets are received, to the nanosecond: from its
-/// start until it is dropped, on a machine with one CPU.
-///
-/// The kernel's own account of it (`/proc/stat`) is by the tick, unless it was built with
-/// `CONFIG_IRQ_TIME_ACCOUNTING`, which distributions leave out; and then it is counted in steps of
-/// 10 ms.
+/// start until it is dropped, on a machine with one CPU. `/proc/stat` counts it by the tick, or in
+/// steps of 10 ms.
 ///
 /// A program runs where a soft interrupt begins and where it ends, and makes `sum` the clock's
 /// reading less `sum`: after both, the time between them has been added. It is the same program at
@@ -157,8 +141,7 @@ impl Softirqs {
     /// Starts counting.
     ///
     /// # Errors
-    /// Several CPUs, or the kernel's error (Linux 5.2 has all that it needs, and
-    /// `CONFIG_BPF_EVENTS`).
+    /// Several CPUs, or the kernel's error (it needs `CONFIG_BPF_EVENTS`).
     pub fn count() -> Result<Self, Error> {
         let cpus = affinity::online_cpus().len();
         if cpus != 1 {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::threads::ThreadStat;
-use crate::cpu::times::tick;
+use crate::cpu::times::TICK;
 use crate::error::Error;
 use crate::kernel::files::numbers;
 
@@ -33,33 +33,28 @@ pub(crate) struct Task {
 
 /// CPU time of all processes except one and its descendants, between two moments.
 ///
-/// A thread's time counts half for its CPU at each moment. Processes that began and ended in
-/// between are known if their parents have waited for them. Interrupts and software interrupts
-/// count for the thread that they interrupted, unless the kernel separates them
+/// A thread's time counts half for its CPU at each moment. Interrupts and software interrupts count
+/// for the thread that they interrupted, unless the kernel separates them
 /// (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: the owner of its packets is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OtherProcesses {
     /// Between the two moments, ns.
     pub elapsed_ns: u64,
-    /// Whether all processes were visible. A container with its own process namespace shows only
-    /// its own.
+    /// Whether all processes were visible: a container shows only its own.
     pub complete: bool,
     /// Each process on each CPU; the longest time first, without zeros.
     pub spent: Vec<ProcessOnCpu>,
 }
 
-/// CPU time of one process on one CPU.
+/// CPU time of one process, or thread of the kernel, on one CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ProcessOnCpu {
-    /// The process or kernel thread.
     pub pid: u32,
-    /// Its name.
     pub name: String,
-    /// Whether it is a thread of the kernel.
     pub kernel: bool,
-    /// The CPU.
     pub cpu: u32,
     /// In user mode and in the kernel, ns.
     pub ns: u64,
@@ -71,14 +66,13 @@ impl Tasks {
     /// # Errors
     /// Without `/proc`. Skips a process that ends meanwhile.
     pub fn read() -> Result<Self, Error> {
-        let tick = tick()?;
         let mut threads = BTreeMap::new();
         let processes: Vec<u32> = numbers(PROC).map_err(Error::unreadable(PROC))?;
         for process in processes {
             let tasks = format!("{PROC}/{process}/task");
             for thread in numbers(&tasks).unwrap_or_default() {
                 let stat = fs::read(format!("{tasks}/{thread}/stat")).unwrap_or_default();
-                if let Some(task) = Task::parse(process, thread, &stat, tick) {
+                if let Some(task) = Task::parse(process, thread, &stat, TICK) {
                     threads.insert(thread, task);
                 }
             }
@@ -87,7 +81,6 @@ impl Tasks {
     }
 
     /// CPU time since `earlier` of all processes but `own` and its descendants.
-    #[must_use]
     pub fn others_since(&self, earlier: &Self, own: u32) -> OtherProcesses {
         let family = self.family(earlier, own);
         let mut spent: BTreeMap<(u32, u32), ProcessOnCpu> = BTreeMap::new();
@@ -133,7 +126,6 @@ impl Tasks {
         }
     }
 
-    /// The time of children that ended in between, without the time that they had used before.
     fn reaped(&self, earlier: &Self, now: &Task, then: Option<&Task>) -> u64 {
         let more = now.reaped_ns.saturating_sub(then.map_or(0, |then| then.reaped_ns));
         if more == 0 {
@@ -165,8 +157,8 @@ impl Task {
         })
     }
 
-    /// Whether it is a kernel thread that works for one of these processes (`vhost-PID`,
-    /// `kvm-pit/PID`), or for received packets in general.
+    /// Whether it is a kernel thread of one of these processes (`vhost-PID`), or for received
+    /// packets.
     fn serves(&self, family: &BTreeSet<u32>) -> bool {
         let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
         let owner = of('-').or_else(|| of('/'));

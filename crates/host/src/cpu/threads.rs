@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::cpu::times::tick;
+use crate::cpu::times::TICK;
 use crate::error::Error;
 use crate::kernel::counted::counted;
 use crate::kernel::files::numbers;
@@ -17,16 +17,14 @@ pub(crate) struct ThreadStat<'a> {
 impl<'a> ThreadStat<'a> {
     const STATE: usize = 3;
 
-    /// Reads a line; `None` for invalid text. The name may hold anything, so the fields are counted
-    /// from its end.
     pub(crate) fn parse(stat: &'a [u8]) -> Option<Self> {
+        // The name may hold anything, so the fields are counted from its end.
         let open = stat.iter().position(|byte| *byte == b'(')?;
         let close = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
         Some(Self { name: stat.get(open + 1..close)?, fields: rest.split_ascii_whitespace().collect() })
     }
 
-    /// Whether the process has ended, and was not waited for: a zombie, or dead.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(self.fields.first(), None | Some(&("Z" | "X")))
     }
@@ -37,16 +35,11 @@ impl<'a> ThreadStat<'a> {
 }
 
 counted! {
-    /// CPU time of one thread, in ns, since its start or between two readings.
-    ///
-    /// `/proc/PID/task/TID/schedstat` has the time on a CPU and the time waiting for one by the
-    /// scheduler's clock. The split into user and kernel comes from `/proc/PID/task/TID/stat`, in
-    /// units of 10 ms (`USER_HZ`), which most kernels sample at each timer tick: in a short window
-    /// the split is coarse, the sum is not. A running thread's time is that up to the last tick (1
-    /// to 10 ms); a current wait for a CPU does not count yet.
+    /// CPU time of one thread, in ns, by the scheduler's clock, up to the last tick (1 to 10 ms).
+    /// User and system time come in units of 10 ms, which most kernels sample at each tick: in a
+    /// short window the split is coarse, the sum is not.
     pub struct ThreadTimes {
-        /// On a CPU. Without `CONFIG_IRQ_TIME_ACCOUNTING` it includes interrupts and software
-        /// interrupts.
+        /// On a CPU, interrupts included without `CONFIG_IRQ_TIME_ACCOUNTING`.
         running_ns,
         /// The part of it in user mode; coarse.
         user_ns,
@@ -71,14 +64,12 @@ impl ThreadTimes {
         let stat = std::fs::read(&path).map_err(Error::unreadable(&path))?;
         // Some kernels lack it.
         let schedstat = std::fs::read_to_string(format!("{directory}/schedstat")).unwrap_or_default();
-        Self::parse(&stat, &schedstat, tick()?).ok_or_else(|| {
+        Self::parse(&stat, &schedstat, TICK).ok_or_else(|| {
             format!("cannot parse {directory}/stat: it has no user and system time where it should").into()
         })
     }
 
-    /// Reads the texts of `stat`, whose unit is `tick` ns, and of `schedstat`. `None` if the first
-    /// is invalid; the second may be missing or anything.
-    #[must_use]
+    /// Reads `stat`, whose unit is `tick` ns, and `schedstat`, which may be missing.
     pub fn parse(stat: &[u8], schedstat: &str, tick: u64) -> Option<Self> {
         let stat = ThreadStat::parse(stat)?;
         // utime and stime.
@@ -92,19 +83,16 @@ impl ThreadTimes {
 }
 
 counted! {
-    /// CPU time of this process, ended threads included, in ns, since its start or between two
-    /// readings.
+    /// CPU time of this process, ended threads included, in ns. The sum is exact, the split coarse.
+    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct ProcessTimes {
-        /// In user mode.
         user_ns,
-        /// In the kernel.
         system_ns,
     }
 }
 
 impl ProcessTimes {
-    /// Reads the times of this process; the sum is exact, the split coarse (see [`ThreadTimes`]).
-    #[must_use]
+    /// Reads the times of this process.
     pub fn read() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
         use nix::sys::time::TimeValLike;
@@ -120,7 +108,6 @@ impl ProcessTimes {
     }
 
     /// User and system time together.
-    #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
     }
@@ -147,7 +134,6 @@ impl ProcessThreads {
     }
 
     /// The difference from `earlier`: all of a new thread, nothing of one that has ended.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let passed = self.0.iter().map(|(thread, (name, now))| {
             let times = earlier.0.get(thread).map_or(*now, |(_, then)| now.since(then));

@@ -11,20 +11,14 @@ use crate::error::Error;
 use crate::kernel::counted::counted;
 
 counted! {
-    /// Time of a set of CPUs by use, in ns summed over the CPUs, since boot or between two
-    /// readings.
-    ///
-    /// The kernel reports it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels sample
-    /// it at each timer tick (1 to 10 ms), so a single short window is coarse; many runs average
-    /// that out.
+    /// Time of a set of CPUs by use, in ns summed over the CPUs. The kernel counts it in units of
+    /// 10 ms, mostly sampled at each timer tick, so a single short window is coarse.
+    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct CpuTimes {
-        /// In user mode, of normal and low priority; virtual machines on this machine included.
+        /// In user mode, virtual machines on this machine included.
         user,
-        /// In the kernel on behalf of processes.
         system,
-        /// In interrupt handlers.
         irq,
-        /// In software interrupts: most of the receive work of the network.
         softirq,
         /// Ready to run, but the hypervisor ran another guest.
         steal,
@@ -37,7 +31,7 @@ impl CpuTimes {
     /// Reads the time since boot of each of `cpus`, in their order.
     pub fn read_each(cpus: &[u32]) -> Result<Vec<Self>, Error> {
         let text = std::fs::read_to_string(STAT).map_err(Error::unreadable(STAT))?;
-        let table = parse(&text, tick()?);
+        let table = parse(&text, TICK);
         let find = |cpu: &u32| {
             table.get(cpu).copied().ok_or_else(|| {
                 let online: Vec<u32> = table.keys().copied().collect();
@@ -47,7 +41,7 @@ impl CpuTimes {
         cpus.iter().map(find).collect()
     }
 
-    /// Time in which the CPUs worked for this machine: all but idle and stolen time.
+    /// All time but idle and stolen time.
     pub fn busy(&self) -> u64 {
         [self.system, self.irq, self.softirq].into_iter().fold(self.user, u64::saturating_add)
     }
@@ -57,8 +51,7 @@ impl CpuTimes {
         self.busy().saturating_add(self.steal).saturating_add(self.idle)
     }
 
-    /// The parts as percentages of all time, in the order of the fields; `None` if no counted time
-    /// passed.
+    /// The parts in % of all time, in the order of the fields; `None` if no counted time passed.
     pub fn percentages(&self) -> Option<[f64; 6]> {
         let total = self.total();
         let parts = [self.user, self.system, self.irq, self.softirq, self.steal, self.idle];
@@ -68,19 +61,9 @@ impl CpuTimes {
 
 const STAT: &str = "/proc/stat";
 
-/// The unit of `/proc/stat` in nanoseconds.
-pub(crate) fn tick() -> Result<u64, Error> {
-    let hertz = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten();
-    hertz
-        .and_then(|hertz| u64::try_from(hertz).ok())
-        .filter(|hertz| *hertz > 0)
-        .map(|hertz| 1_000_000_000 / hertz)
-        .ok_or_else(|| {
-            format!("cannot parse {STAT}: the system does not report its unit (_SC_CLK_TCK)").into()
-        })
-}
+/// The unit of times in `/proc`, in ns: `USER_HZ` is 100 on every current architecture.
+pub(crate) const TICK: u64 = 10_000_000;
 
-/// The times of each CPU in `/proc/stat`, whose unit is `tick` ns. Skips other lines.
 pub(crate) fn parse(text: &str, tick: u64) -> BTreeMap<u32, CpuTimes> {
     text.lines().filter_map(|line| parse_line(line, tick)).collect()
 }
@@ -93,7 +76,7 @@ fn parse_line(line: &str, tick: u64) -> Option<(u32, CpuTimes)> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
     // user nice system idle iowait irq softirq steal guest guest_nice: the last two are part of the
-    // first two, and old kernels end earlier.
+    // first two.
     let mut next =
         || words.next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0).saturating_mul(tick);
     let (user, nice, system, idle, iowait) = (next(), next(), next(), next(), next());
@@ -119,19 +102,16 @@ pub struct ClockReading {
 /// The time between two readings by each clock, in ns, and whether the kernel changed the clock
 /// source.
 ///
-/// The three differ when something went wrong: NTP slews `CLOCK_MONOTONIC` (at most 0.05 % by
-/// `adjtime`, up to 10 % by `adjtimex`'s tick) but not `CLOCK_MONOTONIC_RAW`; only `CLOCK_BOOTTIME`
-/// continues while the machine sleeps.
+/// NTP slews `CLOCK_MONOTONIC` (at most 0.05 % by `adjtime`, up to 10 % by `adjtimex`'s tick) but
+/// not `CLOCK_MONOTONIC_RAW`; only `CLOCK_BOOTTIME` continues while the machine sleeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ClockCheck {
-    /// By `CLOCK_MONOTONIC`, the clock of all measurements.
+    /// By the clock of all measurements.
     pub monotonic_ns: u64,
-    /// By `CLOCK_MONOTONIC_RAW`.
     pub raw_ns: u64,
-    /// By `CLOCK_BOOTTIME`.
     pub boottime_ns: u64,
-    /// Whether the kernel changed the clock source, for example because `tsc` was unstable.
     pub source_changed: bool,
 }
 
@@ -139,7 +119,6 @@ const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clock
 
 impl ClockReading {
     /// Reads the clocks, in less than 1 µs where the clock source needs no system call.
-    #[must_use]
     pub fn read() -> Self {
         // The file first: it takes longest, and the clocks must be read together.
         let source = std::fs::read_to_string(SOURCE).ok().map(|text| text.trim().to_owned());
@@ -148,7 +127,6 @@ impl ClockReading {
     }
 
     /// The difference from `earlier`.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> ClockCheck {
         let [monotonic_ns, raw_ns, boottime_ns] =
             [0, 1, 2].map(|clock| self.ns[clock].saturating_sub(earlier.ns[clock]));
@@ -156,7 +134,6 @@ impl ClockReading {
     }
 }
 
-/// The time of a clock; 0 without that clock: Linux has had all three since 2.6.39.
 fn now(clock: ClockId) -> u64 {
     clock_gettime(clock).map_or(0, |time| u64::try_from(Duration::from(time).as_nanos()).unwrap_or(u64::MAX))
 }

@@ -5,61 +5,53 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use words::{format_cpu_list, parse_cpu_list};
 
+use crate::cpu::affinity;
 use crate::cpu::power::latency_bound;
 use crate::kernel::files::{Files, field};
 
-/// The CPUs of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct CpuEnvironment {
-    /// The model, as the CPU reports it.
     pub model: Option<String>,
-    /// The microcode's version.
     pub microcode: Option<String>,
-    /// The number of online CPUs.
     pub online: usize,
     /// The online CPUs as a list such as `0-3,5`.
     pub online_list: Option<String>,
-    /// CPUs taken out of scheduling at boot, as a list.
+    /// Taken out of scheduling at boot, as a list.
     pub isolated: Option<String>,
-    /// The driver that sets the frequency; `None` if the kernel does not set it, as in most virtual
-    /// machines.
+    /// `None` if the kernel does not set the frequency, as in most virtual machines.
     pub frequency_driver: Option<String>,
-    /// The frequency governors in use, each once.
     pub governors: Vec<String>,
-    /// Whether the CPUs may exceed their nominal frequency; `None` if unknown.
+    /// Whether the CPUs may exceed their nominal frequency.
     pub turbo: Option<bool>,
-    /// Simultaneous multithreading: `on`, `off`, `forceoff`, `notsupported` …
+    /// `on`, `off`, `forceoff`, `notsupported` …
     pub multithreading: Option<String>,
     /// The CPUs of each core that has several, as lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub siblings: Vec<String>,
-    /// The CPUs of each memory node (`node0`), as lists, where there are several nodes.
+    /// The CPUs of each memory node (`node0`), as lists, if there are several.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nodes: BTreeMap<String, String>,
-    /// The driver of idle states.
     pub idle_driver: Option<String>,
-    /// The governor that chooses an idle state.
     pub idle_governor: Option<String>,
-    /// The longest time that a CPU may take to wake up, in µs, as long as a program holds that
-    /// bound (`/dev/cpu_dma_latency`); `None` without a bound.
+    /// The longest time that a CPU may take to wake up, in µs, while a program holds that bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_bound: Option<u32>,
-    /// The idle states of the first CPU, the shallowest first.
+    /// Of the first CPU, the shallowest first.
     pub idle_states: Vec<IdleState>,
-    /// The kernel's mitigation of each known CPU vulnerability (`meltdown`, `spectre_v2` …).
+    /// The mitigation of each known vulnerability (`meltdown`, `spectre_v2` …).
     pub vulnerabilities: BTreeMap<String, String>,
 }
 
-/// An idle state of a CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct IdleState {
-    /// Its name, for example `C6`.
+    /// For example `C6`.
     pub name: String,
-    /// The time to wake up from it, in microseconds.
+    /// The time to wake up from it, in µs.
     pub latency: u64,
-    /// Whether it may be used.
     pub enabled: bool,
 }
 
@@ -84,9 +76,7 @@ impl CpuEnvironment {
             idle_driver: files
                 .text("sys/devices/system/cpu/cpuidle/current_driver")
                 .filter(|name| name != "none"),
-            idle_governor: files
-                .text("sys/devices/system/cpu/cpuidle/current_governor")
-                .or_else(|| files.text("sys/devices/system/cpu/cpuidle/current_governor_ro")),
+            idle_governor: files.text("sys/devices/system/cpu/cpuidle/current_governor"),
             latency_bound: latency_bound(files),
             idle_states: online.first().map(|cpu| idle_states(files, *cpu)).unwrap_or_default(),
             vulnerabilities: files.texts("sys/devices/system/cpu/vulnerabilities", "", ""),
@@ -102,7 +92,6 @@ pub(crate) fn hypervisor(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The field's name depends on the architecture; Arm reports only numbers.
 fn model(cpuinfo: &str) -> Option<String> {
     let named = ["model name", "cpu model", "cpu", "uarch", "Model Name"]
         .iter()
@@ -115,8 +104,7 @@ fn model(cpuinfo: &str) -> Option<String> {
 
 fn siblings(files: &Files, online: &[u32]) -> Vec<String> {
     let of = |cpu: &u32| {
-        let list = files.text(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))?;
-        let cpus = parse_cpu_list(&list).ok()?;
+        let cpus = affinity::siblings(files, *cpu)?;
         // Each core is listed once: by its first CPU.
         (cpus.len() > 1 && cpus.first() == Some(cpu)).then(|| format_cpu_list(&cpus))
     };

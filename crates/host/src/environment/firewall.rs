@@ -12,9 +12,9 @@ use crate::kernel::netlink::{Netlink, Request};
 pub struct Firewall {
     /// The rules of nftables, those of `iptables-nft` included. `None`: unknown.
     pub rules: Option<usize>,
-    /// The tables of the older iptables that are loaded. They may be empty.
+    /// The loaded tables of the older iptables. They may be empty.
     pub tables: Vec<String>,
-    /// The connections that are tracked; `None` without conntrack.
+    /// The number of tracked connections; `None` without conntrack.
     pub tracked: Option<u64>,
 }
 
@@ -25,13 +25,11 @@ const OF_ALL: [u8; 4] = [0; 4];
 
 impl Firewall {
     /// Reads the filters.
-    #[must_use]
     pub fn read() -> Self {
         Self::read_from(&Files::system(), rules)
     }
 
     /// The packet filters, in words; `None` if none is known.
-    #[must_use]
     pub fn filters(&self) -> Option<String> {
         let rules = self.rules.filter(|rules| *rules > 0);
         let rules =
@@ -58,8 +56,7 @@ impl Firewall {
     }
 }
 
-/// Whether the kernel has nftables now: a question to a kernel that has it as a module would load
-/// the module.
+// A question about rules would load the module.
 fn has_nftables(files: &Files) -> bool {
     let is_built_in = || {
         let release = files.text("proc/sys/kernel/osrelease").unwrap_or_default();

@@ -13,31 +13,23 @@ use crate::link::ioctl::driver_info;
 use crate::link::links::Links;
 use crate::link::programs::Programs;
 
-/// An interface of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct InterfaceEnvironment {
-    /// The interface itself.
     pub link: Link,
-    /// The driver of the hardware.
     pub driver: Option<String>,
-    /// The longest time that receive work may wait to merge more packets, in ns
-    /// (`gro_flush_timeout`).
+    /// The longest time that receive work may wait to merge more packets, in ns.
     pub gro_flush_timeout: Option<u64>,
-    /// The number of times that a receive queue is polled again before its interrupt is enabled
-    /// (`napi_defer_hard_irqs`).
+    /// The polls of a receive queue before its interrupt is enabled again.
     pub napi_defer_hard_irqs: Option<u64>,
-    /// Its offload features; `None` if unknown.
     #[serde(deserialize_with = "words::names::features")]
     pub features: Option<Features>,
-    /// The settings of its device: rings, queues, coalescing, pause frames. Numbers that the driver
-    /// chooses by itself are missing, because they change all the time.
+    /// Numbers that the driver chooses by itself are missing, because they change all the time.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub device: DeviceSettings,
-    /// Its hardware, as far as the kernel tells it.
     #[serde(default, skip_serializing_if = "Hardware::is_unknown")]
     pub hardware: Hardware,
-    /// Programs and filters that see each of its packets beside the network stack.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: Programs,
     /// The CPUs that each receive queue (`rx-0`) is steered to, as the kernel's mask. Missing if
@@ -50,8 +42,7 @@ pub struct InterfaceEnvironment {
 impl InterfaceEnvironment {
     pub(super) fn read(files: &Files, name: &str) -> Option<Self> {
         let mut links = Links::open().ok()?;
-        let facts = links.facts(name).ok()?;
-        let link = &facts.link;
+        let link = links.find(name).ok()?;
         let name = link.name.as_str();
         let mut ethtool = Ethtool::open().ok();
         let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
@@ -75,42 +66,43 @@ impl InterfaceEnvironment {
             features,
             device: device.map(|(setting, value)| (*setting, *value)).collect(),
             hardware: Hardware::read(files, sysfs.as_deref(), name),
-            programs: links.programs(&facts),
-            link: facts.link,
+            programs: links.programs(&link),
+            // The part that is stored.
+            link: Link {
+                permanent_address: None,
+                master: None,
+                is_ours: false,
+                has_ipv6_ready: false,
+                xdp: None,
+                vxlan: None,
+                ..link
+            },
         })
     }
 }
 
-/// The hardware of an interface. What the kernel does not tell, or a virtual interface does not
-/// have, is `None`.
+/// The hardware of an interface, as far as the kernel tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Hardware {
-    /// The version of the driver; the kernel's own drivers mostly have the kernel's.
     pub driver_version: Option<String>,
-    /// The version of the device's firmware.
     pub firmware: Option<String>,
     /// Its place on the bus, for example `0000:3b:00.0`.
     pub bus: Option<String>,
-    /// The speed of the link in 10^6 bits/s, as negotiated or as the driver states it.
+    /// In 10^6 bits/s, as negotiated or as the driver states it.
     pub speed: Option<u64>,
     /// `full` or `half`.
     pub duplex: Option<String>,
     /// The speed of its PCIe link, for example `8.0 GT/s PCIe`.
     pub pcie_speed: Option<String>,
-    /// The fastest speed that the device supports.
     pub pcie_speed_most: Option<String>,
-    /// The lanes of its PCIe link.
     pub pcie_width: Option<u64>,
-    /// The most lanes that the device supports.
     pub pcie_width_most: Option<u64>,
-    /// The NUMA node that it is near to.
     pub numa_node: Option<u64>,
 }
 
 impl Hardware {
-    /// Reads the hardware. `sysfs`: the interface's directory, if `/sys` shows its network
-    /// namespace.
     fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
         let [driver_version, firmware, bus] = driver_info(interface);
         let of_files = sysfs.map(|directory| Self::from_sysfs(files, directory)).unwrap_or_default();
@@ -137,7 +129,6 @@ impl Hardware {
     }
 
     /// Whether nothing is known of it.
-    #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }

@@ -16,52 +16,44 @@ pub use cpu::{CpuEnvironment, IdleState};
 pub use firewall::Firewall;
 pub use interface::{Hardware, InterfaceEnvironment};
 
+use crate::cpu::times::{TICK, since_boot};
 use crate::kernel::files::{Files, field};
 
-/// The description of a host, read at the start and the end of a boot. Unknown parts are `None` (or
-/// missing from a list), never an error.
+/// The description of a host, at the start or the end of a boot. Unknown parts are missing, no
+/// error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Environment {
     /// The version of netassay, and which build of it.
     pub netassay: String,
-    /// The kernel.
     pub kernel: KernelEnvironment,
-    /// The CPUs.
     pub cpu: CpuEnvironment,
-    /// The machine and what lies below it.
     pub machine: MachineEnvironment,
     /// Each requested interface, by name; `None` if it does not exist.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interfaces: BTreeMap<String, Option<InterfaceEnvironment>>,
-    /// The network settings, by sysctl name (`net.core.rmem_max`); those that this kernel or
-    /// network namespace lacks are missing.
+    /// Those that this kernel or network namespace lacks are missing.
     #[serde(deserialize_with = "words::names::sysctls")]
     pub sysctls: BTreeMap<String, String>,
-    /// The load of the machine.
     pub load: LoadEnvironment,
 }
 
-/// The kernel of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct KernelEnvironment {
     /// The release, for example `6.12.9-amd64`.
     pub release: Option<String>,
     /// The build: number, options and date.
     pub version: Option<String>,
-    /// Its command line.
     pub command_line: Option<String>,
-    /// The random name of this boot of the machine.
     pub boot_id: Option<String>,
-    /// The clock source in use.
     pub clock_source: Option<String>,
-    /// The available clock sources.
     pub clock_sources: Option<String>,
     /// Its taints, as a number; 0 is none.
     pub tainted: Option<String>,
-    /// Preemption model, where the kernel reports it (`/sys/kernel/debug/sched/preempt` needs
-    /// root).
+    /// Where the kernel reports it (`/sys/kernel/debug/sched/preempt` needs root).
     pub preemption: Option<String>,
     /// Transparent huge pages, the choice in brackets.
     pub huge_pages: Option<String>,
@@ -70,14 +62,14 @@ pub struct KernelEnvironment {
 /// The machine of a host, and its hypervisor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MachineEnvironment {
-    /// The manufacturer.
     pub vendor: Option<String>,
-    /// Its name; for a virtual machine mostly the hypervisor's.
+    /// For a virtual machine mostly the hypervisor's.
     pub product: Option<String>,
     /// Whether the CPU reports a hypervisor; `None` if unknown.
     pub hypervisor: Option<bool>,
-    /// Memory that the kernel manages, in bytes.
+    /// As the kernel manages it, in bytes.
     pub memory: Option<u64>,
 }
 
@@ -85,27 +77,23 @@ pub struct MachineEnvironment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadEnvironment {
-    /// Average number of runnable tasks over the last 1, 5 and 15 minutes.
+    /// The number of runnable tasks over the last 1, 5 and 15 minutes.
     pub average: Option<[f64; 3]>,
     /// CPU time that the hypervisor gave to others since boot, in ns summed over the CPUs.
     pub stolen: Option<u64>,
-    /// The stolen time in % of all CPU time since boot.
+    /// In % of all CPU time since boot.
     pub stolen_percent: Option<f64>,
 }
 
 impl Environment {
-    /// Reads the environment, with the interfaces of these names, or alternative names, in this
-    /// network namespace.
+    /// Reads the environment, with the interfaces of these names in this network namespace.
     pub fn read<S: AsRef<str>>(interfaces: &[S], version: &str) -> Self {
         let files = Files::system();
-        let interfaces = interfaces.iter().map(AsRef::as_ref);
-        let interfaces =
-            interfaces.map(|name| (name.to_owned(), InterfaceEnvironment::read(&files, name))).collect();
-        Self { interfaces, ..Self::of_machine(&files, version) }
+        let read = |name: &S| (name.as_ref().to_owned(), InterfaceEnvironment::read(&files, name.as_ref()));
+        Self { interfaces: interfaces.iter().map(read).collect(), ..Self::of_machine(&files, version) }
     }
 
     /// Adds the machine's settings that its network namespace hides.
-    #[must_use]
     pub fn with_hidden(mut self, machine: &BTreeMap<String, String>) -> Self {
         for (name, value) in machine {
             self.sysctls.entry(name.clone()).or_insert_with(|| value.clone());
@@ -126,7 +114,6 @@ impl Environment {
     }
 }
 
-/// The kernel as a clause: its release, its build, and its command line.
 impl fmt::Display for KernelEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.release.as_deref().unwrap_or("of unknown release"))?;
@@ -170,10 +157,7 @@ impl MachineEnvironment {
 
 impl LoadEnvironment {
     pub(crate) fn read(files: &Files) -> Self {
-        // Only the share matters, so the unit of the numbers is arbitrary; Linux has 100 a second
-        // on every current architecture.
-        const TICK: u64 = 10_000_000;
-        let times = files.text("proc/stat").map(|text| crate::cpu::times::since_boot(&text, TICK));
+        let times = files.text("proc/stat").map(|text| since_boot(&text, TICK));
         Self {
             average: files.text("proc/loadavg").and_then(|text| load_average(&text)),
             stolen: times.map(|times| times.steal),
@@ -193,14 +177,11 @@ fn load_average(text: &str) -> Option<[f64; 3]> {
     Some([words.next()??, words.next()??, words.next()??])
 }
 
-/// The machine's sysctls of the network, by name. A network namespace shows only its own, so they
-/// are read before entering one, for [`Environment::with_hidden`].
-#[must_use]
+/// The network's sysctls, for [`Environment::with_hidden`]: a network namespace shows only its own.
 pub fn visible_sysctls() -> BTreeMap<String, String> {
     sysctls(&Files::system())
 }
 
-/// The available settings: numbers on one line, separated by single spaces.
 fn sysctls(files: &Files) -> BTreeMap<String, String> {
     let read = |name: &str| {
         let text = files.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
@@ -239,8 +220,7 @@ const BEGIN: u64 = 4096;
 // The digits of the checksum that are shown: enough to tell builds apart.
 const DIGITS: usize = 12;
 
-/// The version, and the build by the checksum that the linker made of the program
-/// (`ld --build-id`), where it made one.
+/// The version, and the checksum that the linker made of the program (`ld --build-id`).
 fn build(files: &Files, version: &str) -> String {
     let mut begin = Vec::new();
     let program = File::open(files.path("proc/self/exe"));
@@ -260,18 +240,16 @@ fn build_id(program: &[u8]) -> Option<String> {
 
 /// Facts about this machine that make measurements noisy, or different on another day.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Disturbances {
-    /// The machine. A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a
-    /// system call per reading, or an exit to the hypervisor.
+    /// A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a system call per
+    /// reading, or an exit to the hypervisor.
     pub environment: Environment,
-    /// Whether two threads share a core, and slow each other down.
+    /// Two threads that share a core slow each other down.
     pub multithreading_active: Option<bool>,
-    /// Whether a daemon (irqbalance) moves interrupts between CPUs. `None` if `/proc` hides other
-    /// users' processes.
+    /// Whether irqbalance moves interrupts between CPUs. `None` if `/proc` hides other processes.
     pub interrupt_balancing: Option<bool>,
-    /// Whether the kernel moves memory between nodes automatically.
     pub numa_balancing: Option<bool>,
-    /// Whether the kernel merges equal pages of memory.
     pub page_merging: Option<bool>,
 }
 
@@ -291,17 +269,15 @@ impl Disturbances {
         }
     }
 
-    /// The deepest allowed idle state; waking up from it delays packets. `None` if the CPU never
-    /// sleeps, or the kernel does not report it.
+    /// The deepest allowed idle state; waking up from it delays packets.
     pub fn deepest_idle_state(&self) -> Option<&IdleState> {
         let states = self.environment.cpu.idle_states.iter();
         states.filter(|state| state.enabled && state.latency > 0).max_by_key(|state| state.latency)
     }
 }
 
-/// Finds the daemon among the processes. `/proc` hides other users' processes if process 1 is
-/// missing.
 fn interrupt_balancing(files: &Files) -> Option<bool> {
+    // `/proc` hides other users' processes if this one is missing.
     files.text("proc/1/comm")?;
     let processes =
         files.names("proc", "").into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));

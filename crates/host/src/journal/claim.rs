@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use super::directory::lock;
 use crate::error::Error;
 
-/// The right to change the machine, until it is dropped or the process ends. It is the lock of a
-/// file beside the journals. Root's journals have one place in every network namespace and
-/// environment, so there is one such right for the machine. Both ends of a session may have that
-/// place, each in a network namespace of its own: each end locks a file whose name has the session
-/// and the network namespace. A process that locks such a file, or looks at those of others, holds
-/// the lock of the file `lock` meanwhile. An undo for all sessions holds that lock until it ends.
+// Root's journals have one place in every network namespace and environment, so there is one such
+// right for the machine. Both ends of a session may have that place, each in a network namespace of
+// its own: each end locks a file whose name has the session and the network namespace. A process
+// that locks such a file, or looks at those of others, holds the lock of the file `lock` meanwhile.
+// An undo for all sessions holds that lock until it ends.
+/// The right to change the machine, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,
@@ -33,20 +33,20 @@ impl Drop for Claim {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct SessionEnd {
-    pub(super) session: u64,
-    pub(super) network: String,
+// The length of a session's number and the hyphen behind it in the name of a lock file.
+const SESSION: usize = 17;
+
+/// The name of the lock file of a session's end, with the digits of `net:[4026531840]`.
+pub(super) fn session_end(session: u64, network: &str) -> String {
+    let network: String = network.chars().filter(char::is_ascii_digit).collect();
+    format!("{session:016x}-{network}.claim")
 }
 
-// The longest time that a process takes to exit after it has undone its changes and removed their
-// journal.
+// The longest wait for a process that has removed its journal and exits.
 const EXIT: Duration = Duration::from_secs(1);
 
 impl Claim {
-    /// Takes the right, after waiting up to [`EXIT`] for a holder that is about to exit; or the
-    /// name of the process that keeps it.
-    pub(super) fn await_free(directory: &Path, end: &SessionEnd) -> Result<Result<Self, String>, Error> {
+    pub(super) fn await_free(directory: &Path, end: &str) -> Result<Result<Self, String>, Error> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -57,20 +57,23 @@ impl Claim {
         }
     }
 
-    /// Takes the right for an end of a session, or for no session (`None`); or the name of the
-    /// process that has it.
-    pub(super) fn take(directory: &Path, end: Option<&SessionEnd>) -> Result<Result<Self, String>, Error> {
+    /// Takes the right for a session's end, or for all; or names the process that has it.
+    pub(super) fn take(directory: &Path, end: Option<&str>) -> Result<Result<Self, String>, Error> {
         let look = match lock(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),
         };
-        let own = end.map(|end| directory.join(end.file_name()));
+        let own = end.map(|end| directory.join(end));
+        let is_of_session = |claimed: &Path| {
+            let name = claimed.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            end.is_some_and(|end| name.starts_with(&end[..SESSION]))
+        };
         let mut is_alone = true;
         for claimed in paths(directory, "claim").filter(|path| Some(path) != own.as_ref()) {
             match lock(&claimed)? {
                 // Its process is gone. A file that cannot be removed is in nobody's way.
                 Ok(_file) => drop(std::fs::remove_file(&claimed)),
-                Err(_) if end.is_some_and(|end| end.is_of_session(&claimed)) => is_alone = false,
+                Err(_) if is_of_session(&claimed) => is_alone = false,
                 Err(holder) => return Ok(Err(holder)),
             }
         }
@@ -85,19 +88,6 @@ impl Claim {
         // Other processes may look only now.
         drop(look);
         Ok(taken.map(|file| Self { _file: file, own: Some(own) }))
-    }
-}
-
-impl SessionEnd {
-    /// The name of the lock file, with the digits of `net:[4026531840]`.
-    fn file_name(&self) -> String {
-        let network: String = self.network.chars().filter(char::is_ascii_digit).collect();
-        format!("{:016x}-{network}.claim", self.session)
-    }
-
-    fn is_of_session(&self, claimed: &Path) -> bool {
-        let name = claimed.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with(&format!("{:016x}-", self.session))
     }
 }
 

@@ -17,15 +17,16 @@ const OVERFLOW: u32 = 65534;
 const NO_PLACE: &str =
     "cannot store the undo journal: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one";
 
-/// The directory of this user's journals: `/var/lib/netassay/undo` for the machine's root, whatever
-/// its environment says, so that every session finds the journals of others; for other users
-/// `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may not exist yet.
+/// The directory of this user's journals: `/var/lib/netassay/undo` for the machine's root,
+/// `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`, for other users. It may
+/// not exist yet.
 ///
 /// # Errors
 /// Without any of them.
 pub fn directory() -> Result<PathBuf, Error> {
     // The XDG base directory specification ignores relative paths.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    // Whatever root's environment says, so that every session finds the journals of others.
     let root = (geteuid().is_root() && !in_user_namespace()).then(|| PathBuf::from("/var/lib"));
     let state = root
         .or_else(|| absolute("XDG_STATE_HOME"))
@@ -56,7 +57,7 @@ pub(super) fn check(directory: &Path) -> Result<(), Error> {
     // Of a path with links, both the links and their targets count.
     let real = directory.canonicalize().map_err(Error::journal("look at", directory))?;
     for parent in directory.ancestors().skip(1).chain(real.ancestors().skip(1)) {
-        trusted(parent, &look_at(parent)?)?;
+        check_trusted(parent, &look_at(parent)?)?;
     }
     Ok(())
 }
@@ -66,7 +67,7 @@ fn look_at(path: &Path) -> Result<Metadata, Error> {
 }
 
 /// Checks that only this user or root can rename our files in a directory.
-fn trusted(path: &Path, metadata: &Metadata) -> Result<(), Error> {
+fn check_trusted(path: &Path, metadata: &Metadata) -> Result<(), Error> {
     let foreign = |why: String| Err(Error::foreign(path, &why));
     let (owner, user) = (metadata.uid(), geteuid().as_raw());
     // In a user namespace the machine's root, like everybody else, has this owner.
@@ -89,7 +90,6 @@ pub(super) fn sync(directory: &Path) -> Result<(), Error> {
     synced.map_err(Error::journal("sync the place of", directory))
 }
 
-/// Checks that a journal is ours alone: it is undone with our privileges.
 fn check_ours(path: &Path, metadata: &Metadata) -> Result<(), Error> {
     let foreign = |why: String| Err(Error::foreign(path, &why));
     let user = geteuid().as_raw();
@@ -141,8 +141,8 @@ pub(super) fn try_lock(file: &File, path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Takes the lock of a file, which is made if it is missing; or names the process that has the
-/// lock, with its command line and user. Only the lock counts: the file's text is for that message.
+/// Takes the lock of a file, which is made if it is missing; or names the process that has it. Only
+/// the lock counts: the file's text is for that message.
 pub(crate) fn lock(path: &Path) -> Result<Result<File, String>, Error> {
     let mut file = open_ours(path, true)?;
     if !try_lock(&file, path)? {
@@ -172,7 +172,6 @@ fn holder(mut file: &File) -> String {
     if name.is_empty() { "its process is unknown".to_owned() } else { name }
 }
 
-/// A process with its command line, without the program's directory; `/proc` may hide it.
 pub(crate) fn process(pid: u32) -> String {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line);

@@ -16,26 +16,18 @@ use crate::error::Error;
 // The longest first line that is looked at, in bytes.
 const LONGEST_HEADER: u64 = 4096;
 
-// The least space on the disk that a journal reserves behind its last line, in bytes: for the
-// lines of the undo, if the disk is full by then.
+// The least space on the disk for the lines of the undo, in bytes: the disk may be full by then.
 const UNDO_SPACE: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct JournalFile {
     pub(super) path: PathBuf,
     file: File,
-    end: LastLine,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum LastLine {
-    /// The line is complete.
-    Whole,
-    /// A line begins at this offset and is incomplete: its writer was stopped, or had no room. It
-    /// counts for nothing.
-    Begun(u64),
-    /// The line is damaged, and stays.
-    Damaged,
+    /// The offset of the next line. What is behind it is a line whose writer was stopped, or had no
+    /// room.
+    end: u64,
+    /// The line before is damaged and has no end.
+    is_open: bool,
 }
 
 impl JournalFile {
@@ -49,17 +41,17 @@ impl JournalFile {
             .open(&unfinished)
             .map_err(Error::journal("make", &unfinished))?;
         file.try_lock().map_err(|error| Error::journal("lock", &unfinished)(error.into()))?;
-        let written = reserve(&file, 0, UNDO_SPACE).and_then(|()| file.write_all(&write(first)));
+        let first = write(first);
+        let written = reserve(&file, 0, UNDO_SPACE).and_then(|()| file.write_all(&first));
         let written = written.and_then(|()| file.sync_all());
         written.map_err(Error::journal("write", &unfinished))?;
         std::fs::rename(&unfinished, path).map_err(Error::journal("name", path))?;
-        let file = Self { path: path.to_owned(), file, end: LastLine::Whole };
+        let file = Self { path: path.to_owned(), file, end: first.len() as u64, is_open: false };
         file.sync_place()?;
         Ok(file)
     }
 
-    /// Opens and reads a journal, perhaps another process's. `None` if that process holds it, or it
-    /// is gone.
+    /// Opens and reads a journal. `None` if another process holds it, or it is gone.
     pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, Error> {
         let Some(mut file) = Self::find(path)? else { return Ok(None) };
         if !try_lock(&file, path)? {
@@ -67,15 +59,11 @@ impl JournalFile {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Error::journal("read", path))?;
-        let end = match unfinished(&bytes) {
-            Some(place) => LastLine::Begun(place as u64),
-            None if bytes.last().is_some_and(|byte| *byte != b'\n') => LastLine::Damaged,
-            None => LastLine::Whole,
-        };
-        Ok(Some((Self { path: path.to_owned(), file, end }, bytes)))
+        let end = unfinished(&bytes).unwrap_or(bytes.len());
+        let is_open = bytes[..end].last().is_some_and(|byte| *byte != b'\n');
+        Ok(Some((Self { path: path.to_owned(), file, end: end as u64, is_open }, bytes)))
     }
 
-    /// The owner of a journal, whether its process holds it or not; `None` if it has none.
     pub(super) fn header(path: &Path) -> Option<Header> {
         let mut first = Vec::new();
         let file = Self::find(path).ok().flatten()?;
@@ -95,7 +83,7 @@ impl JournalFile {
         self.append(records, false).map_err(Error::journal("write", &self.path))
     }
 
-    /// Adds lines that announce changes, if there is space on the disk for the lines of their undo.
+    /// Adds lines that announce changes, if there is space on the disk for their undo.
     pub(super) fn announce(&mut self, records: &[Record]) -> Result<(), Error> {
         self.append(records, true).map_err(Error::journal("write", &self.path))
     }
@@ -104,29 +92,28 @@ impl JournalFile {
         if records.is_empty() {
             return Ok(());
         }
-        let end = match self.end {
-            LastLine::Begun(place) => place,
-            LastLine::Whole | LastLine::Damaged => self.file.metadata()?.len(),
-        };
-        let mut text = if self.end == LastLine::Damaged { vec![b'\n'] } else { Vec::new() };
+        let mut text = if self.is_open { vec![b'\n'] } else { Vec::new() };
         text.extend(records.iter().flat_map(write));
-        if end + text.len() as u64 > LARGEST {
+        let length = text.len() as u64;
+        if self.end + length > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back"));
         }
-        if let LastLine::Begun(place) = self.end {
+        if self.file.metadata()?.len() > self.end {
             // This also gives reserved space back, so it is done only where it must be.
-            self.file.set_len(place)?;
+            self.file.set_len(self.end)?;
         }
-        let reserved = reserve(&self.file, end, text.len() as u64 + UNDO_SPACE.max(end));
+        let reserved = reserve(&self.file, self.end, length + UNDO_SPACE.max(self.end));
         if needs_undo_space {
             reserved?;
         }
-        self.file.seek(SeekFrom::Start(end))?;
+        self.file.seek(SeekFrom::Start(self.end))?;
         let written = self.file.write_all(&text).and_then(|()| self.file.sync_all());
         if written.is_ok() {
-            self.end = LastLine::Whole;
-        } else if self.file.set_len(end).is_err() && self.end == LastLine::Whole {
-            self.end = LastLine::Begun(end);
+            self.end += length;
+            self.is_open = false;
+        } else {
+            // Otherwise the next line replaces the rest of these.
+            let _ = self.file.set_len(self.end);
         }
         written
     }
@@ -148,13 +135,13 @@ impl JournalFile {
     }
 }
 
-/// Reserves space on the disk for this many bytes behind `end`; the file's length stays. Not every
-/// file system can do that.
+/// Reserves space on the disk for this many bytes behind `end`; the file's length stays.
 fn reserve(file: &File, end: u64, bytes: u64) -> io::Result<()> {
     let [end, bytes] = [end, bytes].map(u64::cast_signed);
     loop {
         match fallocate(file.as_fd(), FallocateFlags::FALLOC_FL_KEEP_SIZE, end, bytes) {
             Err(Errno::EINTR) => {}
+            // Not every file system can do that.
             Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => return Ok(()),
             reserved => return Ok(reserved?),
         }

@@ -23,15 +23,14 @@ pub(super) enum Record {
     Change(Change),
     /// The change of this number is made, and its setting reads back this value.
     Made(u32, Value),
-    /// The settings of these changes are being changed, or changed again, or undone: they may have
-    /// any value. Their values before stay as announced.
+    /// The settings of these changes are being changed or undone: they may have any value. Their
+    /// values before stay as announced.
     Changing(Vec<u32>),
     /// The settings of these changes have their values before: there is nothing to undo.
     Unchanged(Vec<u32>),
-    /// The change of this number is undone.
     Undone(u32),
-    /// The changes so far stay after the end of the process, for the reason given: only a user's
-    /// `netassay undo` undoes them.
+    /// The changes so far stay after the end of the process, for this reason: only a user undoes
+    /// them.
     Applied(String),
 }
 
@@ -40,7 +39,7 @@ pub(super) enum Record {
 pub(super) struct Header {
     pub(super) format: u32,
     pub(super) pid: u32,
-    /// Its start, in ticks since the machine's: together with the number it identifies the process.
+    /// In ticks since the machine's: together with the number it identifies the process.
     pub(super) start: u64,
     pub(super) boot: String,
     pub(super) network: String,
@@ -55,21 +54,19 @@ impl Header {
 /// A change of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Change {
     /// Its number in its journal, from 1.
     pub number: u32,
-    /// The setting.
     #[serde(deserialize_with = "Target::read")]
     pub target: Target,
-    /// The value before.
     pub before: Value,
-    /// The value after, as read back. `None` while it is being made or undone: then the setting may
-    /// have any value, such as the first half of a long one.
+    /// As read back. `None` while it is being made or undone: then the setting may have any value.
     pub after: Option<Value>,
 }
 
 impl Change {
-    /// Whether the setting had the requested value already. It is watched and undone like the
+    /// Whether the setting had the requested value already; it is watched and undone like the
     /// others.
     pub fn is_nothing(&self) -> bool {
         self.after.as_ref() == Some(&self.before)
@@ -84,12 +81,11 @@ impl fmt::Display for Change {
     }
 }
 
-/// A line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Damage {
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
-    /// The reason.
     pub why: String,
 }
 
@@ -101,18 +97,18 @@ impl fmt::Display for Damage {
 
 /// The content of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Parsed {
     pub(super) header: Option<Header>,
     /// The changes that were made, or perhaps made, in order.
     pub changes: Vec<Change>,
     /// The numbers of the undone changes.
     pub undone: BTreeSet<u32>,
-    /// The first ten damaged lines.
+    /// The first ten.
     pub damaged: Vec<Damage>,
-    /// The number of damaged lines.
     pub damaged_lines: usize,
     places: BTreeMap<u32, usize>,
-    /// Why its changes stay after the end of its process; `None` if they do not.
+    /// Why its changes stay after the end of its process.
     pub applied: Option<String>,
 }
 
@@ -123,8 +119,8 @@ impl Parsed {
     }
 }
 
-/// Reads a journal. Total: an invalid line counts as damage, and the others are read. An incomplete
-/// last line is no damage: a line is on disk before its action begins, so that action never began.
+/// Reads a journal. An invalid line counts as damage, and the others are read. An incomplete last
+/// line is no damage: a line is on disk before its action begins.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
     let bytes = &bytes[..unfinished(bytes).unwrap_or(bytes.len())];
@@ -145,8 +141,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     parsed
 }
 
-/// The offset of the last line if it is incomplete. The first line is complete before the journal
-/// has its name.
+/// The offset of the last line if it is incomplete.
 pub(super) fn unfinished(bytes: &[u8]) -> Option<usize> {
     let place = bytes.iter().rposition(|byte| *byte == b'\n')? + 1;
     let line = &bytes[place..];

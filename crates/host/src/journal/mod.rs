@@ -10,25 +10,17 @@
 //! - A value that is neither the one before nor the one after was changed by another program, and
 //!   is left with a message. If the value after is unknown, because the process was killed early,
 //!   any value is set back.
-//! - A reboot has reset all such changes: nothing is undone.
 //! - Settings of another network namespace are invisible here: the journal is left for a session in
 //!   that namespace.
-//! - A last line that is incomplete counts for nothing: its action was not begun.
 //! - A damaged line is reported with its place, and the file is kept; without the first line
 //!   nothing is undone.
-//! - A foreign file is reported and left.
-//! - Changes that a user wants to stay ([`Journal::keep`]) are marked so in their journal. Only a
-//!   user's own request undoes them ([`RestoreOptions::applied`]), and no other session changes the
-//!   machine until then.
-//! - An interface is known by its index and its device: its settings are undone under a new name,
-//!   and not on another device that has its old one. If it is gone, that is reported, and nothing
-//!   is left to undo.
+//! - Changes that a user wants to stay ([`Journal::keep`]) are undone by a user's own request only
+//!   ([`RestoreOptions::applied`]), and no other session changes the machine until then.
+//! - An interface that is gone is reported, and nothing is left to undo.
 //!
-//! Some changes have effects on other settings: without checksums there is no segmentation, and an
-//! MTU below 1280 bytes removes IPv6 from an interface. [`Journal::cover`] announces the causes and
-//! the effects together (`Machine::affected_by_*` list them), the effects first, since an undo goes
-//! backwards and sets the causes back before their effects. A setting that is changed again and
-//! again is announced once, with its value before the first change.
+//! Some changes have effects on other settings: an MTU below 1280 bytes removes IPv6 from an
+//! interface. [`Journal::cover`] announces the causes and the effects together
+//! (`Machine::affected_by_*` list them), the effects first, since an undo goes backwards.
 //!
 //! Undoing a change twice is harmless, so a kill during the undo is safe too. One session at a time
 //! changes the machine, with one process in each network namespace, or one process restores it.

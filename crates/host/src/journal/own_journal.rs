@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{Claim, SessionEnd};
+use super::claim::{Claim, session_end};
 use super::directory;
 use super::file::JournalFile;
 use super::line::{Change, Header, Record};
@@ -17,27 +17,24 @@ use crate::error::Error;
 use crate::link::ipv6::Ipv6State;
 use crate::machine::{Machine, Target, Value};
 
-/// A setting that differs from the value that was read back after its change. It prints as a
-/// sentence without a full stop.
+/// A setting that differs from the value read back after its change: a sentence without a full
+/// stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Difference {
-    /// The setting.
     #[serde(deserialize_with = "Target::read")]
     pub target: Target,
-    /// The value that was read back after the change.
     pub after: Value,
-    /// The present value, or the reason why it is unknown.
     pub now: PresentValue,
 }
 
 /// The present value of a setting, or the reason why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum PresentValue {
-    /// The setting has this value.
     Reads(Value),
-    /// The setting cannot be read, for this reason.
     Unreadable(String),
 }
 
@@ -52,32 +49,28 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The journal of this process. Dropping it undoes the rest; [`Journal::undo`] also reports the
-/// result.
+/// The journal of this process. Dropping it undoes the rest.
 #[derive(Debug)]
 pub struct Journal {
     machine: Machine,
     file: Option<JournalFile>,
     directory: PathBuf,
-    /// Journals of one session do not exclude each other in a directory that several network
-    /// namespaces share, if each is of another namespace.
+    /// Both ends of a session may change one machine, each in its own network namespace.
     pub session: u64,
     changes: Vec<Change>,
-    /// The numbers of changes with nothing to undo now. A change of the same setting from the same
-    /// value is the same change again: so the journal of a long study stays short.
+    /// Changes with nothing to undo now. The same change again has the same number: the journal of
+    /// a long study stays short.
     closed: BTreeSet<u32>,
     /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
-    /// Whether settings that a user had applied to stay ([`Journal::keep`]) may be changed. The new
-    /// changes are undone first.
+    /// Whether settings that a user had applied to stay ([`Journal::keep`]) may be changed.
     pub may_change_applied: bool,
-    /// The right to change the machine. Declared after `file`, so that the journal is closed first.
+    // Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
 
 impl Journal {
-    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. The first
-    /// change makes the file.
+    /// A journal in `directory` (see [`super::directory`]). The first change makes the file.
     pub fn new(directory: &Path, machine: Machine) -> Self {
         Self {
             machine,
@@ -93,7 +86,7 @@ impl Journal {
     }
 
     /// Lets the changes stay after the end of this process, until a user restores the machine or it
-    /// boots. `why`: the purpose of the changes, for everybody who meets the journal.
+    /// boots. `why`: their purpose, for everybody who meets the journal.
     ///
     /// # Errors
     /// [`Error`] if this cannot be noted: then the changes are undone.
@@ -108,8 +101,8 @@ impl Journal {
         Ok(kept)
     }
 
-    /// Refuses a machine that another process changes, or that has changes of a process that is
-    /// gone. Changes that a user had applied to stay are no obstacle.
+    /// Refuses a machine that another process changes, or that has changes, not applied to stay, of
+    /// a process that is gone.
     pub fn check_free(&self) -> Result<(), Error> {
         // Without the directory no change was made, and the directory is not made for a look.
         let is_unknown = self.claim.is_none() && self.directory.exists();
@@ -120,9 +113,9 @@ impl Journal {
     /// back as a proof; then the settings are changed.
     ///
     /// # Errors
-    /// [`Error`]: another process changes this machine, or left changes behind, or the
-    /// journal cannot be written (then nothing was touched); or an old value cannot be written
-    /// back, or the kernel rejects a new one. Changes until then stay until they are undone.
+    /// [`Error`]: another process changes this machine, or left changes behind, or the journal
+    /// cannot be written (then nothing was touched); or an old value cannot be written back, or the
+    /// kernel rejects a new one. Changes until then stay until they are undone.
     pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), Error> {
         self.claim()?;
         let mut targets = self.followers(settings)?;
@@ -162,12 +155,10 @@ impl Journal {
     }
 
     /// Lets `action` change these settings. Before, their values are on disk; afterwards they are
-    /// read back, and those that have not changed are closed. A setting that is changed again keeps
-    /// the value before of its first change.
+    /// read back, and those that have not changed are closed.
     ///
     /// # Errors
-    /// [`Error`] as with [`Journal::change`]; then `action` was not called. Or its own
-    /// error.
+    /// [`Error`] as with [`Journal::change`]; then `action` was not called. Or its own error.
     pub fn cover<T>(
         &mut self,
         targets: &[Target],
@@ -181,16 +172,14 @@ impl Journal {
         done
     }
 
-    /// Changes settings that every condition changes again: each is announced once, as by
-    /// [`Journal::cover`], and is read back now.
+    /// Changes settings that every condition changes again, as by [`Journal::cover`].
     pub fn switch(&mut self, settings: &[(Target, String)]) -> Result<(), Error> {
         let targets: Vec<Target> = settings.iter().map(|(target, _)| target.clone()).collect();
         let machine = self.machine.clone();
         self.cover(&targets, || set_each(&machine, settings))
     }
 
-    /// Announces changes, and returns when they are on disk. A setting that is changed again keeps
-    /// the value before of its first change.
+    /// Announces changes, on disk. A setting that is changed again keeps its first value before.
     fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, Error> {
         let (mut announced, mut again, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         let mut last = self.changes.last().map_or(0, |one| one.number);
@@ -228,9 +217,8 @@ impl Journal {
         Ok(numbers)
     }
 
-    /// The state of IPv6 with the interface's MTU of IPv6 before the first change of that MTU: an
-    /// earlier change of the MTU may have raised it, and at the end the kernel refuses more than
-    /// the interface's own.
+    // An earlier change of the MTU may have raised that of IPv6, and at the end the kernel refuses
+    // more than the interface's own: the state before has the MTU of IPv6 before all changes.
     fn at_first(&self, target: &Target, now: Value) -> Value {
         let Target::Ipv6 { interface } = target else { return now };
         let mtu = Target::Ipv6Mtu { interface: interface.clone() };
@@ -242,8 +230,7 @@ impl Journal {
         }
     }
 
-    /// Notes the values of the settings of these changes after the changes, and closes those
-    /// without a change. Requested settings stay open, so that they are watched.
+    /// Notes the values after the changes, and closes those without a change that nobody requested.
     fn end(&mut self, numbers: &[u32], requested: &[(Target, String)]) -> Result<(), Error> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
         let mut reader = self.machine.reader();
@@ -269,9 +256,8 @@ impl Journal {
         Ok(())
     }
 
-    /// The settings of a study that differ from the value that was read back after their change.
-    /// Settings that [`Journal::cover`] changed since are not compared: they are set for each run,
-    /// and read back then.
+    /// The settings of a study that differ from the value read back after their change, without
+    /// those that [`Journal::cover`] changed since: they are read back for each run.
     pub fn differences(&self) -> Vec<Difference> {
         let watched = self.changes().filter(|change| !self.covered.contains(&change.target));
         let differs = |Change { target, after, .. }: &Change| {
@@ -294,8 +280,7 @@ impl Journal {
     /// Undoes all changes, the last first, and removes the journal if no change is left.
     ///
     /// # Errors
-    /// [`Error`] if the journal cannot be written: the next restore checks changes whose
-    /// undo was not noted.
+    /// [`Error`] if the journal cannot be written: the next restore checks such changes.
     pub fn undo(mut self) -> Result<Vec<Undoing>, Error> {
         self.undo_now()
     }
@@ -336,13 +321,11 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes the right to change the machine, and checks that no earlier owner left changes to
-    /// undo.
+    /// Takes the right to change the machine, if no earlier owner left changes to undo.
     fn take_claim(&self, may_change_applied: bool) -> Result<Claim, Error> {
         directory::make(&self.directory, 0o700)?;
-        // One process at a time changes the machine.
         let network = self.machine.identity()?.network;
-        let end = SessionEnd { session: self.session, network };
+        let end = session_end(self.session, &network);
         let claim = Claim::await_free(&self.directory, &end)?.map_err(|holder| {
             format!(
                 "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
@@ -355,7 +338,7 @@ impl Journal {
         let is_in_the_way = |left: &JournalReport| match left.fate {
             // A journal of the session's other end: other sessions' have no claim.
             JournalFate::InUse => {
-                JournalFile::header(&left.journal).is_none_or(|header| header.network == end.network)
+                JournalFile::header(&left.journal).is_none_or(|header| header.network == network)
             }
             JournalFate::NotFollowed { .. } => false,
             JournalFate::Applied { .. } => !may_change_applied,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::claim::{Claim, SessionEnd};
+use super::claim::{Claim, session_end};
 use super::directory;
 use super::file::JournalFile;
 use super::line::{Damage, parse};
@@ -28,20 +28,14 @@ pub enum JournalFate {
     Restarted,
     /// Its changes belong to another network namespace; it is left.
     Elsewhere { network: String },
-    /// A user had its changes applied to stay; they are left.
-    Applied {
-        /// The advice that they were applied for.
-        why: String,
-    },
+    /// A user had its changes applied to stay, for this advice; they are left.
+    Applied { why: String },
     /// A change is left to undo; the journal is kept.
     Kept,
     /// The file is not our journal, or cannot be read or written; it is left.
     NotFollowed { why: String },
-    /// A change was left to undo; the journal was set aside.
-    SetAside {
-        /// Its path now.
-        path: PathBuf,
-    },
+    /// A change was left to undo; the journal was set aside, and has this path now.
+    SetAside { path: PathBuf },
 }
 
 /// The content of a journal, and the result.
@@ -51,11 +45,10 @@ pub struct JournalReport {
     pub journal: PathBuf,
     #[serde(flatten)]
     pub fate: JournalFate,
-    /// Its changes, the last first.
+    /// The last first.
     pub changes: Vec<Undoing>,
-    /// The first of its damaged lines.
+    /// The first ten.
     pub damaged: Vec<Damage>,
-    /// The number of damaged lines.
     pub damaged_lines: usize,
 }
 
@@ -67,12 +60,12 @@ impl JournalReport {
     }
 }
 
-/// Undoes journals of processes that are gone in `directory`, the newest first. Undoes nothing
-/// while another process changes the machine.
+/// Undoes journals of processes that are gone in `directory`, the newest first, and nothing while
+/// another process changes the machine.
 ///
 /// # Errors
-/// [`Error`] if the directory cannot be read or trusted, or if the boot of the machine is
-/// unknown. Errors of a journal are in its fate, errors of the machine in its changes.
+/// The directory cannot be read or trusted, or the boot of the machine is unknown. Errors of a
+/// journal are in its fate, errors of the machine in its changes.
 pub fn restore(
     directory: &Path,
     machine: &Machine,
@@ -89,8 +82,8 @@ pub fn restore(
 }
 
 /// Undoes the changes that one ended process of a session left: as [`restore`], but only that
-/// process's own journal, also beside the other end of the session, and waiting for up to
-/// `patience` while another process changes the machine.
+/// process's own journal, and waiting for up to `patience` while another process changes the
+/// machine.
 ///
 /// # Errors
 /// As [`restore`]. [`JournalFate::InUse`] means that the patience has ended.
@@ -106,7 +99,7 @@ pub fn restore_of(
     while !process.has_ended() && Instant::now() < deadline {
         std::thread::sleep(WAIT_FOR_END);
     }
-    let end = SessionEnd { session, network: machine.identity()?.network };
+    let end = session_end(session, &machine.identity()?.network);
     loop {
         let mut journals = find(directory)?;
         // An unreadable journal belongs to no process.
@@ -142,7 +135,6 @@ pub struct Process {
 
 impl Process {
     /// The calling process.
-    #[must_use]
     pub fn this() -> Self {
         let pid = std::process::id();
         Self { pid, start: start_of(pid).unwrap_or_default() }
@@ -153,11 +145,9 @@ impl Process {
     }
 }
 
-// The interval at which a process tries again to take the right to restore.
 const WAIT: Duration = Duration::from_millis(50);
 
-// The interval at which the undo process looks whether its agent has ended, which takes the kernel
-// well under a millisecond.
+// Ending an agent takes the kernel well under a millisecond.
 const WAIT_FOR_END: Duration = Duration::from_millis(1);
 
 pub(super) fn follow_each(

@@ -13,7 +13,7 @@ use crate::machine::{Machine, Target, Value};
 /// The options of a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RestoreOptions {
-    /// Change nothing, only report.
+    /// Only report.
     pub dry_run: bool,
     /// Also restore settings that another program has changed since.
     pub force: bool,
@@ -33,12 +33,15 @@ pub enum UndoOutcome {
     /// The setting has its old value: it was undone before, or never changed.
     AlreadySo,
     /// Another program changed it, so it is left.
-    ChangedMeanwhile { now: Value },
-    /// The interface, or the queue of it, was removed, and the setting with it; or the interface
-    /// was moved to another network namespace.
+    ChangedMeanwhile {
+        now: Value,
+    },
+    /// The interface, its queue or the interrupt was removed, or moved to another network
+    /// namespace.
     Gone,
-    /// The kernel refused.
-    Failed { why: String },
+    Failed {
+        why: String,
+    },
 }
 
 impl UndoOutcome {
@@ -88,13 +91,12 @@ impl Undoing {
 }
 
 /// Undoes changes, and passes a record of each step to `note` (not in a dry run). A change whose
-/// record fails is undone all the same: if the journal stays, the next restore finds its value as
-/// before.
+/// record fails is undone all the same: the next restore finds its value as before.
 ///
-/// The last change is undone first, but a cause before its effects ([`Target::rank`]): both may
-/// have been announced at other times. What is undone is decided for all changes before the first
-/// one, because the undo of one changes others: with the MTU, IPv6 comes back, and is not what
-/// another program made of it. Afterwards all are read again, for the same reason.
+/// The last change is undone first, but a cause before its effects ([`Target::rank`]). What is
+/// undone is decided for all changes before the first one, because the undo of one changes others:
+/// with the MTU, IPv6 comes back, and is not what another program made of it. Afterwards all are
+/// read again, for the same reason.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
@@ -146,9 +148,9 @@ fn is_unsettled_ipv6(one: &Undoing) -> bool {
     matches!(one.outcome, UndoOutcome::Failed { .. }) && one.change.target.scope().is_some()
 }
 
-/// Decides the result of each undo, in order. The values that would be written count as read:
-/// otherwise the second change of a setting would look like another program's. The same holds for
-/// the effects of an undone cause.
+/// Decides the result of each undo, in order. Values that would be written count as read: otherwise
+/// the second change of a setting, or an effect of an undone cause, would look like another
+/// program's.
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
     let mut planned = Vec::new();
@@ -160,31 +162,21 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
         let Change { target, before, after, .. } = change;
         let follows = pretended.keys().any(|cause| target.follows(cause));
         let now = pretended.get(target).map_or_else(|| reader.read(target), |value| Ok((*value).clone()));
+        let is_made = matches!(target, Target::Made { .. });
+        let is_other = |now: &Value| after.as_ref().is_some_and(|after| !target.is_same(now, after));
         let outcome = match now {
-            Err(_) if follows => {
-                pretended.insert(target, before);
-                UndoOutcome::Undone
-            }
+            // The name of the interface that was made belongs to another program's interface.
+            Ok(now) if is_made && is_other(&now) && now != *before => UndoOutcome::Gone,
+            _ if follows => UndoOutcome::Undone,
             Err(error) if error.is_gone() => UndoOutcome::Gone,
             Err(error) => UndoOutcome::Failed { why: error.to_string() },
-            Ok(now) if !follows && target.is_same(&now, before) => UndoOutcome::AlreadySo,
-            // The name of the interface that was made belongs to another program's interface.
-            Ok(now)
-                if matches!(target, Target::Made { .. })
-                    && after.as_ref().is_some_and(|after| now != *after) =>
-            {
-                UndoOutcome::Gone
-            }
-            Ok(now)
-                if !follows && !force && after.as_ref().is_some_and(|after| !target.is_same(&now, after)) =>
-            {
-                UndoOutcome::ChangedMeanwhile { now }
-            }
-            Ok(_) => {
-                pretended.insert(target, before);
-                UndoOutcome::Undone
-            }
+            Ok(now) if target.is_same(&now, before) => UndoOutcome::AlreadySo,
+            Ok(now) if !force && is_other(&now) => UndoOutcome::ChangedMeanwhile { now },
+            Ok(_) => UndoOutcome::Undone,
         };
+        if outcome == UndoOutcome::Undone {
+            pretended.insert(target, before);
+        }
         planned.push(Undoing { change: change.clone(), outcome });
     }
     planned
@@ -198,7 +190,7 @@ fn write_back(machine: &Machine, one: &mut Undoing) {
     }
 }
 
-/// Reads the settings of interfaces again, and repeats a write that the undo of another setting has
+/// Reads the settings of interfaces again, and repeats a write that the undo of another has
 /// changed. Of several changes of one setting the first counts, which is the last here.
 fn check(machine: &Machine, done: &mut [Undoing]) {
     let mut reader = machine.reader();

@@ -13,21 +13,17 @@ macro_rules! counted {
         pub struct $name { $($(#[$field_meta])* pub $field: $crate::counted!(@type $($group)?)),* }
 
         impl $name {
-            /// The difference from `earlier`. A counter that went backwards counts as 0: it was
-            /// replaced or estimated again.
-            #[must_use]
+            /// The difference from `earlier`; 0 for a counter that was replaced or estimated again.
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($field: $crate::counted!(@since self.$field, earlier.$field $(, $group)?)),* }
             }
 
             /// The sum of both.
-            #[must_use]
             pub fn plus(&self, other: &Self) -> Self {
                 Self { $($field: $crate::counted!(@plus self.$field, other.$field $(, $group)?)),* }
             }
 
             /// The sum of several.
-            #[must_use]
             pub fn sum(each: &[Self]) -> Self {
                 each.iter().fold(Self::default(), |sum, one| sum.plus(one))
             }
@@ -44,9 +40,7 @@ macro_rules! counted {
     (@plus $one:expr, $other:expr, $group:tt) => { $one.plus(&$other) };
 }
 
-/// The difference between two readings of 32 bits. A wrapped counter is corrected; one that was
-/// reset counts as 0.
-#[must_use]
+/// The difference between two readings of 32 bits: the later may have wrapped, or been reset.
 pub fn wrapping_since(later: u64, earlier: u64) -> u64 {
     const RANGE: u64 = 1 << 32;
     match later.checked_sub(earlier) {

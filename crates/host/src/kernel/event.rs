@@ -24,14 +24,6 @@ pub(crate) struct EventAttributes {
     pub(crate) offset: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EventScope {
-    /// A CPU, whatever thread runs there.
-    Cpu(u32),
-    /// A thread, on whatever CPU it runs.
-    Thread(u32),
-}
-
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Control {
     Enable = 0x2400,
@@ -43,25 +35,21 @@ pub(crate) enum Control {
 pub(crate) struct Event(pub(crate) OwnedFd);
 
 impl Event {
-    /// Opens an event.
+    /// Opens an event of a CPU, whatever thread runs there.
     ///
     /// # Safety
     /// An address in the attributes is valid during the call.
-    pub(crate) unsafe fn open(mut attributes: EventAttributes, whose: EventScope) -> io::Result<Self> {
-        const ANY: u32 = u32::MAX;
+    pub(crate) unsafe fn open(mut attributes: EventAttributes, cpu: u32) -> io::Result<Self> {
+        const ANY_THREAD: libc::pid_t = -1;
         const NO_GROUP: libc::c_int = -1;
         const CLOSE_ON_EXEC: libc::c_ulong = 8;
         attributes.size = size_of::<EventAttributes>() as u32;
-        let (process, cpu) = match whose {
-            EventScope::Cpu(cpu) => (ANY, cpu),
-            EventScope::Thread(thread) => (thread, ANY),
-        };
         // SAFETY: the kernel reads `size` bytes of the attributes; the caller guarantees the rest.
         let event = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
                 &raw const attributes,
-                process.cast_signed(),
+                ANY_THREAD,
                 cpu.cast_signed(),
                 NO_GROUP,
                 CLOSE_ON_EXEC,

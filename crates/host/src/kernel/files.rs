@@ -22,8 +22,7 @@ impl Files {
     }
 
     /// The text of a file, trimmed and without control characters (users choose some names). `None`
-    /// if it is missing, unreadable or empty: that depends on kernel, machine and privileges, and
-    /// is no error.
+    /// if it is missing, unreadable or empty, which depends on kernel, machine and privileges.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = std::fs::read(self.path(path)).ok()?;
         let text = words::sanitised_lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
@@ -49,7 +48,6 @@ impl Files {
         names
     }
 
-    /// The texts of the same file below each name in a directory with a prefix, by name.
     pub(crate) fn texts(&self, directory: &str, prefix: &str, below: &str) -> BTreeMap<String, String> {
         let text = |name: String| Some((name.clone(), self.text(&format!("{directory}/{name}{below}"))?));
         self.names(directory, prefix).into_iter().filter_map(text).collect()

@@ -7,15 +7,13 @@ use nix::libc;
 
 use crate::kernel::attributes::{attribute, text, u16_at, u32_at};
 
-/// A socket to the kernel. It belongs to the network namespace of the thread that opened it, even
-/// if that thread enters another one later.
+/// A socket to the kernel, in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(crate) struct Netlink {
     socket: Socket,
     sequence: u32,
 }
 
-/// A request, kept as bytes: so it may be an answer of the kernel that is sent back.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) kind: u16,
@@ -42,8 +40,7 @@ const DUMPS: u32 = 8;
 impl Netlink {
     pub(crate) fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
-        // The kernel's error message, and no echo of the request. Both are optional and exist since
-        // Linux 4.12.
+        // The kernel's error message, and no echo of the request.
         let _ = socket.set_ext_ack(true);
         let _ = socket.set_cap_ack(true);
         socket.bind_auto()?;
@@ -167,7 +164,6 @@ impl Frame<'_> {
         }
     }
 
-    /// The kernel's message: an attribute after the errno and the header of the request.
     fn kernel_message(&self) -> Option<String> {
         if self.flags & libc::NLM_F_ACK_TLVS == 0 {
             return None;

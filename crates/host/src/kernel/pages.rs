@@ -39,7 +39,6 @@ impl Pages {
         unsafe { self.start.byte_add(at).cast().as_ref() }
     }
 
-    /// The number at this offset in bytes, a multiple of 8.
     pub(crate) fn number(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(8) && at + 4 <= self.len.get());
         // SAFETY: it is inside of the mapping and aligned, by the assertion; the rest is as above.

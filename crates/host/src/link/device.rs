@@ -15,11 +15,11 @@ use crate::link::ioctl::{flow_hashes, set_flow_hash};
 /// The settings that a device has.
 pub type DeviceSettings = BTreeMap<DeviceSetting, DeviceValue>;
 
-/// The value of one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct DeviceValue {
-    /// The present value; a switch is 0 or 1, fields are bits.
+    /// A switch is 0 or 1, fields are bits.
     pub now: u32,
     /// The greatest value that the driver allows, if the kernel tells it.
     pub most: Option<u32>,
@@ -30,7 +30,6 @@ pub type DeviceChange = SettingsChange<DeviceSetting, DeviceValue>;
 
 impl DeviceChange {
     /// Whether a request changes any setting of a device with these settings.
-    #[must_use]
     pub fn is_needed(now: &DeviceSettings, requested: &BTreeMap<DeviceSetting, u32>) -> bool {
         !sendable(requested, now).0.is_empty()
     }
@@ -73,8 +72,7 @@ fn set_by(option: &str) -> impl Iterator<Item = SettingAttributes> {
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
 
 impl Ethtool {
-    /// The settings of the interface's device. Settings that its driver does not have, or does not
-    /// tell, are missing.
+    /// The settings of the interface's device that its driver has and tells.
     pub fn device(&mut self, interface: &str) -> Result<DeviceSettings, Error> {
         let mut all = DeviceSettings::new();
         for (option, name, get) in GROUPS {
@@ -91,8 +89,7 @@ impl Ethtool {
     }
 
     /// Requests settings of the interface's device, and reads back the result. Only differing
-    /// values are sent, so that a driver that restarts its device for each change does not do it
-    /// without need. Settings of one kind (`-G`, `-L`, `-C`, `-A` of `ethtool`) are sent together.
+    /// values are sent, so that no driver restarts its device without need.
     ///
     /// # Errors
     /// If the interface does not exist. What the driver lacks or refuses, or sets to another value,
@@ -164,7 +161,6 @@ fn sendable(
     (sendable, refused)
 }
 
-/// Whether the driver of a device with these settings chooses a setting by itself.
 pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool {
     let is_on = |switch: DeviceSetting| device.get(&switch).is_some_and(|value| value.now != 0);
     setting.chosen_by().is_some_and(is_on)

@@ -14,20 +14,16 @@ use crate::link::links::Links;
 use crate::link::neighbours::Neighbour;
 
 words::vocabulary! {
-    /// The device of a discarding interface, in the order of trial: the least work per packet
-    /// first.
-    ///
-    /// All three count a packet as sent (`tx_packets`) before it is freed. They differ in the
-    /// remaining cost of a packet.
+    /// The device of a discarding interface, the least work per packet first. All count a packet as
+    /// sent (`tx_packets`) before it is freed.
     pub enum DiscardDevice: "a discarding device" {
         /// The kernel's own `dummy` device: its transmit function counts and frees.
         Dummy = "dummy";
         /// A bridge without ports: it counts, finds no port, and frees.
         Bridge = "bridge";
-        /// A veth whose far end's XDP program drops everything: the packet crosses to the receive
-        /// side before it is freed. This costs most, and the far end counts the bytes without the
-        /// 14 of the Ethernet header (Linux 6.18). Needs root in the machine's first user
-        /// namespace.
+        /// A veth whose far end's XDP program drops everything, without the 14 bytes of the
+        /// Ethernet header (Linux 6.18). This costs most, and needs root in the machine's first
+        /// user namespace.
         VethXdp = "veth-xdp";
     }
 }
@@ -35,8 +31,8 @@ words::vocabulary! {
 /// A discarding interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Discard {
-    /// Its device.
     pub device: DiscardDevice,
     /// The devices that were tried before it, each with the kernel's error.
     pub lacking: Vec<String>,
@@ -84,7 +80,6 @@ impl Links {
         self.quiet_ipv6(name)
     }
 
-    /// Makes both ends in this network namespace; they end with it.
     fn make_veth_xdp(&mut self, name: &str) -> Result<(), Error> {
         let far = format!("{name}-far");
         self.create_veth(name, &far, std::process::id())?;
@@ -97,11 +92,6 @@ impl Links {
     }
 }
 
-/// Makes the interface drop all received packets before the network stack. The program lives as
-/// long as the interface.
-///
-/// # Errors
-/// The kernel or the interface rejects the program.
 fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
     let program = load_return(Program::Xdp, XDP_DROP).map_err(|errno| {
         let way_out = "; it needs root (CAP_BPF and CAP_NET_ADMIN outside of any user namespace) and a kernel with \

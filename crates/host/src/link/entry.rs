@@ -21,7 +21,7 @@ pub(crate) enum EntryKind {
 }
 
 impl EntryKind {
-    /// In the order in which they are added: a route may need an address.
+    // In the order in which they are added: a route may need an address.
     pub(crate) const ALL: [Self; 3] = [Self::Address, Self::Route, Self::Neighbour];
 
     pub(crate) fn word(self) -> &'static str {
@@ -54,17 +54,14 @@ pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
 pub(crate) struct Entry {
     pub(crate) sort: EntryKind,
     pub(crate) message: Vec<u8>,
-    /// The preferred and the valid lifetime in seconds, if not for ever. A route has the second
-    /// only.
+    /// Preferred and valid, in seconds, if not for ever. A route has the second only.
     pub(crate) lifetime: Option<[u32; 2]>,
-    /// Whether it is an address that the kernel still checks for duplicates, and that can be added
-    /// as it is.
+    /// An address that the kernel still checks for duplicates, and that can be added as it is.
     #[serde(skip)]
     pub(crate) is_tentative: bool,
 }
 
-// The flags of an address that `ip address add` can set: another flag, or the kernel's own, is
-// refused.
+// The flags of an address that `ip address add` can set.
 const SETTABLE: u32 = libc::IFA_F_NODAD
     | libc::IFA_F_HOMEADDRESS
     | libc::IFA_F_MANAGETEMPADDR
@@ -80,8 +77,8 @@ const TICKS: u32 = 100;
 const FOREVER: u32 = u32::MAX;
 
 impl Entry {
-    /// The entry in a payload; `None` if it belongs to another interface, or is one that the kernel
-    /// makes and removes by itself.
+    /// The entry in a payload; `None` for another interface's, or one that the kernel makes and
+    /// removes by itself.
     pub(crate) fn parse(sort: EntryKind, payload: &[u8], family: u8, index: u32) -> Option<Self> {
         let header = payload.get(..sort.header())?;
         let inside = &payload[sort.header()..];
@@ -95,7 +92,6 @@ impl Entry {
         }
     }
 
-    /// Whether a route has an MTU of its own, which the kernel may change with the interface's.
     pub(crate) fn has_mtu(&self) -> bool {
         let metrics = self.attribute(libc::RTA_METRICS).filter(|_| self.sort == EntryKind::Route);
         metrics.is_some_and(|metrics| attribute(metrics, RTAX_MTU).is_some())
@@ -137,7 +133,6 @@ impl Entry {
         }
     }
 
-    /// The message of an address with its lifetime, and with one more flag.
     fn message_with(&self, flag: u32) -> Vec<u8> {
         let Some((header, inside)) = self.message.split_at_checked(self.sort.header()) else {
             return self.message.clone();

@@ -12,10 +12,9 @@ use crate::kernel::netlink::{Failure, Netlink, Request};
 use crate::link::features::{FeatureChange, Features, parse_features, sendable, wanted_bits};
 use crate::link::links::check_name;
 
-/// The ethtool interface of one network namespace: that of the thread that opened this.
+/// The ethtool interface of the network namespace of the thread that opened this.
 ///
-/// Everybody may read; changes need `CAP_NET_ADMIN` in the user namespace that owns the network
-/// namespace.
+/// Changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
 #[derive(Debug)]
 pub struct Ethtool {
     netlink: Netlink,
@@ -54,7 +53,7 @@ impl Ethtool {
         let family = attribute(&answer, FAMILY_ID).and_then(|value| u16_at(value, 0));
         let family = family.ok_or_else(|| {
             Error::from(
-                "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"
+                "this kernel has no ethtool over netlink: offload features need CONFIG_ETHTOOL_NETLINK"
                     .to_owned(),
             )
         })?;
@@ -70,10 +69,9 @@ impl Ethtool {
         })
     }
 
-    /// Requests features on or off by the kernel's names, and reads back the result.
-    ///
-    /// Names that this kernel does not know, or that the driver fixes, are not sent but listed in
-    /// [`FeatureChange`], as are changes that the kernel undid.
+    /// Requests features on or off by the kernel's names, and reads back the result. Names that
+    /// this kernel does not know, or that the driver fixes, and changes that the kernel undid are
+    /// refused.
     ///
     /// # Errors
     /// If the kernel refuses the whole request: no such interface, no privilege.
@@ -93,8 +91,6 @@ impl Ethtool {
         Ok(FeatureChange::compare(requested, self.features(interface)?))
     }
 
-    /// Sends a command about an interface, with flags of its header; returns the attributes of the
-    /// answer. `action` is for error messages.
     pub(crate) fn ask(
         &mut self,
         command: u8,

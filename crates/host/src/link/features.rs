@@ -8,26 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::attributes::{NESTED, TYPE, attribute, attributes, encode, string, text};
 
-/// The features of an interface by the kernel's names (`tx-tcp-segmentation`, `rx-gro` …, as
-/// `ethtool -k` prints them apart from its few collective names).
+/// The features of an interface by the kernel's names (`tx-tcp-segmentation`, `rx-gro` …).
 pub type Features = BTreeMap<String, FeatureState>;
 
-/// The state of one feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FeatureState {
-    /// Whether it is active.
     pub active: bool,
-    /// Whether it was requested; it differs from `active` while a feature that it needs is off.
+    /// Differs from `active` while a feature that it needs is off.
     pub wanted: bool,
-    /// Whether the driver allows a change. `false` is ethtool's `[fixed]`.
+    /// `false` is ethtool's `[fixed]`.
     pub changeable: bool,
 }
 
 /// The result of a request to change settings of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsChange<K, V> {
-    /// The settings afterwards, read back.
+    /// As read back.
     pub after: BTreeMap<K, V>,
     /// Each request that was not applied, with the reason.
     pub refused: BTreeMap<K, String>,
@@ -38,7 +36,6 @@ pub type FeatureChange = SettingsChange<String, FeatureState>;
 
 impl FeatureChange {
     /// Whether a request changes any feature of an interface with these features.
-    #[must_use]
     pub fn is_needed(now: &Features, requested: &BTreeMap<String, bool>) -> bool {
         !sendable(requested, now).is_empty()
     }

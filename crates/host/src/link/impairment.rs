@@ -11,10 +11,9 @@ use crate::error::Error;
 use crate::kernel::attributes::{attribute, encode, number, push, string, u32_at, u64_at};
 use crate::kernel::netlink::{CREATE_NEW, Failure, Request};
 use crate::link::links::Links;
-use crate::link::traffic_control::{Discipline, header};
+use crate::link::traffic_control::{Discipline, TCA_TBF_PARMS, TCA_TBF_RATE64, header};
 
-/// The impairment of packets that leave an interface; by default none. In the kernel's units, so
-/// that it equals what is read back.
+/// The impairment of packets that leave an interface, in the kernel's units, which are read back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Impairment {
     delay_ns: u64,
@@ -44,8 +43,6 @@ const BURST: Duration = Duration::from_millis(1);
 const HEADERS: u32 = 128;
 
 // linux/pkt_sched.h
-const TCA_TBF_PARMS: u16 = 1;
-const TCA_TBF_RATE64: u16 = 4;
 const TCA_TBF_BURST: u16 = 6;
 const TCA_NETEM_LATENCY64: u16 = 10;
 // `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter, of 32 bits each.
@@ -53,9 +50,7 @@ const NETEM_OPTIONS: usize = 24;
 const TC_LINKLAYER_ETHERNET: u8 = 1;
 
 impl Impairment {
-    /// A delay of each packet, a random loss in percent, and a rate in bits per second, headers
-    /// included.
-    #[must_use]
+    /// A delay of each packet, a random loss in %, and a rate in bits/s, headers included.
     pub fn new(delay: Option<Duration>, loss_percent: Option<f64>, rate_bits: Option<u64>) -> Self {
         let delay_ns = delay.map_or(0, |delay| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX));
         let loss = loss_percent.map_or(0.0, |percent| percent / 100.0 * f64::from(u32::MAX));
@@ -80,23 +75,19 @@ impl Impairment {
     }
 
     fn from_disciplines(all: &[Discipline]) -> Self {
-        let mut found = Self::default();
-        for Discipline { options, handle, .. } in all {
-            if *handle == NETEM {
-                let delay = attribute(options.get(NETEM_OPTIONS..).unwrap_or_default(), TCA_NETEM_LATENCY64);
-                found.delay_ns = delay.and_then(|delay| u64_at(delay, 0)).unwrap_or(0);
-                found.loss = u32_at(options, 8).unwrap_or(0);
-            }
+        let ours = |handle: u32| all.iter().find(|one| one.handle == handle);
+        let netem = ours(NETEM).map_or(&[][..], |one| &one.options);
+        let delay = attribute(netem.get(NETEM_OPTIONS..).unwrap_or_default(), TCA_NETEM_LATENCY64);
+        Self {
+            delay_ns: delay.and_then(|delay| u64_at(delay, 0)).unwrap_or(0),
+            loss: u32_at(netem, 8).unwrap_or(0),
+            rate: ours(TBF).and_then(Discipline::rate_bits).unwrap_or(0) / 8,
         }
-        let bucket = all.iter().find(|one| one.handle == TBF);
-        found.rate = bucket.and_then(Discipline::rate_bits).unwrap_or(0) / 8;
-        found
     }
 }
 
 impl Links {
-    /// Applies exactly this impairment to what leaves the interface; without one, restores its own
-    /// queue.
+    /// Applies exactly this impairment to what leaves the interface.
     ///
     /// # Errors
     /// The kernel lacks a discipline, refuses it, or reads back another one.
@@ -165,13 +156,13 @@ fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     options
 }
 
-/// The options of `tbf`. A burst holds at least a packet of the interface's MTU; larger packets,
-/// which an offload made, are segmented first.
 fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
     let in_time = |time: Duration| {
         let bytes = u128::from(rate) * time.as_nanos() / 1_000_000_000;
         u32::try_from(bytes).unwrap_or(u32::MAX)
     };
+    // A burst holds at least a packet of the interface's MTU; larger packets, which an offload
+    // made, are segmented first.
     let burst = in_time(BURST).max(mtu.saturating_add(HEADERS));
     let limit = in_time(PATH_QUEUE).max(burst);
     let narrow = u32::try_from(rate).unwrap_or(u32::MAX);

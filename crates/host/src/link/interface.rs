@@ -9,74 +9,66 @@ use crate::kernel::files::Files;
 use crate::link::links::GROUP;
 use crate::link::programs::ProgramPlace;
 
-/// One interface of a network namespace.
+/// One interface of a network namespace. What is not stored is known where the kernel was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Link {
-    /// The index, unique in its network namespace.
+    /// Unique in its network namespace.
     pub index: u32,
-    /// The name, for example `eth0`.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub name: String,
-    /// The kind of a virtual interface (`veth`, `vxlan`, `bridge` …); `None` for hardware and
-    /// loopback.
+    /// `veth`, `vxlan`, `bridge` …; `None` for hardware and loopback.
     pub kind: Option<String>,
-    /// The MTU in bytes.
+    /// In bytes, as are the driver's bounds.
     pub mtu: u32,
-    /// The driver's smallest MTU, in bytes, if it has one.
     pub min_mtu: Option<u32>,
-    /// The driver's largest MTU, in bytes, if it has one.
     pub max_mtu: Option<u32>,
     /// Whether it is set up (`IFF_UP`).
     pub up: bool,
-    /// Whether the layer below works (`IFF_LOWER_UP`). A veth has a carrier when both its ends are
-    /// up.
+    /// Whether the layer below works (`IFF_LOWER_UP`): of a veth, whether both its ends are up.
     pub carrier: bool,
-    /// Whether the kernel has noticed the carrier (`IFF_RUNNING`). Before, the queue drops packets
-    /// silently.
+    /// Whether the kernel has noticed the carrier (`IFF_RUNNING`): before, the queue drops packets.
     pub running: bool,
     /// The link-layer address, for example `02:00:5e:00:53:01`.
     pub address: Option<String>,
-    /// Its traffic since it was made.
     pub counters: LinkCounters,
+    #[serde(skip)]
+    pub permanent_address: Option<String>,
+    /// The index of the interface, such as a bridge, that this one is a port of.
+    #[serde(skip)]
+    pub master: Option<u32>,
+    /// Whether netassay made it ([`GROUP`]).
+    #[serde(skip)]
+    pub is_ours: bool,
+    /// Whether it is up, has had a carrier since, and the kernel has added its own addresses of
+    /// IPv6 (`IF_READY`).
+    #[serde(skip)]
+    pub has_ipv6_ready: bool,
+    /// The place of an XDP program.
+    #[serde(skip)]
+    pub xdp: Option<ProgramPlace>,
+    /// The network and the port of a tunnel.
+    #[serde(skip)]
+    pub vxlan: Option<(u32, u16)>,
 }
 
 counted! {
-    /// Traffic of an interface since it was made (`IFLA_STATS64`). Packets are the driver's: with
-    /// segmentation offload one can hold many segments.
+    /// Traffic of an interface since it was made. Bytes include link-layer headers. Packets are the
+    /// driver's: with segmentation offload one can hold many segments.
+    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct LinkCounters {
-        /// Packets received.
         rx_packets,
-        /// Packets sent.
         tx_packets,
-        /// Bytes received, link-layer headers included.
         rx_bytes,
-        /// Bytes sent, link-layer headers included.
         tx_bytes,
-        /// Bad packets received.
         rx_errors,
-        /// Packets that could not be sent.
         tx_errors,
-        /// Packets received but dropped: no memory, or a full backlog.
+        /// Received: no memory, or a full backlog.
         rx_dropped,
-        /// Packets given to the device but not sent.
+        /// Given to the device but not sent.
         tx_dropped,
     }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LinkFacts {
-    pub(crate) link: Link,
-    pub(crate) permanent_address: Option<String>,
-    /// The index of the interface, such as a bridge, that this one is a port of.
-    pub(crate) master: Option<u32>,
-    /// Whether netassay made it ([`GROUP`]).
-    pub(crate) is_ours: bool,
-    /// Whether IPv6 is ready on it (`IF_READY`): it is up, has had a carrier since, and the kernel
-    /// has added the addresses of its own.
-    pub(crate) has_ipv6_ready: bool,
-    pub(crate) xdp: Option<(ProgramPlace, u32)>,
-    pub(crate) vxlan: Option<(u32, u16)>,
 }
 
 impl Link {
@@ -100,47 +92,46 @@ const IFLA_VXLAN_PORT: u16 = 15;
 pub(crate) const IPV6: u16 = libc::AF_INET6 as u16;
 const IFLA_INET6_FLAGS: u16 = 1;
 const IF_READY: u32 = 1 << 31;
-// `IFLA_XDP_ATTACHED`, of its values that for the generic place, and `IFLA_XDP_*PROG_ID`.
+// `IFLA_XDP_ATTACHED`, and of its values those for no program and for the generic place.
 const XDP_ATTACHED: u16 = 2;
+const XDP_NONE: u8 = 0;
 const XDP_GENERIC: u8 = 2;
-const XDP_NUMBERS: std::ops::RangeInclusive<u16> = 4..=7;
 
-impl LinkFacts {
-    /// Reads an `RTM_NEWLINK` payload; `None` without a name. Skips unknown attributes, and
-    /// attributes of an unexpected size, so that one odd interface does not hide the others.
+impl Link {
+    /// Reads an `RTM_NEWLINK` payload. An attribute of an unexpected size does not hide the others.
     pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
-        let mut facts = Self::default();
         let flags = u32_at(payload, 8)?;
         let has = |flag: libc::c_int| flags & flag.cast_unsigned() != 0;
-        let link = &mut facts.link;
-        link.index = u32_at(payload, 4)?;
-        link.up = has(libc::IFF_UP);
-        link.carrier = has(libc::IFF_LOWER_UP);
-        link.running = has(libc::IFF_RUNNING);
+        let mut link = Self {
+            index: u32_at(payload, 4)?,
+            up: has(libc::IFF_UP),
+            carrier: has(libc::IFF_LOWER_UP),
+            running: has(libc::IFF_RUNNING),
+            ..Self::default()
+        };
         for (kind, value) in attributes(payload.get(LINK_HEADER..)?) {
-            facts.add(kind & TYPE, value);
+            link.add(kind & TYPE, value);
         }
-        (!facts.link.name.is_empty()).then_some(facts)
+        (!link.name.is_empty()).then_some(link)
     }
 
     fn add(&mut self, kind: u16, value: &[u8]) {
-        let link = &mut self.link;
         let number = u32_at(value, 0);
         match kind {
-            libc::IFLA_IFNAME => link.name = text(value).unwrap_or_default(),
-            libc::IFLA_MTU => link.mtu = number.unwrap_or_default(),
+            libc::IFLA_IFNAME => self.name = text(value).unwrap_or_default(),
+            libc::IFLA_MTU => self.mtu = number.unwrap_or_default(),
             // 0 means "no limit of its own".
-            libc::IFLA_MIN_MTU => link.min_mtu = number.filter(|mtu| *mtu != 0),
-            libc::IFLA_MAX_MTU => link.max_mtu = number.filter(|mtu| *mtu != 0),
-            libc::IFLA_ADDRESS => link.address = hardware_address(value),
+            libc::IFLA_MIN_MTU => self.min_mtu = number.filter(|mtu| *mtu != 0),
+            libc::IFLA_MAX_MTU => self.max_mtu = number.filter(|mtu| *mtu != 0),
+            libc::IFLA_ADDRESS => self.address = hardware_address(value),
             libc::IFLA_PERM_ADDRESS => self.permanent_address = hardware_address(value),
             libc::IFLA_MASTER => self.master = number,
             libc::IFLA_GROUP => self.is_ours = number == Some(GROUP),
-            libc::IFLA_STATS64 => link.counters = LinkCounters::parse(value),
+            libc::IFLA_STATS64 => self.counters = LinkCounters::parse(value),
             libc::IFLA_LINKINFO => {
-                link.kind = attribute(value, libc::IFLA_INFO_KIND).and_then(text);
+                self.kind = attribute(value, libc::IFLA_INFO_KIND).and_then(text);
                 let data = attribute(value, libc::IFLA_INFO_DATA);
-                self.vxlan = data.filter(|_| link.kind.as_deref() == Some("vxlan")).and_then(vxlan);
+                self.vxlan = data.filter(|_| self.kind.as_deref() == Some("vxlan")).and_then(vxlan);
             }
             libc::IFLA_AF_SPEC => {
                 let ipv6 = attribute(value, IPV6).and_then(|ipv6| attribute(ipv6, IFLA_INET6_FLAGS));
@@ -167,11 +158,12 @@ fn vxlan(data: &[u8]) -> Option<(u32, u16)> {
     Some((u32_at(attribute(data, IFLA_VXLAN_ID)?, 0)?, u16::from_be_bytes(port)))
 }
 
-fn xdp(value: &[u8]) -> Option<(ProgramPlace, u32)> {
-    let is_generic = *attribute(value, XDP_ATTACHED)?.first()? == XDP_GENERIC;
-    let place = if is_generic { ProgramPlace::XdpGeneric } else { ProgramPlace::Xdp };
-    let (_, number) = attributes(value).find(|(kind, _)| XDP_NUMBERS.contains(&(kind & TYPE)))?;
-    Some((place, u32_at(number, 0).filter(|number| *number != 0)?))
+fn xdp(value: &[u8]) -> Option<ProgramPlace> {
+    match *attribute(value, XDP_ATTACHED)?.first()? {
+        XDP_NONE => None,
+        XDP_GENERIC => Some(ProgramPlace::XdpGeneric),
+        _ => Some(ProgramPlace::Xdp),
+    }
 }
 
 pub(crate) fn hardware_address(value: &[u8]) -> Option<String> {
@@ -228,45 +220,44 @@ mod tests {
                 rx_dropped: 7,
                 tx_dropped: 8,
             },
+            ..Link::default()
         };
-        let facts = LinkFacts { link: expected, ..LinkFacts::default() };
-        assert_eq!(LinkFacts::parse(&payload(5, flags, &attributes)), Some(facts));
+        assert_eq!(Link::parse(&payload(5, flags, &attributes)), Some(expected));
     }
 
     #[test]
     fn an_odd_attribute_does_not_spoil_the_link_but_a_missing_name_does() {
-        let parse = |attributes: &[(u16, Vec<u8>)]| LinkFacts::parse(&payload(1, 0, attributes));
+        let parse = |attributes: &[(u16, Vec<u8>)]| Link::parse(&payload(1, 0, attributes));
         let odd = (libc::IFLA_MTU, vec![1, 2]);
         assert_eq!(parse(std::slice::from_ref(&odd)), None);
         let future = (9999, b"from the future".to_vec());
-        let link = parse(&[odd, (libc::IFLA_IFNAME, string("lo")), future]).unwrap().link;
+        let link = parse(&[odd, (libc::IFLA_IFNAME, string("lo")), future]).unwrap();
         assert_eq!((link.name.as_str(), link.mtu, link.up, link.kind), ("lo", 0, false, None));
     }
 
-    fn facts(kind: u16, value: &[(u16, Vec<u8>)]) -> LinkFacts {
+    fn link_with(kind: u16, value: &[(u16, Vec<u8>)]) -> Link {
         let all = [(libc::IFLA_IFNAME, string("x")), (kind, encode(value))];
-        LinkFacts::parse(&payload(1, UP, &all)).unwrap()
+        Link::parse(&payload(1, UP, &all)).unwrap()
     }
 
     #[test]
     fn ipv6_is_ready_where_the_kernel_says_so() {
         let is_ready = |family: u16, flags: u32| {
             let ipv6 = encode(&[(IFLA_INET6_FLAGS, number(flags))]);
-            facts(libc::IFLA_AF_SPEC, &[(family, ipv6)]).has_ipv6_ready
+            link_with(libc::IFLA_AF_SPEC, &[(family, ipv6)]).has_ipv6_ready
         };
         assert!(is_ready(IPV6, 0x8000_0010) && !is_ready(IPV6, 0x10) && !is_ready(2, 0x8000_0010));
-        assert!(!facts(libc::IFLA_AF_SPEC, &[]).has_ipv6_ready);
+        assert!(!link_with(libc::IFLA_AF_SPEC, &[]).has_ipv6_ready);
     }
 
     #[test]
     fn an_xdp_program_is_found_with_its_place() {
-        let xdp = |value: &[(u16, Vec<u8>)]| facts(libc::IFLA_XDP, value).xdp;
+        let xdp = |value: &[(u16, Vec<u8>)]| link_with(libc::IFLA_XDP, value).xdp;
         let attached = |how: u8| (2, vec![how]);
-        let seventeen = |kind: u16| (kind, number(17));
         assert_eq!(xdp(&[attached(0)]), None);
-        assert_eq!(xdp(&[attached(1), seventeen(4)]), Some((ProgramPlace::Xdp, 17)));
-        assert_eq!(xdp(&[attached(2), seventeen(4)]), Some((ProgramPlace::XdpGeneric, 17)));
-        assert_eq!(xdp(&[attached(4), seventeen(5), seventeen(6)]), Some((ProgramPlace::Xdp, 17)));
+        assert_eq!(xdp(&[attached(1), (4, number(17))]), Some(ProgramPlace::Xdp));
+        assert_eq!(xdp(&[attached(2), (4, number(17))]), Some(ProgramPlace::XdpGeneric));
+        assert_eq!(xdp(&[attached(4), (5, number(17)), (6, number(17))]), Some(ProgramPlace::Xdp));
     }
 
     proptest! {
@@ -276,7 +267,7 @@ mod tests {
         ) {
             let named = list.iter().rfind(|(kind, _)| *kind == libc::IFLA_IFNAME)
                 .is_some_and(|(_, value)| text(value).is_some_and(|name| !name.is_empty()));
-            prop_assert_eq!(LinkFacts::parse(&payload(1, 0, &list)).is_some(), named);
+            prop_assert_eq!(Link::parse(&payload(1, 0, &list)).is_some(), named);
         }
     }
 }

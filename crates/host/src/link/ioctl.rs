@@ -14,8 +14,7 @@ use crate::kernel::attributes::{u32_at, u64_at};
 // The most counters that are read. A card with 128 queues has some 13,000.
 const MOST: usize = 16 << 10;
 
-// Room for the answer: the kernel writes as many counters as the driver has at that moment, which
-// may be more than it told a moment before, if another program adds queues meanwhile.
+// Room for the answer: another program may add queues, and so counters, meanwhile.
 const ROOM: usize = 4 * MOST;
 
 // Bytes of a name (`ETH_GSTRING_LEN`).
@@ -33,7 +32,7 @@ const SET_FLOW_HASH: u32 = 0x2a;
 const COUNTERS: u32 = 1;
 
 // Settings that are fields of a packet, with the kind of packets (`TCP_V4_FLOW` and others of
-// `linux/ethtool.h`). Netlink has them since Linux 6.17 only, and every kernel has the ioctl.
+// `linux/ethtool.h`). Netlink has them since Linux 6.17 only.
 const FLOW_HASHES: [(DeviceSetting, u32); 4] = [
     (DeviceSetting::FlowHashTcp4, 1),
     (DeviceSetting::FlowHashUdp4, 2),
@@ -41,7 +40,7 @@ const FLOW_HASHES: [(DeviceSetting, u32); 4] = [
     (DeviceSetting::FlowHashUdp6, 6),
 ];
 
-/// The version of an interface's driver, its firmware and its bus, as far as the driver tells them.
+/// The version of an interface's driver, its firmware and its bus.
 pub(crate) fn driver_info(interface: &str) -> [Option<String>; 3] {
     // `struct ethtool_drvinfo`: the command, five texts of 32 bytes (the first is the driver), 12
     // bytes, five numbers.
@@ -54,7 +53,6 @@ pub(crate) fn driver_info(interface: &str) -> [Option<String>; 3] {
     })
 }
 
-/// The names of the counters of an interface's driver; `None` if it has none, or far too many.
 pub(crate) fn counter_names(socket: &OwnedFd, interface: &str) -> Option<Vec<String>> {
     // `struct ethtool_sset_info`: the command, a reserved number, the mask of sets, a number for
     // each set.
@@ -70,8 +68,7 @@ pub(crate) fn counter_names(socket: &OwnedFd, interface: &str) -> Option<Vec<Str
     Some(names[12..12 + found * NAME].chunks_exact(NAME).map(name).collect())
 }
 
-/// The values of these many counters, in the order of their names; `None` if the driver has others
-/// now.
+/// The values of these many counters; `None` if the driver has others now.
 pub(crate) fn counter_values(socket: &OwnedFd, interface: &str, count: usize) -> Option<Vec<u64>> {
     // `struct ethtool_stats`: the command, the number of values, the values.
     let values = encoded(&[VALUES, u32::try_from(count).ok()?]);
@@ -108,8 +105,7 @@ pub(crate) fn set_flow_hash(
     }))
 }
 
-/// The first members of `struct ethtool_rxnfc`, which are all that these two commands have: the
-/// command, the packets, 64 bits of fields.
+/// The first members of `struct ethtool_rxnfc`: the command, the packets, 64 bits of fields.
 fn flow_hash(command: u32, flow: u32, fields: u64) -> Vec<u8> {
     [encoded(&[command, flow]), fields.to_ne_bytes().to_vec()].concat()
 }
@@ -133,9 +129,6 @@ pub(crate) fn open() -> nix::Result<OwnedFd> {
 
 /// Asks the driver of an interface. The message begins with the command; it gets at least `room`
 /// bytes, enough for the longest answer to it, and is returned as the answer.
-///
-/// # Errors
-/// The kernel or the driver refuses.
 fn request(socket: &OwnedFd, interface: &str, mut message: Vec<u8>, room: usize) -> nix::Result<Vec<u8>> {
     if interface.len() >= libc::IFNAMSIZ {
         return Err(Errno::ENODEV);

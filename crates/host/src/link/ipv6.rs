@@ -20,7 +20,6 @@ pub const LEAST_IPV6_MTU: u32 = 1_280;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ipv6Part {
-    /// All of IPv6.
     All,
     /// The addresses, which an interface loses when it is set down.
     Addresses,
@@ -50,7 +49,6 @@ impl Ipv6Part {
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
 const MTU: &str = "conf/mtu";
 
-/// The path of a sysctl of an interface, such as `conf/mtu`, or of a directory of them.
 fn path(files: &Files, sysctl: &str, link: &Link) -> PathBuf {
     let (directory, name) = sysctl.split_once('/').unwrap_or((sysctl, ""));
     files.path(&format!("proc/sys/net/ipv6/{directory}/{}/{name}", link.name))
@@ -60,10 +58,10 @@ fn path(files: &Files, sysctl: &str, link: &Link) -> PathBuf {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Ipv6State {
-    /// Whether the interface is up and IPv6 waits for its first carrier, for [`Ipv6Part::All`]. The
-    /// kernel adds addresses of its own with the first carrier, and none with a later one.
+    /// Whether the interface is up and IPv6 waits for its first carrier, with which the kernel adds
+    /// addresses of its own (for [`Ipv6Part::All`]).
     awaits_carrier: bool,
-    /// The writable sysctls, such as `conf/mtu`. One that cannot be read has no value.
+    /// The writable sysctls, such as `conf/mtu`.
     sysctls: BTreeMap<String, String>,
     entries: Vec<Entry>,
 }
@@ -92,7 +90,7 @@ impl Ipv6State {
     ///
     /// # Errors
     /// IPv6 is off on the interface; the kernel refuses a part; or it may still add addresses of
-    /// its own, which it could not before.
+    /// its own.
     pub(crate) fn write(
         &self,
         links: &mut Links,
@@ -156,9 +154,8 @@ impl Ipv6State {
         state.sysctls.keys().all(is_sysctl).then_some(state)
     }
 
-    /// Whether this equals the state `before`, apart from the remaining lifetimes of addresses and
-    /// routes, and from the order in which the kernel lists them. A carrier may have come
-    /// meanwhile.
+    /// Whether this equals the state `before`, apart from lifetimes, and from the order in which
+    /// the kernel lists entries. A carrier may have come meanwhile.
     pub(crate) fn is_same(&self, before: &Self) -> bool {
         fn entries(state: &Ipv6State) -> Vec<(EntryKind, &[u8])> {
             let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, &*one.message)).collect();
@@ -183,18 +180,16 @@ impl Ipv6State {
     }
 }
 
-/// Whether the interface is up and IPv6, which is on, waits for its first carrier.
 fn awaits_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<bool, Error> {
     let is_on = value(&path(files, "conf/disable_ipv6", link)).as_deref() == Some("0");
     // The kernel answers between two changes, so that its own addresses are there by then.
-    let now = links.facts_by_index(link.index, &link.name)?;
-    Ok(is_on && now.link.up && !now.has_ipv6_ready)
+    let now = links.find_by_index(link.index, &link.name)?;
+    Ok(is_on && now.up && !now.has_ipv6_ready)
 }
 
-/// Waits for the first carrier, as IPv6 does: then the kernel has added its own addresses, and they
-/// can be removed. [`Links::await_running`] may return earlier, because an interface also runs
-/// before its driver has told the kernel of its carrier.
 fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Error> {
+    // [`Links::await_running`] may return earlier, because an interface also runs before its driver
+    // has told the kernel of its carrier.
     let deadline = Instant::now() + FOR_CARRIER;
     while awaits_carrier(links, files, link)? {
         if Instant::now() >= deadline {

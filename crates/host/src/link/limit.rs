@@ -1,6 +1,5 @@
 //! The rate limit of an interface, where one is known.
 
-use nix::libc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -20,19 +19,15 @@ pub struct LinkLimit {
     pub rate_bits: Option<u64>,
     /// Whether a queueing discipline sets it, for sent packets only.
     pub shaped: bool,
-    /// Its source, such as `tbf at the root of eth0`; without a rate, what was checked.
+    /// Such as `tbf at the root of eth0`; without a rate, what was checked.
     pub from: String,
 }
 
 impl LinkLimit {
-    /// Reads the queueing disciplines of an interface and its negotiated speed; the lower rate
-    /// counts.
+    /// Reads an interface's queueing disciplines and negotiated speed; the lower rate counts.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
-        let mut disciplines = links.disciplines(link.index, interface)?;
-        if disciplines.iter().any(|one| one.default_class().is_some()) {
-            disciplines.extend(links.traffic_control(libc::RTM_GETTCLASS, (link.index, 0), interface)?);
-        }
+        let disciplines = links.disciplines(link.index, interface)?;
         let speed = negotiated(&Files::system(), &link);
         Ok(Self::lowest(&link, &disciplines, speed))
     }
@@ -57,32 +52,19 @@ impl LinkLimit {
     }
 }
 
-/// The rate at the root: of a token bucket, or of the default class of a hierarchy. A class differs
-/// from its discipline in the minor half.
 fn shaper(name: &str, disciplines: &[Discipline]) -> Option<(u64, String)> {
-    let is_root = |one: &&Discipline| one.parent == Discipline::ROOT && one.handle & MINOR == 0;
-    let root = disciplines.iter().find(is_root)?;
-    let below = disciplines.iter().find(|one| one.parent >> 16 == root.handle >> 16);
-    if let Some(below) = below.filter(|_| root.kind == "netem")
-        && let Some(bits) = below.rate_bits()
-    {
-        return Some((bits, format!("{} below netem at the root of {name}", below.kind)));
+    let root = disciplines.iter().find(|one| one.parent == Discipline::ROOT)?;
+    if root.kind != "netem" {
+        return Some((root.rate_bits()?, format!("{} at the root of {name}", root.kind)));
     }
-    if let Some(bits) = root.rate_bits() {
-        return Some((bits, format!("{} at the root of {name}", root.kind)));
-    }
-    let minor = root.default_class().filter(|minor| *minor != 0 && *minor <= MINOR)?;
-    let class = root.handle | minor;
-    let bits = disciplines.iter().find(|one| one.handle == class)?.rate_bits()?;
-    Some((bits, format!("the default class of {} at the root of {name}", root.kind)))
+    let below = disciplines.iter().find(|one| one.parent >> 16 == root.handle >> 16)?;
+    Some((below.rate_bits()?, format!("{} below netem at the root of {name}", below.kind)))
 }
 
-const MINOR: u32 = 0xffff;
-
-/// The negotiated speed of a device. Virtual interfaces report an arbitrary number (a veth 10
-/// Gbit/s), so only interfaces with hardware (or a hypervisor's device) count.
 fn negotiated(files: &Files, link: &Link) -> Option<u64> {
     let directory = link.sysfs(files)?;
+    // Virtual interfaces report an arbitrary number (a veth 10 Gbit/s), so only interfaces with
+    // hardware (or a hypervisor's device) count.
     if link.kind.is_some() || files.names(&format!("{directory}/device"), "uevent").is_empty() {
         return None;
     }
@@ -108,15 +90,10 @@ mod tests {
         }
     }
 
-    /// A discipline, or a class, with a rate in bytes/s.
+    /// A discipline with a rate in bytes/s.
     fn discipline(kind: &str, handle: u32, parent: u32, rate: u32) -> Discipline {
-        // Before the ceiling of a class is its guaranteed rate.
-        let parameters = if kind == "htb" {
-            [specification(1), specification(rate)].concat()
-        } else {
-            specification(rate)
-        };
-        Discipline::parse(&answer([2, handle, parent], kind, encode(&[(1, parameters)]))).unwrap()
+        let parameters = encode(&[(1, specification(rate))]);
+        Discipline::parse(&answer([2, handle, parent], kind, parameters)).unwrap()
     }
 
     fn root(kind: &str, rate: u32) -> Discipline {
@@ -129,10 +106,6 @@ mod tests {
         let bucket = root("tbf", 12_500_000);
         // A bucket below the root does not limit this interface.
         let below = discipline("tbf", 0x10000, 0x1_0001, 1);
-        let global = [3u32, 10, 0x30, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();
-        let top = answer([2, 0x10000, Discipline::ROOT], "htb", encode(&[(2, global)]));
-        let class = |handle, rate| discipline("htb", handle, 0x1_0001, rate);
-        let hierarchy = vec![Discipline::parse(&top).unwrap(), class(0x1_0010, 5), class(0x1_0030, 7)];
         let impaired = |parent| vec![root("netem", 0), discipline("tbf", 0x20000, parent, 7)];
         let looked_at = |queue: &str| format!("eth0 is a veth, its queueing discipline {queue}");
         let device = link(None);
@@ -147,7 +120,6 @@ mod tests {
                 "tbf at the root of eth0",
             ),
             (&device, vec![bucket], Some(10_000_000), Some(10_000_000), false, WIRE),
-            (&device, hierarchy, None, Some(56), true, "the default class of htb at the root of eth0"),
             (&veth, impaired(0x1_0001), None, Some(56), true, "tbf below netem at the root of eth0"),
             (&veth, impaired(0x3_0001), None, None, false, &looked_at("netem")),
             (&veth, vec![root("noqueue", 0)], None, None, false, &looked_at("noqueue")),

@@ -16,15 +16,13 @@ use crate::error::Error;
 use crate::kernel::attributes::{encode, number, string};
 use crate::kernel::netlink::{CREATE_NEW, Failure, Netlink, Request};
 use crate::link::entry::family;
-use crate::link::interface::{IPV6, LINK_HEADER, Link, LinkFacts};
+use crate::link::interface::{IPV6, LINK_HEADER, Link};
 use crate::link::ioctl;
 
-// The longest time in which an interface notices its carrier: the kernel checks once a second, and
-// usually at once (net/core/link_watch.c).
+// The kernel looks at carriers at once, or once a second (net/core/link_watch.c).
 const CARRIER: Duration = Duration::from_secs(3);
 
-/// The group of the interfaces that netassay makes (`ip link show group 1852142689`), which
-/// distinguishes them from others of the same name.
+/// The group of the interfaces that netassay makes.
 pub const GROUP: u32 = u32::from_be_bytes(*b"neta");
 
 // Attributes of linux/if_link.h and linux/veth.h.
@@ -33,7 +31,8 @@ const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
 const IFLA_BR_MCAST_SNOOPING: u16 = 23;
 const VETH_INFO_PEER: u16 = 1;
 
-// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
+// The link-layer addresses of a veth pair: locally administered. Random ones would change their
+// places in the kernel's tables.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
 // `IFNAMSIZ` of linux/if.h, without its final zero.
@@ -41,8 +40,7 @@ const NAME_MAX: usize = 15;
 
 type Attribute = (u16, Vec<u8>);
 
-/// The interfaces of one network namespace: that of the thread that opened this, even if it enters
-/// another one later.
+/// The interfaces of one network namespace: that of the thread that opened this.
 ///
 /// Changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
 #[derive(Debug)]
@@ -60,21 +58,13 @@ impl Links {
 
     /// Every interface of the namespace.
     pub fn list(&mut self) -> Result<Vec<Link>, Error> {
-        Ok(self.list_facts()?.into_iter().map(|facts| facts.link).collect())
-    }
-
-    pub(crate) fn list_facts(&mut self) -> Result<Vec<LinkFacts>, Error> {
         let request = link_request(libc::RTM_GETLINK, [0; 3], &[]);
         let payloads = self.dump(&request, "", format_args!("list the interfaces"))?;
-        Ok(payloads.iter().filter_map(|payload| LinkFacts::parse(payload)).collect())
+        Ok(payloads.iter().filter_map(|payload| Link::parse(payload)).collect())
     }
 
     /// The interface with this name or alternative name (`ip link property add`).
     pub fn find(&mut self, name: &str) -> Result<Link, Error> {
-        Ok(self.facts(name)?.link)
-    }
-
-    pub(crate) fn facts(&mut self, name: &str) -> Result<LinkFacts, Error> {
         // The kernel looks up a short name among both.
         if name.len() <= NAME_MAX {
             return self.look_up(0, &[named(name)?], name);
@@ -83,22 +73,21 @@ impl Links {
         self.look_up(0, &[(libc::IFLA_ALT_IFNAME, string(name))], name)
     }
 
-    pub(crate) fn facts_by_index(&mut self, index: u32, name: &str) -> Result<LinkFacts, Error> {
+    pub(crate) fn find_by_index(&mut self, index: u32, name: &str) -> Result<Link, Error> {
         self.look_up(index, &[], name)
     }
 
-    fn look_up(&mut self, index: u32, attributes: &[Attribute], name: &str) -> Result<LinkFacts, Error> {
+    fn look_up(&mut self, index: u32, attributes: &[Attribute], name: &str) -> Result<Link, Error> {
         let request = link_request(libc::RTM_GETLINK, [index, 0, 0], attributes);
         let answer = self.netlink.ask(&request, 0).and_then(|payloads| {
-            let facts = payloads.first().and_then(|payload| LinkFacts::parse(payload));
-            facts.ok_or_else(|| Failure::Malformed("no link in it".to_owned()))
+            let link = payloads.first().and_then(|payload| Link::parse(payload));
+            link.ok_or_else(|| Failure::Malformed("no link in it".to_owned()))
         });
         let action = format_args!("read the state of interface {name:?}");
         answer.map_err(|failure| Error::netlink(action, name, failure))
     }
 
-    /// The interface with this link-layer address, such as `02:00:5e:00:53:01`: its name depends on
-    /// the machine.
+    /// The interface with this link-layer address, such as `02:00:5e:00:53:01`.
     pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
         let all = self.list()?;
         let names: Vec<&str> = all.iter().map(|link| link.name.as_str()).collect();
@@ -113,8 +102,7 @@ impl Links {
 
     /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` in the network
     /// namespace of the process (or thread) `peer_pid`. Both end with either namespace, or by
-    /// [`Links::delete`]. Their link-layer addresses are constant: random ones would change their
-    /// places in the kernel's tables.
+    /// [`Links::delete`].
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
         let [here, there] = VETH.map(|address| (libc::IFLA_ADDRESS, address.to_vec()));
         let other_end = [named(peer)?, (libc::IFLA_NET_NS_PID, number(peer_pid)), there];
@@ -125,9 +113,9 @@ impl Links {
         self.create(name, "veth", &[(VETH_INFO_PEER, other_end)], &[here], action)
     }
 
-    /// Makes a bridge, down and without ports. It has no multicast snooping and no spanning tree,
-    /// so that ports forward at once.
+    /// Makes a bridge, down and without ports.
     pub fn create_bridge(&mut self, name: &str) -> Result<(), Error> {
+        // Without multicast snooping ports forward at once.
         let data = [(IFLA_BR_MCAST_SNOOPING, vec![0])];
         self.create(name, "bridge", &data, &[], format_args!("make the bridge {name:?}"))
     }
@@ -171,8 +159,7 @@ impl Links {
         self.set_state(name, true)
     }
 
-    /// Sets the interface up or down. Of an interface that is down the kernel removes its routes,
-    /// and most of its IPv6 addresses.
+    /// Sets the interface up or down, which removes its routes and most of its IPv6 addresses.
     pub(crate) fn set_state(&mut self, name: &str, up: bool) -> Result<(), Error> {
         const UP: u32 = libc::IFF_UP.cast_unsigned();
         let (state, flags) = if up { ("up", UP) } else { ("down", 0) };
@@ -180,8 +167,8 @@ impl Links {
         self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
     }
 
-    /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue
-    /// forwards packets.
+    /// Waits until the kernel has noticed the carrier of an interface, and its queue forwards
+    /// packets.
     ///
     /// # Errors
     /// If it does not within 3 s, or the interface is gone.
@@ -211,11 +198,8 @@ impl Links {
         self.set(name, (libc::IFLA_MTU, number(mtu)), action)
     }
 
-    /// Turns off the kernel's own IPv6 link-local address, with duplicate address detection and
-    /// router solicitations, before the interface is set up: on a private link these are noise in
-    /// the counters of short runs.
-    ///
-    /// Works where [`Links::add_address`] adds the IPv6 addresses.
+    /// Turns off the kernel's own IPv6 address and solicitations, which are noise in the counters
+    /// of short runs, before the interface is set up.
     pub fn quiet_ipv6(&mut self, name: &str) -> Result<(), Error> {
         let ipv6 = encode(&[(IFLA_INET6_ADDR_GEN_MODE, vec![IN6_ADDR_GEN_MODE_NONE])]);
         let families = encode(&[(IPV6, ipv6)]);
@@ -225,8 +209,7 @@ impl Links {
         done.or_else(|error| if error.errno() == Some(libc::EAFNOSUPPORT) { Ok(()) } else { Err(error) })
     }
 
-    /// Adds an address to the interface. IPv6 addresses skip duplicate address detection, so that
-    /// they can be used at once.
+    /// Adds an address. One of IPv6 can be used at once, without duplicate address detection.
     pub fn add_address(&mut self, name: &str, address: IpAddr, prefix: u8) -> Result<(), Error> {
         let index = self.find(name)?.index;
         let flags = if address.is_ipv6() { libc::IFA_F_NODAD } else { 0 };
@@ -246,8 +229,7 @@ impl Links {
         self.change(&request, 0, name, format_args!("delete interface {name:?}"))
     }
 
-    /// Requests a dump, and returns the payloads. `action` is for error messages, and so is `name`,
-    /// the interface, or nothing.
+    /// Requests a dump. `action`, and `name`, the interface or nothing, are for error messages.
     pub(crate) fn dump(
         &mut self,
         request: &Request,
@@ -257,8 +239,6 @@ impl Links {
         self.netlink.dump(request).map_err(|failure| Error::netlink(action, name, failure))
     }
 
-    /// Requests a change and waits for its acknowledgement; `name` and `action` as with
-    /// [`Links::dump`].
     pub(crate) fn change(
         &mut self,
         request: &Request,
@@ -271,10 +251,7 @@ impl Links {
 }
 
 /// Makes a tap in the network namespace of the calling thread: an interface whose far end is a
-/// program, here a virtual machine. It stays without a program, and ends with the namespace.
-///
-/// With `IFF_VNET_HDR` it exchanges packets with unfinished checksums and segmentation with a
-/// program that supports them: only then can the offloads of a guest's interface be switched.
+/// virtual machine. It stays without a program, and ends with the namespace.
 ///
 /// # Errors
 /// No `/dev/net/tun`, no right to it, or none to this network namespace; an interface of that name.
@@ -293,7 +270,8 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
     let device = File::options().read(true).write(true).open("/dev/net/tun");
     let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
     let mut request = ioctl::about(name);
-    // The flags are far below 2^15.
+    // With IFF_VNET_HDR it exchanges packets with unfinished checksums and segmentation: only then
+    // can the offloads of a guest's interface be switched. The flags are far below 2^15.
     request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     // SAFETY: the request outlives the call, which reads it and writes the name back.
     let made = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
@@ -307,8 +285,7 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes cached path MTUs of this network namespace; where that is forbidden, a changed MTU may
-/// take effect late.
+/// Removes cached path MTUs of this network namespace, if that is allowed.
 pub fn forget_path_mtus() {
     for family in ["ipv4", "ipv6"] {
         // Some kernels lack IPv6.
@@ -316,8 +293,6 @@ pub fn forget_path_mtus() {
     }
 }
 
-/// A message about an interface: `struct ifinfomsg` with its index, its flags and their mask, and
-/// attributes.
 fn link_request(kind: u16, [index, flags, mask]: [u32; 3], attributes: &[Attribute]) -> Request {
     let header = [0, index, flags, mask].map(u32::to_ne_bytes).concat();
     Request { kind, payload: [header, encode(attributes)].concat() }
@@ -328,7 +303,6 @@ fn named(name: &str) -> Result<Attribute, Error> {
     Ok((libc::IFLA_IFNAME, string(name)))
 }
 
-/// A name from a file is not cut, and not a path.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     let is_name = name.len() <= NAME_MAX && check_interface(name).is_ok();
     if is_name { Ok(()) } else { Err(Error::InterfaceName { name: name.to_owned() }) }

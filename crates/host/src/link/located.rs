@@ -12,21 +12,21 @@ use words::parse_cpu_list;
 use crate::environment::Firewall;
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::interface::{Link, LinkFacts, hardware_address};
+use crate::link::interface::{Link, hardware_address};
 use crate::link::links::Links;
 
 /// An interface of a machine, as a path to another machine needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LocatedInterface {
-    /// Its name.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
-    /// Its MTU, in bytes.
+    /// In bytes.
     pub mtu: u32,
-    /// Its addresses with the lengths of their prefixes; not those that are valid on one link only.
+    /// With the lengths of their prefixes; not those that are valid on one link only.
     pub addresses: Vec<(IpAddr, u8)>,
-    /// The CPUs of its memory node; empty if it has none, as interfaces without hardware.
+    /// The CPUs of its memory node; empty without hardware.
     pub near: Vec<u32>,
     /// Whether the controller's connection runs over it, as far as that is known.
     pub carries: bool,
@@ -34,15 +34,14 @@ pub struct LocatedInterface {
     pub has_ipv6: bool,
     /// Whether interfaces that are made later on its machine can have addresses of IPv6.
     pub default_has_ipv6: bool,
-    /// The numbers that such an interface cannot have, because another interface has their name,
-    /// network or port.
+    /// The numbers that such an interface cannot have: others have their name, network or port.
     pub taken: Vec<u16>,
 }
 
 impl LocatedInterface {
-    /// The interface of this name or alternative name; without a name one that shares a network
-    /// with the other end's addresses (`beside`), or the one by which packets to them, or to
-    /// `towards`, leave. `connection`: the controller's address, and this machine's.
+    /// The interface of this name; without a name one that shares a network with the other end's
+    /// addresses (`beside`), or the one by which packets to them, or to `towards`, leave.
+    /// `connection`: the controller's address, and this machine's.
     ///
     /// # Errors
     /// No such interface, or no route.
@@ -89,15 +88,13 @@ impl LocatedInterface {
     }
 }
 
-/// The facts of one end of a pair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct PairFacts {
-    /// The number of the machine's boot.
     pub boot_id: Option<String>,
     /// The inode of the network namespace, which names it within one boot.
     pub namespace: Option<u64>,
-    /// The interface.
     pub link: Link,
     /// The interface that it is a port of, such as a bridge.
     pub master: Option<Link>,
@@ -105,49 +102,44 @@ pub struct PairFacts {
     pub taken: Vec<TakenAddress>,
     /// The addresses asked about whose link-layer address is known on the interface.
     pub neighbours: Vec<(IpAddr, String)>,
-    /// The packet filters of the namespace.
     pub firewall: Firewall,
 }
 
-/// An address in use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct TakenAddress {
-    /// The address.
     pub address: IpAddr,
-    /// Its interface.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
-    /// The length of its prefix.
     pub prefix: u8,
 }
 
 impl PairFacts {
-    /// Reads the facts.
+    /// Reads the facts about an interface and the addresses asked about.
     pub fn read(interface: &str, asked: &[IpAddr]) -> Result<Self, Error> {
         let mut links = Links::open()?;
-        let LinkFacts { link, master, .. } = links.facts(interface)?;
+        let link = links.find(interface)?;
         // A bridge of another network namespace is not found.
-        let master = master.and_then(|index| links.facts_by_index(index, interface).ok());
+        let master = link.master.and_then(|index| links.find_by_index(index, interface).ok());
         let taken = addresses()?.into_iter().filter(|one| asked.contains(&one.address));
-        let known = links.neighbours()?.into_iter();
-        let known = known.filter(|one| one.interface == link.index && asked.contains(&one.address));
-        let neighbours = known.filter_map(|one| Some((one.address, hardware_address(&one.link_address)?)));
-        let neighbours = neighbours.collect();
+        let mut known = links.neighbours()?;
+        known.retain(|one| one.interface == link.index && asked.contains(&one.address));
+        let neighbours =
+            known.into_iter().filter_map(|one| Some((one.address, hardware_address(&one.link_address)?)));
         Ok(Self {
             boot_id: Files::system().text("proc/sys/kernel/random/boot_id"),
             namespace: std::fs::metadata("/proc/thread-self/ns/net").ok().map(|file| file.ino()),
             link,
-            master: master.map(|facts| facts.link),
+            master,
             taken: taken.collect(),
-            neighbours,
+            neighbours: neighbours.collect(),
             firewall: Firewall::read(),
         })
     }
 }
 
 /// Whether two addresses with the lengths of their prefixes are in one network.
-#[must_use]
 pub fn same_network((one, prefix): (IpAddr, u8), (other, with): (IpAddr, u8)) -> bool {
     let bits = |address: IpAddr| match address {
         IpAddr::V4(address) => (true, u128::from(address.to_bits()) << 96),
@@ -158,8 +150,7 @@ pub fn same_network((one, prefix): (IpAddr, u8), (other, with): (IpAddr, u8)) ->
         && (one ^ other).leading_zeros() >= u32::from(prefix).min(u128::BITS)
 }
 
-/// The interface that shares a network with one of these addresses; one that carries the
-/// controller's connection only if no other does.
+/// The interface that shares a network with one of these addresses, at best not the connection's.
 fn sharing<'a>(
     all: &'a [TakenAddress],
     beside: &[(IpAddr, u8)],
@@ -211,23 +202,21 @@ fn is_of_link(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an interface carries a connection: it has this machine's address of the connection
-/// (link-local ones too), or packets to the other end leave by it, as where the address is another
-/// interface's.
+/// Whether an interface carries a connection: it has this machine's address of the connection, or
+/// packets to the other end leave by it, as where the address is another interface's.
 fn carries(all: &[TakenAddress], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
     let has = |one: &TakenAddress| one.interface == interface && one.address == host.to_canonical();
     all.iter().any(has)
         || towards_by(all, controller.to_canonical()).is_ok_and(|leaves_by| leaves_by == interface)
 }
 
-/// The interface by which packets to an address leave. The kernel chooses the route of a socket
-/// when it is connected; no packet is sent.
 fn towards_by(all: &[TakenAddress], towards: IpAddr) -> Result<String, Error> {
     let any: SocketAddr = match towards {
         IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
         IpAddr::V6(_) => ([0u16; 8], 0).into(),
     };
-    // The port of discard (RFC 863).
+    // The kernel chooses the route of a socket when it is connected; no packet is sent. The port is
+    // that of discard (RFC 863).
     let local = UdpSocket::bind(any).and_then(|socket| {
         socket.connect((towards, 9))?;
         socket.local_addr()

@@ -25,8 +25,8 @@ const HEADER: usize = 12;
 const ENTRIES: u16 = 2100;
 
 impl Links {
-    /// Makes every resolved neighbour permanent: the kernel does not resolve it again, so the cost
-    /// of a packet does not depend on the time of its resolution. Returns their number.
+    /// Makes every resolved neighbour permanent: so the cost of a packet does not depend on the
+    /// time of its resolution. Returns their number.
     ///
     /// # Errors
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
@@ -49,7 +49,7 @@ impl Links {
     /// Makes the kernel's tables of neighbours large, for good: the kernel enlarges a table with
     /// its entries, and never shrinks it. So two entries hardly ever share a place, whose second
     /// entry costs some instructions more to find (with the 8 places of a fresh kernel they often
-    /// do, by a number that is drawn at boot).
+    /// do).
     ///
     /// # Errors
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
@@ -79,7 +79,6 @@ impl Neighbour {
         Self { interface, address, link_address, is_for_now: false }
     }
 
-    /// Reads an `RTM_NEWNEIGH` payload; `None` for a neighbour without a link-layer address.
     pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
         const FOR_NOW: u16 = libc::NUD_REACHABLE | libc::NUD_STALE | libc::NUD_DELAY | libc::NUD_PROBE;
         let inside = payload.get(HEADER..)?;

@@ -9,9 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::attributes::{attribute, text};
 use crate::kernel::bpf;
-use crate::link::interface::LinkFacts;
+use crate::link::interface::Link;
 use crate::link::links::Links;
 use crate::link::traffic_control::Discipline;
+
+// `bpftool net show` names the program.
+const UNNAMED: &str = "a program";
 
 /// Names of programs, and kinds of filters that are no programs, by their place.
 pub type Programs = BTreeMap<ProgramPlace, Vec<String>>;
@@ -19,14 +22,13 @@ pub type Programs = BTreeMap<ProgramPlace, Vec<String>>;
 /// The place at which a program sees the packets of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum ProgramPlace {
-    /// XDP, in the driver or the hardware: before the kernel has made a packet of it.
+    /// In the driver or the hardware: before the kernel has made a packet of it.
     Xdp,
-    /// XDP behind a driver that cannot run it. Packets are copied for it, and not merged.
+    /// Behind a driver that cannot run it. Packets are copied for it, and not merged.
     XdpGeneric,
-    /// Traffic control, as a packet comes in.
     TcIngress,
-    /// Traffic control, as a packet goes out.
     TcEgress,
 }
 
@@ -46,7 +48,7 @@ const PARENTS: [(u32, ProgramPlace); 3] = [
 ];
 
 impl Links {
-    pub(crate) fn programs(&mut self, LinkFacts { link, xdp, .. }: &LinkFacts) -> Programs {
+    pub(crate) fn programs(&mut self, link: &Link) -> Programs {
         let mut found = Programs::new();
         let mut add = |place: ProgramPlace, name: String| {
             let name: String = name.chars().filter(|c| !c.is_control()).collect();
@@ -55,12 +57,13 @@ impl Links {
                 names.push(name);
             }
         };
-        if let Some((place, number)) = xdp {
-            add(*place, bpf::name(*number));
+        if let Some(place) = link.xdp {
+            add(place, UNNAMED.to_owned());
         }
         for (place, attached) in [ProgramPlace::TcIngress, ProgramPlace::TcEgress].into_iter().zip(bpf::TCX) {
-            let names = bpf::names_at(link.index, attached).unwrap_or_default();
-            names.into_iter().for_each(|name| add(place, name));
+            if bpf::count_at(link.index, attached).is_ok_and(|count| count > 0) {
+                add(place, UNNAMED.to_owned());
+            }
         }
         for (parent, place) in PARENTS {
             // A kernel without traffic control has no filters.
@@ -73,7 +76,7 @@ impl Links {
 
 fn filter(Discipline { kind, options, .. }: &Discipline) -> Option<String> {
     let name = attribute(options, TCA_BPF_NAME).and_then(text);
-    let name = if kind == "bpf" { name.unwrap_or_else(|| "unnamed".to_owned()) } else { kind.clone() };
+    let name = if kind == "bpf" { name.unwrap_or_else(|| UNNAMED.to_owned()) } else { kind.clone() };
     Some(name).filter(|name| !name.is_empty())
 }
 
@@ -90,7 +93,7 @@ mod tests {
         };
         let named = [(TCA_BPF_NAME, string("prog.o:[main]"))];
         assert_eq!(found("bpf", &named).as_deref(), Some("prog.o:[main]"));
-        assert_eq!(found("bpf", &[]).as_deref(), Some("unnamed"));
+        assert_eq!(found("bpf", &[]).as_deref(), Some(UNNAMED));
         assert_eq!(found("flower", &named).as_deref(), Some("flower"));
         assert_eq!(found("", &[]), None);
     }

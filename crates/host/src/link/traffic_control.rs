@@ -1,4 +1,4 @@
-//! Queueing disciplines, classes and filters of interfaces, as the kernel reports them.
+//! Queueing disciplines and filters of interfaces, as the kernel reports them.
 
 use nix::libc;
 
@@ -8,30 +8,22 @@ use crate::kernel::counted::counted;
 use crate::kernel::netlink::Request;
 use crate::link::links::Links;
 
-/// One discipline, class or filter: a payload of `RTM_NEWQDISC`, `RTM_NEWTCLASS` or
-/// `RTM_NEWTFILTER`.
+/// One discipline or filter: a payload of `RTM_NEWQDISC` or `RTM_NEWTFILTER`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Discipline {
     pub(crate) index: u32,
-    /// Its number; the major half is the discipline's, the minor half the class's.
     pub(crate) handle: u32,
-    /// Its parent; [`Discipline::ROOT`] at the top.
+    /// [`Discipline::ROOT`] at the top.
     pub(crate) parent: u32,
     pub(crate) kind: String,
-    /// Its options, whose form depends on the kind.
     pub(crate) options: Vec<u8>,
     queue: QueueCounters,
 }
 
 counted! {
-    /// The counters of an interface's queueing disciplines since they were made (`RTM_GETQDISC`,
-    /// `TCA_STATS2`).
-    ///
-    /// Sums only the disciplines at the root (for transmit) and at ingress: the kernel counts in
-    /// them what a discipline below dropped (`qdisc_tree_reduce_backlog`; `mq` adds up its
-    /// children), so a sum of all would count twice.
+    /// The counters of an interface's queueing disciplines since they were made.
     pub struct QueueCounters {
-        /// Packets dropped by a queue: lost on the sender's side, before the device.
+        /// Packets lost on the sender's side, before the device.
         drops: wrapping,
         /// Packets put back because the device was busy.
         requeues: wrapping,
@@ -43,7 +35,8 @@ counted! {
 // `struct tcmsg`: family (with padding), index, handle, parent, information.
 const HEADER: usize = 20;
 const TCA_STATS_QUEUE: u16 = 3;
-const TCA_HTB_INIT: u16 = 2;
+pub(crate) const TCA_TBF_PARMS: u16 = 1;
+pub(crate) const TCA_TBF_RATE64: u16 = 4;
 
 impl Discipline {
     /// The parent of the root (`TC_H_ROOT`), and that of ingress and `clsact`.
@@ -63,29 +56,15 @@ impl Discipline {
         })
     }
 
-    /// Its rate limit, in bits/s: of `tbf` its rate, of a class of `htb` its ceiling, which comes
-    /// after the guaranteed rate.
+    /// The rate limit of a `tbf`, in bits/s.
     pub(crate) fn rate_bits(&self) -> Option<u64> {
-        // The attribute of the parameters (`TCA_TBF_PARMS`, `TCA_HTB_PARMS`), the place of the rate
-        // in `struct tc_ratespec` there, in bytes/s, and the attribute of a rate of more than 32
-        // bits (`TCA_TBF_RATE64`, `TCA_HTB_CEIL64`).
-        let (parameters, place, large) = match self.kind.as_str() {
-            "tbf" => (1, 8, 4),
-            "htb" => (1, 20, 7),
-            _ => return None,
-        };
-        let large = attribute(&self.options, large).and_then(|value| u64_at(value, 0));
-        let small = attribute(&self.options, parameters).and_then(|value| u32_at(value, place));
+        let options = Some(&self.options).filter(|_| self.kind == "tbf")?;
+        // In bytes/s: of more than 32 bits in an attribute of its own, else in `struct
+        // tc_ratespec`.
+        let large = attribute(options, TCA_TBF_RATE64).and_then(|value| u64_at(value, 0));
+        let small = attribute(options, TCA_TBF_PARMS).and_then(|value| u32_at(value, 8));
         let bytes = large.or(small.map(u64::from))?;
         (bytes > 0).then(|| bytes.saturating_mul(8))
-    }
-
-    /// (`htb`) The class, in the minor half, for packets that no filter classifies: in `struct
-    /// tc_htb_glob` after the version and `rate2quantum`.
-    pub(crate) fn default_class(&self) -> Option<u32> {
-        attribute(&self.options, TCA_HTB_INIT)
-            .filter(|_| self.kind == "htb")
-            .and_then(|value| u32_at(value, 8))
     }
 }
 
@@ -97,14 +76,15 @@ impl QueueCounters {
     }
 
     fn of_interface(all: &[Discipline]) -> Self {
+        // Only at the root (for transmit) and at ingress: the kernel counts there what a discipline
+        // below dropped (`qdisc_tree_reduce_backlog`; `mq` adds up its children).
         let counting = all.iter().filter(|one| matches!(one.parent, Discipline::ROOT | Discipline::INGRESS));
         counting.fold(Self::default(), |sum, one| sum.plus(&one.queue))
     }
 }
 
 impl Links {
-    /// The disciplines, classes or filters of an interface, which a message of this type
-    /// (`RTM_GET*`) lists.
+    /// The disciplines or filters of an interface, which a message of this type (`RTM_GET*`) lists.
     pub(crate) fn traffic_control(
         &mut self,
         get: u16,
@@ -123,8 +103,7 @@ impl Links {
         self.traffic_control(libc::RTM_GETQDISC, (index, 0), name)
     }
 
-    /// The counters of the interface's transmit queues; zero without a queue, as on a veth by
-    /// default.
+    /// The counters of the interface's transmit queues; zero without a queue, as on a veth.
     pub fn queue(&mut self, name: &str) -> Result<QueueCounters, Error> {
         let index = self.find(name)?.index;
         self.queue_of(index, name)
@@ -135,7 +114,6 @@ impl Links {
     }
 }
 
-/// `struct tcmsg`.
 pub(crate) fn header(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     [0, index, handle, parent, 0].map(u32::to_ne_bytes).concat()
 }
@@ -178,16 +156,6 @@ mod tests {
         let wide = [(4, 12_500_000_000u64.to_ne_bytes().to_vec()), (1, parameters)];
         let wide = parse([3, 0x10000, Discipline::ROOT], "tbf", &wide);
         assert_eq!(wide.rate_bits(), Some(100_000_000_000));
-    }
-
-    #[test]
-    fn a_hierarchys_default_class_and_a_classs_ceiling_are_read() {
-        let global = [3u32, 10, 0x30, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();
-        let root = parse([2, 0x10000, Discipline::ROOT], "htb", &[(2, global)]);
-        assert_eq!((root.default_class(), root.rate_bits()), (Some(0x30), None));
-        let parameters = [specification(1000), specification(2000), vec![0; 20]].concat();
-        let class = parse([2, 0x10030, 0x10001], "htb", &[(1, parameters)]);
-        assert_eq!((class.handle, class.rate_bits()), (0x10030, Some(16_000)));
     }
 
     #[test]

@@ -14,16 +14,15 @@ use crate::link::links::Links;
 /// A VXLAN tunnel (RFC 7348) between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Vxlan {
-    /// The network's number (VNI), less than 2^24; both ends have the same.
+    /// The network's number (VNI), less than 2^24.
     pub id: u32,
-    /// The underlay address of this end.
     pub local: IpAddr,
-    /// The underlay address of the far end, which receives all packets; of the same family.
+    /// Receives all packets; of the same family.
     pub remote: IpAddr,
-    /// The UDP port of both ends.
+    /// Of both ends, UDP.
     pub port: u16,
-    /// The interface under the tunnel, by name.
     pub underlay: String,
 }
 
@@ -31,17 +30,14 @@ impl Vxlan {
     /// VXLAN's port by IANA (RFC 7348, section 8).
     pub const PORT: u16 = 4789;
 
-    /// The network's number, and the port, of the tunnel with this number, below [`NUMBERS`]:
-    /// number 0 has VXLAN's own port, the others have ports below those that the kernel gives to
-    /// sockets (`ip_local_port_range`).
-    #[must_use]
+    /// The network's number, and the port, of the tunnel with this number: VXLAN's own port, or
+    /// ports below those that the kernel gives to sockets (`ip_local_port_range`).
     pub fn numbered(number: u16) -> (u32, u16) {
         (42 + u32::from(number), if number == 0 { Self::PORT } else { 14_789 + number })
     }
 
     /// The bytes that the tunnel adds to an Ethernet frame's payload: the inner Ethernet header
     /// (14), those of VXLAN (8) and UDP (8), and that of IPv4 (20) or IPv6 (40).
-    #[must_use]
     pub fn overhead(ipv6: bool) -> u32 {
         if ipv6 { 70 } else { 50 }
     }
@@ -65,11 +61,11 @@ const UDP_CHECKSUM: u16 = 18;
 
 impl Links {
     pub(crate) fn taken_numbers(&mut self) -> Result<Vec<u16>, Error> {
-        let all = self.list_facts()?;
+        let all = self.list()?;
         let is_taken = |number: &u16| {
             let (id, port) = Vxlan::numbered(*number);
             let is_it = |tunnel: (u32, u16)| tunnel.0 == id || tunnel.1 == port;
-            all.iter().filter_map(|facts| facts.vxlan).any(is_it)
+            all.iter().filter_map(|link| link.vxlan).any(is_it)
                 || NUMBERED.iter().any(|kind| self.find(&format!("{kind}{number}")).is_ok())
                 || is_in_use(port)
         };
@@ -78,9 +74,6 @@ impl Links {
 
     /// Makes one end of a tunnel. It is down and has no address yet; its MTU is the underlay's less
     /// [`Vxlan::overhead`].
-    ///
-    /// Over IPv4 the outer UDP checksum is 0, as in RFC 7348 (section 4.1) and Open vSwitch; over
-    /// IPv6, where that is for special cases only (RFC 6936), it is not.
     ///
     /// # Errors
     /// The kernel's error, also if this network namespace has the network already; an unknown
@@ -92,6 +85,8 @@ impl Links {
         for (address, [ipv4, ipv6]) in [(vxlan.local, [LOCAL, LOCAL6]), (vxlan.remote, [GROUP, GROUP6])] {
             data.push((if address.is_ipv4() { ipv4 } else { ipv6 }, family(address).1));
         }
+        // Over IPv4 the outer UDP checksum is 0, as in RFC 7348 (section 4.1) and Open vSwitch;
+        // over IPv6 that is for special cases only (RFC 6936).
         if vxlan.local.is_ipv4() {
             data.push((UDP_CHECKSUM, vec![0]));
         }

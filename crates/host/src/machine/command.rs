@@ -7,7 +7,6 @@ use super::{Target, Value};
 
 impl Target {
     /// The command that sets this setting to a value; `None` if no single command does.
-    #[must_use]
     pub fn command(&self, value: &Value) -> Option<String> {
         let value = value.words().join(" ");
         let echo =
@@ -29,26 +28,22 @@ impl Target {
 }
 
 /// The command that sets an attribute of an interface: `["mtu", "9000"]`.
-#[must_use]
 pub fn set_link(interface: &str, how: &[&str]) -> String {
     shell_command(["ip", "link", "set", "dev", interface].iter().chain(how).copied())
 }
 
 /// The command that sets a feature of an interface to `on` or `off`.
-#[must_use]
 pub fn set_feature(interface: &str, feature: &str, state: &str) -> String {
     shell_command(["ethtool", "-K", interface, feature, state])
 }
 
 /// The command that sets a setting of an interface's device.
-#[must_use]
 pub fn set_device(interface: &str, setting: DeviceSetting, value: &str) -> String {
     let EthtoolOption { option, parameter, .. } = setting.ethtool();
     shell_command(["ethtool", option, interface].into_iter().chain(parameter.split(' ')).chain([value]))
 }
 
 /// The command that sets the frequency governor of these CPUs.
-#[must_use]
 pub fn governor(cpus: &str, governor: &str) -> String {
     shell_command(["cpupower", "--cpu", cpus, "frequency-set", "--governor", governor])
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use words::{DeviceForm, DeviceSetting};
+use words::DeviceSetting;
 
 use super::target::CHOSEN;
 use super::value::switch;
@@ -17,12 +17,11 @@ use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::entry::{Entry, EntryKind, family};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
-use crate::link::interface::{Link, LinkFacts};
+use crate::link::interface::Link;
 use crate::link::ipv6::Ipv6State;
 use crate::link::links::Links;
 
-/// Reads several settings at one time, and remembers them: so a list of an interface's features is
-/// read once.
+/// Reads several settings, and each list of an interface's features once.
 #[derive(Debug)]
 pub(crate) struct Reader<'m> {
     machine: &'m Machine,
@@ -46,7 +45,7 @@ impl<'m> Reader<'m> {
         let links = opened(&mut self.links, Links::open)?;
         if let Target::Made { name, .. } = target {
             let found = find_made(links, name)?;
-            return Ok(found.map_or(ABSENT.to_owned(), |facts| made(&facts.link)).into());
+            return Ok(found.map_or(ABSENT.to_owned(), |link| made(&link)).into());
         }
         let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
         match target {
@@ -152,8 +151,8 @@ fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -
     links.restore_entries(&others, is_address, family, (link.index, &link.name))
 }
 
-fn find_made(links: &mut Links, name: &str) -> Result<Option<LinkFacts>, Error> {
-    match links.facts(name) {
+fn find_made(links: &mut Links, name: &str) -> Result<Option<Link>, Error> {
+    match links.find(name) {
         Err(Error::NoInterface { .. }) => Ok(None),
         found => found.map(Some),
     }
@@ -170,8 +169,8 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
     let mut links = Links::open()?;
     let Some(found) = find_made(&mut links, name)? else { return Ok(()) };
     // A session that was killed early did not note the index.
-    if !found.is_ours || found.link.kind.as_deref() != Some(kind) {
-        let why = format!("the interface of this name is {}, and not netassay's", made(&found.link));
+    if !found.is_ours || found.kind.as_deref() != Some(kind) {
+        let why = format!("the interface of this name is {}, and not netassay's", made(&found));
         return Err(forbidden(target, &why));
     }
     links.delete(name)
@@ -187,17 +186,11 @@ fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSett
     Ok(format!("{}{end}", setting.text(value.now)).into())
 }
 
-/// Writes a device setting. For a number that the driver chose by itself this is its start value;
-/// it matters only to a driver that leaves its numbers alone.
+/// Writes a device setting; for a number that the driver chose by itself, this is its start value.
 fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: &str) -> Result<(), Error> {
     let number = text.strip_suffix(CHOSEN).unwrap_or(text);
     let Some(value) = setting.of_text(number) else {
-        let expected = match setting.form() {
-            DeviceForm::Number => "a number",
-            DeviceForm::Switch => "on or off",
-            DeviceForm::Fields => "letters of fields",
-        };
-        return Err(forbidden(target, &format!("it is {expected}, not {text:?}")));
+        return Err(forbidden(target, &format!("it cannot be {text:?}")));
     };
     let change = Ethtool::open()?.set_device(interface, &BTreeMap::from([(setting, value)]))?;
     match change.refused.get(&setting) {

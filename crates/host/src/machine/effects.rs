@@ -38,9 +38,8 @@ impl Machine {
         Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
-    /// The settings that change when an interface is set up: the kernel resets its MTU of IPv6.
-    /// When that is undone, the interface loses its IPv6 addresses.
-    #[must_use]
+    /// The settings that change when an interface is set up: the kernel resets its MTU of IPv6, and
+    /// the undo removes its IPv6 addresses.
     pub fn affected_by_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();
         vec![
@@ -50,8 +49,7 @@ impl Machine {
         ]
     }
 
-    /// The settings that a change of some features may change: a driver may request other features,
-    /// so these are all features that can be changed.
+    /// All features that can be changed: a driver may request others with those of a change.
     pub fn affected_by_features(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let features = Ethtool::open()?.features(&name)?;
@@ -84,8 +82,7 @@ impl Machine {
         Ok(all)
     }
 
-    /// The interface's directory in sysfs, if `/sys` shows its network namespace: the machine's own
-    /// `eth0` must not be changed instead of a testbed's.
+    // The machine's own `eth0` must not be changed instead of a testbed's.
     pub(super) fn sysfs(&self, interface: &Interface) -> Result<String, Error> {
         let link = interface.now(&mut Links::open()?)?;
         link.sysfs(&self.files).ok_or_else(|| {
@@ -96,8 +93,7 @@ impl Machine {
         })
     }
 
-    /// The settings that steering the receive work of an interface changes: the CPUs of each
-    /// receive queue.
+    /// The CPUs of each receive queue of an interface.
     ///
     /// # Errors
     /// The interface does not exist, or sysfs does not show it.
@@ -109,8 +105,8 @@ impl Machine {
     }
 }
 
-/// The settings of a device in the order of their announcements: a number that the driver chooses
-/// is written back before the driver chooses it again.
+/// The order of announcements: a number that the driver chooses is written back before the driver
+/// chooses it again.
 fn as_announced(settings: impl Iterator<Item = DeviceSetting>) -> impl Iterator<Item = DeviceSetting> {
     let (switches, numbers): (Vec<_>, Vec<_>) = settings.partition(|setting| setting.is_switch());
     switches.into_iter().chain(numbers)

@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 use words::names::check_interface;
 
 use crate::error::Error;
-use crate::link::interface::{Link, LinkFacts};
+use crate::link::interface::Link;
 use crate::link::links::Links;
 
 /// An interface that netassay did not make, by its identity during one boot, in one network
-/// namespace. Its settings are undone on this device only: under its new name if it was renamed,
-/// and on no other device that has its name now.
+/// namespace. Its settings are undone on this device only, under whatever name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "StoredInterface")]
 pub struct Interface {
@@ -24,8 +23,8 @@ pub struct Interface {
     device: String,
 }
 
-/// An interface as it is stored. Accounts of the first builds have its name alone: it has no
-/// identity then, by which its settings could be undone.
+// Accounts of the first builds have its name alone: it has no identity then, by which its settings
+// could be undone.
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum StoredInterface {
@@ -48,9 +47,9 @@ const LONGEST: usize = 100;
 impl Interface {
     /// The interface that has this name now.
     pub fn find(name: &str) -> Result<Self, Error> {
-        let facts = Links::open()?.facts(name)?;
-        let device = device(&facts).to_owned();
-        Ok(Self { name: facts.link.name, index: facts.link.index, device })
+        let link = Links::open()?.find(name)?;
+        let device = device(&link).to_owned();
+        Ok(Self { name: link.name, index: link.index, device })
     }
 
     /// The interface as it is now, perhaps renamed.
@@ -59,9 +58,9 @@ impl Interface {
     /// [`Error::NoInterface`] if it was removed, or moved to another network namespace.
     pub(crate) fn now(&self, links: &mut Links) -> Result<Link, Error> {
         let Self { name, index, .. } = self;
-        let facts = links.facts_by_index(*index, name)?;
-        if device(&facts) == self.device {
-            return Ok(facts.link);
+        let link = links.find_by_index(*index, name)?;
+        if device(&link) == self.device {
+            return Ok(link);
         }
         let action = format!("find interface {name:?} again: another device has its index {index}");
         Err(Error::NoInterface { action, name: name.clone() })
@@ -77,8 +76,8 @@ impl Interface {
     }
 }
 
-fn device(facts: &LinkFacts) -> &str {
-    facts.permanent_address.as_deref().or(facts.link.kind.as_deref()).unwrap_or_default()
+fn device(link: &Link) -> &str {
+    link.permanent_address.as_deref().or(link.kind.as_deref()).unwrap_or_default()
 }
 
 impl fmt::Display for Interface {

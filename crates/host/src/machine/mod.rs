@@ -36,9 +36,7 @@ pub struct Machine {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The random name of the boot; a reboot resets every change.
     pub(crate) boot: String,
-    /// The network namespace in `/proc`; many sysctls and all interfaces belong to one.
     pub(crate) network: String,
 }
 
@@ -48,14 +46,12 @@ impl Machine {
         Self { files: Files::system() }
     }
 
-    /// A tree with `proc` and `sys` in it, for tests. Features of interfaces are those of this
-    /// machine.
+    /// A tree with `proc` and `sys` in it, for tests. Interfaces are those of this machine.
     pub fn below(root: impl AsRef<Path>) -> Self {
         Self { files: Files::below(root) }
     }
 
-    /// The boot and the network namespace. An unreadable boot is an error, not a reason to believe
-    /// that the machine was restarted.
+    // An unreadable boot is an error, not a reason to believe that the machine was restarted.
     pub(crate) fn identity(&self) -> Result<Identity, Error> {
         let unknown = |path: &str| {
             Error::from(format!(
@@ -96,7 +92,6 @@ impl Machine {
         Err(not_taken(target, &target.show(value).into(), &target.show(&got), ROUNDED))
     }
 
-    /// Writes a value as a person gives it, and checks that the kernel's form of it reads back.
     pub(crate) fn set(&self, target: &Target, asked: &str) -> Result<(), Error> {
         let end = if self.path(target)?.is_some() { "\n" } else { "" };
         self.put(target, &format!("{asked}{end}").into())?;
@@ -108,27 +103,21 @@ impl Machine {
     }
 
     /// Whether a setting has the requested value.
-    #[must_use]
     pub fn has(&self, target: &Target, asked: &str) -> bool {
         self.read(target).is_ok_and(|now| target.means(asked, &now))
     }
 
-    /// Checks that the value is the complete state of the setting on this machine now.
     pub(crate) fn check_whole(&self, target: &Target, now: &Value) -> Result<(), Error> {
         let Target::Governor { cpu } = target else { return Ok(()) };
         let governor = now.words().concat();
         let places = [format!("cpu{cpu}/cpufreq/{governor}"), format!("cpufreq/{governor}")];
         let tunables = places.map(|place| self.files.path(&format!("sys/devices/system/cpu/{place}")));
-        match tunables.into_iter().find(|place| place.is_dir()) {
-            None => Ok(()),
-            Some(place) => {
-                let why = format!(
-                    "the governor {governor} has settings of its own ({}), which the kernel resets when it is changed",
-                    place.display()
-                );
-                Err(forbidden(target, &why))
-            }
-        }
+        let Some(place) = tunables.into_iter().find(|place| place.is_dir()) else { return Ok(()) };
+        let why = format!(
+            "the governor {governor} has settings of its own ({}), which the kernel resets when it is changed",
+            place.display()
+        );
+        Err(forbidden(target, &why))
     }
 
     fn put(&self, target: &Target, value: &Value) -> Result<(), Error> {
@@ -171,10 +160,10 @@ impl Machine {
     }
 }
 
-/// Reads a file of the kernel in one call: the kernel cuts some values to the requested size, and
-/// then returns nothing more.
 fn read_whole(path: &Path) -> io::Result<Value> {
     let mut file = File::open(path)?;
+    // In one call: the kernel cuts some values to the requested size, and then returns nothing
+    // more.
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
     let mut length = 0;
     while length < bytes.len() {

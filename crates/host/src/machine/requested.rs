@@ -16,64 +16,56 @@ use super::{Interface, Machine, Target, no_feature};
 /// A study's changes of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MachineRequest {
-    /// Sysctls by name.
     pub sysctls: BTreeMap<String, String>,
-    /// The frequency governor of every CPU.
+    /// Of every CPU.
     pub governor: Option<String>,
     /// The longest time that a CPU may take to wake up, in µs ([`crate::HeldLatency`]).
     #[serde(default)]
     pub cpu_latency: Option<u32>,
-    /// The CPU for an interface's work.
     #[serde(default)]
     pub placement: Option<PlacementRequest>,
     /// The CPUs that handle all interrupts of an interface, by interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
-    /// Features of interfaces.
     pub features: Vec<FeatureRequest>,
 }
 
 /// Features of one interface to be switched together (ethtool's `tso` names several).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FeatureRequest {
-    /// The interface.
     pub interface: String,
-    /// The features by the kernel's names. Names that this kernel or the driver lacks are skipped,
-    /// unless all are lacking.
+    /// Names that this kernel or the driver lacks are skipped, unless all are lacking.
     pub features: Vec<String>,
-    /// On or off.
     pub on: bool,
 }
 
-/// One CPU for all interrupts of an interface, or, for a virtual one without interrupts, for its
-/// receive work.
+/// One CPU for all interrupts of an interface, or, without interrupts, for its receive work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct PlacementRequest {
-    /// The interface.
     pub interface: String,
-    /// The CPU.
     pub cpu: u32,
 }
 
 impl MachineRequest {
     /// Whether the request has no setting.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// The part of the request that every network namespace of the machine has in common.
-    #[must_use]
     pub fn of_whole_machine(&self) -> Self {
         let mut sysctls = self.sysctls.clone();
         sysctls.retain(|name, _| Target::Sysctl { name: name.clone() }.is_of_whole_machine());
         Self { sysctls, governor: self.governor.clone(), ..Self::default() }
     }
 
-    /// The single settings of this machine with their values, in order. Fails for a setting that
-    /// this machine does not have, or that its network namespace may only read.
+    /// The settings of this machine with their values, in order. Fails for one that this machine
+    /// does not have, or that its network namespace may only read.
     pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
         let mut settings: Vec<(Target, String)> = self
             .sysctls
@@ -148,14 +140,13 @@ impl FeatureRequest {
 const NO_GOVERNOR: &str =
     "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor`";
 
-/// The interrupts of an interface's device: its own list of message-signalled interrupts, or the
-/// list of the device below it (virtio's devices hang on a PCI device that has them), or the one
-/// line of old devices.
 pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
     let found = Links::open()?.find(interface);
     let name = found.map_or_else(|_| interface.to_owned(), |link| link.name);
     check_name(&name)?;
     let device = format!("sys/class/net/{name}/device");
+    // Message-signalled ones of the device, or of the device below it (virtio's devices hang on a
+    // PCI device that has them), or the one line of old devices.
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
         let numbers = machine.files.names(&directory, "");
         // An interrupt that no driver has requested has no directory there.

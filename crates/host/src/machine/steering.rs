@@ -10,11 +10,8 @@ use crate::cpu::affinity::format_cpu_mask;
 use crate::error::Error;
 
 /// Steers the receive work of every queue of the interface to `cpus`, and reads that back; no CPUs
-/// end the steering.
-///
-/// Needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`]) and,
-/// unless the queues are steered like this already, `CAP_NET_ADMIN` in the machine's first user
-/// namespace.
+/// end the steering. Needs a sysfs of this network namespace on `/sys`, and, unless the queues are
+/// steered like this already, `CAP_NET_ADMIN` in the machine's first user namespace.
 ///
 /// # Errors
 /// Among others without that privilege. A rootless run uses [`steer_new`].
@@ -47,7 +44,7 @@ const FORBIDDEN: &str = "; it needs CAP_NET_ADMIN in the first user namespace: r
 const NEW: &str = "/proc/sys/net/core/rps_default_mask";
 
 /// Steers the receive work of every interface that is made in this network namespace from now on to
-/// `cpus`; no CPUs end that. Needs `CAP_NET_ADMIN` in the namespace's own user namespace only.
+/// `cpus`. Needs `CAP_NET_ADMIN` in the namespace's own user namespace only.
 ///
 /// # Errors
 /// Always before Linux 6.3.

@@ -18,38 +18,65 @@ use crate::link::ipv6::{Ipv6Part, Ipv6State};
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Target {
     /// A sysctl of [`words::sysctls`].
-    Sysctl { name: String },
-    /// The frequency governor of a CPU.
-    Governor { cpu: u32 },
-    /// The CPUs that handle an interrupt.
-    IrqAffinity { irq: u32 },
+    Sysctl {
+        name: String,
+    },
+    Governor {
+        cpu: u32,
+    },
+    IrqAffinity {
+        irq: u32,
+    },
     /// The requested state of an interface's feature.
-    Feature { interface: Interface, feature: String },
+    Feature {
+        interface: Interface,
+        feature: String,
+    },
     /// A setting of an interface's device: its number, `on` or `off`.
-    Device { interface: Interface, setting: DeviceSetting },
+    Device {
+        interface: Interface,
+        setting: DeviceSetting,
+    },
     /// The MTU of an interface, in bytes.
-    Mtu { interface: Interface },
+    Mtu {
+        interface: Interface,
+    },
     /// Whether an interface is `up` or `down`.
-    Up { interface: Interface },
+    Up {
+        interface: Interface,
+    },
     /// Whether an interface has an address: `present` or `absent`.
-    Address { interface: Interface, address: IpAddr, prefix: u8 },
-    /// All of IPv6 on an interface, which an MTU below 1280 bytes removes: sysctls, addresses,
-    /// routes, permanent neighbours.
-    Ipv6 { interface: Interface },
+    Address {
+        interface: Interface,
+        address: IpAddr,
+        prefix: u8,
+    },
+    /// All of IPv6 on an interface, which an MTU below 1280 bytes removes.
+    Ipv6 {
+        interface: Interface,
+    },
     /// The IPv6 addresses of an interface, which it loses when it is set down.
-    Ipv6Addresses { interface: Interface },
-    /// The IPv6 settings of an interface that follow its MTU: the sysctl `mtu`, and routes with an
-    /// MTU.
-    Ipv6Mtu { interface: Interface },
+    Ipv6Addresses {
+        interface: Interface,
+    },
+    /// The sysctl `mtu` of IPv6, and routes with an MTU, which follow an interface's MTU.
+    Ipv6Mtu {
+        interface: Interface,
+    },
     /// The CPUs that do the receive work of a queue of an interface (`rps_cpus`).
-    Steering { interface: Interface, queue: u32 },
-    /// The CPUs that use a transmit queue of an interface (`xps_cpus`), which it loses with the
-    /// queue.
-    TransmitSteering { interface: Interface, queue: u32 },
-    /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
+    Steering {
+        interface: Interface,
+        queue: u32,
+    },
+    /// The CPUs that use a transmit queue of an interface (`xps_cpus`).
+    TransmitSteering {
+        interface: Interface,
+        queue: u32,
+    },
+    /// An interface of a kind (`vxlan`, `bridge`, `veth`, `tun`) that netassay makes: `absent`, or
+    /// its index and kind. Undone by its deletion.
     Made {
         name: String,
-        /// `vxlan`, `bridge`, `veth` or `tun`.
         kind: String,
     },
 }
@@ -116,7 +143,6 @@ impl Target {
     }
 
     /// The interface whose setting this is, if netassay did not make that interface.
-    #[must_use]
     pub fn interface(&self) -> Option<&Interface> {
         match self {
             Self::Sysctl { .. } | Self::Governor { .. } | Self::IrqAffinity { .. } | Self::Made { .. } => {
@@ -136,7 +162,6 @@ impl Target {
     }
 
     /// Whether every network namespace of the machine shares the setting, and may set it.
-    #[must_use]
     pub fn is_of_whole_machine(&self) -> bool {
         match self {
             Self::Sysctl { name } => !name.starts_with("net."),
@@ -154,11 +179,10 @@ impl Target {
         }
     }
 
-    /// The place in the order of an undo, so that causes are undone before their effects.
-    /// Interfaces that netassay made are deleted first. The CPUs of a queue follow the number of
-    /// queues. The IPv6 state at a larger MTU includes addresses that were added before the MTU
-    /// changed, so added addresses are removed after it is restored. Setting an interface down
-    /// removes addresses, and the MTU of IPv6 depends on all of these.
+    /// The place in the order of an undo: causes are undone before their effects. The IPv6 state at
+    /// a larger MTU includes addresses that were added before, so these are removed after it is
+    /// restored. Setting an interface down removes addresses, and the MTU of IPv6 depends on all of
+    /// these.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Made { .. } => 0,
@@ -180,8 +204,7 @@ impl Target {
 
     pub(crate) const RANK_OF_IPV6: u8 = 4;
 
-    /// Whether a write of `cause` changes this setting: then its present value says nothing about
-    /// other programs, and it is written after the cause in any case.
+    /// Whether a write of `cause` changes this setting, which is then written after it.
     pub(crate) fn follows(&self, cause: &Self) -> bool {
         let is_followed = match self {
             Self::Ipv6 { .. } => matches!(cause, Self::Mtu { .. }),
@@ -197,7 +220,6 @@ impl Target {
         is_followed && self.interface() == cause.interface()
     }
 
-    /// The queue whose CPUs this setting is, as sysfs names it, and their file there.
     pub(super) fn queue(&self) -> Option<(&Interface, String, &'static str)> {
         match self {
             Self::Steering { interface, queue } => Some((interface, format!("rx-{queue}"), "rps_cpus")),
@@ -213,7 +235,6 @@ impl Target {
     }
 
     /// Whether a driver may change it when it restarts its device.
-    #[must_use]
     pub fn is_placement(&self) -> bool {
         self.is_of_queue() || matches!(self, Self::IrqAffinity { .. })
     }
@@ -236,8 +257,8 @@ impl Target {
         state.map_or_else(|| value.to_string(), |state| state.summary())
     }
 
-    /// Whether a value that was read back is the requested one. The kernel has one form for equal
-    /// values: decimal numbers, neighbours as ranges.
+    /// Whether a value that was read back is the requested one: the kernel writes ranges of CPUs
+    /// and ports.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
         let got = got.words();
         match self {

@@ -14,7 +14,6 @@ use crate::error::Error;
 
 impl MachineRequest {
     /// The request of a condition for a machine whose traffic uses this interface.
-    #[must_use]
     pub fn of_condition(tuning: &Tuning, interface: &str) -> Self {
         let placement = tuning.placement;
         // A placement covers the interrupts too.
@@ -32,9 +31,8 @@ impl MachineRequest {
 }
 
 impl Machine {
-    /// Sets a sysctl of the caller's own network namespace, which ends with the namespace and needs
-    /// no undo. Fails for a setting of the whole machine, one that the namespace lacks, and a value
-    /// that reads back differently.
+    /// Sets a sysctl of the caller's own network namespace, which needs no undo. Fails for one of
+    /// the whole machine, one that the namespace lacks, and a value that reads back differently.
     pub fn set_of_network(&self, target: &Target, value: &str) -> Result<(), Error> {
         if !matches!(target, Target::Sysctl { .. }) || target.is_of_whole_machine() {
             return Err(format!("{target} belongs to the whole machine, not to a network namespace").into());
@@ -42,8 +40,6 @@ impl Machine {
         self.set(target, value).map_err(|error| if self.is_shared(target) { shared(target) } else { error })
     }
 
-    /// Whether the caller's network namespace can only read a sysctl, or lacks it: the kernel keeps
-    /// one for the whole machine.
     fn is_shared(&self, target: &Target) -> bool {
         let file = self.path(target).ok().flatten().map(|path| path.metadata());
         let is_absent = file.is_some_and(|file| file.is_err_and(|errno| errno.kind() == ErrorKind::NotFound));
@@ -62,7 +58,6 @@ impl Machine {
 
     /// The sysctls among `names` that a new network namespace of this machine shares or lacks, with
     /// the reason why they cannot be varied. Empty without the privilege to make a namespace.
-    #[must_use]
     pub fn shared_sysctls(names: &BTreeSet<String>) -> Vec<String> {
         let targets = names.iter().map(|name| Target::Sysctl { name: name.clone() });
         let of_new =
@@ -77,9 +72,7 @@ impl Machine {
         })
     }
 
-    /// The machine's value of a setting that a condition varies, in words; several where CPUs or
-    /// interrupts differ, and `none` for one that is not set, or that this machine does not have.
-    #[must_use]
+    /// The machine's value of a setting, in words; several where CPUs or interrupts differ.
     pub fn setting_text(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
         let values: BTreeSet<String> = match key {
             TuningKey::Sysctl => {
@@ -104,9 +97,7 @@ impl Machine {
         if told.is_empty() { "none".to_owned() } else { told }
     }
 
-    /// The settings that decide which CPUs receive for an interface: the CPUs of its interrupts, or
-    /// without interrupts of its queues.
-    #[must_use]
+    /// The CPUs of an interface's interrupts, or without interrupts of its queues.
     pub fn receiving(&self, interface: &str) -> Vec<Target> {
         if let Ok(interrupts) = interrupts(self, interface) {
             return interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }).collect();

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The value of a setting, byte for byte with its end of line: so the written value is exactly the
-/// one that was read.
+/// The value of a setting, byte for byte with its end of line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Value(String);
@@ -19,7 +18,6 @@ impl Value {
         &self.0
     }
 
-    /// The words of the value: the kernel separates numbers by tabs.
     pub(crate) fn words(&self) -> Vec<String> {
         self.0.split_whitespace().map(str::to_owned).collect()
     }

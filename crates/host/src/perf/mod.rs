@@ -11,5 +11,5 @@ pub use profile::{
     FunctionCost, MOST_FRAMES, MOST_FUNCTIONS, MOST_STACKS, Profile, SampledFunction, SampledStack,
     SamplingScope,
 };
-pub use sampler::{PerfError, SampleBatch, Sampler, StackSample, frequency, softirq_threads};
-pub use symbols::{Symbols, SymbolsError};
+pub use sampler::{SampleBatch, Sampler, StackSample, frequency, softirq_threads};
+pub use symbols::Symbols;

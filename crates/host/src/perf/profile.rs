@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::sampler::{SampleBatch, StackSample};
 use super::symbols::Symbols;
 
-/// The most functions that a profile keeps, as the kernel has them on its stacks.
+/// The most functions that a profile keeps.
 pub const MOST_FUNCTIONS: usize = 1024;
 /// The most stacks that a profile keeps: those with the most samples.
 pub const MOST_STACKS: usize = 500;
@@ -20,75 +20,69 @@ pub const MOST_FRAMES: usize = 64;
 /// The CPU time of a message by function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Profile {
     /// The CPUs or threads that were sampled.
     pub means: SamplingScope,
     /// From one sample to the next, in ns, or in instructions where a guest counts them.
     pub period: u64,
-    /// The CPU time of a message, measured without samples and without probes; with the time of
-    /// threads for soft interrupts, by their samples.
+    /// Without samples and without probes; with the time of threads for soft interrupts, by their
+    /// samples.
     pub message: f64,
-    /// All samples of the work.
+    /// Of the work.
     pub samples: u64,
-    /// Samples of other threads, and of idle CPUs: not of the work.
+    /// Of other threads, and of idle CPUs.
     pub elsewhere: u64,
     /// The least number of samples for which the kernel had no room.
     pub lost: u64,
-    /// The functions, the most sampled first.
     pub functions: Vec<SampledFunction>,
-    /// The stacks, the most sampled first.
+    /// The most sampled first, as the functions.
     pub stacks: Vec<SampledStack>,
 }
 
-/// The scope of the samples.
+/// The scope of the samples. Only earlier versions sampled threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum SamplingScope {
-    /// CPUs, whatever thread runs there.
+    /// Whatever thread runs there.
     Cpus,
-    /// The threads of the work only.
     Threads,
 }
 
-/// The samples of a function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SampledFunction {
-    /// Its name; code that the compiler inlined into it is a part of it.
     pub name: String,
-    /// The samples in which it ran itself, not a function that it called.
+    /// Samples in which it ran itself, not a function that it called.
     pub samples: u64,
-    /// The standard error of that number, by the parts in which the samples were taken; `None` with
-    /// one part.
+    /// The standard error of that number, by the parts in which the samples were taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
 }
 
-/// The samples of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SampledStack {
-    /// Its functions as indexes of [`Profile::functions`], the outermost first.
+    /// Indexes of [`Profile::functions`], the outermost first.
     pub frames: Vec<u16>,
-    /// The number of samples.
     pub samples: u64,
 }
 
-/// The cost of a function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FunctionCost {
-    /// The function.
     pub name: String,
-    /// Its share of all samples, from 0 to 1.
+    /// Of all samples, from 0 to 1.
     pub share: f64,
-    /// Its cost for a message.
     pub cost: f64,
-    /// The standard error of that cost, by the parts in which the samples were taken; with one
-    /// part, or in profiles stored before parts were kept, by their number.
+    /// The standard error of that cost, by the parts in which the samples were taken, or by their
+    /// number.
     pub error: f64,
 }
 
-// The name for a function outside of the kernel.
 const USER: &str = "[user]";
 // The kernel's way out of a system call. It runs with interrupts off, so that the timer meets it
 // at the first instruction of user space.
@@ -100,11 +94,10 @@ const SOFTIRQ: &str = "[ksoftirqd]";
 impl Profile {
     /// Sums up samples, one each `period`, taken in some parts, of threads of the work, which use
     /// the CPU for `message` per message, and of threads for soft interrupts.
-    #[must_use]
     pub fn from_samples(
         parts: &[SampleBatch],
         symbols: &Symbols,
-        (means, period): (SamplingScope, u64),
+        period: u64,
         (threads, softirqs): (&BTreeSet<u32>, &BTreeSet<u32>),
         message: f64,
     ) -> Self {
@@ -148,7 +141,7 @@ impl Profile {
         kept.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
         kept.truncate(MOST_STACKS);
         Self {
-            means,
+            means: SamplingScope::Cpus,
             period,
             message: message * samples as f64 / (samples - in_softirqs).max(1) as f64,
             samples,
@@ -160,7 +153,6 @@ impl Profile {
     }
 
     /// The cost of each function that ran in a sample, the dearest first.
-    #[must_use]
     pub fn costs(&self) -> Vec<FunctionCost> {
         let all = self.samples.max(1) as f64;
         let cost = |own: &SampledFunction| {
@@ -173,7 +165,6 @@ impl Profile {
     }
 
     /// The cost of a message that one sample stands for.
-    #[must_use]
     pub fn sample(&self) -> f64 {
         self.message / self.samples.max(1) as f64
     }
@@ -181,23 +172,19 @@ impl Profile {
     /// The stacks that were kept, by names, with the cost of each for a message.
     pub fn folded(&self) -> impl Iterator<Item = (Vec<&str>, f64)> {
         let each = self.sample();
-        self.stacks.iter().map(move |stack| (self.names(stack), each * stack.samples as f64))
+        let name = |index: &u16| self.functions.get(usize::from(*index)).map(|own| own.name.as_str());
+        self.stacks
+            .iter()
+            .map(move |stack| (stack.frames.iter().filter_map(name).collect(), each * stack.samples as f64))
     }
 
     /// The cost for a message of the stacks that were not kept.
-    #[must_use]
     pub fn other(&self) -> f64 {
         let kept: u64 = self.stacks.iter().map(|stack| stack.samples).sum();
         self.message * self.samples.saturating_sub(kept) as f64 / self.samples.max(1) as f64
     }
 
-    fn names(&self, stack: &SampledStack) -> Vec<&str> {
-        let name = |index: &u16| self.functions.get(usize::from(*index)).map(|own| own.name.as_str());
-        stack.frames.iter().filter_map(name).collect()
-    }
-
     /// Whether its parts fit each other, within the bounds.
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         let fits = |counts: Vec<u64>| {
             let sum = counts.into_iter().try_fold(0u64, u64::checked_add);
@@ -217,10 +204,10 @@ impl Profile {
     }
 }
 
-/// The standard error of the sum of these counts, out of `all` samples of each part. Samples of one
-/// part depend on each other, because messages take the same time each; those of two parts, whose
-/// periods differ, do not (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, section 3.12: the
-/// variance of a proportion by clusters of unlike sizes).
+// Samples of one part depend on each other, because messages take the same time each; those of two
+// parts, whose periods differ, do not (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, section
+// 3.12: the variance of a proportion by clusters of unlike sizes).
+/// The standard error of the sum of these counts, out of `all` samples of each part.
 fn error_of_count(counts: &[u64], all: &[u64]) -> Option<f64> {
     let parts = counts.len() as f64;
     let share = counts.iter().sum::<u64>() as f64 / all.iter().sum::<u64>().max(1) as f64;
@@ -287,7 +274,7 @@ mod tests {
 
     fn of_parts(parts: &[SampleBatch]) -> Profile {
         let threads = (&BTreeSet::from([1]), &BTreeSet::from([2]));
-        Profile::from_samples(parts, &symbols(64), (SamplingScope::Cpus, 1000), threads, MESSAGE)
+        Profile::from_samples(parts, &symbols(64), 1000, threads, MESSAGE)
     }
 
     #[test]

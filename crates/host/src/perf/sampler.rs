@@ -6,69 +6,38 @@ use std::sync::atomic::Ordering;
 
 use nix::libc;
 use nix::sys::mman::ProtFlags;
-use thiserror::Error;
 
 use crate::cpu::affinity::allowed_cpus;
-use crate::kernel::event::{Control, Event, EventAttributes, EventScope};
-use crate::kernel::files::{Files, numbers};
+use crate::error::Error;
+use crate::kernel::event::{Control, Event, EventAttributes};
+use crate::kernel::files::numbers;
 use crate::kernel::pages::{Pages, page_size};
 
-use super::profile::SamplingScope;
-
-/// Samples a second: a prime number, so that no timer of the work keeps pace with it. Where
-/// instructions are counted a second has few of them, and samples are dearer than they are rare.
-#[must_use]
+/// Samples a second: a prime number, so that no timer of the work keeps pace with it. A second has
+/// few counted instructions.
 pub fn frequency(exact: bool) -> u32 {
     if exact { 19_937 } else { 3_989 }
-}
-
-/// The reason why sampling is impossible.
-#[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages of its variants say it")]
-pub enum PerfError {
-    /// The kernel refuses.
-    #[error(
-        "the kernel may not be sampled from here: {errno} (kernel.perf_event_paranoid is {paranoid}): it needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`; in a virtual machine (inside=guest) it needs neither"
-    )]
-    Refused {
-        errno: io::Error,
-        /// The setting that limits it to some users.
-        paranoid: String,
-    },
-    #[error("the kernel cannot be sampled: {0}; it needs CONFIG_PERF_EVENTS")]
-    Failed(#[from] io::Error),
 }
 
 /// Takes samples, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Sampler {
     rings: Vec<SampleRing>,
-    /// Whether it samples CPUs or threads.
-    pub means: SamplingScope,
 }
 
 impl Sampler {
     /// Prepares one sample each `period` ns, on each CPU that the calling thread may use, whatever
-    /// runs there; if that is not allowed, of these threads of this process only.
-    pub fn open(period: u64, threads: &[u32]) -> Result<Self, PerfError> {
-        let is_refused = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM));
-        let rings = |whose: Vec<EventScope>| -> io::Result<Vec<SampleRing>> {
-            whose.into_iter().map(|whose| SampleRing::open(period, whose)).collect()
-        };
-        let (rings, means) = match rings(allowed_cpus().into_iter().map(EventScope::Cpu).collect()) {
-            Err(error) if is_refused(&error) => {
-                (rings(threads.iter().copied().map(EventScope::Thread).collect()), SamplingScope::Threads)
-            }
-            opened => (opened, SamplingScope::Cpus),
-        };
-        match rings {
-            Ok(rings) => Ok(Self { rings, means }),
-            Err(errno) if is_refused(&errno) => {
-                let paranoid = Files::system().text("proc/sys/kernel/perf_event_paranoid");
-                Err(PerfError::Refused { errno, paranoid: paranoid.unwrap_or_else(|| "unknown".to_owned()) })
-            }
-            Err(error) => Err(error.into()),
-        }
+    /// runs there.
+    pub fn open(period: u64) -> Result<Self, Error> {
+        let rings = allowed_cpus().into_iter().map(|cpu| SampleRing::open(period, cpu));
+        let rings = rings.collect::<io::Result<Vec<SampleRing>>>().map_err(|errno| {
+            let way_out = match errno.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM) => MAY_NOT,
+                _ => "; it needs CONFIG_PERF_EVENTS",
+            };
+            Error::failed("the kernel cannot be sampled from here", errno, way_out)
+        })?;
+        Ok(Self { rings })
     }
 
     /// Takes samples from now on.
@@ -85,8 +54,10 @@ impl Sampler {
     }
 }
 
+const MAY_NOT: &str = "; it needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=0`; in a virtual machine \
+                       (inside=guest) it needs neither";
+
 /// The threads to which the kernel leaves work of soft interrupts.
-#[must_use]
 pub fn softirq_threads() -> BTreeSet<u32> {
     let is_one = |number: &u32| {
         std::fs::read_to_string(format!("/proc/{number}/comm"))
@@ -109,11 +80,9 @@ const PAGES: usize = 64;
 // The kernel's write position, and this process's read position (`struct perf_event_mmap_page`).
 const WRITTEN: usize = 1024;
 const READ: usize = 1032;
-// The most that a sample takes: 127 addresses (`kernel.perf_event_max_stack`) and a few numbers.
-const LARGEST_SAMPLE: usize = 2048;
 
 impl SampleRing {
-    fn open(period: u64, whose: EventScope) -> io::Result<Self> {
+    fn open(period: u64, cpu: u32) -> io::Result<Self> {
         const SOFTWARE: u32 = 1;
         const CPU_CLOCK: u64 = 0;
         // Address, thread, stack (`enum perf_event_sample_format`).
@@ -129,7 +98,7 @@ impl SampleRing {
             ..EventAttributes::default()
         };
         // SAFETY: the attributes hold no address.
-        let event = unsafe { Event::open(attributes, whose) }?;
+        let event = unsafe { Event::open(attributes, cpu) }?;
         let page = page_size()?;
         let size = PAGES * page;
         // Writable: the kernel then keeps unread samples, and counts those without room.
@@ -146,12 +115,8 @@ impl SampleRing {
         let at = begin as usize & (self.size - 1);
         let first = len.min(self.size - at);
         let bytes = |at: usize, len: usize| self.pages.bytes(self.page + at, len);
-        let mut samples = SampleBatch::parse(&[bytes(at, first), bytes(0, len - first)].concat());
+        let samples = SampleBatch::parse(&[bytes(at, first), bytes(0, len - first)].concat());
         self.pages.position(READ).store(end, Ordering::Release);
-        // The kernel tells its lost samples with the next sample that has room: there may be none.
-        if self.size - len < LARGEST_SAMPLE && samples.lost == 0 {
-            samples.lost = 1;
-        }
         samples
     }
 }
@@ -159,19 +124,18 @@ impl SampleRing {
 /// A sample of a CPU.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct StackSample {
-    /// The thread that ran, by the kernel's number; 0 if none did.
+    /// By the kernel's number; 0 if none ran.
     pub thread: u32,
-    /// The addresses in the kernel: the one that ran, then those to which functions return. None in
-    /// user space.
+    /// In the kernel: the address that ran, then those to which functions return.
     pub stack: Vec<u64>,
-    /// The address in user space, where the thread ran there.
+    /// In user space, where the thread ran there.
     pub user: Option<u64>,
 }
 
 /// Samples in the order in which they were taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SampleBatch {
-    /// The samples for which there was room.
     pub taken: Vec<StackSample>,
     /// The number of samples without room.
     pub lost: u64,
@@ -194,8 +158,7 @@ impl SampleBatch {
         self.lost = self.lost.saturating_add(more.lost);
     }
 
-    /// Reads consecutive records, each sample with address, thread and stack
-    /// (`perf_event_open(2)`). An incomplete record ends them.
+    /// Reads consecutive records (`perf_event_open(2)`). An incomplete record ends them.
     pub(crate) fn parse(mut bytes: &[u8]) -> Self {
         let mut samples = Self::default();
         while let Some(header) = bytes.first_chunk::<HEADER>() {
@@ -239,7 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::perf::{Profile, Symbols, SymbolsError};
+    use crate::perf::{Profile, Symbols};
 
     const NAME: &str = "a_busy_thread_is_in_its_system_call_most_of_the_time";
 
@@ -253,9 +216,9 @@ mod tests {
     #[test]
     fn a_busy_thread_is_in_its_system_call_most_of_the_time() {
         let own = nix::unistd::gettid().as_raw().unsigned_abs();
-        let mut sampler = match Sampler::open(250_689, &[own]) {
+        let mut sampler = match Sampler::open(250_689) {
             Ok(sampler) => sampler,
-            Err(refused @ PerfError::Refused { .. }) => {
+            Err(refused) if matches!(refused.errno(), Some(libc::EACCES | libc::EPERM)) => {
                 assert!(refused.to_string().contains("CAP_PERFMON"), "{refused}");
                 return skipped(&refused.to_string());
             }
@@ -272,11 +235,11 @@ mod tests {
         assert!(samples.taken.iter().any(|sample| sample.thread == own), "{samples:?}");
         let symbols = match Symbols::read() {
             Ok(symbols) => symbols,
-            Err(hidden @ SymbolsError::Hidden) => return skipped(&hidden.to_string()),
+            Err(hidden) if hidden.errno().is_none() => return skipped(&hidden.to_string()),
             Err(error) => panic!("{error}"),
         };
         let threads = (&[own].into(), &BTreeSet::new());
-        let profile = Profile::from_samples(&[samples], &symbols, (sampler.means, 250_689), threads, 1.0);
+        let profile = Profile::from_samples(&[samples], &symbols, 250_689, threads, 1.0);
         // Only this thread's samples count, so a busy machine does no harm. The thread fills memory
         // with zeros.
         let inside = profile.folded().filter(|(stack, _)| stack.contains(&"ksys_read"));
@@ -285,12 +248,6 @@ mod tests {
         assert!(profile.is_sound(), "{profile:?}");
         // No sample is taken any more.
         assert_eq!(sampler.stop().unwrap(), SampleBatch::default());
-    }
-
-    #[test]
-    fn a_thread_that_is_not_there_is_no_privilege_that_is_missing() {
-        let error = SampleRing::open(250_689, EventScope::Thread(u32::MAX >> 2)).unwrap_err();
-        assert_ne!(error.raw_os_error(), Some(libc::EFAULT), "{error}");
     }
 
     fn record(kind: u32, words: &[u64]) -> Vec<u8> {

@@ -1,9 +1,9 @@
 //! The kernel's functions by their addresses.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 
-use thiserror::Error;
+use crate::error::Error;
 
 /// The kernel's functions, those of its modules included.
 #[derive(Debug, Clone, Default)]
@@ -11,19 +11,9 @@ pub struct Symbols {
     begins: Vec<(u64, String)>,
 }
 
-/// The reason why functions have no names.
-#[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages of its variants say it")]
-pub enum SymbolsError {
-    #[error("/{SYMBOLS} cannot be read: {0}: functions have no names without it (CONFIG_KALLSYMS)")]
-    Missing(#[from] io::Error),
-    #[error(
-        "the kernel hides the addresses of its functions, so that samples have no names: it needs CAP_SYSLOG (root has it) with `sysctl kernel.kptr_restrict=1` or 0; in a virtual machine (inside=guest) it needs nothing"
-    )]
-    Hidden,
-}
-
-const SYMBOLS: &str = "proc/kallsyms";
+const SYMBOLS: &str = "/proc/kallsyms";
+const HIDDEN: &str = "the kernel hides the addresses of its functions, so that samples have no names: it needs CAP_SYSLOG (root has it) \
+                      with `sysctl kernel.kptr_restrict=1` or 0; in a virtual machine (inside=guest) it needs nothing";
 // More than any kernel's list has, in bytes.
 const MOST: u64 = 256 << 20;
 // The longest name that is kept.
@@ -31,14 +21,15 @@ const LONGEST: usize = 128;
 
 impl Symbols {
     /// Reads the functions of the running kernel.
-    pub fn read() -> Result<Self, SymbolsError> {
+    pub fn read() -> Result<Self, Error> {
         let mut list = Vec::new();
-        File::open(format!("/{SYMBOLS}"))?.take(MOST).read_to_end(&mut list)?;
+        let read = File::open(SYMBOLS).and_then(|file| file.take(MOST).read_to_end(&mut list));
+        read.map_err(Error::unreadable(SYMBOLS))?;
         Self::parse(&String::from_utf8_lossy(&list))
     }
 
     /// Reads a list: lines of address, type, name and module.
-    pub fn parse(list: &str) -> Result<Self, SymbolsError> {
+    pub fn parse(list: &str) -> Result<Self, Error> {
         let function = |line: &str| {
             let mut words = line.split_ascii_whitespace();
             let (address, kind, name) = (words.next()?, words.next()?, words.next()?);
@@ -48,7 +39,7 @@ impl Symbols {
         };
         let mut begins: Vec<(u64, String)> = list.lines().filter_map(function).collect();
         if begins.iter().all(|(address, _)| *address == 0) {
-            return Err(SymbolsError::Hidden);
+            return Err(HIDDEN.to_owned().into());
         }
         // Of several names for one address the first stays: sorting changes no order among them.
         begins.sort_by_key(|(address, _)| *address);
@@ -57,15 +48,13 @@ impl Symbols {
     }
 
     /// The function at an address; `None` before the first.
-    #[must_use]
     pub fn function_at(&self, address: u64) -> Option<&str> {
         let behind = self.begins.partition_point(|(begin, _)| *begin <= address);
         Some(self.begins.get(behind.checked_sub(1)?)?.1.as_str())
     }
 }
 
-/// The name without suffixes that a compiler added for a copy or a part: kernels, and so
-/// conditions, differ in them. `None` for an invalid name.
+/// The name without suffixes that a compiler added for a copy or a part: kernels differ in them.
 fn without_suffix(name: &str) -> Option<String> {
     let function = name.split('.').next().unwrap_or_default();
     let is_name = !function.is_empty() && function.len() <= LONGEST;

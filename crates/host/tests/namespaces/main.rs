@@ -60,7 +60,6 @@ const CASES: &[Case] = &[
     Case::new("a_renamed_interface_is_restored_and_another_is_not", ROOT_FIRST, devices::renamed),
     Case::new("an_undo_process_follows_one_process", AS_ROOT, devices::of_one_process),
     Case::new("namespaces_are_of_a_thread", ROOT_FIRST, walls::of_a_thread),
-    Case::new("threads_keep_out_of_user_namespaces", ROOT_FIRST, walls::threads),
     Case::new("sysfs_shows_this_namespace", AS_BOTH, walls::sysfs),
     Case::new("receive_work_is_steered_or_refused", AS_BOTH, walls::steering),
     Case::new("children_die_with_their_parent", ROOT_FIRST, walls::die_with_parent),

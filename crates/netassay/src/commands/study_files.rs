@@ -136,7 +136,7 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
     }
     let privileges = Privileges::read();
     if is_here && !privileges.privileged() {
-        if let Some(obstacle) = privileges.user_namespaces.obstacle() {
+        if let Some(obstacle) = privileges.obstacle() {
             add(format!("the namespaces of the hosts cannot be made: {obstacle}"));
         }
         if !study.machine.is_empty() {

@@ -21,7 +21,7 @@ pub(super) fn privileges(held: &Privileges) -> Vec<Finding> {
     } else {
         "inside a user namespace only: netassay runs rootless"
     };
-    let user = match (held.user_namespaces.obstacle(), held.privileged()) {
+    let user = match (held.obstacle(), held.privileged()) {
         (None, _) => Finding::ok("privileges", USER, "allowed by the machine's settings"),
         (Some(obstacle), true) => {
             Finding::warn("privileges", USER, "not allowed for ordinary users", obstacle)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use host::perf::{Sampler, SamplingScope, Symbols, frequency};
+use host::perf::{Sampler, Symbols, frequency};
 use serde::{Deserialize, Serialize};
 use trace::{Availability, LadderStep, ProbeLadder};
 
@@ -57,16 +57,9 @@ pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
 /// One finding: opens what `trace.profile=true` of `netassay trace` opens, and takes no sample.
 pub(super) fn profile() -> Finding {
     const NAME: &str = "profile";
-    let opened = Sampler::open(1_000_000_000 / u64::from(frequency(false)), &[std::process::id()]);
-    let means = opened.map_err(|error| error.to_string()).and_then(|sampler| {
-        Symbols::read().map_err(|error| error.to_string())?;
-        Ok(sampler.means)
-    });
-    match means {
-        Ok(SamplingScope::Cpus) => Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples CPUs"),
-        Ok(SamplingScope::Threads) => {
-            Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples own threads")
-        }
+    let opened = Sampler::open(1_000_000_000 / u64::from(frequency(false)));
+    match opened.and_then(|_| Symbols::read()) {
+        Ok(_) => Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples CPUs"),
         Err(why) => Finding::warn(
             AREA,
             NAME,

@@ -5,27 +5,26 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
 use nix::sys::mman::ProtFlags;
+use words::parse_cpu_list;
 
 use super::{Command, call, made};
 use crate::kernel::pages::{Pages, page_size};
 
 /// The kind of a map: `enum bpf_map_type` (`include/uapi/linux/bpf.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum MapKind {
-    /// Values by any key.
     Hash = 1,
-    /// Values by their index.
     Array = 2,
     /// Values by their index, of each CPU its own.
     ArrayByCpu = 6,
-    /// Records in the order in which they were written, without keys: `entries` is its bytes, a
-    /// power of two of at least a page. [`Ring`] reads it.
+    /// Records in the order in which they were written: `entries` is its bytes, a power of two of
+    /// at least a page. [`Ring`] reads it.
     Ring = 27,
 }
 
 impl MapKind {
     /// The kind with this number.
-    #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Hash, Self::Array, Self::ArrayByCpu, Self::Ring];
         all.into_iter().find(|kind| *kind as u32 == number)
@@ -56,7 +55,6 @@ impl Map {
     }
 
     /// The number of its descriptor, which instructions name.
-    #[must_use]
     pub fn number(&self) -> i32 {
         self.descriptor.as_raw_fd()
     }
@@ -96,7 +94,6 @@ impl Map {
     }
 
     /// The bytes from one CPU's value to the next.
-    #[must_use]
     pub fn stride(&self) -> usize {
         if self.kind == MapKind::ArrayByCpu { self.value.next_multiple_of(8) } else { self.value }
     }
@@ -120,13 +117,10 @@ impl Map {
     }
 }
 
-/// The number of CPUs that this machine may ever have, for which the kernel keeps values.
 fn possible_cpus() -> io::Result<usize> {
-    const FILE: &str = "/sys/devices/system/cpu/possible";
-    let list = std::fs::read_to_string(FILE)?;
-    let last = list.trim().rsplit([',', '-']).next().and_then(|last| last.parse::<usize>().ok());
-    last.map(|last| last + 1)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} has no list of CPUs")))
+    let list = std::fs::read_to_string("/sys/devices/system/cpu/possible")?;
+    let cpus = parse_cpu_list(list.trim()).map_err(io::Error::other)?;
+    Ok(cpus.last().map_or(0, |last| *last as usize + 1))
 }
 
 #[repr(C)]
@@ -139,13 +133,12 @@ struct ElementAttributes {
     flags: u64,
 }
 
-/// A map of kind [`MapKind::Ring`], and its memory: as `Documentation/bpf/ringbuf.rst`
-/// describes it.
+/// The memory of a map of kind [`MapKind::Ring`] (`Documentation/bpf/ringbuf.rst`).
 #[derive(Debug)]
 pub struct Ring {
     consumed: Pages,
-    /// The position up to which programs have written; behind this page the records, mapped twice
-    /// in a row, so that none of them is divided.
+    /// The position of the programs; behind this page the records, mapped twice in a row, so that
+    /// none of them is divided.
     produced: Pages,
     page: usize,
     size: usize,

@@ -13,9 +13,9 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
 
 pub use map::{Map, MapKind, Ring};
 pub use program::{
-    Attached, Instruction, LoadError, Program, attach, attach_to_function, current_thread, load, load_return,
+    Attached, Instruction, Program, attach, attach_to_function, current_thread, load, load_return,
 };
-pub(crate) use query::{TCX, name, names_at};
+pub(crate) use query::{TCX, count_at};
 
 /// `enum bpf_cmd` (`include/uapi/linux/bpf.h`).
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +25,6 @@ enum Command {
     Update = 2,
     Load = 5,
     Run = 10,
-    ProgramByNumber = 13,
-    Info = 15,
     Query = 16,
     OpenRawTracepoint = 17,
 }

@@ -5,10 +5,8 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use thiserror::Error;
-
 use super::{Command, call, made};
-use crate::kernel::event::{Control, Event, EventAttributes, EventScope};
+use crate::kernel::event::{Control, Event, EventAttributes};
 
 /// The attachment of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,39 +37,20 @@ impl Program {
     }
 }
 
-/// The reason why a program was not loaded.
-#[derive(Debug, Error)]
-#[error("{error}{}{said}", if said.is_empty() { "" } else { ": " })]
-pub struct LoadError {
-    /// The kernel's error: `EPERM` without the privilege, `EINVAL` for an unknown kind or a program
-    /// that the verifier refuses.
-    pub error: io::Error,
-    /// The last line of the verifier; empty if it wrote none.
-    pub said: String,
-}
-
-impl From<LoadError> for io::Error {
-    fn from(refused: LoadError) -> Self {
-        refused.error
-    }
-}
-
-/// Loads the smallest program of its kind, `return value`, without attaching it. The kernel removes
-/// it when the descriptor is closed and nothing else holds it.
+/// Loads the smallest program of its kind, `return value`, without attaching it.
 ///
 /// # Errors
 /// The kernel's error: `EPERM` without the privilege, `EINVAL` for an unknown kind.
 pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
     // r0 = value; exit
-    Ok(load(program, &[Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)])?)
+    load(program, &[Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)])
 }
 
 /// The number of the calling thread in the initial PID namespace, which programs see. `gettid`
 /// tells that of the thread's own namespace: in a container, another one.
 ///
 /// # Errors
-/// The kernel's error: `EPERM` without the privilege, `EINVAL` or 524 (`ENOTSUPP`) before Linux
-/// 5.10.
+/// The kernel's error: `EPERM` without the privilege.
 pub fn current_thread() -> io::Result<u32> {
     // call bpf_get_current_pid_tgid; exit. The thread is the lower half of the result.
     let program = load(Program::RawTracepoint, &[Instruction(0x85, 0, 0, 14), Instruction(0x95, 0, 0, 0)])?;
@@ -84,7 +63,11 @@ pub fn current_thread() -> io::Result<u32> {
 }
 
 /// Loads a program without attaching it.
-pub fn load(program: Program, instructions: &[Instruction]) -> Result<OwnedFd, LoadError> {
+///
+/// # Errors
+/// The kernel's error, with the last line of the verifier if it wrote any: `EPERM` without the
+/// privilege, `EINVAL` for an unknown kind.
+pub fn load(program: Program, instructions: &[Instruction]) -> io::Result<OwnedFd> {
     let [program_type, expected_attach_type, function] = program.numbers();
     let attributes = LoadAttributes {
         program_type,
@@ -111,10 +94,10 @@ pub fn load(program: Program, instructions: &[Instruction]) -> Result<OwnedFd, L
         ..attributes
     };
     // SAFETY: as above, and the kernel writes at most `log_size` bytes to `log_buffer`.
-    match unsafe { made(Command::Load, &attributes) } {
-        Ok(loaded) => Ok(loaded),
-        Err(_) => Err(LoadError { error: refused, said: last_reason(&log) }),
-    }
+    unsafe { made(Command::Load, &attributes) }.map_err(|_| match last_reason(&log) {
+        none if none.is_empty() => refused,
+        reason => io::Error::new(refused.kind(), format!("{refused}: {reason}")),
+    })
 }
 
 const LOG_BYTES: usize = 1 << 20;
@@ -126,8 +109,7 @@ fn last_reason(log: &[u8]) -> String {
     line.unwrap_or_default().chars().filter(|c| !c.is_control()).take(300).collect()
 }
 
-/// The fields of `union bpf_attr` for `BPF_PROG_LOAD` in Linux 5.5; the kernel accepts shorter
-/// ones and, if the rest is zero, longer ones. The same holds for the other calls.
+/// The first fields of `union bpf_attr` for `BPF_PROG_LOAD`: the kernel accepts any length.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct LoadAttributes {
@@ -159,8 +141,8 @@ pub struct Instruction(pub u8, pub u8, pub i16, pub i32);
 #[derive(Debug)]
 pub struct Attached(#[expect(dead_code, reason = "the kernel detaches when it is closed")] OwnedFd);
 
-/// Attaches a program of kind [`Program::RawTracepoint`] to a tracepoint; without one, a program of
-/// kind [`Program::Entry`] or [`Program::Return`] to the function that it was loaded for.
+/// Attaches a program of kind [`Program::RawTracepoint`] to a tracepoint; without one, of kind
+/// [`Program::Entry`] or [`Program::Return`] to the function that it was loaded for.
 ///
 /// # Errors
 /// The kernel's error: `ENOENT` without that tracepoint; 524 (`ENOTSUPP`) for a function with more
@@ -208,7 +190,7 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
     };
     // SAFETY: the kernel reads a NUL-terminated string behind `function`, which lives until the
     // call returns.
-    let event = unsafe { Event::open(attributes, EventScope::Cpu(FIRST_CPU)) }?;
+    let event = unsafe { Event::open(attributes, FIRST_CPU) }?;
     // A program of a kprobe runs on every CPU, whichever CPU the event was opened for.
     event.control(Control::SetBpf, program.as_raw_fd())?;
     event.control(Control::Enable, 0)?;
