@@ -6,10 +6,6 @@ use std::{fmt, io};
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-pub(crate) fn refuse(field: &'static str, value: impl fmt::Display, reason: impl Into<String>) -> Result<()> {
-    Err(Error::Invalid { field, value: value.to_string(), reason: reason.into() })
-}
-
 /// Why a workload could not be opened, or ended early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -17,18 +13,8 @@ pub enum Error {
     /// The traffic does not support a key's value.
     #[error(transparent)]
     Misfit(#[from] words::Misfit),
-    /// A field of a [`crate::Spec`] is rejected.
-    #[error("`{field}` = {value}: {reason}")]
-    Invalid {
-        /// The field's name in the workload.
-        field: &'static str,
-        /// The rejected value.
-        value: String,
-        /// The reason and the remedy.
-        reason: String,
-    },
-    /// Sockets could not be opened, set up or joined with their peers; what is wrong, and the
-    /// remedy.
+    /// A [`crate::Spec`] is invalid, a step is out of order, or sockets could not be opened, set up
+    /// or joined with their peers: the problem and the remedy.
     #[error("{0}")]
     Setup(String),
     /// A flow, or the thread that serves it, failed.
@@ -38,14 +24,6 @@ pub enum Error {
         flow: u32,
         /// The failure, and the remedy.
         what: String,
-    },
-    /// Steps out of order.
-    #[error("{step}: {instead}")]
-    Order {
-        /// The step taken.
-        step: &'static str,
-        /// The step that must come first, or only once.
-        instead: &'static str,
     },
 }
 
@@ -90,7 +68,7 @@ impl<T, E: Into<io::Error>> Context<T> for std::result::Result<T, E> {
 
 /// An error number of the kernel. Displays as its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Errno(pub i32);
+pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
     pub(crate) fn from_error(error: &io::Error) -> Self {

@@ -157,17 +157,14 @@ impl StageEntry {
         let [both, ipv4, ipv6, tracepoints] =
             [self.functions, self.ipv4, self.ipv6, self.tracepoints].map(names);
         let (both, ipv4, ipv6, tracepoints) = (both?, ipv4?, ipv6?, tracepoints?);
-        let problem = if !(both.is_empty() || ipv4.is_empty() && ipv6.is_empty()) {
-            Some("has `functions` and functions of one family: give `functions`, or `ipv4` and `ipv6`")
-        } else if ipv4.is_empty() != ipv6.is_empty() {
-            Some("has functions of one family only: give both `ipv4` and `ipv6`")
-        } else if both.is_empty() && ipv4.is_empty() && tracepoints.is_empty() {
-            Some("has no probe point: give `functions`, `ipv4` and `ipv6`, or `tracepoints`")
-        } else {
-            None
+        let families = [!ipv4.is_empty(), !ipv6.is_empty()];
+        let is_clear = match families {
+            [false, false] => !(both.is_empty() && tracepoints.is_empty()),
+            families => both.is_empty() && families == [true, true],
         };
-        if let Some(problem) = problem {
-            return Err((place.clone(), format!("the stage {label:?} {problem}")));
+        if !is_clear {
+            let remedy = "give `functions`, or both `ipv4` and `ipv6`, or only `tracepoints`";
+            return Err((place.clone(), format!("the probe points of stage {label:?} are not clear: {remedy}")));
         }
         let (ipv4, ipv6) = if ipv4.is_empty() { (both.clone(), both) } else { (ipv4, ipv6) };
         let Self { lane, at, optional, .. } = self;
@@ -336,9 +333,9 @@ mod tests {
         for (from, to, place, words) in [
             ("lane = \"ip\"", "lnae = \"ip\"", "p.toml:5:1", "lnae"),
             ("lane = \"ip\"", "lane = \"moon\"", "p.toml:5:8", "interrupt"),
-            ("ipv6 = [\"h\"]\n", "", "p.toml:4:9", "give both `ipv4` and `ipv6`"),
+            ("ipv6 = [\"h\"]\n", "", "p.toml:4:9", "both `ipv4` and `ipv6`"),
             ("ipv6 = [\"h\"]", "functions = [\"h\"]", "p.toml:4:9", "give `functions`, or"),
-            ("functions = [\"f\"]\n", "", "p.toml:9:9", "no probe point"),
+            ("functions = [\"f\"]\n", "", "p.toml:9:9", "give `functions`, or"),
             ("\"h\"", "\"h.isra.0\"", "p.toml:7:9", "without a suffix"),
             ("\"g\"", "\"f\"", "p.toml:6:14", "twice"),
             ("at = \"return\"", "at = \"entry\"", "p.toml:9:9", "keep one of them"),

@@ -13,7 +13,7 @@ use words::{Kind, Side, Traffic};
 
 use crate::error::Result;
 use crate::lane::{Control, Counts, Lane, Sample};
-use crate::socket::{self, Applied, DropCount, SocketSwitches, TcpReadings};
+use crate::socket::{self, Applied, SocketSwitches, TcpReadings};
 use crate::spec::Spec;
 use crate::workload::tcp_stream;
 
@@ -25,7 +25,8 @@ pub(super) struct Flows {
     interface: Option<Arc<str>>,
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
-    drops: Mutex<Vec<DropCount>>,
+    /// The drops of each socket before it was attached, modulo 2^32.
+    dropped_before: Vec<u32>,
     readings: Mutex<TcpReadings>,
     /// The low-water mark of the receiving sockets, in bytes; 0: none.
     mark: AtomicU32,
@@ -57,7 +58,7 @@ impl Flows {
             slept |= refused.is_some();
             note(&mut notes, refused);
         }
-        let drops = Mutex::new(sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect());
+        let dropped_before = sockets.iter().map(socket::drops).collect();
         let (local, interface) = (spec.local, spec.interface.as_deref().map(Arc::from));
         Ok(Self {
             side,
@@ -66,7 +67,7 @@ impl Flows {
             interface,
             sockets,
             peers,
-            drops,
+            dropped_before,
             readings: Mutex::default(),
             mark: mark.unwrap_or(0).into(),
             slept,
@@ -114,9 +115,8 @@ impl Flows {
             flows.iter_mut().for_each(|flow| flow.messages = flow.bytes / message);
         }
         if self.traffic.kind.is_udp() {
-            let mut drops = self.drops.lock().unwrap_or_else(PoisonError::into_inner);
-            for ((flow, count), one) in flows.iter_mut().zip(drops.iter_mut()).zip(&self.sockets) {
-                flow.socket_drops = count.update(socket::drops(one));
+            for ((flow, before), one) in flows.iter_mut().zip(&self.dropped_before).zip(&self.sockets) {
+                flow.socket_drops = socket::drops(one).wrapping_sub(*before).into();
             }
         }
         let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,7 +20,7 @@ use words::{Family, Side, Traffic};
 use self::flows::Flows;
 use self::threads::{cpus, run, shares, wait_until};
 use crate::error::{Errno, Error, Result};
-use crate::exact::{self, Describe, Repeat};
+use crate::exact::{self, Describe, LentWork};
 use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Modes, Phase, QUIET, STOP, Sample};
 use crate::socket::SocketSwitches;
 use crate::spec::Spec;
@@ -122,7 +122,7 @@ impl Endpoint {
             sockets::check_locals(&self.spec, locals)?;
         }
         let Some(sockets) = self.bound.take() else {
-            return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
+            return Err(Error::Setup("attach: the peers were attached before".to_owned()));
         };
         let (sockets, peers) = sockets::join(&self.spec, sockets, &self.addresses, locals)?;
         let addresses = std::mem::take(&mut self.addresses);
@@ -139,7 +139,7 @@ impl Endpoint {
     pub fn start(&mut self) -> Result<()> {
         self.check_attached()?;
         if self.started {
-            return Err(Error::Order { step: "start", instead: "the threads were started before" });
+            return Err(Error::Setup("start: the threads were started before".to_owned()));
         }
         self.started = true;
         let (readiness, all_ready) = mpsc::channel();
@@ -178,7 +178,7 @@ impl Endpoint {
         &self,
         asleep: bool,
         describe: Describe,
-        borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
+        borrower: &mut dyn FnMut(&mut LentWork<'_>) -> M,
     ) -> Result<M> {
         self.check_attached()?;
         let flow = (&self.flows.sockets[0], self.flows.peers[0]);
@@ -304,8 +304,10 @@ impl Endpoint {
     }
 
     fn check_attached(&self) -> Result<()> {
-        let (step, instead) = ("a receiver's start or finish", "attach its peers first");
-        if self.flows.sockets.is_empty() { Err(Error::Order { step, instead }) } else { Ok(()) }
+        if self.flows.sockets.is_empty() {
+            return Err(Error::Setup("a receiver's start or finish: attach its peers first".to_owned()));
+        }
+        Ok(())
     }
 
     /// The threads that send, or ask; or those that receive, or answer.
@@ -374,11 +376,10 @@ impl Endpoint {
 
     fn abandon(&mut self) -> Error {
         let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
-        let place = sys::place_of(self.control.threads[stuck].load(Ordering::Relaxed));
         self.threads.clear();
         self.flows.abandon();
         let seconds = (DRAIN + JOIN).as_secs();
-        let what = format!("its thread did not exit within {seconds} s and was abandoned ({place})");
+        let what = format!("its thread did not exit within {seconds} s and was abandoned");
         let error = Error::flow(self.shares[stuck].start, what);
         self.control.fail(error.clone());
         error

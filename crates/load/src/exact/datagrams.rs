@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 
 use words::{Reader, Traffic};
 
-use super::work::{RepeatableWork, Trouble, WorkVisitor, flags, is_early};
+use super::work::{BoxedWork, RepeatableWork, Trouble, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
@@ -17,35 +17,44 @@ pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
     (count * each) as u64
 }
 
-/// Gives the datagrams to their user. Each combination of a sender and a reader is compiled
-/// separately, without branches on them.
-pub(super) fn give<U: WorkVisitor>(
+/// The work of the datagrams. Each combination of a sender and a reader is compiled separately,
+/// without branches on them.
+pub(super) fn work<'e>(
     traffic: &Traffic,
     sockets: (RawFd, Option<RawFd>),
-    to: Target<'_>,
-    user: U,
-) -> Result<U::Made, Trouble> {
+    to: Target<'e>,
+) -> BoxedWork<'e> {
     let message = traffic.message as usize;
     match shape(traffic.sender, message) {
-        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), user),
-        _ => received(traffic, sockets, send::Many::new(message, to), user),
+        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to)),
+        _ => received(traffic, sockets, send::Many::new(message, to)),
     }
 }
 
-fn received<U: WorkVisitor>(
+fn received<'e>(
     traffic: &Traffic,
     (source, sink): (RawFd, Option<RawFd>),
-    writer: impl Writer,
-    user: U,
-) -> Result<U::Made, Trouble> {
-    let (message, reader) = (traffic.message as usize, traffic.reader);
+    writer: impl Writer + 'e,
+) -> BoxedWork<'e> {
+    let (message, flags) = (traffic.message as usize, flags(traffic.reader));
     let sending = Sending { source, writer };
-    let Some(sink) = sink else { return user.has(sending) };
-    let flags = flags(reader);
-    match reader {
-        Reader::Gro => user.has(Carrying { sending, sink, message, flags, reader: Merged::new() }),
-        _ => user.has(Carrying { sending, sink, message, flags, reader: One::new(message) }),
+    match (sink, traffic.reader) {
+        (None, _) => Box::new(sending),
+        (Some(sink), Reader::Gro) => {
+            Box::new(Carrying { sending, sink, message, flags, reader: Merged::new() })
+        }
+        (Some(sink), _) => Box::new(Carrying { sending, sink, message, flags, reader: One::new(message) }),
     }
+}
+
+/// One datagram between connected sockets.
+pub(super) fn single<'e>(
+    [source, sink]: [RawFd; 2],
+    message: usize,
+    flags: libc::c_int,
+) -> Carrying<send::One<'e>, One> {
+    let sending = Sending { source, writer: send::One::new(message, 1, Target::NONE) };
+    Carrying { sending, sink, message, flags, reader: One::new(message) }
 }
 
 struct Sending<W> {
@@ -69,7 +78,7 @@ impl<W: Writer> RepeatableWork for Sending<W> {
     }
 }
 
-struct Carrying<W, R> {
+pub(super) struct Carrying<W, R> {
     sending: Sending<W>,
     sink: RawFd,
     message: usize,

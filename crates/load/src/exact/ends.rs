@@ -8,6 +8,7 @@ use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
 use crate::error::{Context, Errno, Error, Result};
+use crate::message::Buffer;
 use crate::socket::{self, Applied};
 use crate::spec::Spec;
 use crate::sys::Destination;
@@ -74,7 +75,6 @@ impl ReceivingEnd {
 }
 
 /// Both sockets, connected with each other; the second only with a receiver.
-#[derive(Debug)]
 pub(super) struct Ends {
     pub(super) source: Socket,
     pub(super) sink: Option<Socket>,
@@ -83,6 +83,8 @@ pub(super) struct Ends {
     pub(super) destination: Destination,
     /// The options that they read back, the sending one first.
     pub(super) applied: Vec<Applied>,
+    /// The longest message; the others begin with the same bytes.
+    pub(super) pattern: Buffer,
 }
 
 impl Ends {
@@ -116,7 +118,8 @@ impl Ends {
             applied.push(Applied::read_as_asked(one, &steady)?);
         }
         let destination = Destination::new(spec.traffic.connected, peer);
-        Ok(Self { source, sink, peer, destination, applied })
+        let pattern = Buffer::pattern(steady.message.max(steady.response) as usize);
+        Ok(Self { source, sink, peer, destination, applied, pattern })
     }
 }
 

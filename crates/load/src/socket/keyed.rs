@@ -2,7 +2,7 @@
 //! flows.
 
 use std::os::fd::AsRawFd;
-use std::{fmt, io};
+use std::fmt;
 
 use socket2::{Domain, Socket};
 use words::{Reader, Traffic};
@@ -54,7 +54,7 @@ pub(super) const PACING: Keyed = Keyed {
 
 /// The code point is the upper six bits of the traffic class (RFC 2474). The lower two are
 /// congestion notification, which TCP controls.
-const DSCP: Keyed = Keyed {
+pub(super) const DSCP: Keyed = Keyed {
     key: "dscp",
     option: |domain| {
         if domain == Domain::IPV4 {
@@ -127,7 +127,7 @@ impl Keyed {
         (self.value)(traffic).map_or(Ok(()), |value| self.set_to(socket, value, what))
     }
 
-    fn set_to(&self, socket: &Socket, value: u64, what: &impl fmt::Display) -> Result<()> {
+    pub(super) fn set_to(&self, socket: &Socket, value: u64, what: &impl fmt::Display) -> Result<()> {
         let (call, level, name) = self.option_of(socket)?;
         let done = if self.is_long {
             sys::set_option_bytes(socket.as_raw_fd(), level, name, &value.to_ne_bytes())
@@ -183,17 +183,6 @@ pub(super) fn open(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display)
 
 pub(super) fn check(socket: &Socket, traffic: &Traffic) -> Result<()> {
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.check(socket, traffic))
-}
-
-/// Marks all packets of the socket with a code point of differentiated services. A mark that the
-/// kernel accepts but does not keep is an error.
-pub(crate) fn mark(socket: &Socket, dscp: u8, what: &impl fmt::Display) -> Result<()> {
-    let class = u64::from(dscp) << 2;
-    DSCP.set_to(socket, class, what)?;
-    if DSCP.read(socket)? == class {
-        return Ok(());
-    }
-    Err(Error::setup(DSCP.option_of(socket)?.0, what, &io::Error::from_raw_os_error(libc::EINVAL)))
 }
 
 /// Removes the limit of the rate, so that queued data leave as soon as possible.
@@ -295,8 +284,8 @@ mod tests {
             for kind in [Kind::UdpStream, Kind::TcpStream] {
                 let one = socket(domain, kind);
                 for dscp in [0, 8, 46, 63] {
-                    mark(&one, dscp, &"a socket").unwrap();
                     let traffic = Traffic { dscp: Some(dscp), ..Traffic::new(kind) };
+                    DSCP.set(&one, &traffic, &"a socket").unwrap();
                     assert_eq!(DSCP.check(&one, &traffic), Ok(()));
                 }
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use words::MAX_THREADS;
 
-pub use self::applied::Applied;
+pub use self::applied::{Applied, lacking};
 pub(crate) use self::applied::collect;
 pub use self::keyed::SocketSwitches;
 pub(crate) use self::keyed::unpace;
@@ -18,7 +18,7 @@ pub(crate) use self::open::{
     await_pace, bind, bind_later, flow, give_role, in_use_or, keep_to, local_address, open, poll_busily,
     polled_nothing, prioritize,
 };
-pub(crate) use self::statistics::{DropCount, drops, unread, unsent_to_a_peer};
+pub(crate) use self::statistics::{drops, unread, unsent_to_a_peer};
 pub use self::statistics::{TcpApplied, TcpInfo, TcpReadings};
 
 /// Silence of a peer after which the flow is given up: 5 s, plus 10 ms for each flow that may have

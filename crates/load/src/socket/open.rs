@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 use words::{Kind, Pacing, Traffic};
 
-use super::keyed::{self, PACING, mark};
+use super::keyed::{self, DSCP, PACING};
 use super::{TICK, answer_time, stall};
-use crate::error::{Context, Error, MORE_PORTS, Result};
+use crate::error::{Context, Errno, Error, MORE_PORTS, Result};
 use crate::note::Note;
 use crate::sys;
 
@@ -39,12 +39,15 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
     }
-    if let Some(dscp) = traffic.dscp {
-        keyed::mark(&socket, dscp, &what)?;
-    }
+    DSCP.set(&socket, traffic, &what)?;
     keyed::open(&socket, traffic, &what)?;
     if let Some(name) = traffic.congestion_control.name().filter(|_| !traffic.kind.is_udp()) {
-        socket.set_tcp_congestion(name.as_bytes()).or_setup("setsockopt TCP_CONGESTION", &what)?;
+        socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
+            let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+            let (errno, known) = (Errno::from_error(&error), known.unwrap_or_default());
+            let known = known.trim();
+            Error::Setup(format!("congestion control `{name}` not available: {errno}; available: {known}"))
+        })?;
     }
     if matches!(traffic.kind, Kind::TcpStream | Kind::TcpRr) {
         let stall = stall(traffic.lanes() as usize);
@@ -53,14 +56,10 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     Ok(socket)
 }
 
-/// Binds to an interface, if one is named. Before Linux 5.7 an agent may not, and the address alone
-/// binds.
+/// Binds to an interface, if one is named.
 pub(crate) fn keep_to(socket: &Socket, interface: Option<&str>, what: impl fmt::Display) -> Result<()> {
-    let Some(name) = interface else { return Ok(()) };
-    match socket.bind_device(Some(name.as_bytes())) {
-        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok(()),
-        bound => bound.or_setup("setsockopt SO_BINDTODEVICE", what),
-    }
+    let bound = interface.map_or(Ok(()), |name| socket.bind_device(Some(name.as_bytes())));
+    bound.or_setup("setsockopt SO_BINDTODEVICE", what)
 }
 
 /// Binds to `local`, where port 0 lets the kernel choose; `fixed` is the requested port.
@@ -84,22 +83,16 @@ pub(crate) fn in_use_or(
     what: impl fmt::Display,
     error: &std::io::Error,
 ) -> Error {
-    if error.raw_os_error() == Some(libc::EADDRINUSE) && local.port() != 0 {
-        return Error::Setup(format!(
-            "port {} of {} is in use: leave `port` out of the workload and the kernel chooses a free one",
-            local.port(),
+    match (error.raw_os_error(), local.port()) {
+        (Some(libc::EADDRINUSE), 0) => {
+            Error::Setup(format!("{what}: all ports of the kernel's range are in use: {MORE_PORTS}"))
+        }
+        (Some(libc::EADDRINUSE), port) => Error::Setup(format!(
+            "port {port} of {} is in use: leave `port` out of the workload and the kernel chooses a free one",
             local.ip()
-        ));
+        )),
+        _ => Error::setup(call, format!("{what} at {local}"), error),
     }
-    if error.raw_os_error() == Some(libc::EADDRINUSE) {
-        // IPv6 has the same range.
-        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-        let range = range.split_whitespace().collect::<Vec<_>>().join(" to ");
-        return Error::Setup(format!(
-            "{what}: all ports of the kernel's range are in use ({range}): {MORE_PORTS}"
-        ));
-    }
-    Error::setup(call, format!("{what} at {local}"), error)
 }
 
 pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
@@ -236,8 +229,8 @@ pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()>
         return Ok(());
     }
     // The kernel ignores a mark that is set already.
-    mark(socket, 0, &"an accepted connection")?;
-    mark(socket, dscp, &"an accepted connection")
+    DSCP.set_to(socket, 0, &"an accepted connection")?;
+    DSCP.set_to(socket, u64::from(dscp) << 2, &"an accepted connection")
 }
 
 /// Makes waits for data poll the device's queue for `time` before the thread sleeps. Returns a note
@@ -254,12 +247,11 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
         if let Err(error) = sys::set_option(fd, libc::SOL_SOCKET, option, value) {
             // All or nothing: a part of it would be another mode.
             let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, 0);
-            let reason = match error.raw_os_error() {
+            let why = match error.raw_os_error() {
                 Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
-                Some(libc::ENOPROTOOPT) => "this kernel was built without it".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(Note::NoBusyPolling { option: name.to_owned(), why: reason });
+            return Some(Note::NoBusyPolling { option: name.to_owned(), why });
         }
     }
     None

@@ -20,11 +20,7 @@ pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_
 /// Sends on a connected socket. Returns the kernel's result: bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
-    let none = std::ptr::null::<libc::sockaddr>();
-    let flags = flags | libc::MSG_NOSIGNAL;
-    // SAFETY: pointer and length are those of `bytes`, which outlives the call; a connected socket
-    // needs no address.
-    unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, none, 0) as isize }
+    send_to(fd, bytes, flags, Target::NONE)
 }
 
 /// Receives from a connected socket. Returns the kernel's result: bytes, 0 at the end, or -1 with
@@ -91,17 +87,18 @@ pub(crate) struct Target<'a> {
     destination: PhantomData<&'a Destination>,
 }
 
+impl Target<'_> {
+    pub(crate) const NONE: Self = Self { address: std::ptr::null(), len: 0, destination: PhantomData };
+}
+
 impl Destination {
     pub(crate) fn new(connected: bool, peer: SocketAddr) -> Self {
         Self((!connected).then(|| peer.into()))
     }
 
     pub(crate) fn target(&self) -> Target<'_> {
-        Target {
-            address: self.0.as_ref().map_or(std::ptr::null(), |address| address.as_ptr().cast()),
-            len: self.0.as_ref().map_or(0, SockAddr::len),
-            destination: PhantomData,
-        }
+        let target = |to: &SockAddr| Target { address: to.as_ptr().cast(), len: to.len(), ..Target::NONE };
+        self.0.as_ref().map_or(Target::NONE, target)
     }
 }
 
@@ -131,16 +128,6 @@ pub(crate) unsafe fn receive_message(fd: RawFd, header: &mut libc::msghdr, flags
 pub(crate) fn no_message() -> libc::msghdr {
     // SAFETY: zeros are null pointers and lengths of 0, and its padding.
     unsafe { std::mem::zeroed() }
-}
-
-pub(crate) fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
-    let header = |place: &mut libc::iovec| {
-        let mut header = no_message();
-        header.msg_iov = &raw mut *place;
-        header.msg_iovlen = 1;
-        libc::mmsghdr { msg_hdr: header, msg_len: 0 }
-    };
-    places.iter_mut().map(header).collect()
 }
 
 /// Room for one error with an address behind it, aligned as control messages are.

@@ -13,7 +13,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 pub(crate) use self::calls::{
-    Destination, NAME, Notice, Target, epoll_wait, headers_of, no_message, read_entry, receive, receive_from,
+    Destination, NAME, Notice, Target, epoll_wait, no_message, read_entry, receive, receive_from,
     receive_message, send_file, send_flags, send_many, send_to,
 };
 
@@ -112,18 +112,6 @@ pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-/// Describes where a thread of this process is: its state as in `ps`, its CPU, and the kernel
-/// function that it waits in.
-pub(crate) fn place_of(thread: u32) -> String {
-    let read =
-        |name: &str| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default();
-    let stat = read("stat");
-    // The name of the thread before them may have blanks, and ends with the last bracket.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3).copied().unwrap_or("unknown");
-    format!("state {}, CPU {}, in {}", field(3), field(39), read("wchan"))
-}
-
 /// Gives the calling thread a descriptor table of its own with `fds` and the standard streams only.
 ///
 /// With a shared table every call on a descriptor takes and drops a reference to its file, two
@@ -196,8 +184,6 @@ mod tests {
             // SAFETY: the call takes nothing.
             let here = unsafe { libc::sched_getcpu() };
             pin(u32::try_from(here).unwrap()).unwrap();
-            let own = nix::unistd::gettid().as_raw().unsigned_abs();
-            assert_eq!(place_of(own), format!("state R, CPU {here}, in 0"));
         })
         .join()
         .unwrap();

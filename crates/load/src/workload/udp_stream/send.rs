@@ -82,11 +82,13 @@ impl<'d> Many<'d> {
     pub(crate) fn new(message: usize, to: Target<'d>) -> Self {
         let buffer = Buffer::pattern(message);
         let mut places = vec![libc::iovec { iov_base: buffer.start().cast(), iov_len: message }; DATAGRAMS];
-        let mut headers = sys::headers_of(&mut places);
-        for header in &mut headers {
-            header.msg_hdr.msg_name = to.address.cast_mut().cast();
-            header.msg_hdr.msg_namelen = to.len;
-        }
+        let header = |place: &mut libc::iovec| {
+            let mut header = sys::no_message();
+            (header.msg_iov, header.msg_iovlen) = (&raw mut *place, 1);
+            (header.msg_name, header.msg_namelen) = (to.address.cast_mut().cast(), to.len);
+            libc::mmsghdr { msg_hdr: header, msg_len: 0 }
+        };
+        let headers = places.iter_mut().map(header).collect();
         Self { headers, _buffer: buffer, _places: places, _to: to }
     }
 }
@@ -173,54 +175,29 @@ pub(crate) fn enable_gso(fd: RawFd, message: usize, flow: usize) -> Result<()> {
         .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
 }
 
-/// Judges a call that sent nothing: an error of the splitting names the path's MTU.
+/// Judges a call that sent nothing: an error of the splitting names its cause.
 #[cold]
 #[inline(never)]
 fn gso_trouble(lane: &Lane, call: Call, returned: isize) -> Result<LoopStep> {
-    let errno = sys::errno();
-    let segmenting = lane.traffic.sender.segments();
-    if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
-        let (call, message, peer, errno) = (call.name, lane.message, lane.peer, Errno(errno));
-        return Err(Error::flow(
-            lane.flow,
-            format!(
-                "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
-                gso_way_out(message, path_mtu(lane), errno)
-            ),
-        ));
-    }
-    if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
-}
-
-/// Datagrams of a split buffer are never fragmented, so the MTU limits each. `most` is the result
-/// of [`path_mtu`].
-fn gso_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
-    match most {
-        Some((mtu, most)) if message > most as usize => format!(
-            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
-        ),
-        _ if errno.0 == libc::EIO => {
-            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
-                                      checksumming on, or use the sender `send` or `sendmmsg`"
-                .to_owned()
+    let (errno, segmenting) = (sys::errno(), returned < 0 && lane.traffic.sender.segments());
+    let remedy = match errno {
+        libc::EIO if segmenting => {
+            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit checksumming \
+             on, or use the sender `send` or `sendmmsg`"
         }
-        _ => "use the sender `send` or `sendmmsg`".to_owned(),
-    }
-}
-
-/// The path's MTU, and the payload of the largest datagram that fits it.
-fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
-    let ipv6 = lane.peer.is_ipv6();
-    // Only a connected socket knows its path, and the flow's may not be connected.
-    let any = if ipv6 { "[::]:0" } else { "0.0.0.0:0" };
-    let probe = std::net::UdpSocket::bind(any).ok()?;
-    probe.connect(lane.peer).ok()?;
-    let (level, name, headers) =
-        if ipv6 { (libc::SOL_IPV6, libc::IPV6_MTU, 40 + 8) } else { (libc::SOL_IP, libc::IP_MTU, 20 + 8) };
-    let mut mtu = [0; 4];
-    sys::option(std::os::fd::AsRawFd::as_raw_fd(&probe), level, name, &mut mtu).ok()?;
-    let mtu = u32::from_ne_bytes(mtu);
-    Some((mtu, mtu.saturating_sub(headers)))
+        // Datagrams of a split buffer are never fragmented.
+        libc::EINVAL | libc::EMSGSIZE if segmenting => {
+            "each must fit the path's MTU: use a smaller `message`, a larger MTU, or the sender `send`"
+        }
+        _ => return lane.trouble(call, returned),
+    };
+    let (call, message, peer, errno) = (call.name, lane.message, lane.peer, Errno(errno));
+    Err(Error::flow(
+        lane.flow,
+        format!(
+            "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {remedy}"
+        ),
+    ))
 }
 
 pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, PACED>) -> Result<LaneResult> {
