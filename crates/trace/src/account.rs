@@ -161,13 +161,13 @@ impl TraceAccount {
         }
     }
 
-    /// The least mean of each segment of the way that most packets took, over the batches whose
-    /// packets were fastest from the first point to the last, without the wait for a reader. Other
-    /// work of the machine only adds time. A connection may be in a slower state, batch by batch:
-    /// over TCP half of the batches take 158 instructions a packet more between
-    /// `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
-    /// repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
-    /// another stage in each batch (a guess: the work around the handler of a timer tick).
+    // The least mean of each segment of the way that most packets took, over the batches whose
+    // packets were fastest from the first point to the last, without the wait for a reader. Other
+    // work of the machine only adds time. A connection may be in a slower state, batch by batch:
+    // over TCP half of the batches take 158 instructions a packet more between
+    // `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
+    // repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
+    // another stage in each batch (a guess: the work around the handler of a timer tick).
     fn fastest(&self, rounds: &[Round]) -> Option<Vec<f64>> {
         let points = self.usual_way(rounds);
         let is_meant = |way: &&Way| way.points().eq(points.iter().copied());

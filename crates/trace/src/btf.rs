@@ -33,9 +33,7 @@ pub enum Packet {
     List(u8),
 }
 
-/// The first two bytes, in the machine's byte order.
 pub(crate) const MAGIC: u16 = 0xeb9f;
-/// A tracepoint's typedef begins so.
 const TRACEPOINT: &str = "btf_trace_";
 const FUNCTION: usize = 12;
 const PROTOTYPE: usize = 13;
@@ -43,7 +41,7 @@ const TYPEDEF: usize = 8;
 const POINTER: usize = 2;
 const STRUCTURE: usize = 4;
 const CONSTANT: usize = 10;
-/// The arguments of a tracepoint's prototype that programs do not get: the first one.
+// Programs do not get the first argument of the prototype of a tracepoint.
 const OWN: usize = 1;
 
 impl Btf {
@@ -97,7 +95,8 @@ impl<'b> Types<'b> {
             let (kind, count) = split(word(types, place + 4)?);
             let id = places.len() + 1;
             places.push(place);
-            place += 12 + body_bytes(kind, count).ok_or_else(|| format!("type {id} has the unknown kind {kind}"))?;
+            place += 12
+                + body_bytes(kind, count).ok_or_else(|| format!("type {id} has the unknown kind {kind}"))?;
         }
         if place > types.len() {
             return Err(short(place));

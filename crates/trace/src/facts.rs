@@ -20,7 +20,7 @@ pub(crate) fn unmet(root: &Path, privileges: &Privileges) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// By the kernel's own types the programs find the fields that they read.
+// By the kernel's own types the programs find the fields that they read.
 fn types(root: &Path) -> Result<(), String> {
     let read = || -> io::Result<[u8; 2]> {
         let mut magic = [0; 2];
@@ -50,7 +50,7 @@ fn privilege(privileges: &Privileges) -> Result<(), String> {
     Err("this process has no CAP_BPF and CAP_PERFMON (root has them)".to_owned())
 }
 
-/// The file names all modes, the one that holds in brackets. Integrity refuses no reading.
+// The file names all modes, the one that holds in brackets. Integrity refuses no reading.
 fn lockdown(modes: &str) -> Result<(), String> {
     if !modes.contains("[confidentiality]") {
         return Ok(());

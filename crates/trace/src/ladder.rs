@@ -116,8 +116,7 @@ impl ProbeLadder {
         loaded: io::Result<()>,
         tried: &dyn Fn(Attachment) -> Option<Result<String, String>>,
     ) -> Self {
-        let loaded =
-            loaded.map(|()| "a program of two instructions was loaded".to_owned()).map_err(refused);
+        let loaded = loaded.map(|()| "a program of two instructions was loaded".to_owned()).map_err(refused);
         let step = |rung| {
             let tried = match rung {
                 Rung::Trampoline => tried(Attachment::Trampoline),

@@ -164,7 +164,10 @@ impl StageEntry {
         };
         if !is_clear {
             let remedy = "give `functions`, or both `ipv4` and `ipv6`, or only `tracepoints`";
-            return Err((place.clone(), format!("the probe points of stage {label:?} are not clear: {remedy}")));
+            return Err((
+                place.clone(),
+                format!("the probe points of stage {label:?} are not clear: {remedy}"),
+            ));
         }
         let (ipv4, ipv6) = if ipv4.is_empty() { (both.clone(), both) } else { (ipv4, ipv6) };
         let Self { lane, at, optional, .. } = self;

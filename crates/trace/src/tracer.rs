@@ -80,18 +80,18 @@ pub struct Tracer {
 /// The attachment of each probe, in their order, or the reason why none was possible.
 pub type Attachments = Vec<Result<Attachment, String>>;
 
-/// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
-/// programs for them. Those of the timer are x86's: it is no interrupt of the table.
+// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
+// programs for them. Those of the timer are x86's: it is no interrupt of the table.
 const INTERRUPTS: [[(&str, &str); 2]; 3] = [
     [("irq_handler_entry", "begin"), ("irq_handler_exit", "end")],
     [("softirq_entry", "soft_begin"), ("softirq_exit", "soft_end")],
     [("local_timer_entry", "begin"), ("local_timer_exit", "end")],
 ];
 
-/// The threads that a tracer follows (`journeys` in `bpf/maps.h`).
+// `journeys` in `bpf/maps.h`.
 const MOST_THREADS: u32 = 64;
 
-/// The bytes of the ring for samples: room for 481 of them, of one batch. And as few as can be.
+// Room for 481 samples, of one batch; and as few as can be.
 const RING: u32 = 512 << 10;
 pub(crate) const LEAST_RING: u32 = 64 << 10;
 
@@ -195,9 +195,6 @@ impl KernelPrograms {
     }
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
-    ///
-    /// # Errors
-    /// The reason why it cannot be attached.
     pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
         let programs = self.programs(LEAST_RING).map_err(error_text)?;
         let constants = Constants { trying: 1, ..Constants::default() };

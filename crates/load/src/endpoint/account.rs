@@ -13,8 +13,6 @@ use crate::lane::{Counts, LaneResult, Latency, Sample, Zerocopy, latency};
 use crate::note::Note;
 use crate::socket::{self, Applied, Buffers, TcpInfo};
 
-/// The account of threads that returned `ends`, each of which served one of the `shares`; `counts`
-/// are the final ones.
 pub(super) fn draw_up(
     flows: &Flows,
     shares: &[Range<usize>],
@@ -155,7 +153,7 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    /// The sum of both; the addresses are those of the first.
+    // The addresses are those of the first.
     fn and(self, other: Self) -> Self {
         Self {
             flows: self.flows.saturating_add(other.flows),

@@ -13,6 +13,7 @@ use words::{Kind, Side, Traffic};
 
 use crate::error::Result;
 use crate::lane::{Control, Counts, Lane, Sample};
+use crate::message::pattern_bytes;
 use crate::socket::{self, Applied, SocketSwitches, TcpReadings};
 use crate::spec::Spec;
 use crate::workload::tcp_stream;
@@ -21,25 +22,23 @@ use crate::workload::tcp_stream;
 pub(super) struct Flows {
     side: Side,
     pub(super) traffic: Arc<Traffic>,
+    expected: Arc<[u8]>,
     local: IpAddr,
     interface: Option<Arc<str>>,
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
-    /// The drops of each socket before it was attached, modulo 2^32.
+    // Drops of each socket before it was attached, modulo 2^32.
     dropped_before: Vec<u32>,
     readings: Mutex<TcpReadings>,
-    /// The low-water mark of the receiving sockets, in bytes; 0: none.
+    // The low-water mark of receiving sockets, in bytes; 0: none.
     mark: AtomicU32,
-    /// Whether a socket could not poll its device as requested.
     pub(super) slept: bool,
     pub(super) applied: Vec<Applied>,
-    /// Requests that were not applied from the start.
     pub(super) notes: Vec<Note>,
 }
 
 impl Flows {
-    /// Takes the sockets, one per lane, and the peer of each: connected ones; for `tcp_crr` the
-    /// shared listener, or at the other end placeholders.
+    // Connected sockets, one per lane; for `tcp_crr` the shared listener, or placeholders.
     pub(super) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
         let mark = tcp_stream::low_water_mark(&traffic, spec.local);
@@ -62,6 +61,7 @@ impl Flows {
         let (local, interface) = (spec.local, spec.interface.as_deref().map(Arc::from));
         Ok(Self {
             side,
+            expected: pattern_bytes(traffic.message.max(traffic.response) as usize),
             traffic,
             local,
             interface,
@@ -94,13 +94,13 @@ impl Flows {
             message: self.traffic.message as usize,
             response: self.traffic.response as usize,
             traffic: Arc::clone(&self.traffic),
+            expected: Arc::clone(&self.expected),
             control: Arc::clone(control),
             readiness: Cell::new(readiness),
             lent: Cell::default(),
         }
     }
 
-    /// The threads' counts until `at_ns`, with those of the sockets.
     pub(super) fn sample(&self, mut flows: Vec<Counts>, at_ns: u64) -> Sample {
         let mark = self.mark.load(Ordering::Relaxed);
         for (flow, (counts, one)) in flows.iter_mut().zip(&self.sockets).enumerate() {
@@ -140,7 +140,6 @@ impl Flows {
         })
     }
 
-    /// Switches the sockets to a state, and reads it back.
     pub(super) fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         let mark = tcp_stream::low_water_mark(&switches.states[state], self.local).unwrap_or(0);
         let is_marked_anew = self.mark.swap(mark, Ordering::Relaxed) != mark;
@@ -187,8 +186,8 @@ impl Flows {
         }
     }
 
-    /// Leaves the sockets open for good: the number of a closed one could be reused while a thread
-    /// still uses it.
+    // Leaves the sockets open for good: the number of a closed one could be reused while a thread
+    // still uses it.
     pub(super) fn abandon(&mut self) {
         std::mem::forget(std::mem::take(&mut self.sockets));
     }
@@ -198,7 +197,6 @@ fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
     (side == Side::Transmitter) == traffic.is_forward(lane)
 }
 
-/// Adds a note once: all flows have the same.
 pub(super) fn note(notes: &mut Vec<Note>, note: Option<Note>) {
     notes.extend(note.filter(|note| !notes.contains(note)));
 }

@@ -19,7 +19,7 @@ use words::{Family, Side, Traffic};
 
 use self::flows::Flows;
 use self::threads::{cpus, run, shares, wait_until};
-use crate::error::{Errno, Error, Result};
+use crate::error::{Error, Result, errno_of, error_text};
 use crate::exact::{self, Describe, LentWork};
 use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Modes, Phase, QUIET, STOP, Sample};
 use crate::socket::SocketSwitches;
@@ -29,14 +29,13 @@ use crate::sys;
 pub use self::account::{EndOutcome, FlowOutcome, Share};
 pub(crate) use self::threads::threads;
 
-/// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
+// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// Time for threads to leave their loops at a switch. A sender may wait in its call for a
-/// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
-/// after 5 s ([`stall`](crate::socket::stall)).
+// A sender may wait in its call for a retransmission: the timer of Linux doubles, to 0.2, 0.6, 1.4,
+// 3 s in all. Its socket gives up a call after 5 s.
 const LEAVE: Duration = Duration::from_secs(4);
 const JOIN: Duration = Duration::from_secs(3);
-/// The stack of a loop, which has no deep calls.
+// A loop has no deep calls.
 const STACK: usize = 256 << 10;
 
 const STAYS: &str =
@@ -49,10 +48,8 @@ const FEWER: &str = "raise the limit of tasks or use fewer flows";
 pub struct Endpoint {
     spec: Spec,
     addresses: Vec<SocketAddr>,
-    /// A receiver's sockets before its peers are attached: its listeners, or one UDP socket per
-    /// flow.
     bound: Option<Vec<Socket>>,
-    /// None before [`Endpoint::attach`], or after it failed.
+    // Without sockets before [`Endpoint::attach`], or after it failed.
     flows: Flows,
     control: Arc<Control>,
     shares: Vec<Range<usize>>,
@@ -153,7 +150,7 @@ impl Endpoint {
         // Nothing is sent: the channel ends when the last thread has dropped its end, ready or
         // failed.
         let _ = all_ready.recv();
-        match self.control.failure().cloned() {
+        match self.control.failure.get().cloned() {
             None => {
                 self.control.open_gate();
                 Ok(())
@@ -221,7 +218,7 @@ impl Endpoint {
         if let Some(pace) = wanted.pacing {
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        let (before, after) = (self.control.loop_switch.modes(), Modes::of_traffic(wanted));
+        let (before, after) = (self.control.loop_switch.state().modes, Modes::of_traffic(wanted));
         let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
         let reads_otherwise = changes(before.reader != after.reader, false);
         if !reads_otherwise && !changes(before.sender != after.sender, true) {
@@ -230,7 +227,7 @@ impl Endpoint {
         // The sockets are switched while no such thread uses them: its next loop may need an
         // option of theirs. Senders leave at the phase that ends them in order.
         let (loop_switch, phase) = (&self.control.loop_switch, &self.control.phase);
-        loop_switch.hold();
+        loop_switch.state().held = true;
         let held = phase.hold(QUIET);
         let mut left = self.all_leave(&[true]);
         if left && reads_otherwise {
@@ -274,7 +271,7 @@ impl Endpoint {
 
     /// The first error that ended a thread early.
     pub fn failed(&self) -> Option<&Error> {
-        self.control.failure()
+        self.control.failure.get()
     }
 
     /// Ends the sending threads of this end, and waits, in bounded time, until sent data have left
@@ -297,7 +294,7 @@ impl Endpoint {
         self.check_attached()?;
         self.quiet();
         let ends = self.stop()?;
-        if let Some(error) = self.control.failure() {
+        if let Some(error) = self.control.failure.get() {
             return Err(error.clone());
         }
         account::draw_up(&self.flows, &self.shares, ends, self.sample())
@@ -310,19 +307,17 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The threads that send, or ask; or those that receive, or answer.
     fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<LaneResult>>>> {
         let threads = self.threads.iter().zip(&self.shares);
         threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
     }
 
-    /// Waits until all such threads have left their loops; whether they have.
     fn all_leave(&self, whether_they_send: &[bool]) -> bool {
         let living = || {
             let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
             all.filter(|thread| !thread.is_finished()).count()
         };
-        wait_until(LEAVE, || self.control.loop_switch.waiting() >= living())
+        wait_until(LEAVE, || self.control.loop_switch.state().waiting >= living())
     }
 
     fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
@@ -339,14 +334,15 @@ impl Endpoint {
             .name(name)
             .stack_size(STACK)
             .spawn(move || run(&lanes, thread, sends, cpu))
-            .map_err(|e| {
-                Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::from_error(&e)))
+            .map_err(|error| {
+                let why = error_text(errno_of(&error));
+                Error::flow(first, format!("cannot start a thread: {why}; {FEWER}"))
             })?;
         self.threads.push(handle);
         Ok(())
     }
 
-    /// Ends all threads within [`DRAIN`] and [`JOIN`]. A second call has none to end.
+    /// Ends all threads within [`DRAIN`] and [`JOIN`].
     fn stop(&mut self) -> Result<Vec<LaneResult>> {
         self.control.phase.advance(STOP);
         self.control.open_gate();

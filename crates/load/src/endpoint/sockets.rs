@@ -8,16 +8,15 @@ use std::time::{Duration, Instant};
 use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
-use crate::error::{Context, Errno, Error, Result};
+use crate::error::{Context, Error, Result, errno_of};
 use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 
-/// Waiting connections beyond one per flow, so that a few other processes cannot block the flows.
+// Waiting connections beyond one per flow, so that a few other processes cannot block the flows.
 const SPARE_BACKLOG: i32 = 64;
 
-/// Opens the sockets, and returns their addresses: a listener for each 4000 flows of TCP, one
-/// socket per flow for UDP.
+/// A listener for each 4000 flows of TCP, a socket per flow for UDP, and their addresses.
 pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
     let count = spec.traffic.endpoints();
@@ -42,8 +41,7 @@ pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     Ok((sockets, addresses))
 }
 
-/// The flows' sockets and their peers, from the sockets of [`open`] and the transmitter's addresses
-/// `locals`. Datagrams that a UDP socket received before are discarded.
+/// The flows' sockets and their peers, from the sockets of [`open`] and the addresses `locals`.
 pub(super) fn join(
     spec: &Spec,
     sockets: Vec<Socket>,
@@ -92,8 +90,6 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     Ok((socket, endpoint))
 }
 
-/// A copy of the listener for each thread, all with one queue. It must stay, and threads that spin
-/// must not wait at it.
 fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
     const WHAT: &str = "the listener";
     let spins = traffic.reader == Reader::Spin;
@@ -148,8 +144,7 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
     Ok(flows.into_iter().flatten().collect())
 }
 
-/// Discards what a socket received before it was connected. Only its peer, which has not started,
-/// can add to it.
+// Only its peer, which has not started, can add to it.
 fn empty(socket: &Socket) {
     let mut room = [0u8; 16];
     while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
@@ -170,13 +165,11 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     }
 }
 
-/// The flows' sockets and their peers, and this end's address of each flow; for `tcp_crr` one for
-/// all flows, with port 0.
+/// Sockets and peers of the flows, and this end's addresses; for `tcp_crr` one, with port 0.
 type Connected = (Vec<Socket>, Vec<SocketAddr>, Vec<SocketAddr>);
 
-/// Connects every flow to the receiver's `endpoints`: 4000 TCP flows to each, each UDP flow to its
-/// own. (Sockets of datagrams with a destination stay unconnected. The flows of `tcp_crr` connect
-/// once they have started.)
+// Sockets of datagrams with a destination stay unconnected; flows of `tcp_crr` connect once they
+// have started.
 pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
     check_endpoints(spec, endpoints)?;
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
@@ -197,8 +190,8 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         if !is_placeholder {
             if spec.traffic.connects(spec.traffic.is_forward(flow)) {
                 let connected = socket.connect_timeout(&peer.into(), socket::CONNECT);
-                connected.map_err(|error| match Errno::from_error(&error) {
-                    Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
+                connected.map_err(|error| match errno_of(&error) {
+                    libc::EADDRNOTAVAIL => Error::no_port(flow, peer),
                     errno => Error::call(flow, "connect", peer, errno),
                 })?;
             }
@@ -228,13 +221,13 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
             format!("{flows} flows of {} need {wanted}", spec.traffic.kind),
         );
     }
-    for endpoint in endpoints {
-        if endpoint.is_ipv4() != spec.local.is_ipv4() {
-            return mismatch(endpoint.to_string(), format!("this end's address is {}", spec.local));
-        }
-        if endpoint.port() == 0 || endpoint.ip().is_unspecified() || endpoint.ip().is_multicast() {
-            return mismatch(endpoint.to_string(), "an address and a port of one host are needed".to_owned());
-        }
+    let is_odd = |one: &&SocketAddr| {
+        let is_of_many = one.ip().is_unspecified() || one.ip().is_multicast();
+        one.is_ipv4() != spec.local.is_ipv4() || one.port() == 0 || is_of_many
+    };
+    if let Some(odd) = endpoints.iter().find(is_odd) {
+        let wanted = "an address and a port of one host are needed, with the version of IP of this end";
+        return mismatch(odd.to_string(), format!("{wanted}, {}", spec.local));
     }
     Ok(())
 }
@@ -244,11 +237,10 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
 // keep the newest of them meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop the others
 // where no counter of a namespace shows it.
 
-/// Longest wait of a receiver for the datagram. The kernel asks for an address once a second.
+// The kernel asks for an address once a second.
 const WAIT: Duration = Duration::from_millis(1500);
 
-/// Waits until it has come, and discards what came before. If the path lost it, the workload begins
-/// without it.
+// If the path lost it, the workload begins without it.
 fn await_greeting(socket: &Socket) {
     let mut room = [0u8; 16];
     let until = sys::now() + WAIT.as_nanos() as u64;

@@ -11,15 +11,13 @@ use super::work::{AnyWork, Bracketed, Trouble};
 use crate::socket::Applied;
 use crate::sys;
 
-/// Duration of the warm-up, and its least number of turns: by then caches, windows and buffers of
-/// the kernel have their final sizes, and a datagram costs a fresh socket more for its first fifth
-/// of a second.
+// By then caches, windows and buffers of the kernel have their final sizes, and a datagram costs a
+// fresh socket more for its first fifth of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 const BATCHES: u32 = 201;
 pub(super) const MOST: u32 = 32;
-/// The time of a batch, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
-/// that seven of eight see none.
+// An eighth of the time between two ticks of a kernel of 250 Hz: seven of eight batches see none.
 const BATCH_NS: u64 = 500_000;
 const READINGS: usize = 1001;
 
@@ -32,8 +30,7 @@ pub type SoftirqTime = Box<dyn FnMut() -> Result<u64, String>>;
 /// in words.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<SoftirqTime, String>;
 
-/// The batches of each pass over one of so many connections; odd, so that the median is one of
-/// them.
+// Odd, so that the median is one of them.
 pub(super) fn batches_of(connections: u32) -> u32 {
     (BATCHES / connections) | 1
 }
@@ -119,7 +116,7 @@ fn timed(work: &mut dyn AnyWork, turns: u32) -> Result<u64, Trouble> {
     Ok(sys::now().saturating_sub(begun))
 }
 
-/// The turns of a batch: a power of two, so that a small difference of their cost changes nothing.
+// A power of two, so that a small difference of their cost changes nothing.
 fn size_of_batch(work: &mut dyn AnyWork) -> Result<u32, Trouble> {
     let mut turns = MOST;
     while turns > 1 && timed(work, turns)? > BATCH_NS {
@@ -128,7 +125,6 @@ fn size_of_batch(work: &mut dyn AnyWork) -> Result<u32, Trouble> {
     Ok(turns)
 }
 
-/// The time between two adjacent readings of the clock, in ns: the median.
 fn cost_of_reading() -> u64 {
     let mut costs = [0; READINGS];
     for cost in &mut costs {
@@ -204,7 +200,6 @@ impl Spread {
         Self { least: at(0), low: at(1), median: at(2), high: at(3), most: at(4) }
     }
 
-    /// Subtracts `ns` from each value, but never below 0.
     pub(super) fn less(self, ns: f64) -> Self {
         let [least, low, median, high, most] =
             [self.least, self.low, self.median, self.high, self.most].map(|value| (value - ns).max(0.0));

@@ -3,32 +3,28 @@
 use std::io;
 use std::os::fd::RawFd;
 
-use words::{Reader, Traffic};
+use words::{Reader, Sender, Traffic};
 
 use super::work::{BoxedWork, RepeatableWork, Trouble, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
 use crate::workload::udp_stream::receive::{Merged, One, Reader as Read};
-use crate::workload::udp_stream::send::{self, Writer, shape};
+use crate::workload::udp_stream::send::{self, Writer, datagrams_in_buffer};
 
 pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
-    let (count, each) = shape(traffic.sender, traffic.message as usize);
-    (count * each) as u64
+    let buffers = if traffic.sender == Sender::Sendmmsg { send::Many::BUFFERS } else { send::One::BUFFERS };
+    (buffers * datagrams_in_buffer(traffic.sender, traffic.message as usize)) as u64
 }
 
-/// The work of the datagrams. Each combination of a sender and a reader is compiled separately,
-/// without branches on them.
-pub(super) fn work<'e>(
-    traffic: &Traffic,
-    sockets: (RawFd, Option<RawFd>),
-    to: Target<'e>,
-) -> BoxedWork<'e> {
+// Each combination of a sender and a reader is compiled separately, without branches on them.
+pub(super) fn work<'e>(traffic: &Traffic, sockets: (RawFd, Option<RawFd>), to: Target<'e>) -> BoxedWork<'e> {
     let message = traffic.message as usize;
-    match shape(traffic.sender, message) {
-        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to)),
-        _ => received(traffic, sockets, send::Many::new(message, to)),
+    if traffic.sender == Sender::Sendmmsg {
+        return received(traffic, sockets, send::Many::new(message, to));
     }
+    let datagrams = datagrams_in_buffer(traffic.sender, message);
+    received(traffic, sockets, send::One::new(message, datagrams, to))
 }
 
 fn received<'e>(
@@ -37,7 +33,8 @@ fn received<'e>(
     writer: impl Writer + 'e,
 ) -> BoxedWork<'e> {
     let (message, flags) = (traffic.message as usize, flags(traffic.reader));
-    let sending = Sending { source, writer };
+    let each = datagrams_in_buffer(traffic.sender, message);
+    let sending = Sending { source, writer, each };
     match (sink, traffic.reader) {
         (None, _) => Box::new(sending),
         (Some(sink), Reader::Gro) => {
@@ -53,25 +50,26 @@ pub(super) fn single<'e>(
     message: usize,
     flags: libc::c_int,
 ) -> Carrying<send::One<'e>, One> {
-    let sending = Sending { source, writer: send::One::new(message, 1, Target::NONE) };
+    let sending = Sending { source, writer: send::One::new(message, 1, Target::NONE), each: 1 };
     Carrying { sending, sink, message, flags, reader: One::new(message) }
 }
 
 struct Sending<W> {
     source: RawFd,
     writer: W,
+    /// The datagrams in each buffer.
+    each: usize,
 }
 
 impl<W: Writer> RepeatableWork for Sending<W> {
     fn messages(&self) -> u32 {
-        let (count, each) = self.writer.shape();
-        (count * each) as u32
+        (W::BUFFERS * self.each) as u32
     }
 
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         let wrote = calls.around(|| self.writer.write(self.source));
-        if wrote > 0 && self.writer.taken(wrote) == self.writer.shape().0 {
+        if wrote > 0 && (W::BUFFERS == 1 || wrote as usize == W::BUFFERS) {
             return Ok(());
         }
         Err((W::CALL.name, if wrote < 0 { io::Error::last_os_error() } else { odd() }))
@@ -113,7 +111,7 @@ impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
 }
 
 impl<W, R: Read> Carrying<W, R> {
-    /// The number of datagrams of a call that returned `got`; 0 for any other result.
+    /// The number of datagrams of a call that returned `got`; 0 if one has another size.
     #[inline(always)]
     fn came(&self, got: usize) -> u64 {
         let mut whole = true;
@@ -121,11 +119,10 @@ impl<W, R: Read> Carrying<W, R> {
             whole &= datagram.len() == self.message;
             Ok(())
         });
-        looked.map_or(0, |came| if whole { came.messages } else { 0 })
+        looked.map_or(0, |(messages, _)| if whole { messages } else { 0 })
     }
 }
 
-/// The error of a call that moved an unexpected amount.
 fn odd() -> io::Error {
     io::Error::from_raw_os_error(libc::EMSGSIZE)
 }

@@ -14,7 +14,6 @@ use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
 
-/// The request, and its answer, each from one socket to the other.
 pub(super) struct Exchanged<W>(pub(super) [W; 2]);
 
 impl<W: RepeatableWork> RepeatableWork for Exchanged<W> {
@@ -26,15 +25,13 @@ impl<W: RepeatableWork> RepeatableWork for Exchanged<W> {
     }
 }
 
-/// The message that it sends, and the message that it waits for. As work it asks, and receives the
-/// answer of an end on another machine.
+/// One end of an exchange. As work it asks, and receives the answer of another machine.
 pub(crate) struct MessageEnd {
     socket: RawFd,
     stream: bool,
     sends: Buffer,
     takes: usize,
     room: Buffer,
-    /// Flags of its reads: `MSG_DONTWAIT` for a reader that never sleeps.
     flags: libc::c_int,
 }
 
@@ -89,7 +86,6 @@ fn late((call, error): Trouble) -> Trouble {
     (call, io::Error::new(io::ErrorKind::TimedOut, why))
 }
 
-/// The requesting end. The answering one is a thread, which ends with this.
 pub(super) struct SleepingReader {
     near: MessageEnd,
     far: Option<JoinHandle<()>>,

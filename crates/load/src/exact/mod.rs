@@ -118,9 +118,8 @@ pub fn lend<M>(
     Ok((borrower(&mut lent), ends.applied.clone()))
 }
 
-/// Lends a connected socket whose other end, on another machine, answers: the borrower's thread
-/// asks and takes the answer. `asleep`: its reads sleep until a packet wakes it; if not, they never
-/// sleep.
+/// Lends a connected socket whose other end, on another machine, answers. `asleep`: its reads sleep
+/// until a packet wakes it; if not, they never sleep.
 pub(crate) fn lend_asking<M>(
     traffic: &Traffic,
     (socket, peer): (&Socket, SocketAddr),
@@ -148,19 +147,19 @@ fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> 
     }
     let sink = sink.ok_or_else(|| ends::flow("connect", ends.peer, &io::ErrorKind::NotConnected.into()))?;
     let flags = work::flags(traffic.reader);
-    let (bytes, ways) = ([traffic.message, traffic.response], [[source, sink], [sink, source]]);
-    let message = |way: usize| &ends.pattern.as_ref()[..bytes[way] as usize];
-    let streamed = |way| {
-        Streamed::new(ways[way], Copied::new(message(way), 0, libc::MSG_DONTWAIT), flags)
+    let bytes = [traffic.message as usize, traffic.response as usize];
+    let ways = [[source, sink], [sink, source]];
+    let streamed = |way: usize| {
+        let message = Copied::new(&ends.pattern.as_ref()[..bytes[way]], 0, libc::MSG_DONTWAIT);
+        Streamed::new(ways[way], message, bytes[way], flags)
     };
     Ok(match (traffic.kind, traffic.sender) {
         (Kind::TcpStream, Sender::Sendfile) => {
-            let file = FromFile::new(traffic.message as usize, 0, 0)?;
-            Box::new(Streamed::new(ways[0], file, flags))
+            Box::new(Streamed::new(ways[0], FromFile::new(bytes[0], 0, 0)?, bytes[0], flags))
         }
         (Kind::TcpStream, _) => Box::new(streamed(0)),
         (Kind::TcpRr, _) => Box::new(Exchanged([0, 1].map(streamed))),
-        _ => Box::new(Exchanged([0, 1].map(|way| datagrams::single(ways[way], bytes[way] as usize, flags)))),
+        _ => Box::new(Exchanged([0, 1].map(|way| datagrams::single(ways[way], bytes[way], flags)))),
     })
 }
 

@@ -9,45 +9,43 @@ use crate::message::Buffer;
 use crate::sys;
 use crate::workload::tcp_stream::send::Writer;
 
-/// Longest wait for room in a full send buffer, in ns.
 const FULL: u64 = 5_000_000_000;
 
-/// A message from one socket to the other.
 pub(super) struct Streamed<W> {
     from: RawFd,
     to: RawFd,
     message: W,
+    len: usize,
     room: Buffer,
     flags: libc::c_int,
 }
 
 impl<W: Writer> Streamed<W> {
-    /// `flags`: those of the reads.
-    pub(super) fn new([from, to]: [RawFd; 2], message: W, flags: libc::c_int) -> Self {
+    pub(super) fn new([from, to]: [RawFd; 2], message: W, len: usize, flags: libc::c_int) -> Self {
         // One byte more than a message, to detect a larger one.
-        let room = Buffer::room(message.len() + 1);
-        Self { from, to, message, room, flags }
+        let room = Buffer::room(len + 1);
+        Self { from, to, message, len, room, flags }
     }
 }
 
 impl<W: Writer> RepeatableWork for Streamed<W> {
-    /// A stream accepts a long message in parts, and only as fast as it is emptied, which nobody
-    /// else does here: it must never wait for room while data can be received, nor for data while
-    /// nothing is in transit.
+    // A stream accepts a long message in parts, and only as fast as it is emptied, which nobody
+    // else does here: it must never wait for room while data can be received, nor for data while
+    // nothing is in transit.
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        let Self { from, to, ref mut message, ref mut room, flags } = *self;
+        let Self { from, to, ref mut message, len, ref mut room, flags } = *self;
         let (mut sent, mut got, mut looks) = (0, 0, 0);
-        while got < message.len() {
-            if sent < message.len() {
+        while got < len {
+            if sent < len {
                 match message.write(calls, from) {
                     done if done > 0 => sent += done as usize,
                     _ if sys::errno() != libc::EAGAIN => {
-                        return Err((message.call().name, io::Error::last_os_error()));
+                        return Err((W::CALL.name, io::Error::last_os_error()));
                     }
                     _ if sent > got => {}
                     _ if sys::wait_for(from, libc::POLLOUT, sys::now() + FULL) => continue,
-                    _ => return Err((message.call().name, io::Error::from_raw_os_error(libc::EAGAIN))),
+                    _ => return Err((W::CALL.name, io::Error::from_raw_os_error(libc::EAGAIN))),
                 }
             }
             match calls.around(|| sys::receive(to, room.as_mut(), flags)) {

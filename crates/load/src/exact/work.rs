@@ -8,10 +8,9 @@ use words::Reader;
 use crate::lane::Calls;
 use crate::sys;
 
-/// Fruitless reads of a reader that never sleeps, until a message counts as lost.
+// Fruitless reads of a reader that never sleeps, until a message counts as lost.
 const LOOKS: u32 = 1 << 24;
 
-/// The call that failed, and the kernel's error.
 pub(super) type Trouble = (&'static str, io::Error);
 
 /// A thread that does lent work.
@@ -36,7 +35,6 @@ pub(super) trait RepeatableWork {
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
 }
 
-/// Repeatable work of any type.
 pub(super) trait AnyWork {
     fn messages(&self) -> u32;
 
@@ -61,7 +59,7 @@ impl<W: RepeatableWork> AnyWork for W {
     }
 }
 
-/// Does the work so many times. Never inlined: every user runs the same code.
+// Never inlined: every user runs the same code.
 #[inline(never)]
 fn turns<W: RepeatableWork, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
     for _ in 0..count {
@@ -86,8 +84,7 @@ pub(super) struct Bracketed {
 }
 
 impl Bracketed {
-    /// The time inside of all calls so far, less `reading` ns for each: the time between two
-    /// adjacent readings.
+    /// The time inside of all calls so far, less `reading` ns for each.
     pub(super) fn inside(&self, reading: u64) -> u64 {
         self.inside_ns.saturating_sub(self.calls * reading)
     }
@@ -135,7 +132,6 @@ pub struct LentWork<'w> {
 }
 
 impl<'w> LentWork<'w> {
-    /// `other`: the thread of the work beside the calling one.
     pub(super) fn new(
         work: BoxedWork<'w>,
         describe: Describe,

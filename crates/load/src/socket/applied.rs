@@ -56,10 +56,7 @@ impl Applied {
         })
     }
 
-    /// Reads the options back, and requires that they are as `traffic` requests.
-    ///
-    /// # Errors
-    /// The first option that the kernel changed.
+    /// Reads the options back; an option that the kernel changed is an error.
     pub(crate) fn read_as_asked(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         let applied = Self::read(socket, traffic)?;
         applied.check(traffic)?;
@@ -108,7 +105,7 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     tried.err().map(|error| error.to_string()).into_iter().collect()
 }
 
-/// Adds one socket's options to those of its end: equal ones are kept once.
+// Equal ones are kept once.
 pub(crate) fn collect(all: &mut Vec<Applied>, one: Applied) {
     let alike = |known: &&mut Applied| Applied { flows: one.flows, ..(**known).clone() } == one;
     match all.iter_mut().find(alike) {

@@ -1,8 +1,8 @@
 //! Keys of traffic that are one socket option each: set, read back, and switched while traffic
 //! flows.
 
-use std::os::fd::AsRawFd;
 use std::fmt;
+use std::os::fd::AsRawFd;
 
 use socket2::{Domain, Socket};
 use words::{Reader, Traffic};
@@ -16,13 +16,10 @@ pub(crate) struct Keyed {
     key: &'static str,
     /// The call that sets it, the option's level and its name, for a version of IP.
     option: fn(Domain) -> (&'static str, libc::c_int, libc::c_int),
-    /// Whether it has 64 bits, not those of an `int`.
     is_long: bool,
-    /// The bits of it that are the key's.
     bits: u64,
-    /// Whether a socket has it before it connects.
     is_early: bool,
-    /// The sockets that have it: those that send, or those that do not. `None`: all.
+    /// The sockets that have it: those that send, or those that receive. `None`: all.
     sends: Option<bool>,
     value: fn(&Traffic) -> Option<u64>,
 }
@@ -37,10 +34,10 @@ const PLAIN: Keyed = Keyed {
     value: |_| None,
 };
 
-/// Limits the kernel's rate. TCP paces by itself, with or without the `fq` qdisc, and counts a
-/// segment's payload without its headers. It starts with the eleventh segment, and sends at least
-/// two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and
-/// `tcp_tso_autosize`).
+// Limits the kernel's rate. TCP paces by itself, with or without the `fq` qdisc, and counts a
+// segment's payload without its headers. It starts with the eleventh segment, and sends at least
+// two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and
+// `tcp_tso_autosize`).
 pub(super) const PACING: Keyed = Keyed {
     key: "pacing",
     option: |_| ("setsockopt SO_MAX_PACING_RATE", libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE),
@@ -52,8 +49,8 @@ pub(super) const PACING: Keyed = Keyed {
     ..PLAIN
 };
 
-/// The code point is the upper six bits of the traffic class (RFC 2474). The lower two are
-/// congestion notification, which TCP controls.
+// The code point is the upper six bits of the traffic class (RFC 2474). The lower two are
+// congestion notification, which TCP controls.
 pub(super) const DSCP: Keyed = Keyed {
     key: "dscp",
     option: |domain| {
@@ -68,9 +65,9 @@ pub(super) const DSCP: Keyed = Keyed {
     ..PLAIN
 };
 
-/// The keys: a new one is a row here, and its key in `words`. Every key that `words` lets
-/// conditions switch in turns is here, except those that are no socket option: the pace of
-/// datagrams, which their senders keep, and the senders and readers of streams.
+// The keys: a new one is a row here, and its key in `words`. Every key that `words` lets
+// conditions switch in turns is here, except those that are no socket option: the pace of
+// datagrams, which their senders keep, and the senders and readers of streams.
 const ALL: &[Keyed] = &[
     Keyed {
         key: "notsent_lowat",
@@ -122,7 +119,7 @@ const ALL: &[Keyed] = &[
 ];
 
 impl Keyed {
-    /// Sets it; for traffic without a value it stays as it is.
+    // For traffic without a value it stays as it is.
     pub(super) fn set(&self, socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
         (self.value)(traffic).map_or(Ok(()), |value| self.set_to(socket, value, what))
     }
@@ -176,7 +173,6 @@ pub(super) fn not_applied(
     ))
 }
 
-/// Sets those that a socket has before it connects.
 pub(super) fn open(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.set(socket, traffic, what))
 }
@@ -185,7 +181,7 @@ pub(super) fn check(socket: &Socket, traffic: &Traffic) -> Result<()> {
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.check(socket, traffic))
 }
 
-/// Removes the limit of the rate, so that queued data leave as soon as possible.
+// Queued data leave as soon as possible.
 pub(crate) fn unpace(socket: &Socket) {
     // On failure queued data take longer, within bounds set elsewhere.
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
@@ -200,7 +196,6 @@ pub struct SocketSwitches {
 }
 
 impl SocketSwitches {
-    /// Switches between states that share a flow of `own` traffic.
     pub(crate) fn new(own: &Traffic, states: Vec<Traffic>) -> Self {
         let differs = |keyed: &&Keyed| {
             let value = keyed.value;
@@ -213,7 +208,6 @@ impl SocketSwitches {
         self.options.iter().copied().filter(move |keyed| keyed.sends.is_none_or(|own| own == sends))
     }
 
-    /// Sets the options in which a socket differs from a state, and reads them back.
     pub(crate) fn switch(
         &self,
         socket: &Socket,

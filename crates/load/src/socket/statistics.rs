@@ -10,9 +10,9 @@ use socket2::{Socket, Type};
 use crate::error::{Context, Result};
 use crate::sys::{self, check};
 
-/// Declares the statistics: of each field how those of two connections are combined, and where the
-/// kernel has it. Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its
-/// end.
+// Declares the statistics: of each field how those of two connections are combined, and where the
+// kernel has it. Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its
+// end.
 macro_rules! tcp_info {
     ($($(#[doc = $doc:literal])+ $field:ident: $type:ty = $combined:ident $read:ident $at:literal;)+) => {
         /// Statistics of one TCP connection over its whole life, from `TCP_INFO`. A field that an
@@ -24,7 +24,6 @@ macro_rules! tcp_info {
         }
 
         impl TcpInfo {
-            /// Both connections together: sums, or the worse value.
             pub(crate) fn and(self, other: &Self) -> Self {
                 Self { $($field: self.$field.$combined(other.$field)),+ }
             }
@@ -155,7 +154,6 @@ impl TcpApplied {
     }
 }
 
-/// The kernel's `struct tcp_info`, in its length.
 fn info(socket: &Socket) -> std::io::Result<Vec<u8>> {
     let mut raw = vec![0u8; 256];
     let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
@@ -177,20 +175,19 @@ fn u64_at(raw: &[u8], at: usize) -> u64 {
     raw.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_ne_bytes(*bytes))
 }
 
-/// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
-/// UDP. A TCP connection that the peer has reset has no peer: it still counts bytes in transit,
-/// which nobody acknowledges, and has 0 here.
+// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
+// UDP. A TCP connection that the peer has reset has no peer: it still counts bytes in transit,
+// which nobody acknowledges, and has 0 here.
 pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
     if is_gone { Ok(0) } else { bytes(socket.as_raw_fd(), libc::TIOCOUTQ) }
 }
 
-/// Bytes that a TCP socket has received and the program has not read (`SIOCINQ`).
 pub(crate) fn unread(fd: RawFd) -> io::Result<u64> {
     bytes(fd, libc::FIONREAD)
 }
 
-/// `TIOCOUTQ` and `FIONREAD` are other names of these requests.
+// `TIOCOUTQ` and `FIONREAD` are other names of these requests.
 fn bytes(fd: RawFd, request: libc::Ioctl) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: both requests write one int through the pointer.
@@ -198,7 +195,7 @@ fn bytes(fd: RawFd, request: libc::Ioctl) -> io::Result<u64> {
     check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
 }
 
-/// The socket's own count of dropped datagrams, modulo 2^32.
+/// Modulo 2^32.
 pub(crate) fn drops(socket: &Socket) -> u32 {
     // The last of the nine numbers of `SO_MEMINFO` (linux/sock_diag.h, SK_MEMINFO_DROPS).
     const DROPS: usize = 8;

@@ -15,14 +15,12 @@ use crate::socket::stall;
 use crate::sys;
 use crate::workload::drain_with;
 
-/// The longest sleep of a thread; then it checks the phase.
 const TICK: Duration = Duration::from_millis(50);
-/// Lanes that begin before earlier ones are served: there is no room for the data of all.
+// There is no room for the data of all lanes at once.
 const BEGIN: usize = 64;
-/// Turns between two readings of the clock.
+// Turns between two readings of the clock.
 const TURNS: u32 = 256;
 
-/// A thread's work for its lanes, by their index.
 pub(crate) trait LaneWork {
     fn begin(&mut self, _at: usize) -> Result<()> {
         Ok(())
@@ -31,14 +29,12 @@ pub(crate) trait LaneWork {
     /// Serves a lane whose socket is ready, or may be.
     fn serve(&mut self, at: usize) -> Result<LoopStep>;
 
-    /// Checks lanes with silent sockets; called now and then before senders end. `now` is that of
-    /// [`sys::now`].
+    /// Checks lanes with silent sockets, now and then until senders end.
     fn look(&mut self, _now: u64) -> Result<()> {
         Ok(())
     }
 }
 
-/// Work that only serves.
 impl<F: FnMut(usize) -> Result<LoopStep>> LaneWork for F {
     #[inline(always)]
     fn serve(&mut self, at: usize) -> Result<LoopStep> {
@@ -46,7 +42,6 @@ impl<F: FnMut(usize) -> Result<LoopStep>> LaneWork for F {
     }
 }
 
-/// The results of lanes of which only the verified bytes are known.
 pub(crate) fn verified(bytes: impl Iterator<Item = u64>) -> Vec<LaneResult> {
     bytes.map(|verified| LaneResult { verified, ..LaneResult::default() }).collect()
 }
@@ -82,7 +77,6 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
     Ok(())
 }
 
-/// Serves lanes whose transmitter has ended until nothing is queued.
 pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
     drain_with(&lanes[0], || {
         let mut came = false;
@@ -95,9 +89,9 @@ pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
     })
 }
 
-/// Checks every lane now and then, and fails if one makes no progress for too long.
+/// Fails if a lane makes no progress for too long.
 pub(crate) struct Patience {
-    /// The limit, ns.
+    /// In ns.
     limit: u64,
     next: u64,
     /// Each lane's progress, and when it was first seen.
@@ -110,7 +104,7 @@ impl Patience {
         Self { limit, next: 0, seen: vec![(u64::MAX, 0); lanes.len()] }
     }
 
-    /// `progress` is a count that grows with every action of a lane's peer.
+    /// `progress`: a count that grows with every action of the peer of a lane.
     pub(crate) fn look(
         &mut self,
         lanes: &[Lane],
@@ -136,17 +130,14 @@ impl Patience {
 
 const WHAT: &str = "a thread of several flows";
 
-/// Sockets that one call reports at most: few enough that their lanes' state stays in a CPU's own
-/// cache.
+// So few that the state of their lanes stays in the cache of a CPU.
 const EVENTS: usize = 128;
 
-/// The events that wake a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
     Readable,
     Writable,
-    /// Each time that data arrive, or that room appears: a thread must have tried without success
-    /// before it waits.
+    // A thread must have tried without success before it waits.
     Changed,
 }
 
@@ -181,7 +172,6 @@ impl Poll {
         Ok(Self { epoll, events, ended: vec![false; lanes.len()].into_boxed_slice(), left: lanes.len() })
     }
 
-    /// Waits until a socket is ready, at most `time`; returns how many are.
     #[inline(always)]
     fn wait(&mut self, time: Duration) -> Result<usize> {
         let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
@@ -198,7 +188,6 @@ impl Poll {
     }
 }
 
-/// Only a signal may interrupt a wait.
 #[cold]
 fn interrupted() -> Result<usize> {
     match io::Error::last_os_error() {

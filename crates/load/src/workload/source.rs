@@ -30,7 +30,7 @@ impl<const OPEN: bool> Source<OPEN> {
     pub(crate) fn begin(lane: &Lane) -> Self {
         // Requests per second over all flows.
         let rate = lane.traffic.rate.unwrap_or(1);
-        Self::new(lane.control.epoch(), rate, lane.flow, lane.flows())
+        Self::new(lane.control.wait_at_gate(), rate, lane.flow, lane.flows())
     }
 
     fn new(start: u64, rate: u32, flow: usize, flows: usize) -> Self {
@@ -39,7 +39,7 @@ impl<const OPEN: bool> Source<OPEN> {
         Self { next: start + first / rate, rest: first % rate, rate, step: flows.max(1) as u64 * SECOND }
     }
 
-    /// When the next request is meant to go out; 0: at once.
+    /// 0: at once.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         if OPEN { self.next } else { 0 }
@@ -54,14 +54,13 @@ impl<const OPEN: bool> Source<OPEN> {
         }
     }
 
-    /// Whether a transaction that was due at `meant` and has just ended belongs to the window.
     #[inline(always)]
     pub(crate) fn counts(phase: &PhaseCell, meant: u64) -> bool {
         (OPEN || phase.load() == WINDOW) && phase.window_holds(meant)
     }
 
-    /// Ends at `now`: records the unsent requests of the window with the time that they had waited.
-    /// Returns their number.
+    /// Records the unsent requests of the window with the time that they had waited. Returns their
+    /// number.
     pub(crate) fn end(mut self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64 {
         // Far beyond the path's capacity there are too many for single records.
         const STEPS: u64 = 100_000;
@@ -86,7 +85,6 @@ impl<const OPEN: bool> Source<OPEN> {
         self.rest = (rest % rate) as u64;
     }
 
-    /// The number of unsent requests that were due before `now`.
     fn overdue(&self, now: u64) -> u64 {
         let Some(late) = now.checked_sub(self.next).filter(|late| *late > 0) else { return 0 };
         // Number i from here is due at next + (i step + rest) / rate, rounded down, which is before
@@ -96,8 +94,7 @@ impl<const OPEN: bool> Source<OPEN> {
     }
 }
 
-/// Asks in the loop that the traffic wants: by the clock, with several requests under way,
-/// or one transaction after the other.
+/// Asks by the clock, with several requests under way, or one transaction after the other.
 pub(crate) fn ask<P>(
     lane: &Lane,
     port: &P,
@@ -113,8 +110,7 @@ pub(crate) fn ask<P>(
     }
 }
 
-/// The account of one that asked. Of an open loop's window, what is still `under_way`, each meant
-/// for its time, has taken until now.
+// Requests of an open loop that are still under way have taken until now.
 pub(crate) fn end_of<const OPEN: bool>(
     lane: &Lane,
     source: Source<OPEN>,
@@ -131,7 +127,6 @@ pub(crate) fn end_of<const OPEN: bool>(
     LaneResult { latencies: Some(latencies), unsent, unanswered, ..LaneResult::default() }
 }
 
-/// A transaction of a closed loop with one in flight: its start time and phase.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Begun {
     pub(crate) at: u64,
@@ -144,8 +139,7 @@ impl Begun {
         Self { at: sys::now(), phase: phase.load() }
     }
 
-    /// The transaction ended at `now` in `phase`, and the next one begins. It counts if it was
-    /// within the window.
+    // A transaction counts if it was within the window.
     #[inline(always)]
     pub(crate) fn next(&mut self, now: u64, phase: u8, latencies: &mut Recorder) {
         if self.phase == WINDOW && phase == WINDOW {

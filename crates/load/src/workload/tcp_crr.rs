@@ -18,7 +18,7 @@ use socket2::{SockAddr, SockRef, Socket};
 use words::Reader;
 
 use super::source::Source;
-use crate::error::{Context, Errno, Error, Result};
+use crate::error::{Context, Error, Result, errno_of};
 use crate::lane::{ABORT, Call, Lane, LaneResult, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{self, Applied, TICK, stall};
@@ -45,7 +45,7 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     }
 }
 
-/// Transactions in sequence. One that is due during another waits for its end.
+// A transaction that is due during another waits for its end.
 fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result<LaneResult> {
     let lane = caller.lane;
     let mut latencies = Recorder::new(lane.flows());
@@ -149,7 +149,7 @@ fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Re
         let connected = connection.socket.connect(peer);
         tally.call();
         let Err(error) = connected else { return Ok(true) };
-        match Errno::from_error(&error).0 {
+        match errno_of(&error) {
             libc::EISCONN => return Ok(true),
             libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
             // In progress: the next call waits for it.
@@ -165,7 +165,6 @@ fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Re
     }
 }
 
-/// The receiver's loop, until nothing has come for a while after the stop.
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     let socket = lane.socket();
     let listener = SockRef::from(&socket);
@@ -201,7 +200,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
                 // A connection that was reset while it waited has no request.
                 Some(libc::EINTR | libc::ECONNABORTED) => {}
                 _ if lane.phase().load() >= ABORT => break,
-                _ => return Err(lane.failed("accept", Errno::from_error(&error).0)),
+                _ => return Err(lane.failed("accept", errno_of(&error))),
             },
         }
     }
@@ -211,7 +210,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     Ok(end)
 }
 
-/// Serves one connection and closes it: the client reads until the end of the stream.
+// The client reads until the end of the stream, so the connection is closed here.
 fn serve(
     connection: CrrConnection,
     request: &mut [u8],
@@ -250,16 +249,15 @@ fn serve(
     Ok(())
 }
 
-/// The result of moving some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moved {
     All,
-    /// The other end closed, or reset the connection, after this many bytes.
+    // The other end closed or reset the connection after this many bytes.
     Cut(usize),
     Over,
 }
 
-/// A connection. It closes when it is dropped, which must be its last step.
+// It closes when it is dropped, which must be its last step.
 struct CrrConnection<'a> {
     socket: Socket,
     lane: &'a Lane,
@@ -292,12 +290,12 @@ impl CrrConnection<'_> {
         Ok(if matches!(moved, Moved::Cut(_)) { Moved::Cut(done) } else { moved })
     }
 
-    /// The other end broke off a transaction, which is allowed after the window.
+    // A transaction may be broken off after the window.
     fn cut(&self) -> Result<()> {
         if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
     }
 
-    /// Repeats `call` until it is over; `moved` is its number of bytes, or -1.
+    /// `call` returns its number of bytes, or -1, and the result at the end.
     #[inline(always)]
     fn repeat(
         &self,
@@ -320,7 +318,7 @@ impl CrrConnection<'_> {
         }
     }
 
-    /// Judges a call that failed with `errno`; `None`: again.
+    /// `None`: again.
     #[cold]
     fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<Moved>> {
         match errno {

@@ -11,19 +11,18 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
 
-/// The longest wait, ns; then the phase is checked.
+// In ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
-/// The most bytes of one send or receive, and the least with many flows.
+// Bytes of one send or receive: the least, with many flows, and the most.
 const ROOM: std::ops::RangeInclusive<usize> = (8 << 10)..=(64 << 10);
-/// The memory of all flows for that, each way, unless [`ROOM`] needs more.
 const ROOM_FOR_ALL: usize = 4 << 20;
 
 fn room(lane: &Lane) -> usize {
     (ROOM_FOR_ALL / lane.flows()).clamp(*ROOM.start(), *ROOM.end())
 }
 
-/// The transmitter's loop. It never waits for room while there are answers to receive: both
-/// ends could then wait for each other, each with its buffers full.
+// It never waits for room while there are answers to receive: both ends could then wait for each
+// other, each with its buffers full.
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let asker = Asker {
@@ -46,7 +45,6 @@ struct Asker<'a> {
     outstanding: Outstanding,
     latencies: Recorder,
     tally: Tally<'a>,
-    /// When data moved last, or there was nothing to wait for.
     heard: u64,
 }
 
@@ -104,7 +102,6 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Waits for answers, for room if there is something to send, and for the next request's time.
     fn wait(&self, next: u64, now: u64) {
         let room = if self.requests.is_empty() { 0 } else { libc::POLLOUT };
         let due = if self.outstanding.has_room() { next } else { u64::MAX };
@@ -114,7 +111,6 @@ impl Asker<'_> {
     }
 }
 
-/// The receiver's loop: receives all requests that have come, answers them together.
 pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut requests = ReceivedMessages::new(lane, lane.message);
     let mut answers = SendQueue::new(lane.response, MAX_IN_FLIGHT, room(lane));
@@ -144,7 +140,6 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
 struct ReceivedMessages {
     bytes: Buffer,
     message: usize,
-    /// The place in the stream and the number of the last received bytes.
     offset: u64,
     last: usize,
 }
@@ -158,8 +153,7 @@ impl ReceivedMessages {
         self.bytes.as_mut()
     }
 
-    /// Counts `got` received bytes; returns how many messages they complete. With `verify` all of
-    /// them are checked.
+    /// Returns how many messages the received bytes complete. With `verify` all are checked.
     #[inline(always)]
     fn took(&mut self, lane: &Lane, got: usize) -> Result<u64> {
         let message = self.message as u64;
@@ -179,7 +173,6 @@ impl ReceivedMessages {
 
 /// The requests under way, in the order of their answers.
 struct Outstanding {
-    /// When each was due, ns.
     meant: VecDeque<u64>,
     limit: usize,
     answer: u64,
@@ -205,8 +198,8 @@ impl Outstanding {
         self.meant.push_back(meant);
     }
 
-    /// Counts `bytes` of answers: returns when the requests that they complete were due; `None` for
-    /// an answer without a request.
+    /// When the requests that these bytes of answers complete were due; `None`: an answer without a
+    /// request.
     fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
         let all = self.part + bytes;
         self.part = all % self.answer;
@@ -226,15 +219,13 @@ struct SendQueue {
 }
 
 impl SendQueue {
-    /// A queue with a buffer of `bytes`, or of one message if that is larger, and of at most
-    /// `messages`.
+    /// A queue with a buffer of `bytes`, or of one message, and of at most `messages`.
     fn new(message: usize, messages: u32, bytes: usize) -> Self {
         let batch = (bytes / message).clamp(1, messages.max(1) as usize);
         Self { bytes: Buffer::messages(message, batch), message, left: 0 }
     }
 
-    /// Sends the queue, in one call for each fill of the buffer, as far as the socket accepts it.
-    /// `asks` if these are this end's messages; else each is the end of a transaction.
+    /// Sends as far as the socket accepts. `asks`: each is a message, not the end of a transaction.
     #[inline(always)]
     fn send(&mut self, lane: &Lane, flags: libc::c_int, tally: &mut Tally, asks: bool) -> Result<LoopStep> {
         while !self.is_empty() {
@@ -264,7 +255,6 @@ impl SendQueue {
         self.left == 0
     }
 
-    /// The part of the buffer for the next call.
     fn next(&self) -> std::ops::Range<usize> {
         let message = self.message as u64;
         // A message that was sent in part continues where it was cut.
@@ -273,7 +263,7 @@ impl SendQueue {
         begin..begin + usize::try_from(self.left).map_or(room, |left| left.min(room))
     }
 
-    /// `bytes` were sent; returns how many messages that completes.
+    /// Returns how many messages are complete.
     fn sent(&mut self, bytes: u64) -> u64 {
         let message = self.message as u64;
         let before = self.left.div_ceil(message);
@@ -287,7 +277,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    use crate::message::first_damage;
+    use crate::message::first_difference;
 
     proptest! {
         /// However writes are cut, whole messages come out, each counted once, within the buffer.
@@ -310,7 +300,7 @@ mod tests {
                 prop_assert_eq!(done, stream.len() as u64 / message as u64);
                 prop_assert!(stream.len() as u64 <= put * message as u64);
             }
-            prop_assert_eq!(first_damage(&stream, 0, message), None);
+            prop_assert_eq!(first_difference(&stream, 0, Buffer::pattern(message).as_ref()), None);
         }
 
         /// Answers come in order, however the stream is cut.

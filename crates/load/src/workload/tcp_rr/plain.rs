@@ -15,7 +15,6 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { answer::<true>(lane, port) } else { answer::<false>(lane, port) }
 }
 
-/// The transmitter's loop: asks, waits for the whole answer, reads the clock once.
 fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let request = Buffer::pattern(lane.message);
     let mut answer = Buffer::room(lane.response);
@@ -64,7 +63,7 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResul
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// Sends all of `bytes`; `own` if they count as this end's messages.
+/// `own`: the bytes count as a message of this end.
 #[inline(always)]
 fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<LoopStep> {
     let sent = port.send(bytes);
@@ -75,7 +74,7 @@ fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, ow
     piecewise(lane, Call::SEND, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
 }
 
-/// Receives until `room` is full; `own` if that counts as this end's messages.
+/// `own`: the bytes count as a message of this end.
 #[inline(always)]
 fn receive_whole(
     lane: &Lane,
@@ -100,7 +99,6 @@ fn count_message(tally: &mut Tally, bytes: usize, own: bool) {
     if own { tally.message(bytes as u64) } else { tally.call() }
 }
 
-/// Continues after a call that moved only a part, or nothing.
 #[cold]
 #[inline(never)]
 fn piecewise(

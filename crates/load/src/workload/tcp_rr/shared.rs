@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, TAIL, Tally};
-use crate::message::{Buffer, first_difference};
+use crate::message::Buffer;
 use crate::sys;
 use crate::workload::shared::{self, LaneWork, Patience, Wake};
 use crate::workload::source::Begun;
@@ -31,7 +31,6 @@ struct Transactions<'a, const ASKS: bool> {
     flows: Vec<Flow<'a>>,
     outgoing: Buffer,
     incoming: Buffer,
-    expected: Buffer,
     verify: bool,
     latencies: Recorder,
     patience: Patience,
@@ -40,10 +39,8 @@ struct Transactions<'a, const ASKS: bool> {
 struct Flow<'a> {
     tally: Tally<'a>,
     sends: bool,
-    /// Moved bytes of the message under way.
     done: usize,
     begun: Begun,
-    /// Bytes of all messages, both ways.
     moved: u64,
     verified: u64,
 }
@@ -65,7 +62,6 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
             flows: lanes.iter().map(flow).collect(),
             outgoing: Buffer::pattern(out),
             incoming: Buffer::room(into),
-            expected: Buffer::pattern(into),
             verify: lanes[0].traffic.verify,
             latencies: Recorder::new(1),
             patience: Patience::new(lanes),
@@ -109,11 +105,8 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
             let phase = lane.phase().load();
             // The last messages of all flows are as good a sample as each flow's last.
             if self.verify || phase >= TAIL {
-                let part = &rest[..got as usize];
-                if let Some(at) = first_difference(part, flow.done as u64, self.expected.as_ref()) {
-                    return Err(lane.damaged(flow.done + at, flow.done + part.len()));
-                }
-                flow.verified += got as u64;
+                let message = flow.done + rest.len();
+                flow.verified += lane.verify(&rest[..got as usize], flow.done as u64, message)?;
             }
             let wanted = rest.len();
             if !flow.count(got as usize, wanted, !ASKS) {
@@ -140,8 +133,7 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
 }
 
 impl Flow<'_> {
-    /// Counts what a call moved of the `rest` of a message; returns whether that was all of it.
-    /// `own` if it counts as this end's messages.
+    /// Whether the bytes are the `rest` of a message. `own`: it counts as a message of this end.
     #[inline(always)]
     fn count(&mut self, bytes: usize, rest: usize, own: bool) -> bool {
         let (whole, piece) = (bytes == rest, self.done > 0 || bytes < rest);

@@ -6,18 +6,17 @@
 use super::read_size;
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, TAIL, Tally};
-use crate::message::{Buffer, first_difference};
+use crate::message::Buffer;
 use crate::sys;
 use crate::workload::shared::{self, LaneWork, Patience, Wake};
 
-/// A turn has one write of at least this many bytes: a connection whose write was acknowledged
-/// before its next turn never waits for the timer of a congestion control that paces
-/// (`bench/README.md`, many flows).
+// A turn has one write of at least this many bytes: a connection whose write was acknowledged
+// before its next turn never waits for the timer of a congestion control that paces
+// (`bench/README.md`, many flows).
 const WHOLE_TURN: usize = 16 << 10;
 const WRITES: usize = 64;
 
-/// The writes of `bytes` in a turn: many small ones, to make up for the cost of waiting for all
-/// connections.
+// Many small writes make up for the cost of waiting for all connections.
 fn writes(bytes: usize) -> usize {
     match bytes {
         0..4096 => WRITES,
@@ -39,7 +38,6 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
 
 struct Sending<'a> {
     lanes: &'a [Lane],
-    /// Each lane's counts, and the sent bytes of its current message.
     flows: Vec<(Tally<'a>, usize)>,
     message: Buffer,
     writes: usize,
@@ -77,7 +75,6 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     // The counts and the verified bytes of each lane.
     let mut flows: Vec<(Tally, u64)> = lanes.iter().map(|lane| (lane.tally(), 0)).collect();
     let mut room = Buffer::room(read_size(traffic.lanes()) as usize);
-    let expected = Buffer::pattern(lanes[0].message);
     let mut serve = |at: usize| {
         let (lane, (tally, verified)) = (&lanes[at], &mut flows[at]);
         let got = sys::receive(lane.fd, room.as_mut(), libc::MSG_DONTWAIT);
@@ -86,11 +83,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
         }
         // Without `verify` the last bytes of all lanes are the sample, since they share the room.
         if traffic.verify || lane.phase().load() >= TAIL {
-            let part = &room.as_ref()[..got as usize];
-            if let Some(at) = first_difference(part, tally.bytes, expected.as_ref()) {
-                return Err(lane.damaged(at, part.len()));
-            }
-            *verified += got as u64;
+            *verified += lane.verify(&room.as_ref()[..got as usize], tally.bytes, lane.message)?;
         }
         tally.stream(got as u64);
         Ok(LoopStep::Again)

@@ -175,8 +175,7 @@ fn answer_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<L
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// Counts an answer by the result of its send, `returned`. One that this end's own queue rejected
-/// is lost.
+// An answer that the queue of this end rejected is lost.
 #[inline(always)]
 pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Result<LoopStep> {
     if returned > 0 {

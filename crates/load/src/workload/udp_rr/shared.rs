@@ -28,7 +28,6 @@ struct Asking<'a> {
     mask: u64,
     verify: bool,
     latencies: Recorder,
-    /// The time limits of an answer, and of silence, ns.
     patience: (u64, u64),
     look: u64,
 }
@@ -42,12 +41,10 @@ struct Asked<'a> {
     verified: u64,
 }
 
-/// The state of a transaction's request.
 #[derive(Clone, Copy)]
 enum Request {
-    /// The lane has not begun.
     None,
-    /// This end's own queue rejected it: it was never under way, so it cannot be lost.
+    // The queue of this end rejected it: it was never under way, so it cannot be lost.
     Refused,
     Sent(u64),
 }
@@ -77,7 +74,6 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Sends a lane's request, for the first time or after a rejection.
     #[inline(always)]
     fn ask(&mut self, at: usize, now: u64) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
