@@ -33,7 +33,7 @@ pub enum Packet {
     List(u8),
 }
 
-pub(crate) const MAGIC: u16 = 0xeb9f;
+const MAGIC: u16 = 0xeb9f;
 const TRACEPOINT: &str = "btf_trace_";
 const FUNCTION: usize = 12;
 const PROTOTYPE: usize = 13;

@@ -106,7 +106,7 @@ impl ProbeLadder {
 
     fn of_running(tried: &dyn Fn(Attachment) -> Option<Result<String, String>>) -> Self {
         let unmet = facts::unmet(Path::new("/"), &Privileges::read());
-        Self::judge(unmet.as_deref(), load_nothing(), tried)
+        Self::judge(unmet.as_deref(), load_return(Program::RawTracepoint, 0).map(drop), tried)
     }
 
     /// `tried` attaches a program by this mean: the evidence, or the kernel's error; `None`: it is
@@ -146,10 +146,6 @@ impl ProbeLadder {
 
 const NOT_TRIED: &str = "nothing forbids it; functions of the kernel that this machine runs are not probed, those of a \
                          virtual machine are (inside=guest)";
-
-fn load_nothing() -> io::Result<()> {
-    load_return(Program::RawTracepoint, 0).map(drop)
-}
 
 /// Why the kernel did not load a program, as far as the error tells it.
 fn refused(error: io::Error) -> String {

@@ -62,8 +62,8 @@ impl KernelPrograms {
         let mut object = self.object.clone();
         let mut maps = BTreeMap::new();
         for (name, map) in &object.maps {
-            let made =
-                create_map(map, ring).map_err(|error| TraceError::Misfit(format!("map {name}: {error}")))?;
+            let made = create_map(map, ring)
+                .map_err(|error| TraceError::misfit(format_args!("map {name}: {error}")))?;
             maps.insert(name.clone(), made);
         }
         let described = self.object.maps.iter();

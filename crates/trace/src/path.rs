@@ -145,9 +145,18 @@ impl TracePath {
         self.phases().next() != Some(JourneyPhase::Out)
     }
 
-    /// The phase of each stage.
+    /// The phase of each stage. A path that begins in an interrupt comes in; its reader begins with
+    /// the first stage of the application. Which stages lead to a packet is known when their places
+    /// are chosen: until then they are [`JourneyPhase::Arriving`].
     pub fn phases(&self) -> impl Iterator<Item = JourneyPhase> + '_ {
-        JourneyPhase::of_layers(self.stages.iter().map(|stage| stage.lane))
+        let comes_in = self.stages.first().is_some_and(|stage| stage.lane == Layer::Interrupt);
+        let reader = self.stages.iter().position(|stage| stage.lane == Layer::Application);
+        let border = reader.unwrap_or(usize::MAX);
+        (0..self.stages.len()).map(move |index| match comes_in {
+            false => JourneyPhase::Out,
+            true if index < border => JourneyPhase::Arriving,
+            true => JourneyPhase::Reading,
+        })
     }
 }
 
@@ -288,21 +297,6 @@ pub enum JourneyPhase {
     Arriving,
     /// The reading thread's.
     Reading,
-}
-
-impl JourneyPhase {
-    /// The phases of stages in these lanes. A path that begins in an interrupt comes in; its reader
-    /// begins with the first stage of the application. Which stages lead to a packet is known when
-    /// their places are chosen: until then they are [`JourneyPhase::Arriving`].
-    pub fn of_layers(lanes: impl Iterator<Item = Layer> + Clone) -> impl Iterator<Item = Self> {
-        let comes_in = lanes.clone().next() == Some(Layer::Interrupt);
-        let border = lanes.clone().position(|lane| lane == Layer::Application).unwrap_or(usize::MAX);
-        lanes.enumerate().map(move |(index, _)| match comes_in {
-            false => Self::Out,
-            true if index < border => Self::Arriving,
-            true => Self::Reading,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -44,24 +44,19 @@ pub enum Attachment {
 
 /// Why nothing is traced.
 #[derive(Debug, Error)]
-pub enum TraceError {
-    /// The kernel's types cannot be read.
-    #[error("/{BTF} cannot be read: {0}: the kernel needs CONFIG_DEBUG_INFO_BTF")]
-    Types(io::Error),
-    /// The programs cannot be made ready.
-    #[error("the programs for tracing do not fit this kernel: {0}")]
-    Misfit(String),
-    /// The tracepoint cannot be attached that tells interruptions from the packet's own time.
-    #[error("the scheduler's tracepoint cannot be used: {0}")]
-    Scheduler(String),
-    /// Too many threads are followed already.
-    #[error(
-        "a trace follows at most {MOST_THREADS} threads, and there are more: trace less traffic at a time"
-    )]
-    Full,
-    /// The counters cannot be read or written.
-    #[error("the counters of a trace cannot be used: {0}")]
-    Counters(#[from] io::Error),
+#[error("{0}")]
+pub struct TraceError(String);
+
+impl TraceError {
+    pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
+        Self(format!("the programs for tracing do not fit this kernel: {error}"))
+    }
+}
+
+impl From<io::Error> for TraceError {
+    fn from(error: io::Error) -> Self {
+        Self(format!("the counters of a trace cannot be used: {error}"))
+    }
 }
 
 /// Programs that stamp the packets of some threads. Dropped, everything is detached; so it is when
@@ -101,7 +96,9 @@ impl KernelPrograms {
     /// # Errors
     /// [`TraceError`].
     pub fn running() -> Result<Self, TraceError> {
-        let types = fs::read(format!("/{BTF}")).map_err(TraceError::Types)?;
+        let types = fs::read(format!("/{BTF}")).map_err(|error| {
+            TraceError(format!("/{BTF} cannot be read: {error}: the kernel needs CONFIG_DEBUG_INFO_BTF"))
+        })?;
         Self::fit(&types)
     }
 
@@ -140,8 +137,12 @@ impl KernelPrograms {
                 }
             }
         }
+        // It tells other tasks' time from the packet's own.
         let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
-        standing.push(scheduler.map_err(TraceError::Scheduler)?);
+        standing
+            .push(scheduler.map_err(|error| {
+                TraceError(format!("the scheduler's tracepoint cannot be used: {error}"))
+            })?);
         let means: Attachments = probes
             .iter()
             .map(|probe| {
@@ -223,22 +224,18 @@ impl KernelPrograms {
     }
 }
 
-impl TraceError {
-    pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
-        Self::Misfit(error.to_string())
-    }
-}
-
 impl Tracer {
     /// Follows a thread of this process, or of another one: by its number in the initial PID
     /// namespace ([`host::bpf::current_thread`]).
     ///
     /// # Errors
-    /// [`TraceError::Full`] for more than 64 of them; those before are followed still.
+    /// More than 64 of them; those before are followed still.
     pub fn follow(&self, thread: u32) -> Result<(), TraceError> {
         let written = self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()]);
         written.map_err(|error| match error.raw_os_error() {
-            Some(libc::E2BIG) => TraceError::Full,
+            Some(libc::E2BIG) => TraceError(format!(
+                "a trace follows at most {MOST_THREADS} threads, and there are more: trace less traffic at a time"
+            )),
             _ => error.into(),
         })
     }

@@ -1,6 +1,5 @@
 //! The connected sockets of one end, one for each flow, and their properties.
 
-use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -12,7 +11,7 @@ use socket2::Socket;
 use words::{Kind, Side, Traffic};
 
 use crate::error::Result;
-use crate::lane::{Control, Counts, Lane, Sample};
+use crate::lane::{Control, Counts, Lane, LaneResult, Sample};
 use crate::message::pattern_bytes;
 use crate::socket::{self, Applied, SocketSwitches, TcpReadings};
 use crate::spec::Spec;
@@ -32,9 +31,8 @@ pub(super) struct Flows {
     readings: Mutex<TcpReadings>,
     // The low-water mark of receiving sockets, in bytes; 0: none.
     mark: AtomicU32,
-    pub(super) slept: bool,
-    pub(super) applied: Vec<Applied>,
-    pub(super) notes: Vec<Note>,
+    /// The results that are known before the threads start.
+    pub(super) begun: LaneResult,
 }
 
 impl Flows {
@@ -42,7 +40,7 @@ impl Flows {
     pub(super) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
         let mark = tcp_stream::low_water_mark(&traffic, spec.local);
-        let (mut slept, mut notes, mut applied) = (false, Vec::new(), Vec::new());
+        let mut begun = LaneResult::default();
         for (flow, one) in sockets.iter().enumerate() {
             let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
@@ -51,11 +49,9 @@ impl Flows {
             }
             // The sockets of `tcp_crr` are not connections.
             if traffic.kind != Kind::TcpCrr {
-                socket::collect(&mut applied, Applied::read_as_asked(one, &traffic)?);
+                socket::collect(&mut begun.applied, Applied::read_as_asked(one, &traffic)?);
             }
-            let refused = traffic.busy_poll.and_then(|time| socket::poll_busily(one, time));
-            slept |= refused.is_some();
-            note(&mut notes, refused);
+            begun.sleeps(traffic.busy_poll.and_then(|time| socket::poll_busily(one, time)));
         }
         let dropped_before = sockets.iter().map(socket::drops).collect();
         let (local, interface) = (spec.local, spec.interface.as_deref().map(Arc::from));
@@ -70,9 +66,7 @@ impl Flows {
             dropped_before,
             readings: Mutex::default(),
             mark: mark.unwrap_or(0).into(),
-            slept,
-            applied,
-            notes,
+            begun,
         })
     }
 
@@ -80,7 +74,7 @@ impl Flows {
         sends(self.side, &self.traffic, lane)
     }
 
-    fn sending(&self) -> impl Iterator<Item = &Socket> {
+    pub(super) fn sending(&self) -> impl Iterator<Item = &Socket> {
         self.sockets.iter().enumerate().filter(|(flow, _)| self.sends(*flow)).map(|(_, one)| one)
     }
 
@@ -128,18 +122,6 @@ impl Flows {
         Sample { at_ns, sent: sum(true), received: sum(false), flows, tcp: *readings }
     }
 
-    pub(super) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
-        let slowest = switches
-            .states
-            .iter()
-            .filter_map(|state| state.pacing)
-            .min()
-            .filter(|_| self.traffic.kind == Kind::TcpStream);
-        slowest.map_or(Ok(()), |slowest| {
-            self.sending().try_for_each(|one| socket::await_pace(one, &self.traffic, slowest, "a flow"))
-        })
-    }
-
     pub(super) fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         let mark = tcp_stream::low_water_mark(&switches.states[state], self.local).unwrap_or(0);
         let is_marked_anew = self.mark.swap(mark, Ordering::Relaxed) != mark;
@@ -151,11 +133,6 @@ impl Flows {
             switches.switch(one, sends, state, &socket::flow(flow))?;
         }
         Ok(())
-    }
-
-    pub(super) fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        let mut all = self.sockets.iter().enumerate();
-        all.try_for_each(|(flow, one)| switches.check(one, self.sends(flow), state))
     }
 
     /// Ends what this end sends, or asks: wakes a thread that waits in a call.
@@ -175,10 +152,6 @@ impl Flows {
         }
     }
 
-    pub(super) fn have_left(&self) -> bool {
-        self.sending().all(|one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0)
-    }
-
     pub(super) fn shut(&self, how: Shutdown) {
         for one in &self.sockets {
             // A closed connection needs no shutdown.
@@ -195,10 +168,6 @@ impl Flows {
 
 fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
     (side == Side::Transmitter) == traffic.is_forward(lane)
-}
-
-pub(super) fn note(notes: &mut Vec<Note>, note: Option<Note>) {
-    notes.extend(note.filter(|note| !notes.contains(note)));
 }
 
 #[cfg(test)]

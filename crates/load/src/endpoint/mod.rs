@@ -15,14 +15,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use socket2::Socket;
-use words::{Family, Side, Traffic};
+use words::{Family, Kind, Side, Traffic};
 
 use self::flows::Flows;
 use self::threads::{cpus, run, shares, wait_until};
 use crate::error::{Error, Result, errno_of, error_text};
 use crate::exact::{self, Describe, LentWork};
-use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Modes, Phase, QUIET, STOP, Sample};
-use crate::socket::SocketSwitches;
+use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Phase, QUIET, STOP, Sample};
+use crate::socket::{self, SocketSwitches};
 use crate::spec::Spec;
 use crate::sys;
 
@@ -72,8 +72,7 @@ impl Endpoint {
     }
 
     /// Connects a transmitter's flows to the `endpoints` of the receiver. With UDP it sends an
-    /// empty datagram, so that the kernel looks up the receiver's address before the workload
-    /// begins.
+    /// empty datagram.
     ///
     /// # Errors
     /// An invalid workload, endpoints of another workload, or a connection that is not established
@@ -99,17 +98,15 @@ impl Endpoint {
         Ok(Self { spec, addresses, bound, flows, control, shares, threads, started: false })
     }
 
-    /// The addresses for the other end. Of a receiver: those for [`Endpoint::connect`], one for
-    /// each 4000 flows of TCP, one per flow for UDP. Of a transmitter: the address of each flow,
-    /// for [`Endpoint::attach`]; for `tcp_crr` one for all flows, with port 0.
+    /// The addresses for [`Endpoint::connect`] or [`Endpoint::attach`] of the other end. Those of a
+    /// transmitter are of its flows; for `tcp_crr` one for all flows, with port 0.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Attaches a receiver to the transmitter's flows, which are identified by their addresses. It
-    /// rejects connections from other addresses. With UDP it waits for the transmitter's empty
-    /// datagram, but not longer than 1.5 s, and discards what its sockets received before. With
-    /// `tcp_crr` it serves every connection from the transmitter's address.
+    /// Attaches a receiver to the flows of the transmitter, identified by their addresses. It
+    /// rejects connections from others. With UDP it waits for the empty datagram, at most 1.5 s.
+    /// With `tcp_crr` it serves every connection from the address of the transmitter.
     ///
     /// # Errors
     /// Addresses of another workload; TCP flows that do not arrive within 5 s; a second call; a
@@ -163,10 +160,9 @@ impl Endpoint {
         }
     }
 
-    /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks and
-    /// takes the answers of a receiver that has started, as often as he likes. `asleep`: reads
-    /// sleep until a packet wakes them; if not, they never sleep. `describe` is called by the
-    /// thread that asks.
+    /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks a
+    /// receiver that has started, as often as he likes. `asleep`: reads sleep until a packet wakes
+    /// them; if not, they never sleep.
     ///
     /// # Errors
     /// Traffic of which not each message is answered before the next
@@ -204,7 +200,12 @@ impl Endpoint {
                     .to_owned(),
             ));
         }
-        self.flows.prepare(&switches)?;
+        if let (Kind::TcpStream, Some(slowest)) =
+            (self.spec.traffic.kind, switches.states.iter().filter_map(|state| state.pacing).min())
+        {
+            let mut sending = self.flows.sending();
+            sending.try_for_each(|one| socket::await_pace(one, &self.spec.traffic, slowest, "a flow"))?;
+        }
         Ok(switches)
     }
 
@@ -218,10 +219,10 @@ impl Endpoint {
         if let Some(pace) = wanted.pacing {
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        let (before, after) = (self.control.loop_switch.state().modes, Modes::of_traffic(wanted));
+        let (sender, reader) = self.control.loop_switch.state().modes;
         let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
-        let reads_otherwise = changes(before.reader != after.reader, false);
-        if !reads_otherwise && !changes(before.sender != after.sender, true) {
+        let reads_otherwise = changes(reader != wanted.reader, false);
+        if !reads_otherwise && !changes(sender != wanted.sender, true) {
             return self.flows.switch(switches, state);
         }
         // The sockets are switched while no such thread uses them: its next loop may need an
@@ -237,7 +238,7 @@ impl Endpoint {
         let done =
             if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
         phase.resume(held);
-        loop_switch.release(if left { after } else { before });
+        loop_switch.release(if left { (wanted.sender, wanted.reader) } else { (sender, reader) });
         done
     }
 
@@ -247,7 +248,8 @@ impl Endpoint {
     /// A socket that reads back another value.
     pub fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         self.check_attached()?;
-        self.flows.check(switches, state)
+        let mut all = self.flows.sockets.iter().enumerate();
+        all.try_for_each(|(flow, one)| switches.check(one, self.flows.sends(flow), state))
     }
 
     /// Moves on to `phase`. Ignores a step back, and a step before the peers are attached.
@@ -281,7 +283,8 @@ impl Endpoint {
         self.control.open_gate();
         self.flows.end_sending();
         wait_until(DRAIN, || self.threads_that(true).all(JoinHandle::is_finished));
-        wait_until(DRAIN, || self.flows.have_left());
+        let is_empty = |one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0;
+        wait_until(DRAIN, || self.flows.sending().all(is_empty));
     }
 
     /// Receives queued data, stops and joins the threads, and waits for this host's queues to
@@ -297,7 +300,8 @@ impl Endpoint {
         if let Some(error) = self.control.failure.get() {
             return Err(error.clone());
         }
-        account::draw_up(&self.flows, &self.shares, ends, self.sample())
+        let counts = self.sample();
+        account::draw_up(&mut self.flows, &self.shares, ends, counts)
     }
 
     fn check_attached(&self) -> Result<()> {

@@ -19,26 +19,20 @@ const SPARE_BACKLOG: i32 = 64;
 /// A listener for each 4000 flows of TCP, a socket per flow for UDP, and their addresses.
 pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
-    let count = spec.traffic.endpoints();
-    let mut sockets = Vec::with_capacity(count as usize);
-    let mut addresses = Vec::with_capacity(count as usize);
-    for flow in 0..count {
+    let opened = (0..spec.traffic.endpoints()).map(|flow| {
         // `validate` has checked that the last port exists.
         let port = spec.traffic.port.map_or(0, |first| first.saturating_add(flow as u16));
         let local = SocketAddr::new(spec.local, port);
-        let (socket, address) = if spec.traffic.kind.is_udp() {
-            let what = socket::flow(flow as usize);
-            let socket = socket::open(&spec.traffic, spec.local, &what)?;
-            socket::keep_to(&socket, spec.interface.as_deref(), &what)?;
-            let address = socket::bind(&socket, local, &what)?;
-            (socket, address)
-        } else {
-            listen(spec, local)?
-        };
-        sockets.push(socket);
-        addresses.push(address);
-    }
-    Ok((sockets, addresses))
+        if !spec.traffic.kind.is_udp() {
+            return listen(spec, local);
+        }
+        let what = socket::flow(flow as usize);
+        let socket = socket::open(&spec.traffic, spec.local, &what)?;
+        socket::keep_to(&socket, spec.interface.as_deref(), &what)?;
+        let address = socket::bind(&socket, local, &what)?;
+        Ok((socket, address))
+    });
+    Ok(opened.collect::<Result<Vec<_>>>()?.into_iter().unzip())
 }
 
 /// The flows' sockets and their peers, from the sockets of [`open`] and the addresses `locals`.

@@ -83,14 +83,9 @@ pub(super) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Ra
     let (flows, threads) = (traffic.flows as usize, threads as usize);
     let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
     (0..ways).flat_map(move |way| {
-        (0..threads)
-            .map(move |at| split(flows, threads, at))
-            .map(move |share| way * flows + share.start..way * flows + share.end)
+        let edge = move |thread: usize| way * flows + thread * flows / threads;
+        (0..threads).map(move |thread| edge(thread)..edge(thread + 1))
     })
-}
-
-fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
-    at * all / parts..(at + 1) * all / parts
 }
 
 pub(super) fn cpus(pinned: &[u32]) -> usize {

@@ -83,10 +83,9 @@ pub fn run(
     Ok(Account { applied: ends.applied.clone(), ..account })
 }
 
-/// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the
-/// borrower made, and what the sockets read back. `asleep`: requests and answers only; the
-/// answering end has a thread of its own, and either reader sleeps until a packet wakes it.
-/// `describe` is called by each thread of the work.
+/// Lends the same work to a borrower, who repeats it as often as he likes. Returns the result of the
+/// borrower, and the options of the sockets. `asleep`: requests and answers only; the answering end
+/// has a thread, and either reader sleeps until a packet wakes it.
 ///
 /// # Errors
 /// As [`run`]; `asleep` with messages that are not answered.

@@ -28,7 +28,7 @@ impl Control {
         Self {
             phase: PhaseCell::default(),
             pace: AtomicU64::new(traffic.pacing.map_or(u64::MAX, Pacing::bits)),
-            loop_switch: LoopSwitch::new(Modes::of_traffic(traffic)),
+            loop_switch: LoopSwitch::new((traffic.sender, traffic.reader)),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),
@@ -52,17 +52,7 @@ impl Control {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Modes {
-    pub(crate) sender: Sender,
-    pub(crate) reader: Reader,
-}
-
-impl Modes {
-    pub(crate) fn of_traffic(traffic: &Traffic) -> Self {
-        Self { sender: traffic.sender, reader: traffic.reader }
-    }
-}
+pub(crate) type Modes = (Sender, Reader);
 
 // Threads that have left the loop of one sender or reader meet here and wait for the next.
 #[derive(Debug)]
@@ -199,8 +189,8 @@ mod tests {
 
     #[test]
     fn threads_wait_for_what_comes_next_only_while_they_are_held() {
-        let first = Modes { sender: Sender::Send, reader: Reader::Recv };
-        let second = Modes { sender: Sender::Gso, reader: Reader::Gro };
+        let first = (Sender::Send, Reader::Recv);
+        let second = (Sender::Gso, Reader::Gro);
         let loop_switch = LoopSwitch::new(first);
         assert_eq!(loop_switch.next(), None);
         loop_switch.state().held = true;

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Its buckets are equally wide on a logarithmic scale: [`Self::PER_DECADE`] for each factor of
 /// ten, from 1 ns to 10 s, with edges in whole ns (rounded up). What took longer than 10 s is in
 /// the last one. Only buckets with a transaction are kept, in JSON as pairs of lower edge in ns and
-/// count: `[[10000,5],[10965,2]]`. There are at most 235 of them; a run of one workload has some
-/// 50, which are 0.6 kB of JSON.
+/// count: `[[10000,5],[10965,2]]`. There are at most 235 of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(u64, u64)>")]
 pub struct LatencyHistogram(Vec<(u64, u64)>);

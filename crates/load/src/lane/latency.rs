@@ -52,6 +52,7 @@ pub struct Latency {
 
 // One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB.
 // With many flows only written pages use memory, one for each power of two that occurs.
+#[derive(Debug)]
 pub(crate) struct Recorder(Box<[u32]>);
 
 impl Recorder {

@@ -17,7 +17,7 @@ use words::Traffic;
 use crate::error::{Error, Result};
 use crate::message::first_difference;
 use crate::note::Note;
-use crate::socket::{Applied, stall};
+use crate::socket::{Applied, collect, stall};
 use crate::sys::{self, Destination};
 
 pub use self::control::Phase;
@@ -47,14 +47,14 @@ pub(crate) struct Lane {
 }
 
 // Latencies of several lanes are with the first.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct LaneResult {
-    pub(crate) latencies: Option<Recorder>,
+    pub(crate) latencies: Vec<Recorder>,
     pub(crate) verified: u64,
     pub(crate) zerocopy: Option<Zerocopy>,
     pub(crate) unsent: u64,
     pub(crate) unanswered: u64,
-    pub(crate) applied: Option<Applied>,
+    pub(crate) applied: Vec<Applied>,
     pub(crate) rejected: u64,
     pub(crate) slept: bool,
     pub(crate) notes: Vec<Note>,
@@ -63,7 +63,28 @@ pub(crate) struct LaneResult {
 impl LaneResult {
     pub(crate) fn sleeps(&mut self, why: Option<Note>) {
         self.slept |= why.is_some();
-        self.notes.extend(why);
+        // All flows have the same notes.
+        self.notes.extend(why.filter(|why| !self.notes.contains(why)));
+    }
+
+    pub(crate) fn add(&mut self, more: Self) {
+        self.latencies.extend(more.latencies);
+        self.verified += more.verified;
+        self.zerocopy = match (self.zerocopy, more.zerocopy) {
+            (Some(one), Some(other)) => Some(Zerocopy {
+                completed: one.completed + other.completed,
+                copied: one.copied + other.copied,
+            }),
+            (one, other) => one.or(other),
+        };
+        self.unsent += more.unsent;
+        self.unanswered += more.unanswered;
+        more.applied.into_iter().for_each(|one| collect(&mut self.applied, one));
+        self.rejected += more.rejected;
+        self.slept |= more.slept;
+        for note in more.notes {
+            self.notes.extend(Some(note).filter(|note| !self.notes.contains(note)));
+        }
     }
 }
 
@@ -96,7 +117,7 @@ impl Lane {
         (self.tally().bytes % self.message as u64) as usize
     }
 
-    pub(crate) fn with_modes(&self, Modes { sender, reader }: Modes) -> Self {
+    pub(crate) fn with_modes(&self, (sender, reader): Modes) -> Self {
         Self {
             interface: self.interface.clone(),
             traffic: Arc::new(Traffic { sender, reader, ..Traffic::clone(&self.traffic) }),
@@ -238,14 +259,4 @@ pub struct Zerocopy {
 pub(crate) struct Lending {
     pub(crate) next: u32,
     pub(crate) pending: u32,
-}
-
-impl Zerocopy {
-    pub(crate) fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        let sum = |one: Self, other: Self| Self {
-            completed: one.completed + other.completed,
-            copied: one.copied + other.copied,
-        };
-        one.into_iter().chain(other).reduce(sum)
-    }
 }

@@ -67,8 +67,8 @@ impl Applied {
     fn check(&self, traffic: &Traffic) -> Result<()> {
         if let Some(bytes) = traffic.socket_buffer.map(u64::from) {
             // The kernel doubles the requested size (socket(7)).
-            same("socket_buffer", &bytes, &(self.buffers.send / 2), SEND_BUFFER)?;
-            same("socket_buffer", &bytes, &(self.buffers.receive / 2), RECEIVE_BUFFER)?;
+            same("socket_buffer", &bytes, &(self.buffers.send / 2), BUFFERS)?;
+            same("socket_buffer", &bytes, &(self.buffers.receive / 2), BUFFERS)?;
         }
         if let Some(dscp) = &traffic.dscp {
             same("dscp", dscp, &self.dscp, DSCP)?;
@@ -80,10 +80,8 @@ impl Applied {
     }
 }
 
-const SEND_BUFFER: &str = "send buffers are limited by net.core.wmem_max unless the privilege CAP_NET_ADMIN lifts that, and have at \
-                           least 2304 bytes";
-const RECEIVE_BUFFER: &str = "receive buffers are limited by net.core.rmem_max unless the privilege CAP_NET_ADMIN lifts that, and \
-                              have at least 1152 bytes";
+const BUFFERS: &str = "buffers are limited by net.core.wmem_max and net.core.rmem_max unless the privilege CAP_NET_ADMIN lifts \
+                       that, and have at least 2304 and 1152 bytes";
 const DSCP: &str = "look for a program that changes sockets (BPF), and net.ipv4.tcp_reflect_tos";
 const CONGESTION_CONTROL: &str = "look for `congctl` in the routes (`ip route`)";
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use words::Kind;
 
 use crate::error::Result;
-use crate::lane::{ABORT, Lane, LaneResult, Zerocopy};
+use crate::lane::{ABORT, Lane, LaneResult};
 use crate::sys;
 
 /// Of one lane, whose thread waits in its calls, and of several, whose thread waits for all.
@@ -31,8 +31,8 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
             (|lane| in_turns(lane, udp_stream::send), udp_stream::shared::send)
         }
         (Kind::UdpStream | Kind::Pps, false) => (udp_stream::receive, udp_stream::shared::receive),
-        (Kind::TcpRr, true) => (tcp_rr::send, tcp_rr::shared::send),
-        (Kind::TcpRr, false) => (tcp_rr::receive, tcp_rr::shared::receive),
+        (Kind::TcpRr, true) => (tcp_rr::send, tcp_rr::shared::serve::<true>),
+        (Kind::TcpRr, false) => (tcp_rr::receive, tcp_rr::shared::serve::<false>),
         (Kind::UdpRr, true) => (udp_rr::send, udp_rr::shared::send),
         (Kind::UdpRr, false) => (udp_rr::receive, udp_rr::shared::receive),
         // `Traffic::validate` rejects several of them.
@@ -52,8 +52,7 @@ fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneRes
         let lane_of_turn = lane.with_modes(ways);
         let end = run(&lane_of_turn)?;
         lane.lent.set(lane_of_turn.lent.get());
-        sum.zerocopy = Zerocopy::sum(sum.zerocopy, end.zerocopy);
-        sum.verified += end.verified;
+        sum.add(end);
     }
     Ok(sum)
 }

@@ -46,9 +46,18 @@ pub(crate) fn verified(bytes: impl Iterator<Item = u64>) -> Vec<LaneResult> {
     bytes.map(|verified| LaneResult { verified, ..LaneResult::default() }).collect()
 }
 
-pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork) -> Result<()> {
+/// Serves lanes until the phase `over`. `silent`: the failure of a peer whose lane makes no progress;
+/// `None`: lanes may be silent.
+pub(crate) fn run(
+    lanes: &[Lane],
+    wake: EpollFlags,
+    over: u8,
+    silent: Option<&'static str>,
+    work: &mut impl LaneWork,
+) -> Result<()> {
     let phase = lanes[0].phase();
     let mut poll = Poll::new(lanes, wake)?;
+    let mut patience = Patience { next: 0, seen: vec![(u64::MAX, 0); lanes.len()] };
     lanes[0].ready();
     let (mut fresh, mut turns) = (0..lanes.len(), 0);
     while poll.left > 0 && phase.load() < over {
@@ -63,7 +72,9 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
         turns += 1;
         if ready == 0 || turns % TURNS == 0 {
             if phase.load() < QUIET {
-                work.look(sys::now())?;
+                let now = sys::now();
+                work.look(now)?;
+                silent.map_or(Ok(()), |silent| patience.look(lanes, now, silent))?;
             } else if ready == 0 {
                 // The end of a stream may come with its last bytes, in one wake-up.
                 for (at, lane) in lanes.iter().enumerate() {
@@ -89,39 +100,27 @@ pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
     })
 }
 
-/// Fails if a lane makes no progress for too long.
-pub(crate) struct Patience {
-    /// In ns.
-    limit: u64,
+struct Patience {
     next: u64,
-    /// Each lane's progress, and when it was first seen.
+    /// Each lane's calls, and when their number was first seen.
     seen: Vec<(u64, u64)>,
 }
 
 impl Patience {
-    pub(crate) fn new(lanes: &[Lane]) -> Self {
-        let limit = u64::try_from(stall(lanes[0].flows()).as_nanos()).unwrap_or(u64::MAX);
-        Self { limit, next: 0, seen: vec![(u64::MAX, 0); lanes.len()] }
-    }
-
-    /// `progress`: a count that grows with every action of the peer of a lane.
-    pub(crate) fn look(
-        &mut self,
-        lanes: &[Lane],
-        now: u64,
-        silent: &'static str,
-        progress: impl Fn(usize) -> u64,
-    ) -> Result<()> {
+    /// Fails if a lane makes no progress for too long. Without an action of its peer a lane is not
+    /// served, and makes no call.
+    fn look(&mut self, lanes: &[Lane], now: u64, silent: &'static str) -> Result<()> {
         if now < self.next {
             return Ok(());
         }
-        self.next = now + self.limit / 8;
-        for (at, seen) in self.seen.iter_mut().enumerate() {
-            let progress = progress(at);
-            if seen.0 != progress {
-                *seen = (progress, now);
-            } else if now - seen.1 >= self.limit {
-                return Err(lanes[at].stalled(silent));
+        let limit = stall(lanes[0].flows()).as_nanos() as u64;
+        self.next = now + limit / 8;
+        for (lane, seen) in lanes.iter().zip(&mut self.seen) {
+            let calls = lane.control.counters[lane.flow].read().calls;
+            if seen.0 != calls {
+                *seen = (calls, now);
+            } else if now - seen.1 >= limit {
+                return Err(lane.stalled(silent));
             }
         }
         Ok(())
@@ -133,25 +132,11 @@ const WHAT: &str = "a thread of several flows";
 // So few that the state of their lanes stays in the cache of a CPU.
 const EVENTS: usize = 128;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
-    Readable,
-    Writable,
-    // A thread must have tried without success before it waits.
-    Changed,
-}
-
-impl Wake {
-    fn events(self) -> EpollFlags {
-        match self {
-            Self::Readable => EpollFlags::EPOLLIN,
-            Self::Writable => EpollFlags::EPOLLOUT,
-            Self::Changed => {
-                EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET
-            }
-        }
-    }
-}
+pub(crate) const READABLE: EpollFlags = EpollFlags::EPOLLIN;
+pub(crate) const WRITABLE: EpollFlags = EpollFlags::EPOLLOUT;
+/// Data arrive, or room appears: a thread must have tried without success before it waits.
+pub(crate) const CHANGED: EpollFlags =
+    READABLE.union(WRITABLE).union(EpollFlags::EPOLLRDHUP).union(EpollFlags::EPOLLET);
 
 struct Poll {
     epoll: Epoll,
@@ -161,10 +146,10 @@ struct Poll {
 }
 
 impl Poll {
-    fn new(lanes: &[Lane], wake: Wake) -> Result<Self> {
+    fn new(lanes: &[Lane], wake: EpollFlags) -> Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).or_setup("epoll_create1", WHAT)?;
         for (at, lane) in lanes.iter().enumerate() {
-            let event = EpollEvent::new(wake.events(), at as u64);
+            let event = EpollEvent::new(wake, at as u64);
             epoll.add(lane.socket(), event).or_setup("epoll_ctl", WHAT)?;
         }
         let none = libc::epoll_event { events: 0, u64: 0 };

@@ -124,7 +124,7 @@ pub(crate) fn end_of<const OPEN: bool>(
         unanswered += 1;
     }
     let unsent = source.end(now, phase, &mut latencies);
-    LaneResult { latencies: Some(latencies), unsent, unanswered, ..LaneResult::default() }
+    LaneResult { latencies: vec![latencies], unsent, unanswered, ..LaneResult::default() }
 }
 
 #[derive(Clone, Copy, Default)]

@@ -74,7 +74,7 @@ fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result
         caller.verify()?;
     }
     caller.end.unsent = source.end(sys::now(), lane.phase(), &mut latencies);
-    Ok(LaneResult { latencies: Some(latencies), ..caller.end })
+    Ok(LaneResult { latencies: vec![latencies], ..caller.end })
 }
 
 struct Caller<'a> {
@@ -99,8 +99,8 @@ impl Caller<'_> {
         if !connect(&connection, &self.peer, tally)? {
             return Ok(false);
         }
-        if self.end.applied.is_none() {
-            self.end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+        if self.end.applied.is_empty() {
+            self.end.applied.push(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
         }
         match connection.send(self.request.as_ref(), tally)? {
             Moved::All => tally.arrived(1, lane.message as u64),
@@ -222,8 +222,8 @@ fn serve(
     if let Some(dscp) = lane.traffic.dscp {
         socket::prioritize(&connection.socket, lane.local, dscp)?;
     }
-    if end.applied.is_none() {
-        end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+    if end.applied.is_empty() {
+        end.applied.push(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
     }
     match connection.receive(request, tally)? {
         Moved::All => tally.arrived(1, request.len() as u64),
@@ -266,56 +266,48 @@ struct CrrConnection<'a> {
 
 impl CrrConnection<'_> {
     fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
-        let mut done = 0;
-        self.repeat(Call::SEND, tally, || {
-            let sent = sys::send_flags(self.socket.as_raw_fd(), &bytes[done..], 0);
-            done += usize::try_from(sent).unwrap_or(0);
-            (sent, (done == bytes.len()).then_some(Moved::All))
-        })
+        let fd = self.socket.as_raw_fd();
+        self.transfer(Call::SEND, bytes.len(), tally, |done| sys::send_flags(fd, &bytes[done..], 0))
     }
 
     /// Receives until `room` is full, or to the end of the stream.
     fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
         // A thread that spins receives what is there.
         let flags = if spins(self.lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL };
-        let mut done = 0;
-        let moved = self.repeat(Call::RECV, tally, || {
-            let got = sys::receive(self.socket.as_raw_fd(), &mut room[done..], flags);
-            done += usize::try_from(got).unwrap_or(0);
-            let end =
-                if done == room.len() { Some(Moved::All) } else { (got == 0).then_some(Moved::Cut(done)) };
-            (got, end)
-        })?;
-        // A reset has no count.
-        Ok(if matches!(moved, Moved::Cut(_)) { Moved::Cut(done) } else { moved })
+        let (fd, len) = (self.socket.as_raw_fd(), room.len());
+        self.transfer(Call::RECV, len, tally, |done| sys::receive(fd, &mut room[done..], flags))
+    }
+
+    /// Repeats a call, which continues after the bytes that are done, until all of `len` are.
+    #[inline(always)]
+    fn transfer(
+        &self,
+        call: Call,
+        len: usize,
+        tally: &mut Tally,
+        mut step: impl FnMut(usize) -> isize,
+    ) -> Result<Moved> {
+        let (mut done, mut waiting_since) = (0, 0);
+        loop {
+            let moved = step(done);
+            tally.call();
+            if moved > 0 {
+                (done, waiting_since) = (done + moved as usize, 0);
+                if done == len {
+                    return Ok(Moved::All);
+                }
+            } else if moved == 0 {
+                return Ok(Moved::Cut(done));
+            } else if let Some(end) = self.judge(call, sys::errno(), &mut waiting_since)? {
+                // A reset has no count.
+                return Ok(if matches!(end, Moved::Cut(_)) { Moved::Cut(done) } else { end });
+            }
+        }
     }
 
     // A transaction may be broken off after the window.
     fn cut(&self) -> Result<()> {
         if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
-    }
-
-    /// `call` returns its number of bytes, or -1, and the result at the end.
-    #[inline(always)]
-    fn repeat(
-        &self,
-        name: Call,
-        tally: &mut Tally,
-        mut call: impl FnMut() -> (isize, Option<Moved>),
-    ) -> Result<Moved> {
-        let mut waiting_since = 0;
-        loop {
-            let (moved, end) = call();
-            tally.call();
-            if let Some(end) = end {
-                return Ok(end);
-            }
-            if moved >= 0 {
-                waiting_since = 0;
-            } else if let Some(moved) = self.judge(name, sys::errno(), &mut waiting_since)? {
-                return Ok(moved);
-            }
-        }
     }
 
     /// `None`: again.

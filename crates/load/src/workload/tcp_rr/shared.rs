@@ -7,22 +7,15 @@ use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, TAIL, Tally};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::shared::{self, LaneWork, Patience, Wake};
+use crate::workload::shared::{self, LaneWork};
 use crate::workload::source::Begun;
 
-pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    serve::<true>(lanes, QUIET)
-}
-
-pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    serve::<false>(lanes, ABORT)
-}
-
-fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<LaneResult>> {
+pub(crate) fn serve<const ASKS: bool>(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
+    let (over, silent) = if ASKS { (QUIET, Some(Call::RECV.silence)) } else { (ABORT, None) };
     let mut work = Transactions::<ASKS>::new(lanes);
-    shared::run(lanes, Wake::Changed, over, &mut work)?;
+    shared::run(lanes, shared::CHANGED, over, silent, &mut work)?;
     let mut ends = shared::verified(work.flows.iter().map(|flow| flow.verified));
-    ends[0].latencies = ASKS.then_some(work.latencies);
+    ends[0].latencies.extend(ASKS.then_some(work.latencies));
     Ok(ends)
 }
 
@@ -33,7 +26,6 @@ struct Transactions<'a, const ASKS: bool> {
     incoming: Buffer,
     verify: bool,
     latencies: Recorder,
-    patience: Patience,
 }
 
 struct Flow<'a> {
@@ -41,7 +33,6 @@ struct Flow<'a> {
     sends: bool,
     done: usize,
     begun: Begun,
-    moved: u64,
     verified: u64,
 }
 
@@ -54,7 +45,6 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
             sends: ASKS,
             done: 0,
             begun: Begun::default(),
-            moved: 0,
             verified: 0,
         };
         Self {
@@ -64,7 +54,6 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
             incoming: Buffer::room(into),
             verify: lanes[0].traffic.verify,
             latencies: Recorder::new(1),
-            patience: Patience::new(lanes),
         }
     }
 }
@@ -122,14 +111,6 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
             }
         }
     }
-
-    fn look(&mut self, now: u64) -> Result<()> {
-        if !ASKS {
-            return Ok(());
-        }
-        let flows = &self.flows;
-        self.patience.look(self.lanes, now, Call::RECV.silence, |at| flows[at].moved)
-    }
 }
 
 impl Flow<'_> {
@@ -147,7 +128,6 @@ impl Flow<'_> {
                 }
             }
         }
-        self.moved += bytes as u64;
         self.done = if whole { 0 } else { self.done + bytes };
         whole
     }

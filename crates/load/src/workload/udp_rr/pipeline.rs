@@ -119,7 +119,12 @@ impl Asker<'_> {
     fn take<const OPEN: bool>(&mut self, got: isize, now: u64) -> Result<LoopStep> {
         let lane = self.lane;
         if got <= 0 {
-            return self.nothing(got);
+            return match sys::errno() {
+                _ if lane.phase().load() >= QUIET => Ok(LoopStep::End),
+                // A timeout is handled elsewhere.
+                errno if got == 0 || errno == libc::EAGAIN => Ok(LoopStep::Again),
+                _ => lane.trouble(Call::RECV, got),
+            };
         }
         self.tally.call();
         let answer = self.answer.as_ref();
@@ -138,17 +143,6 @@ impl Asker<'_> {
             self.latencies.record(now - meant);
         }
         Ok(LoopStep::Again)
-    }
-
-    // A timeout is handled elsewhere.
-    fn nothing(&mut self, got: isize) -> Result<LoopStep> {
-        if self.lane.phase().load() >= QUIET {
-            return Ok(LoopStep::End);
-        }
-        if got == 0 || sys::errno() == libc::EAGAIN {
-            return Ok(LoopStep::Again);
-        }
-        self.lane.trouble(Call::RECV, got)
     }
 
     #[cold]

@@ -46,7 +46,8 @@ fn receive_checked<const ALL: bool>(lane: &Lane) -> Result<LaneResult> {
         };
         note_last(receive_by::<ALL>(now, &mut compared)?);
         let Some(next) = lane.control.loop_switch.next() else { break };
-        if was_merged && next.reader != Reader::Gro {
+        let (_, reader) = next;
+        if was_merged && reader != Reader::Gro {
             note_last(receive::take_merged::<ALL>(lane, &mut compared)?);
         }
         turn = Some(lane.with_modes(next));

@@ -6,9 +6,9 @@ use std::os::fd::RawFd;
 use words::Sender;
 
 use crate::error::{Context, Error, Result, error_text};
-use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET};
 use crate::message::Buffer;
-use crate::sys::{self, Notice, Target};
+use crate::sys::{self, Target};
 use crate::workload::lent::LentPages;
 use crate::workload::pace::Pace;
 
@@ -104,8 +104,9 @@ pub(super) fn send<W: Writer, const PACED: bool>(
             let taken = if W::BUFFERS > 1 { wrote as usize } else { 1 };
             let datagrams = (taken * each) as u64;
             tally.batch(datagrams, datagrams * message);
-            if taken < W::BUFFERS && cut_short(lane, &mut tally, each as u64)? == LoopStep::End {
-                break;
+            if taken < W::BUFFERS {
+                // The queue was full, or an error of the path, which recurs if it lasts.
+                tally.refused(each as u64);
             }
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();
@@ -115,21 +116,6 @@ pub(super) fn send<W: Writer, const PACED: bool>(
         }
     }
     Ok(LaneResult::default())
-}
-
-// Finds out why a call took only a part. The kernel forgets the error at the buffer where it
-// stopped: an error of the path is still in the error queue, and a lasting error recurs at the
-// next call. Otherwise the queue was full.
-#[cold]
-#[inline(never)]
-fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<LoopStep> {
-    match sys::read_entry(lane.fd) {
-        Some(Notice::Failed(errno)) => lane.judge(Call::SENDMMSG, errno),
-        _ => {
-            tally.refused(datagrams);
-            Ok(LoopStep::Again)
-        }
-    }
 }
 
 // The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::shared::{self, Wake};
+use crate::workload::shared;
 
 /// Datagrams of one turn of a lane.
 const TURN: usize = 16;
@@ -30,7 +30,7 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
         }
         Ok(LoopStep::Again)
     };
-    shared::run(lanes, Wake::Writable, QUIET, &mut serve)?;
+    shared::run(lanes, shared::WRITABLE, QUIET, None, &mut serve)?;
     Ok(lanes.iter().map(|_| LaneResult::default()).collect())
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
         }
         Ok(LoopStep::Again)
     };
-    shared::run(lanes, Wake::Readable, STOP, &mut serve)?;
+    shared::run(lanes, shared::READABLE, STOP, None, &mut serve)?;
     shared::drain(lanes, &mut serve)?;
     let flows = lanes.iter().zip(flows);
     flows.map(|(lane, (tally, verified))| account(lane, &tally, verified, &[])).collect()
