@@ -79,6 +79,9 @@ impl Programs {
             unreachable!("bpf/path.bpf.c has no program {name}")
         };
         let code = &self.object.functions[&program.function_key()].instructions;
+        let instruction = |insn: &bpf_insn| {
+            Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
+        };
         patched(code.iter().map(instruction).collect(), constants)
     }
 }
@@ -88,10 +91,6 @@ fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
     let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
     Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)
-}
-
-fn instruction(insn: &bpf_insn) -> Instruction {
-    Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
 }
 
 fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {

@@ -267,16 +267,15 @@ impl Tracer {
         }
     }
 
-    /// Attaches these of the tracer's probes and no others. What is attached already stays: the
-    /// kernel goes through all its functions for each probe that comes or goes, and that takes most
-    /// of a trace's time. What was counted stays too, until [`Tracer::restart`].
-    ///
+    /// Attaches these of the tracer's probes and no others. Counts stay until [`Tracer::restart`].
     /// The last probe must be among them, and the first of each phase: where journeys begin and
     /// end is in all programs.
     ///
     /// # Errors
     /// The kernel's error, of the first place that cannot be had any more.
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
+        // Attached probes stay: the kernel goes through all its functions for each probe that comes
+        // or goes, which takes most of the time of a trace.
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
         let is_wanted = |standing: &LoadedProgram| standing.point.is_none_or(wanted);
         // In which order the kernel calls two kprobes of one function depends on which came first,

@@ -12,11 +12,6 @@ use crate::sys::Target;
 use crate::workload::udp_stream::receive::{Merged, One, Reader as Read};
 use crate::workload::udp_stream::send::{self, Writer, datagrams_in_buffer};
 
-pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
-    let buffers = if traffic.sender == Sender::Sendmmsg { send::Many::BUFFERS } else { send::One::BUFFERS };
-    (buffers * datagrams_in_buffer(traffic.sender, traffic.message as usize)) as u64
-}
-
 // Each combination of a sender and a reader is compiled separately, without branches on them.
 pub(super) fn work<'e>(traffic: &Traffic, sockets: (RawFd, Option<RawFd>), to: Target<'e>) -> BoxedWork<'e> {
     let message = traffic.message as usize;
@@ -101,25 +96,17 @@ impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
                 }
                 return Err((R::CALL.name, io::Error::last_os_error()));
             }
-            match self.came(got as usize) {
-                came if came > 0 && came <= left => left -= came,
+            let mut whole = true;
+            let came: Made<_> = self.reader.for_each_datagram(got as usize, |datagram| {
+                whole &= datagram.len() == self.message;
+                Ok(())
+            });
+            match came {
+                Ok((messages, _)) if whole && messages > 0 && messages <= left => left -= messages,
                 _ => return Err((R::CALL.name, odd())),
             }
         }
         Ok(())
-    }
-}
-
-impl<W, R: Read> Carrying<W, R> {
-    /// The number of datagrams of a call that returned `got`; 0 if one has another size.
-    #[inline(always)]
-    fn came(&self, got: usize) -> u64 {
-        let mut whole = true;
-        let looked: Made<_> = self.reader.for_each_datagram(got, |datagram| {
-            whole &= datagram.len() == self.message;
-            Ok(())
-        });
-        looked.map_or(0, |(messages, _)| if whole { messages } else { 0 })
     }
 }
 

@@ -13,9 +13,7 @@ use crate::socket::{self, Applied};
 use crate::spec::Spec;
 use crate::sys::Destination;
 use crate::workload::udp_stream::receive::Merged;
-use crate::workload::udp_stream::send;
-
-use super::datagrams;
+use crate::workload::udp_stream::send::{self, Writer as _};
 
 // Longest transit of a message: it has arrived when its sending returns, or waits for one timer of
 // the kernel.
@@ -35,7 +33,9 @@ const CHARGE: u64 = 2048;
 
 fn steady(traffic: &Traffic) -> Traffic {
     let size = if traffic.kind.is_udp() {
-        let waiting = datagrams::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
+        let buffers = if traffic.sender == Sender::Sendmmsg { send::Many::BUFFERS } else { 1 };
+        let datagrams = buffers * send::datagrams_in_buffer(traffic.sender, traffic.message as usize);
+        let waiting = datagrams as u64 * (2 * u64::from(traffic.message) + CHARGE);
         u32::try_from(waiting).ok().filter(|bytes| *bytes > BUFFER / 2)
     } else {
         Some(BUFFER)

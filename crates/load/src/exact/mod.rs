@@ -59,11 +59,9 @@ pub fn connections(kind: Kind) -> u32 {
     if kind.is_udp() { 1 } else { 3 }
 }
 
-/// Sends and receives the workload's messages over one connection, and counts. `receiver` is the
-/// other end's socket; without one the messages go to `nobody` (an address behind an interface that
-/// discards them). The calling thread does everything. `settled` is called after the first
-/// messages, when the kernel has resolved the peer's address; `softirqs` when the count of soft
-/// interrupts must start.
+/// Counts the workload's messages over one connection, all by the calling thread. `receiver` is the
+/// socket of the other end; without one the messages go to `nobody` (an address behind an interface
+/// that discards them). `settled` is called when the kernel has resolved the address of the peer.
 ///
 /// # Errors
 /// A workload that needs more than one thread ([`crate::Traffic::validate_exact`]), a socket that

@@ -12,7 +12,23 @@ use crate::workload::source::Begun;
 
 pub(crate) fn serve<const ASKS: bool>(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let (over, silent) = if ASKS { (QUIET, Some(Call::RECV.silence)) } else { (ABORT, None) };
-    let mut work = Transactions::<ASKS>::new(lanes);
+    let (message, response) = (lanes[0].message, lanes[0].response);
+    let (out, into) = if ASKS { (message, response) } else { (response, message) };
+    let flows = lanes.iter().map(|lane| Flow {
+        tally: lane.tally(),
+        sends: ASKS,
+        done: 0,
+        begun: Begun::default(),
+        verified: 0,
+    });
+    let mut work = Transactions::<ASKS> {
+        lanes,
+        flows: flows.collect(),
+        outgoing: Buffer::pattern(out),
+        incoming: Buffer::room(into),
+        verify: lanes[0].traffic.verify,
+        latencies: Recorder::new(1),
+    };
     shared::run(lanes, shared::CHANGED, over, silent, &mut work)?;
     let mut ends = shared::verified(work.flows.iter().map(|flow| flow.verified));
     ends[0].latencies.extend(ASKS.then_some(work.latencies));
@@ -34,28 +50,6 @@ struct Flow<'a> {
     done: usize,
     begun: Begun,
     verified: u64,
-}
-
-impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
-    fn new(lanes: &'a [Lane]) -> Self {
-        let (message, response) = (lanes[0].message, lanes[0].response);
-        let (out, into) = if ASKS { (message, response) } else { (response, message) };
-        let flow = |lane: &'a Lane| Flow {
-            tally: lane.tally(),
-            sends: ASKS,
-            done: 0,
-            begun: Begun::default(),
-            verified: 0,
-        };
-        Self {
-            lanes,
-            flows: lanes.iter().map(flow).collect(),
-            outgoing: Buffer::pattern(out),
-            incoming: Buffer::room(into),
-            verify: lanes[0].traffic.verify,
-            latencies: Recorder::new(1),
-        }
-    }
 }
 
 impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {

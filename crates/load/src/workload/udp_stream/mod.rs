@@ -4,11 +4,14 @@ pub(crate) mod receive;
 pub(crate) mod send;
 pub(crate) mod shared;
 
+use socket2::SockRef;
 use words::{Reader, Sender};
 
 use super::pace::Pace;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult};
+use crate::note::Note;
+use crate::socket;
 
 // Each sender's loop is compiled with and without a pace.
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
@@ -52,10 +55,11 @@ fn receive_checked<const ALL: bool>(lane: &Lane) -> Result<LaneResult> {
         }
         turn = Some(lane.with_modes(next));
     }
-    let notes = if merged { receive::drops_note(lane) } else { None };
+    let counts_buffers = merged && socket::drops(&SockRef::from(&lane.socket())) > 0;
+    let notes = if counts_buffers { vec![Note::GroCountsBuffers] } else { Vec::new() };
     let verified = if ALL { compared } else { lane.verify(&last, 0, lane.message)? };
     let end = receive::account(lane, &lane.tally(), verified, &last)?;
-    Ok(LaneResult { notes: notes.into_iter().collect(), ..end })
+    Ok(LaneResult { notes, ..end })
 }
 
 fn receive_by<const ALL: bool>(lane: &Lane, verified: &mut u64) -> Result<Vec<u8>> {

@@ -4,12 +4,9 @@
 use std::ops::Range;
 use std::os::fd::RawFd;
 
-use socket2::SockRef;
-
 use crate::error::{Context, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
-use crate::note::Note;
 use crate::socket;
 use crate::sys;
 use crate::workload::drain_with;
@@ -233,8 +230,4 @@ pub(super) fn take_merged<const ALL: bool>(lane: &Lane, verified: &mut u64) -> R
         && receive_batch::<ALL>(lane, &mut reader, flags, verified, &mut tally, &mut last)? > 0
     {}
     Ok(reader.room()[last].to_vec())
-}
-
-pub(super) fn drops_note(lane: &Lane) -> Option<Note> {
-    (socket::drops(&SockRef::from(&lane.socket())) > 0).then_some(Note::GroCountsBuffers)
 }
