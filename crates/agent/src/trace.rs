@@ -6,7 +6,7 @@ use std::io;
 use host::perf::{Profile, SampleBatch, Sampler, Symbols, softirq_threads};
 use host::{Links, ProcessTimes};
 use load::Spec;
-use load::exact::{Repeat, Worker, lend};
+use load::exact::{LentWork, Worker, lend};
 use trace::{
     Candidates, ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder,
     Round, SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, needed, resolve,
@@ -58,13 +58,13 @@ pub(crate) fn trace(
     let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::open(receiver)? else {
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
-        let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
+        let mut borrower = |turns: &mut LentWork<'_>| work.account(turns, None);
         let lent = connected.endpoint.lend(wanted.asleep, described, &mut borrower);
         return Ok(Answer::Traced(Box::new(lent??)));
     };
     drop(connected);
     let mut neighbours = Neighbours::new(links, there)?;
-    let mut borrower = |turns: &mut dyn Repeat| work.account(turns, Some(&mut neighbours));
+    let mut borrower = |turns: &mut LentWork<'_>| work.account(turns, Some(&mut neighbours));
     let lent = lend(spec, receiver, nobody, wanted.asleep, described, &mut borrower)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
@@ -100,7 +100,7 @@ impl TracedWork<'_> {
 
     fn account(
         &self,
-        work: &mut dyn Repeat,
+        work: &mut LentWork<'_>,
         neighbours: Option<&mut Neighbours<'_>>,
     ) -> Result<TraceAccount, Refusal> {
         let mut profiler = match self.wanted.profile {
@@ -195,7 +195,7 @@ impl TracedWork<'_> {
     }
 
     /// Tries all places, and chooses for each stage the first that packets pass.
-    fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<ChosenStage>, Refusal> {
+    fn choose(&self, work: &mut LentWork<'_>) -> Result<Vec<ChosenStage>, Refusal> {
         let resolved = resolve(&self.path, &OfferedProbes::read(std::slice::from_ref(&self.path)));
         let candidates = Candidates::of_family(&resolved, self.ipv6);
         let mut tried = Vec::new();
@@ -233,7 +233,7 @@ impl TracedWork<'_> {
 fn traced(
     tracer: &mut Tracer,
     probes: &[Probe],
-    work: &mut dyn Repeat,
+    work: &mut LentWork<'_>,
     turns: u32,
 ) -> Result<(Round, SampledPackets), Refusal> {
     tracer.attach(probes)?;
@@ -245,7 +245,7 @@ fn traced(
 /// A batch with the probes that are attached.
 fn counted(
     tracer: &mut Tracer,
-    work: &mut dyn Repeat,
+    work: &mut LentWork<'_>,
     turns: u32,
 ) -> Result<(Round, SampledPackets), Refusal> {
     follow(tracer, work)?;
@@ -254,7 +254,7 @@ fn counted(
     Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled()?))
 }
 
-fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), Refusal> {
+fn follow(tracer: &Tracer, work: &LentWork<'_>) -> Result<(), Refusal> {
     Ok(work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial))?)
 }
 
@@ -287,7 +287,7 @@ struct Profiler {
 
 impl Profiler {
     /// Checks that sampling is possible, before time is spent.
-    fn ready(work: &dyn Repeat, frequency: u32) -> Result<Self, Refusal> {
+    fn ready(work: &LentWork<'_>, frequency: u32) -> Result<Self, Refusal> {
         let threads = work.workers().iter().map(|worker| worker.thread).collect();
         let period = 1_000_000_000 / u64::from(frequency.max(1));
         let ready = Self { symbols: Symbols::read()?, threads, period };
@@ -301,7 +301,7 @@ impl Profiler {
     }
 
     /// Samples work whose messages last `lasts` ns each and use a CPU for `on_cpu` ns.
-    fn profile(&self, work: &mut dyn Repeat, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
+    fn profile(&self, work: &mut LentWork<'_>, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
         // If each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
         let turn = (takes * f64::from(work.messages())).max(1.0);

@@ -26,7 +26,6 @@
 mod endpoint;
 mod error;
 pub mod exact;
-mod lacking;
 mod lane;
 mod message;
 mod note;
@@ -37,12 +36,11 @@ mod sys;
 mod workload;
 
 pub use endpoint::{EndOutcome, Endpoint, FlowOutcome, Share};
-pub use error::{Errno, Error, Result};
-pub use lacking::lacking;
-pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
+pub use error::{Error, Result};
+pub use lane::{Counts, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
 pub use note::Note;
 pub use probe::{Arrived, PairProbe, TCP, UDP};
-pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo, TcpReadings};
+pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo, TcpReadings, lacking};
 pub use spec::Spec;
 pub use words::{
     CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Misfit, Pacing, Reader, Sender,

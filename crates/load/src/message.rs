@@ -3,28 +3,26 @@
 use std::alloc::Layout;
 use std::num::NonZero;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 const PAGE: usize = 4096;
 
-/// Bytes on whole pages, so that no message shares a page with other data. All pages are written:
-/// an unwritten one is the kernel's zero page, from which copies would be cheaper.
-///
-/// The pages are mapped by and returned to the kernel: those that it still sends from when the
-/// buffer is dropped keep their content until it is done.
+// On whole pages, so that no message shares a page with other data. All pages are written: an
+// unwritten one is the kernel's zero page, from which copies would be cheaper. The pages are
+// returned to the kernel: those that it still sends from when the buffer is dropped keep their
+// content until it is done.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
     len: usize,
 }
 
 impl Buffer {
-    /// A message to send: the pattern, of which the other end checks a sample.
     pub(crate) fn pattern(len: usize) -> Self {
         Self::messages(len, 1)
     }
 
-    /// `count` messages in sequence, each with the whole pattern.
     pub(crate) fn messages(len: usize, count: usize) -> Self {
         let mut buffer = Self::room(len * count);
         for message in buffer.as_mut().chunks_exact_mut(len) {
@@ -35,8 +33,8 @@ impl Buffer {
         buffer
     }
 
-    /// The address of the bytes, for system calls whose arguments outlive a borrow. It is constant
-    /// until the buffer is dropped.
+    // For system calls whose arguments outlive a borrow. It is constant until the buffer is
+    // dropped.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
@@ -85,17 +83,12 @@ impl AsMut<[u8]> for Buffer {
     }
 }
 
-/// Compares `bytes`, from byte number `offset` of the stream on, with the pattern of messages of
-/// `message` bytes. Returns the first position that differs.
-pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<usize> {
-    let message = message as u64;
-    bytes
-        .iter()
-        .enumerate()
-        .position(|(at, byte)| *byte != pattern(((offset + at as u64) % message) as usize))
+pub(crate) fn pattern_bytes(len: usize) -> Arc<[u8]> {
+    (0..len).map(pattern).collect()
 }
 
-/// Finds the first difference by comparing with a whole message: faster if there is none.
+/// The first position at which `bytes`, from byte number `offset` of a stream on, differ from
+/// repetitions of a message.
 pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Option<usize> {
     let mut done = 0;
     while done < bytes.len() {
@@ -103,17 +96,16 @@ pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Opt
         let wanted = &message[at..message.len().min(at + bytes.len() - done)];
         let part = &bytes[done..done + wanted.len()];
         if part != wanted {
-            let at = first_damage(part, offset + done as u64, message.len()).unwrap_or_default();
-            return Some(done + at);
+            return part.iter().zip(wanted).position(|(byte, wanted)| byte != wanted).map(|at| done + at);
         }
         done += wanted.len();
     }
     None
 }
 
-/// Byte number `at` of every message: never zero, and without a short period, so that a shift
-/// shows. The factor is 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming 3,
-/// section 6.4).
+// Byte number `at` of every message: never zero, and without a short period, so that a shift
+// shows. The factor is 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming 3,
+// section 6.4).
 fn pattern(at: usize) -> u8 {
     ((at as u32).wrapping_mul(0x9e37_79b1) >> 24) as u8 | 1
 }
@@ -131,7 +123,6 @@ mod tests {
             let buffer = Buffer::pattern(message);
             let stream: Vec<u8> =
                 (0..len).map(|at| buffer.as_ref()[((offset + at as u64) % message as u64) as usize]).collect();
-            prop_assert_eq!(first_damage(&stream, offset, message), None);
             prop_assert_eq!(first_difference(&stream, offset, buffer.as_ref()), None);
         }
 
@@ -140,7 +131,6 @@ mod tests {
             prop_assume!(at < message);
             let (sent, mut buffer) = (Buffer::pattern(message), Buffer::pattern(message));
             buffer.as_mut()[at] ^= flip;
-            prop_assert_eq!(first_damage(buffer.as_ref(), 0, message), Some(at));
             prop_assert_eq!(first_difference(buffer.as_ref(), 0, sent.as_ref()), Some(at));
         }
     }
@@ -149,7 +139,7 @@ mod tests {
     fn a_shifted_stream_is_damage() {
         let buffer = Buffer::pattern(16384);
         for shift in [1, 64, 256, 1460, 4096, 8192] {
-            assert!(first_damage(buffer.as_ref(), shift, 16384).is_some(), "shift by {shift}");
+            assert!(first_difference(buffer.as_ref(), shift, buffer.as_ref()).is_some(), "shift by {shift}");
         }
     }
 

@@ -15,7 +15,6 @@ use crate::sys;
 
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The largest payload that is sent or received at once.
 const LARGEST: usize = 65_507;
 
 /// The place of UDP in each list of two here.

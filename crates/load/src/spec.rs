@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use words::{Family, Traffic};
 
-use crate::error::{Result, refuse};
+use crate::error::{Error, Result};
 use crate::sys;
 
 /// One end of a workload: the common traffic, and this end's address and CPUs.
@@ -28,30 +28,25 @@ impl Spec {
     /// Rejects an invalid field, by its name.
     ///
     /// # Errors
-    /// [`crate::Error::Misfit`] or [`crate::Error::Invalid`] for the first such field.
+    /// [`Error::Misfit`] or [`Error::Setup`] for the first such field.
     pub fn validate(&self) -> Result<()> {
-        self.check_local()?;
+        let is_of_one_host = match self.local {
+            ip if ip.is_unspecified() || ip.is_multicast() => false,
+            IpAddr::V4(ip) => !ip.is_broadcast(),
+            // A link-local address would need its interface.
+            IpAddr::V6(ip) => !ip.is_unicast_link_local() && ip.to_ipv4_mapped().is_none(),
+        };
+        if !is_of_one_host {
+            let reason = "the other end connects to it: give one address of this host, not multicast, broadcast or \
+                          link-local, and a mapped one as an IPv4 address";
+            return Err(Error::Setup(format!("`local` = {}: {reason}", self.local)));
+        }
         self.traffic.validate(Family::from_ipv6(self.local.is_ipv6()))?;
         if let Some(cpu) = self.cpus.iter().find(|cpu| **cpu >= sys::MAX_CPUS) {
-            return refuse("cpus", cpu, format!("CPUs are numbered from 0 to {}", sys::MAX_CPUS - 1));
+            let most = sys::MAX_CPUS - 1;
+            return Err(Error::Setup(format!("`cpus` = {cpu}: CPUs are numbered from 0 to {most}")));
         }
         Ok(())
-    }
-
-    fn check_local(&self) -> Result<()> {
-        let reason = match self.local {
-            ip if ip.is_unspecified() => "name one address of this host: the other end connects to it",
-            ip if ip.is_multicast() => "multicast is not supported: name one address of this host",
-            IpAddr::V4(ip) if ip.is_broadcast() => {
-                "broadcast is not supported: name one address of this host"
-            }
-            IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => "write it as an IPv4 address",
-            IpAddr::V6(ip) if ip.is_unicast_link_local() => {
-                "a link-local address needs its interface: use a global or unique local address"
-            }
-            _ => return Ok(()),
-        };
-        refuse("local", self.local, reason)
     }
 }
 

@@ -86,10 +86,8 @@ impl TraceAccount {
         }
     }
 
-    /// The time that a probe of this kind adds, in ns for a packet: a usual packet's time from the
-    /// point before the probe to the point behind it, with the probe and without. Two effects are
-    /// left out: differences elsewhere on the way, such as how long a machine idled before, and
-    /// work that a few packets do for many. `None`: not measured.
+    /// The time that a probe of this kind adds, in ns for a packet: the time from the point before
+    /// the probe to the point behind it, with and without it. `None`: not measured.
     #[must_use]
     pub fn cost(&self, kind: ProbeCost) -> Option<f64> {
         let (_, with) = self.one_more.iter().find(|(of, _)| *of == kind)?;
@@ -101,6 +99,7 @@ impl TraceAccount {
             let least = |rounds: &[Round]| rounds.iter().filter_map(of).min_by(f64::total_cmp);
             Some((least(with)? - least(&self.ends)?).max(0.0))
         };
+        // Without differences elsewhere, and without work that a few packets do for many.
         let usual = |round: &Round| {
             let same = |between: &&TimeBetween| [between.from, between.to] == [before, behind];
             Some(round.between.iter().find(same)?.quarter as f64)
@@ -161,13 +160,13 @@ impl TraceAccount {
         }
     }
 
-    /// The least mean of each segment of the way that most packets took, over the batches whose
-    /// packets were fastest from the first point to the last, without the wait for a reader. Other
-    /// work of the machine only adds time. A connection may be in a slower state, batch by batch:
-    /// over TCP half of the batches take 158 instructions a packet more between
-    /// `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
-    /// repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
-    /// another stage in each batch (a guess: the work around the handler of a timer tick).
+    // The least mean of each segment of the way that most packets took, over the batches whose
+    // packets were fastest from the first point to the last, without the wait for a reader. Other
+    // work of the machine only adds time. A connection may be in a slower state, batch by batch:
+    // over TCP half of the batches take 158 instructions a packet more between
+    // `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
+    // repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
+    // another stage in each batch (a guess: the work around the handler of a timer tick).
     fn fastest(&self, rounds: &[Round]) -> Option<Vec<f64>> {
         let points = self.usual_way(rounds);
         let is_meant = |way: &&Way| way.points().eq(points.iter().copied());
@@ -222,8 +221,7 @@ impl TraceAccount {
     }
 
     /// The whole from the first point to the last without the wait for a reader, in ns for a
-    /// packet, with as few points as can be and less what these cost: half of it at both ends of
-    /// what is measured.
+    /// packet, with as few points as can be and less half of the cost of the probes at both ends.
     #[must_use]
     pub fn time_of_way(&self) -> Option<f64> {
         let (fastest, points) = (self.fastest(&self.ends)?, self.usual_way(&self.ends));
@@ -253,17 +251,12 @@ impl TraceAccount {
     /// The median over batches, for one message.
     #[must_use]
     pub fn of_a_message(&self, batches: Vec<u64>) -> Option<f64> {
-        median(batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch)).collect())
-    }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+        let each = batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch));
+        let mut sorted: Vec<f64> = each.collect();
+        sorted.sort_by(f64::total_cmp);
+        let upper = sorted.get(sorted.len() / 2)?;
+        let lower = sorted.get(sorted.len().checked_sub(1)? / 2)?;
+        Some(f64::midpoint(*lower, *upper))
     }
 }
 

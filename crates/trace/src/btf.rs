@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 /// The functions and tracepoints in BTF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,28 +33,7 @@ pub enum Packet {
     List(u8),
 }
 
-/// Why BTF is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum BtfError {
-    /// The first bytes are not those of BTF of this byte order.
-    #[error("it is not BTF of this machine's byte order")]
-    Magic,
-    /// Something lies beyond the end.
-    #[error("it ends early: byte {0} is missing")]
-    Short(usize),
-    /// A kind of type that this program does not know, so that its length is unknown.
-    #[error("type {id} has the unknown kind {kind}")]
-    Kind {
-        /// The number of the type.
-        id: usize,
-        /// Its kind.
-        kind: usize,
-    },
-}
-
-/// The first two bytes, in the machine's byte order.
-pub(crate) const MAGIC: u16 = 0xeb9f;
-/// A tracepoint's typedef begins so.
+const MAGIC: u16 = 0xeb9f;
 const TRACEPOINT: &str = "btf_trace_";
 const FUNCTION: usize = 12;
 const PROTOTYPE: usize = 13;
@@ -63,7 +41,7 @@ const TYPEDEF: usize = 8;
 const POINTER: usize = 2;
 const STRUCTURE: usize = 4;
 const CONSTANT: usize = 10;
-/// The arguments of a tracepoint's prototype that programs do not get: the first one.
+// Programs do not get the first argument of the prototype of a tracepoint.
 const OWN: usize = 1;
 
 impl Btf {
@@ -72,29 +50,21 @@ impl Btf {
     ///
     /// # Errors
     /// The fault in the bytes.
-    pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, BtfError> {
+    pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, String> {
         let types = Types::parse(bytes)?;
         let mut found = Self::default();
         for place in &types.places {
-            let Some([name, kind, target]) = types.fields_at(*place) else { continue };
-            let named = || types.text(name);
-            match kind {
-                FUNCTION => {
-                    let function = named().filter(|name| wanted(name));
-                    let function =
-                        function.and_then(|name| Some((name.to_owned(), types.prototype(target)?)));
-                    found.functions.extend(function.map(|(name, all)| (name, types.arguments(&all))));
-                }
-                TYPEDEF => {
-                    let name = named().and_then(|name| name.strip_prefix(TRACEPOINT));
-                    let tracepoint = name.filter(|name| wanted(name)).map(|name| {
-                        let all = types.target(target, POINTER).and_then(|id| types.prototype(id));
-                        let given = all.as_ref().and_then(|all| all.get(OWN..)).unwrap_or_default();
-                        (name.to_owned(), types.arguments(given))
-                    });
-                    found.tracepoints.extend(tracepoint);
-                }
-                _ => {}
+            let Some([name, kind @ (FUNCTION | TYPEDEF), target]) = types.fields_at(*place) else { continue };
+            let Some(name) = types.text(name) else { continue };
+            if kind == FUNCTION && wanted(name) {
+                let all = types.prototype(target);
+                found.functions.extend(all.map(|all| (name.to_owned(), types.arguments(&all))));
+            } else if let (TYPEDEF, Some(name)) = (kind, name.strip_prefix(TRACEPOINT))
+                && wanted(name)
+            {
+                let all = types.target(target, POINTER).and_then(|id| types.prototype(id));
+                let given = all.as_ref().and_then(|all| all.get(OWN..)).unwrap_or_default();
+                found.tracepoints.insert(name.to_owned(), types.arguments(given));
             }
         }
         Ok(found)
@@ -108,16 +78,16 @@ struct Types<'b> {
 }
 
 impl<'b> Types<'b> {
-    fn parse(bytes: &'b [u8]) -> Result<Self, BtfError> {
-        let magic = bytes.first_chunk().ok_or(BtfError::Short(bytes.len()))?;
+    fn parse(bytes: &'b [u8]) -> Result<Self, String> {
+        let magic = bytes.first_chunk().ok_or_else(|| short(bytes.len()))?;
         if u16::from_ne_bytes(*magic) != MAGIC {
-            return Err(BtfError::Magic);
+            return Err("it is not BTF of this machine's byte order".to_owned());
         }
         let header = word(bytes, 4)?;
-        let part = |offset: usize| -> Result<&'b [u8], BtfError> {
+        let part = |offset: usize| -> Result<&'b [u8], String> {
             let start = header.saturating_add(word(bytes, offset)?);
             let end = start.saturating_add(word(bytes, offset + 4)?);
-            bytes.get(start..end).ok_or(BtfError::Short(end))
+            bytes.get(start..end).ok_or_else(|| short(end))
         };
         let (types, texts) = (part(8)?, part(16)?);
         let (mut places, mut place) = (Vec::new(), 0);
@@ -125,10 +95,11 @@ impl<'b> Types<'b> {
             let (kind, count) = split(word(types, place + 4)?);
             let id = places.len() + 1;
             places.push(place);
-            place += 12 + body_bytes(kind, count).ok_or(BtfError::Kind { id, kind })?;
+            place += 12
+                + body_bytes(kind, count).ok_or_else(|| format!("type {id} has the unknown kind {kind}"))?;
         }
         if place > types.len() {
-            return Err(BtfError::Short(place));
+            return Err(short(place));
         }
         Ok(Self { types, texts, places })
     }
@@ -196,9 +167,13 @@ fn body_bytes(kind: usize, count: usize) -> Option<usize> {
     }
 }
 
-fn word(bytes: &[u8], place: usize) -> Result<usize, BtfError> {
-    let word = bytes.get(place..).and_then(<[u8]>::first_chunk).ok_or(BtfError::Short(place + 4))?;
+fn word(bytes: &[u8], place: usize) -> Result<usize, String> {
+    let word = bytes.get(place..).and_then(<[u8]>::first_chunk).ok_or_else(|| short(place + 4))?;
     Ok(u32::from_ne_bytes(*word) as usize)
+}
+
+fn short(missing: usize) -> String {
+    format!("it ends early: byte {missing} is missing")
 }
 
 #[cfg(test)]
@@ -259,11 +234,12 @@ mod tests {
 
     #[test]
     fn what_is_not_btf_is_refused() {
-        assert_eq!(Btf::parse(b"\x7fELF", |_| true), Err(BtfError::Magic));
-        assert_eq!(Btf::parse(&[], |_| true), Err(BtfError::Short(0)));
+        let refused = |bytes: &[u8]| Btf::parse(bytes, |_| true).unwrap_err();
+        assert_eq!(refused(b"\x7fELF"), "it is not BTF of this machine's byte order");
+        assert_eq!(refused(&[]), "it ends early: byte 0 is missing");
         let mut unknown = sample();
         unknown[28..32].copy_from_slice(&(31u32 << 24).to_ne_bytes());
-        assert_eq!(Btf::parse(&unknown, |_| true), Err(BtfError::Kind { id: 1, kind: 31 }));
+        assert_eq!(refused(&unknown), "type 1 has the unknown kind 31");
     }
 
     proptest! {

@@ -85,9 +85,8 @@ impl<'s> Candidates<'s> {
         groups.collect()
     }
 
-    /// Chooses. `tried`: of each probe in the order of [`Candidates::probes`] what became of it,
-    /// and how often it was hit while packets passed. A place that a CPU passes is everybody's; it
-    /// counts if it was hit at least `often`.
+    /// `tried`: the attachment of each probe of [`Candidates::probes`], and its hits while packets
+    /// passed. A place that a CPU passes is everybody's: it counts if it was hit at least `often`.
     pub fn choose(
         &self,
         functions: bool,
@@ -188,11 +187,9 @@ pub fn unseen<'s>(stages: impl Iterator<Item = &'s ChosenStage>) -> Vec<String> 
     reasons.into_iter().map(|(reason, stages)| format!("{} ({reason})", stages.join(", "))).collect()
 }
 
-/// The probes without which no packet is followed: both ends of the way that packets took (`seen`),
-/// the place before that way, which packets of another way pass, and on the way in the places where
-/// a packet is first and last seen before its reader, where the reader's call begins, where the
-/// reader gets the packet, and where that way goes on after the wait for a reader, which slept or
-/// not.
+/// The probes without which no packet is followed: both ends of the way that packets took (`seen`)
+/// and the place before it; on the way in, the places where a packet is first and last seen before
+/// its reader, where the reader's call begins and gets the packet, and the next one on that way.
 ///
 /// # Errors
 /// The missing stages, with the reasons.

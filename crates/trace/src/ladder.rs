@@ -1,12 +1,14 @@
 //! The kinds of probe, best first: which of them a kernel allows, what refuses the others, and what
 //! a trace loses without each.
 
+use std::path::Path;
 use std::{fmt, io};
 
+use host::Privileges;
 use host::bpf::{Program, load_return};
 use serde::{Deserialize, Serialize};
 
-use crate::facts::{FTRACE, Facts, KPROBES, Need};
+use crate::facts;
 use crate::object::KernelPrograms;
 use crate::tracer::Attachment;
 
@@ -51,54 +53,30 @@ pub enum Availability {
 #[serde(transparent)]
 pub struct ProbeLadder(pub Vec<LadderStep>);
 
-/// The declaration of a rung.
-pub struct DeclaredRung {
-    rung: Rung,
-    /// The kernel's name of the kind.
-    pub name: &'static str,
-    /// The loss of a trace without it.
-    pub without: &'static str,
-    needs: &'static [Need],
-}
-
-const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
-
-const RUNGS: [DeclaredRung; 3] = [
-    DeclaredRung {
-        rung: Rung::Trampoline,
-        name: "fentry, fexit",
-        without: "functions are probed by kprobes, which cost half as much again to twice as much",
-        needs: &[
-            Need::Option("BPF_JIT"),
-            Need::Option("DYNAMIC_FTRACE_WITH_DIRECT_CALLS"),
-            Need::Switch(FTRACE),
-        ],
-    },
-    DeclaredRung {
-        rung: Rung::Kprobe,
-        name: "kprobe, kretprobe",
-        without: "functions of modules and those with more than six arguments are no stages; without fentry too, \
-                  stages are only as fine as the kernel's tracepoints",
-        needs: &[
-            Need::Option("BPF_EVENTS"),
-            Need::Option("KPROBES"),
-            Need::KprobeEvents,
-            Need::Switch(KPROBES),
-        ],
-    },
-    DeclaredRung {
-        rung: Rung::RawTracepoint,
-        name: "raw tracepoints",
-        without: "nothing can be traced: at them interruptions are told from a packet's own time",
-        needs: &[Need::Option("BPF_EVENTS")],
-    },
-];
-
 impl Rung {
-    /// Its declaration.
+    const ALL: [Self; 3] = [Self::Trampoline, Self::Kprobe, Self::RawTracepoint];
+
+    /// The kernel's name of the kind.
     #[must_use]
-    pub fn declared(self) -> &'static DeclaredRung {
-        &RUNGS[self as usize]
+    pub fn name(self) -> &'static str {
+        ["fentry, fexit", "kprobe, kretprobe", "raw tracepoints"][self as usize]
+    }
+
+    /// The loss of a trace without it.
+    #[must_use]
+    pub fn without(self) -> &'static str {
+        match self {
+            Self::Trampoline => {
+                "functions are probed by kprobes, which cost half as much again to twice as much"
+            }
+            Self::Kprobe => {
+                "functions of modules and those with more than six arguments are no stages; without fentry too, \
+                 stages are only as fine as the kernel's tracepoints"
+            }
+            Self::RawTracepoint => {
+                "nothing can be traced: at them interruptions are told from a packet's own time"
+            }
+        }
     }
 }
 
@@ -111,7 +89,7 @@ impl ProbeLadder {
     /// files.
     #[must_use]
     pub fn read() -> Self {
-        Self::from_facts(&Facts::read(), load_nothing(), &|_| None)
+        Self::of_running(&|_| None)
     }
 
     /// Tries the ladder of a guest's own kernel: programs are also attached to this function, and
@@ -119,48 +97,43 @@ impl ProbeLadder {
     #[must_use]
     pub fn tried(function: &str) -> Self {
         let kernel = KernelPrograms::running().map_err(|error| error.to_string());
-        Self::from_facts(&Facts::read(), load_nothing(), &|rung| {
-            let mean = match rung {
-                Rung::Trampoline => Attachment::Trampoline,
-                Rung::Kprobe => Attachment::Kprobe,
-                _ => return None,
-            };
+        Self::of_running(&|mean| {
             let tried = kernel.as_ref().map_err(Clone::clone);
             let tried = tried.and_then(|kernel| kernel.try_at(mean, function));
             Some(tried.map(|()| format!("a program was attached to {function}, and detached")))
         })
     }
 
-    fn from_facts(
-        facts: &Facts,
+    fn of_running(tried: &dyn Fn(Attachment) -> Option<Result<String, String>>) -> Self {
+        let unmet = facts::unmet(Path::new("/"), &Privileges::read());
+        Self::judge(unmet.as_deref(), load_return(Program::RawTracepoint, 0).map(drop), tried)
+    }
+
+    /// `tried` attaches a program by this mean: the evidence, or the kernel's error; `None`: it is
+    /// not tried.
+    fn judge(
+        unmet: Option<&str>,
         loaded: io::Result<()>,
-        tried: &dyn Fn(Rung) -> Option<Result<String, String>>,
+        tried: &dyn Fn(Attachment) -> Option<Result<String, String>>,
     ) -> Self {
-        let loaded = loaded.map_err(refused);
-        let step = |declared: &DeclaredRung| {
-            let rung = declared.rung;
+        let loaded = loaded.map(|()| "a program of two instructions was loaded".to_owned()).map_err(refused);
+        let step = |rung| {
             let tried = match rung {
-                Rung::RawTracepoint => {
-                    Some(loaded.clone().map(|()| "a program of two instructions was loaded".to_owned()))
-                }
-                _ => tried(rung),
+                Rung::Trampoline => tried(Attachment::Trampoline),
+                Rung::Kprobe => tried(Attachment::Kprobe),
+                Rung::RawTracepoint => Some(loaded.clone()),
             };
-            let missing = missing(facts, declared);
-            let (verdict, reason) = match (tried, missing) {
+            let (verdict, reason) = match (unmet, tried) {
+                (Some(why), Some(Err(error))) => (Availability::No, format!("{why} ({error})")),
                 // Without types no program of ours fits, whatever else the kernel takes.
-                (Some(Ok(evidence)), _) if facts.lacks(Need::Types).is_none() => {
-                    (Availability::Yes, evidence)
-                }
-                (Some(Err(error)), missing) => {
-                    let missing = missing.map(|why| format!("{why} ({error})"));
-                    (Availability::No, missing.unwrap_or(error))
-                }
-                (_, Some(why)) => (Availability::No, why),
-                (_, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
+                (Some(why), _) => (Availability::No, why.to_owned()),
+                (None, Some(Err(error))) => (Availability::No, error),
+                (None, Some(Ok(evidence))) => (Availability::Yes, evidence),
+                (None, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
             LadderStep { rung, verdict, reason }
         };
-        Self(RUNGS.iter().map(step).collect())
+        Self(Rung::ALL.map(step).into())
     }
 
     /// Why nothing can be traced by tracepoints, on which every trace relies; `None` if it can.
@@ -171,24 +144,8 @@ impl ProbeLadder {
     }
 }
 
-fn missing(facts: &Facts, declared: &DeclaredRung) -> Option<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    for need in BASE.iter().chain(declared.needs) {
-        // An option that is missing says already why there is no source of such events.
-        if *need == Need::KprobeEvents && !reasons.is_empty() {
-            continue;
-        }
-        reasons.extend(facts.lacks(*need));
-    }
-    (!reasons.is_empty()).then(|| reasons.join("; "))
-}
-
 const NOT_TRIED: &str = "nothing forbids it; functions of the kernel that this machine runs are not probed, those of a \
                          virtual machine are (inside=guest)";
-
-fn load_nothing() -> io::Result<()> {
-    load_return(Program::RawTracepoint, 0).map(drop)
-}
 
 /// Why the kernel did not load a program, as far as the error tells it.
 fn refused(error: io::Error) -> String {
@@ -200,7 +157,6 @@ fn refused(error: io::Error) -> String {
         Some(libc::ENOSYS) => {
             "the kernel has no BPF system call (CONFIG_BPF_SYSCALL), or a seccomp filter hides it"
         }
-        Some(libc::EINVAL) => "the kernel does not know raw tracepoint programs: they came with Linux 4.17",
         _ => "the kernel refused the program",
     };
     format!("loading a program of two instructions failed: {error}: {why}")
@@ -214,13 +170,11 @@ impl fmt::Display for Availability {
 
 #[cfg(test)]
 mod tests {
-    use host::{CapabilitySet, Privileges};
+    use host::CapabilitySet;
 
     use super::*;
     use crate::facts::tests::machine;
     use crate::resolve::BTF;
-
-    const ALL: [Rung; 3] = [Rung::Trampoline, Rung::Kprobe, Rung::RawTracepoint];
 
     fn capable() -> bool {
         let own = Privileges::read();
@@ -229,22 +183,13 @@ mod tests {
 
     /// A ladder of a kernel with these files.
     fn ladder(files: &[(&str, &[u8])], loaded: io::Result<()>) -> ProbeLadder {
-        let root = machine(files);
-        let facts = Facts::read_from(root.path(), &Privileges::read());
-        ProbeLadder::from_facts(&facts, loaded, &|_| None)
+        let unmet = facts::unmet(machine(files).path(), &Privileges::read());
+        ProbeLadder::judge(unmet.as_deref(), loaded, &|_| None)
     }
 
     fn reason(ladder: &ProbeLadder, rung: Rung) -> (Availability, &str) {
         let step = ladder.0.iter().find(|step| step.rung == rung).unwrap();
         (step.verdict, &step.reason)
-    }
-
-    #[test]
-    fn each_rung_is_declared_once_and_says_what_is_lost_without_it() {
-        assert_eq!(RUNGS.map(|declared| declared.rung), ALL);
-        for rung in ALL {
-            assert!(!rung.declared().name.is_empty() && !rung.declared().without.is_empty());
-        }
     }
 
     #[test]
@@ -255,7 +200,6 @@ mod tests {
         };
         assert!(refused(libc::EPERM).contains("seccomp"));
         assert!(refused(libc::ENOSYS).contains("CONFIG_BPF_SYSCALL"));
-        assert!(refused(libc::EINVAL).contains("4.17"));
         assert!(refused(libc::E2BIG).contains("refused the program"));
     }
 
@@ -279,31 +223,18 @@ mod tests {
     }
 
     #[test]
-    fn what_an_option_rules_out_is_said_once_and_what_is_not_tried_is_no_refusal() {
-        if !capable() {
-            return; // Each rung then lacks the privilege first; `facts` tests that.
-        }
-        let types = 0xeb9f_u16.to_ne_bytes();
-        let options: &[u8] = b"CONFIG_BPF_SYSCALL=y\nCONFIG_BPF_JIT=y\nCONFIG_BPF_EVENTS=y\n\
-                               CONFIG_PERF_EVENTS=y\nCONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y\n";
-        let files: [(&str, &[u8]); 3] =
-            [(BTF, &types), ("proc/sys/kernel/osrelease", b"6.1\n"), ("boot/config-6.1", options)];
-        let found = ladder(&files, Ok(()));
+    fn what_is_not_tried_is_no_refusal() {
+        let found = ProbeLadder::judge(None, Ok(()), &|_| None);
         assert_eq!(reason(&found, Rung::Trampoline).0, Availability::NotTried, "{found:?}");
         assert!(reason(&found, Rung::Trampoline).1.contains("inside=guest"), "{found:?}");
-        let kprobe = "CONFIG_KPROBES is not set in the kernel's config (/boot/config-6.1)";
-        assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, kprobe));
         assert_eq!(found.obstacle(), None);
-        // In a guest the kernel is asked; what is known explains a refusal.
-        let root = machine(&files);
-        let facts = Facts::read_from(root.path(), &Privileges::read());
-        let found = ProbeLadder::from_facts(&facts, Ok(()), &|rung| match rung {
-            Rung::Trampoline => Some(Ok("attached".to_owned())),
-            Rung::Kprobe => Some(Err("ENOENT".to_owned())),
-            _ => None,
+        // In a guest the kernel is asked.
+        let found = ProbeLadder::judge(None, Ok(()), &|mean| match mean {
+            Attachment::Trampoline => Some(Ok("attached".to_owned())),
+            _ => Some(Err("ENOENT".to_owned())),
         });
         assert_eq!(reason(&found, Rung::Trampoline), (Availability::Yes, "attached"));
-        assert!(reason(&found, Rung::Kprobe).1.ends_with("config-6.1) (ENOENT)"), "{found:?}");
+        assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, "ENOENT"));
     }
 
     #[test]
@@ -313,7 +244,7 @@ mod tests {
         let before = descriptors();
         for _ in 0..50 {
             let found = ProbeLadder::read();
-            assert_eq!(found.0.iter().map(|step| step.rung).collect::<Vec<_>>(), ALL);
+            assert_eq!(found.0.iter().map(|step| step.rung).collect::<Vec<_>>(), Rung::ALL);
             assert!(found.0.iter().all(|step| !step.reason.is_empty()), "{found:?}");
             for rung in [Rung::Trampoline, Rung::Kprobe] {
                 assert_ne!(
@@ -331,7 +262,7 @@ mod tests {
         let found = ProbeLadder::read();
         let Some(obstacle) = found.obstacle() else { return };
         if capable() {
-            for known in ["CONFIG_", "4.17", "lockdown", "seccomp", "/sys/kernel/btf"] {
+            for known in ["CONFIG_", "lockdown", "seccomp", "/sys/kernel/btf"] {
                 if obstacle.contains(known) {
                     return;
                 }

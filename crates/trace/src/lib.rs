@@ -14,9 +14,9 @@ mod sampled;
 mod tracer;
 
 pub use account::{Round, StageTime, TraceAccount};
-pub use btf::{Arguments, Btf, BtfError, Packet};
+pub use btf::{Arguments, Btf, Packet};
 pub use chosen::{Candidates, ChosenStage, ProbeCost, StagePoint, needed, unseen};
-pub use ladder::{Availability, DeclaredRung, LadderStep, ProbeLadder, Rung};
+pub use ladder::{Availability, LadderStep, ProbeLadder, Rung};
 pub use object::KernelPrograms;
 pub use path::{At, BundledPath, JourneyPhase, Layer, MOST_BYTES, PATHS, PathError, Stage, TracePath};
 pub use probe_counts::{BUCKETS, Journeys, POINTS, ProbeCounts, Segment, Way};

@@ -13,7 +13,7 @@ use host::bpf::{Attached, Instruction, Map, MapKind, Program, attach, attach_to_
 use crate::path::At;
 use crate::tracer::TraceError;
 
-/// The output of clang. `cargo xtask bpf` compiles it again.
+// The output of clang. `cargo xtask bpf` compiles it again.
 #[repr(align(8))]
 struct Aligned<T: ?Sized>(T);
 static COMPILED: &Aligned<[u8]> = &Aligned(*include_bytes!("../bpf/path.o"));
@@ -29,16 +29,14 @@ pub(crate) struct Programs {
     object: Object,
 }
 
-/// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
+// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) point: u64,
     pub(crate) last: u64,
-    /// The number of the system call that is followed.
     pub(crate) call: u64,
-    /// Whether hits are only counted: not 0.
     pub(crate) trying: u64,
     pub(crate) phase: u64,
     pub(crate) first: u64,
@@ -48,8 +46,7 @@ pub(crate) struct Constants {
 }
 
 impl KernelPrograms {
-    /// Puts the offsets of fields into the programs. `types`: the bytes of
-    /// `/sys/kernel/btf/vmlinux`.
+    /// `types`: the bytes of `/sys/kernel/btf/vmlinux`.
     pub(crate) fn fit(types: &[u8]) -> Result<Self, TraceError> {
         let mut object = Object::parse(&COMPILED.0).map_err(TraceError::misfit)?;
         let types = btf::Btf::parse(types, object.endianness).map_err(TraceError::misfit)?;
@@ -65,8 +62,8 @@ impl KernelPrograms {
         let mut object = self.object.clone();
         let mut maps = BTreeMap::new();
         for (name, map) in &object.maps {
-            let made =
-                create_map(map, ring).map_err(|error| TraceError::Misfit(format!("map {name}: {error}")))?;
+            let made = create_map(map, ring)
+                .map_err(|error| TraceError::misfit(format_args!("map {name}: {error}")))?;
             maps.insert(name.clone(), made);
         }
         let described = self.object.maps.iter();
@@ -77,15 +74,14 @@ impl KernelPrograms {
 }
 
 impl Programs {
-    /// The instructions of a copy of this program.
-    ///
-    /// # Panics
-    /// If there is no program of this name.
     pub(crate) fn copy(&self, name: &str, constants: Constants) -> Vec<Instruction> {
         let Some(program) = self.object.programs.get(name) else {
             unreachable!("bpf/path.bpf.c has no program {name}")
         };
         let code = &self.object.functions[&program.function_key()].instructions;
+        let instruction = |insn: &bpf_insn| {
+            Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
+        };
         patched(code.iter().map(instruction).collect(), constants)
     }
 }
@@ -95,10 +91,6 @@ fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
     let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
     Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)
-}
-
-fn instruction(insn: &bpf_insn) -> Instruction {
-    Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
 }
 
 fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {
@@ -121,7 +113,7 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
 
 #[derive(Debug)]
 pub(crate) struct LoadedProgram {
-    /// The number of its probe; none for what tells interruptions, which any probes need.
+    /// None: it tells interruptions, which any probes need.
     pub(crate) point: Option<u8>,
     pub(crate) place: AttachPoint,
     pub(crate) program: OwnedFd,
@@ -131,7 +123,6 @@ pub(crate) struct LoadedProgram {
 #[derive(Debug)]
 pub(crate) enum AttachPoint {
     Tracepoint(CString),
-    /// Its kind, which says the function, and its instructions.
     Trampoline(Program, Vec<Instruction>),
     Function(CString, At),
 }

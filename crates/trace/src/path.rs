@@ -145,9 +145,18 @@ impl TracePath {
         self.phases().next() != Some(JourneyPhase::Out)
     }
 
-    /// The phase of each stage.
+    /// The phase of each stage. A path that begins in an interrupt comes in; its reader begins with
+    /// the first stage of the application. Which stages lead to a packet is known when their places
+    /// are chosen: until then they are [`JourneyPhase::Arriving`].
     pub fn phases(&self) -> impl Iterator<Item = JourneyPhase> + '_ {
-        JourneyPhase::of_layers(self.stages.iter().map(|stage| stage.lane))
+        let comes_in = self.stages.first().is_some_and(|stage| stage.lane == Layer::Interrupt);
+        let reader = self.stages.iter().position(|stage| stage.lane == Layer::Application);
+        let border = reader.unwrap_or(usize::MAX);
+        (0..self.stages.len()).map(move |index| match comes_in {
+            false => JourneyPhase::Out,
+            true if index < border => JourneyPhase::Arriving,
+            true => JourneyPhase::Reading,
+        })
     }
 }
 
@@ -157,17 +166,17 @@ impl StageEntry {
         let [both, ipv4, ipv6, tracepoints] =
             [self.functions, self.ipv4, self.ipv6, self.tracepoints].map(names);
         let (both, ipv4, ipv6, tracepoints) = (both?, ipv4?, ipv6?, tracepoints?);
-        let problem = if !(both.is_empty() || ipv4.is_empty() && ipv6.is_empty()) {
-            Some("has `functions` and functions of one family: give `functions`, or `ipv4` and `ipv6`")
-        } else if ipv4.is_empty() != ipv6.is_empty() {
-            Some("has functions of one family only: give both `ipv4` and `ipv6`")
-        } else if both.is_empty() && ipv4.is_empty() && tracepoints.is_empty() {
-            Some("has no probe point: give `functions`, `ipv4` and `ipv6`, or `tracepoints`")
-        } else {
-            None
+        let families = [!ipv4.is_empty(), !ipv6.is_empty()];
+        let is_clear = match families {
+            [false, false] => !(both.is_empty() && tracepoints.is_empty()),
+            families => both.is_empty() && families == [true, true],
         };
-        if let Some(problem) = problem {
-            return Err((place.clone(), format!("the stage {label:?} {problem}")));
+        if !is_clear {
+            let remedy = "give `functions`, or both `ipv4` and `ipv6`, or only `tracepoints`";
+            return Err((
+                place.clone(),
+                format!("the probe points of stage {label:?} are not clear: {remedy}"),
+            ));
         }
         let (ipv4, ipv6) = if ipv4.is_empty() { (both.clone(), both) } else { (ipv4, ipv6) };
         let Self { lane, at, optional, .. } = self;
@@ -290,21 +299,6 @@ pub enum JourneyPhase {
     Reading,
 }
 
-impl JourneyPhase {
-    /// The phases of stages in these lanes. A path that begins in an interrupt comes in; its reader
-    /// begins with the first stage of the application. Which stages lead to a packet is known when
-    /// their places are chosen: until then they are [`JourneyPhase::Arriving`].
-    pub fn of_layers(lanes: impl Iterator<Item = Layer> + Clone) -> impl Iterator<Item = Self> {
-        let comes_in = lanes.clone().next() == Some(Layer::Interrupt);
-        let border = lanes.clone().position(|lane| lane == Layer::Application).unwrap_or(usize::MAX);
-        lanes.enumerate().map(move |(index, _)| match comes_in {
-            false => Self::Out,
-            true if index < border => Self::Arriving,
-            true => Self::Reading,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,9 +330,9 @@ mod tests {
         for (from, to, place, words) in [
             ("lane = \"ip\"", "lnae = \"ip\"", "p.toml:5:1", "lnae"),
             ("lane = \"ip\"", "lane = \"moon\"", "p.toml:5:8", "interrupt"),
-            ("ipv6 = [\"h\"]\n", "", "p.toml:4:9", "give both `ipv4` and `ipv6`"),
+            ("ipv6 = [\"h\"]\n", "", "p.toml:4:9", "both `ipv4` and `ipv6`"),
             ("ipv6 = [\"h\"]", "functions = [\"h\"]", "p.toml:4:9", "give `functions`, or"),
-            ("functions = [\"f\"]\n", "", "p.toml:9:9", "no probe point"),
+            ("functions = [\"f\"]\n", "", "p.toml:9:9", "give `functions`, or"),
             ("\"h\"", "\"h.isra.0\"", "p.toml:7:9", "without a suffix"),
             ("\"g\"", "\"f\"", "p.toml:6:14", "twice"),
             ("at = \"return\"", "at = \"entry\"", "p.toml:9:9", "keep one of them"),

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 /// The most points of a path (`POINTS` in `bpf/journey.h`).
 pub const POINTS: usize = 64;
-/// Ways that are kept apart (`WAYS` in `bpf/path.bpf.c`).
+// `WAYS` in `bpf/path.bpf.c`.
 const WAYS: u32 = 8;
 /// Buckets of a histogram (`BUCKETS` in `bpf/journey.h`).
 pub const BUCKETS: usize = 496;
-/// The longest time that is counted, in ns (`MOST` in `bpf/journey.h`).
+// In ns (`MOST` in `bpf/journey.h`).
 const MOST: u64 = u64::MAX >> 1;
 
 /// The counts since the programs were loaded.
@@ -79,7 +79,6 @@ host::counted! {
     }
 }
 
-/// The programs' maps of what they counted (`bpf/maps.h`).
 #[derive(Debug)]
 pub(crate) struct CounterMaps {
     pub(crate) ways: Map,
@@ -88,9 +87,9 @@ pub(crate) struct CounterMaps {
     pub(crate) hits: Map,
 }
 
-/// Tallies that are counted anew in each batch: outcomes of hits, and crowded journeys.
+// Tallies that are counted anew in each batch: outcomes of hits, and crowded journeys.
 const TALLIES: u32 = 9;
-/// Samples without room (`MISSED` in `bpf/maps.h`).
+// `MISSED` in `bpf/maps.h`: samples without room.
 const MISSED: u32 = 10;
 
 impl CounterMaps {

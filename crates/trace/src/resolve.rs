@@ -110,8 +110,8 @@ impl ProbePoint {
     }
 }
 
-/// The function of a name, or the whole copy of it that the compiler made. A `.part` or `.cold`
-/// holds only some of its code, and is no place to see it entered.
+// A `.part` or `.cold` of a function holds only some of its code, and is no place to see it
+// entered.
 fn symbol<'k>(name: &str, known: &'k BTreeSet<String>) -> Result<&'k str, String> {
     if let Some(same) = known.get(name) {
         return Ok(same);
@@ -163,7 +163,7 @@ fn plain_function(paths: &[Vec<ResolvedStage>]) -> Option<&str> {
 
 const SYMBOLS: &str = "proc/kallsyms";
 pub(crate) const BTF: &str = "sys/kernel/btf/vmlinux";
-/// More than any kernel's list of symbols or types has, in bytes.
+// More than any kernel's list of symbols or types has, in bytes.
 const MOST: u64 = 256 << 20;
 
 /// The probe points that a kernel offers, of those that paths name. A list that cannot be read is

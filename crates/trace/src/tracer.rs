@@ -44,24 +44,19 @@ pub enum Attachment {
 
 /// Why nothing is traced.
 #[derive(Debug, Error)]
-pub enum TraceError {
-    /// The kernel's types cannot be read.
-    #[error("/{BTF} cannot be read: {0}: the kernel needs CONFIG_DEBUG_INFO_BTF")]
-    Types(io::Error),
-    /// The programs cannot be made ready.
-    #[error("the programs for tracing do not fit this kernel: {0}")]
-    Misfit(String),
-    /// The tracepoint cannot be attached that tells interruptions from the packet's own time.
-    #[error("the scheduler's tracepoint cannot be used: {0}")]
-    Scheduler(String),
-    /// Too many threads are followed already.
-    #[error(
-        "a trace follows at most {MOST_THREADS} threads, and there are more: trace less traffic at a time"
-    )]
-    Full,
-    /// The counters cannot be read or written.
-    #[error("the counters of a trace cannot be used: {0}")]
-    Counters(#[from] io::Error),
+#[error("{0}")]
+pub struct TraceError(String);
+
+impl TraceError {
+    pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
+        Self(format!("the programs for tracing do not fit this kernel: {error}"))
+    }
+}
+
+impl From<io::Error> for TraceError {
+    fn from(error: io::Error) -> Self {
+        Self(format!("the counters of a trace cannot be used: {error}"))
+    }
 }
 
 /// Programs that stamp the packets of some threads. Dropped, everything is detached; so it is when
@@ -80,18 +75,18 @@ pub struct Tracer {
 /// The attachment of each probe, in their order, or the reason why none was possible.
 pub type Attachments = Vec<Result<Attachment, String>>;
 
-/// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
-/// programs for them. Those of the timer are x86's: it is no interrupt of the table.
+// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
+// programs for them. Those of the timer are x86's: it is no interrupt of the table.
 const INTERRUPTS: [[(&str, &str); 2]; 3] = [
     [("irq_handler_entry", "begin"), ("irq_handler_exit", "end")],
     [("softirq_entry", "soft_begin"), ("softirq_exit", "soft_end")],
     [("local_timer_entry", "begin"), ("local_timer_exit", "end")],
 ];
 
-/// The threads that a tracer follows (`journeys` in `bpf/maps.h`).
+// `journeys` in `bpf/maps.h`.
 const MOST_THREADS: u32 = 64;
 
-/// The bytes of the ring for samples: room for 481 of them, of one batch. And as few as can be.
+// Room for 481 samples, of one batch; and as few as can be.
 const RING: u32 = 512 << 10;
 pub(crate) const LEAST_RING: u32 = 64 << 10;
 
@@ -101,7 +96,9 @@ impl KernelPrograms {
     /// # Errors
     /// [`TraceError`].
     pub fn running() -> Result<Self, TraceError> {
-        let types = fs::read(format!("/{BTF}")).map_err(TraceError::Types)?;
+        let types = fs::read(format!("/{BTF}")).map_err(|error| {
+            TraceError(format!("/{BTF} cannot be read: {error}: the kernel needs CONFIG_DEBUG_INFO_BTF"))
+        })?;
         Self::fit(&types)
     }
 
@@ -140,8 +137,12 @@ impl KernelPrograms {
                 }
             }
         }
+        // It tells other tasks' time from the packet's own.
         let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
-        standing.push(scheduler.map_err(TraceError::Scheduler)?);
+        standing
+            .push(scheduler.map_err(|error| {
+                TraceError(format!("the scheduler's tracepoint cannot be used: {error}"))
+            })?);
         let means: Attachments = probes
             .iter()
             .map(|probe| {
@@ -195,9 +196,6 @@ impl KernelPrograms {
     }
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
-    ///
-    /// # Errors
-    /// The reason why it cannot be attached.
     pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
         let programs = self.programs(LEAST_RING).map_err(error_text)?;
         let constants = Constants { trying: 1, ..Constants::default() };
@@ -226,22 +224,18 @@ impl KernelPrograms {
     }
 }
 
-impl TraceError {
-    pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
-        Self::Misfit(error.to_string())
-    }
-}
-
 impl Tracer {
     /// Follows a thread of this process, or of another one: by its number in the initial PID
     /// namespace ([`host::bpf::current_thread`]).
     ///
     /// # Errors
-    /// [`TraceError::Full`] for more than 64 of them; those before are followed still.
+    /// More than 64 of them; those before are followed still.
     pub fn follow(&self, thread: u32) -> Result<(), TraceError> {
         let written = self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()]);
         written.map_err(|error| match error.raw_os_error() {
-            Some(libc::E2BIG) => TraceError::Full,
+            Some(libc::E2BIG) => TraceError(format!(
+                "a trace follows at most {MOST_THREADS} threads, and there are more: trace less traffic at a time"
+            )),
             _ => error.into(),
         })
     }
@@ -273,16 +267,15 @@ impl Tracer {
         }
     }
 
-    /// Attaches these of the tracer's probes and no others. What is attached already stays: the
-    /// kernel goes through all its functions for each probe that comes or goes, and that takes most
-    /// of a trace's time. What was counted stays too, until [`Tracer::restart`].
-    ///
+    /// Attaches these of the tracer's probes and no others. Counts stay until [`Tracer::restart`].
     /// The last probe must be among them, and the first of each phase: where journeys begin and
     /// end is in all programs.
     ///
     /// # Errors
     /// The kernel's error, of the first place that cannot be had any more.
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
+        // Attached probes stay: the kernel goes through all its functions for each probe that comes
+        // or goes, which takes most of the time of a trace.
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
         let is_wanted = |standing: &LoadedProgram| standing.point.is_none_or(wanted);
         // In which order the kernel calls two kprobes of one function depends on which came first,

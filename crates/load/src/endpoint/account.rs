@@ -7,30 +7,25 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use words::Kind;
 
-use super::flows::{Flows, note};
+use super::flows::Flows;
 use crate::error::Result;
 use crate::lane::{Counts, LaneResult, Latency, Sample, Zerocopy, latency};
 use crate::note::Note;
 use crate::socket::{self, Applied, Buffers, TcpInfo};
 
-/// The account of threads that returned `ends`, each of which served one of the `shares`; `counts`
-/// are the final ones.
 pub(super) fn draw_up(
-    flows: &Flows,
+    flows: &mut Flows,
     shares: &[Range<usize>],
     ends: Vec<LaneResult>,
     counts: Sample,
 ) -> Result<EndOutcome> {
     let kind = flows.traffic.kind;
-    let (mut recorders, mut notes) = (Vec::new(), flows.notes.clone());
-    let (mut slept, mut zerocopy) = (flows.slept, None::<Zerocopy>);
+    let mut all = std::mem::take(&mut flows.begun);
     // A tcp_crr thread checks those sockets that received something.
     let polled = flows.traffic.busy_poll.is_some() && kind != Kind::TcpCrr;
     let mut accounts = Vec::with_capacity(flows.sockets.len());
     for (flow, one) in flows.sockets.iter().enumerate() {
-        let nothing = polled.then(|| socket::polled_nothing(one)).flatten();
-        slept |= nothing.is_some();
-        note(&mut notes, nothing);
+        all.sleeps(polled.then(|| socket::polled_nothing(one)).flatten());
         accounts.push(FlowOutcome {
             sends: flows.sends(flow),
             flows: 1,
@@ -43,22 +38,12 @@ pub(super) fn draw_up(
             tcp: if kind.is_udp() || kind == Kind::TcpCrr { None } else { TcpInfo::read(one) },
         });
     }
-    // The threads' unfulfilled requests, of all threads together.
-    let sum = |of: fn(&LaneResult) -> u64| ends.iter().map(of).sum::<u64>();
-    let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
-    if unsent + unanswered > 0 {
-        notes.push(Note::OpenLoop { unsent, unanswered });
+    ends.into_iter().for_each(|end| all.add(end));
+    if all.unsent + all.unanswered > 0 {
+        all.notes.push(Note::OpenLoop { unsent: all.unsent, unanswered: all.unanswered });
     }
-    if let connections @ 1.. = sum(|end| end.rejected) {
-        notes.push(Note::Rejected { connections });
-    }
-    let mut applied = flows.applied.clone();
-    for end in ends {
-        end.applied.into_iter().for_each(|one| socket::collect(&mut applied, one));
-        recorders.extend(end.latencies);
-        zerocopy = Zerocopy::sum(zerocopy, end.zerocopy);
-        slept |= end.slept;
-        end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
+    if all.rejected > 0 {
+        all.notes.push(Note::Rejected { connections: all.rejected });
     }
     let share = |share: &Range<usize>| Share { sends: flows.sends(share.start), flows: share.len() as u32 };
     let buffers = accounts.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
@@ -67,12 +52,12 @@ pub(super) fn draw_up(
         received: counts.received,
         flows: accounts,
         threads: shares.iter().map(share).collect(),
-        latency: latency::merge(recorders),
-        applied,
+        latency: latency::merge(all.latencies),
+        applied: all.applied,
         buffers,
-        zerocopy,
-        slept,
-        notes,
+        zerocopy: all.zerocopy,
+        slept: all.slept,
+        notes: all.notes,
     })
 }
 
@@ -155,7 +140,7 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    /// The sum of both; the addresses are those of the first.
+    // The addresses are those of the first.
     fn and(self, other: Self) -> Self {
         Self {
             flows: self.flows.saturating_add(other.flows),

@@ -1,6 +1,5 @@
 //! The connected sockets of one end, one for each flow, and their properties.
 
-use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -12,8 +11,9 @@ use socket2::Socket;
 use words::{Kind, Side, Traffic};
 
 use crate::error::Result;
-use crate::lane::{Control, Counts, Lane, Sample};
-use crate::socket::{self, Applied, DropCount, SocketSwitches, TcpReadings};
+use crate::lane::{Control, Counts, Lane, LaneResult, Sample};
+use crate::message::pattern_bytes;
+use crate::socket::{self, Applied, SocketSwitches, TcpReadings};
 use crate::spec::Spec;
 use crate::workload::tcp_stream;
 
@@ -21,28 +21,26 @@ use crate::workload::tcp_stream;
 pub(super) struct Flows {
     side: Side,
     pub(super) traffic: Arc<Traffic>,
+    expected: Arc<[u8]>,
     local: IpAddr,
     interface: Option<Arc<str>>,
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
-    drops: Mutex<Vec<DropCount>>,
+    // Drops of each socket before it was attached, modulo 2^32.
+    dropped_before: Vec<u32>,
     readings: Mutex<TcpReadings>,
-    /// The low-water mark of the receiving sockets, in bytes; 0: none.
+    // The low-water mark of receiving sockets, in bytes; 0: none.
     mark: AtomicU32,
-    /// Whether a socket could not poll its device as requested.
-    pub(super) slept: bool,
-    pub(super) applied: Vec<Applied>,
-    /// Requests that were not applied from the start.
-    pub(super) notes: Vec<Note>,
+    /// The results that are known before the threads start.
+    pub(super) begun: LaneResult,
 }
 
 impl Flows {
-    /// Takes the sockets, one per lane, and the peer of each: connected ones; for `tcp_crr` the
-    /// shared listener, or at the other end placeholders.
+    // Connected sockets, one per lane; for `tcp_crr` the shared listener, or placeholders.
     pub(super) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
         let mark = tcp_stream::low_water_mark(&traffic, spec.local);
-        let (mut slept, mut notes, mut applied) = (false, Vec::new(), Vec::new());
+        let mut begun = LaneResult::default();
         for (flow, one) in sockets.iter().enumerate() {
             let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
@@ -51,27 +49,24 @@ impl Flows {
             }
             // The sockets of `tcp_crr` are not connections.
             if traffic.kind != Kind::TcpCrr {
-                socket::collect(&mut applied, Applied::read_as_asked(one, &traffic)?);
+                socket::collect(&mut begun.applied, Applied::read_as_asked(one, &traffic)?);
             }
-            let refused = traffic.busy_poll.and_then(|time| socket::poll_busily(one, time));
-            slept |= refused.is_some();
-            note(&mut notes, refused);
+            begun.sleeps(traffic.busy_poll.and_then(|time| socket::poll_busily(one, time)));
         }
-        let drops = Mutex::new(sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect());
+        let dropped_before = sockets.iter().map(socket::drops).collect();
         let (local, interface) = (spec.local, spec.interface.as_deref().map(Arc::from));
         Ok(Self {
             side,
+            expected: pattern_bytes(traffic.message.max(traffic.response) as usize),
             traffic,
             local,
             interface,
             sockets,
             peers,
-            drops,
+            dropped_before,
             readings: Mutex::default(),
             mark: mark.unwrap_or(0).into(),
-            slept,
-            applied,
-            notes,
+            begun,
         })
     }
 
@@ -79,7 +74,7 @@ impl Flows {
         sends(self.side, &self.traffic, lane)
     }
 
-    fn sending(&self) -> impl Iterator<Item = &Socket> {
+    pub(super) fn sending(&self) -> impl Iterator<Item = &Socket> {
         self.sockets.iter().enumerate().filter(|(flow, _)| self.sends(*flow)).map(|(_, one)| one)
     }
 
@@ -93,13 +88,13 @@ impl Flows {
             message: self.traffic.message as usize,
             response: self.traffic.response as usize,
             traffic: Arc::clone(&self.traffic),
+            expected: Arc::clone(&self.expected),
             control: Arc::clone(control),
             readiness: Cell::new(readiness),
             lent: Cell::default(),
         }
     }
 
-    /// The threads' counts until `at_ns`, with those of the sockets.
     pub(super) fn sample(&self, mut flows: Vec<Counts>, at_ns: u64) -> Sample {
         let mark = self.mark.load(Ordering::Relaxed);
         for (flow, (counts, one)) in flows.iter_mut().zip(&self.sockets).enumerate() {
@@ -114,9 +109,8 @@ impl Flows {
             flows.iter_mut().for_each(|flow| flow.messages = flow.bytes / message);
         }
         if self.traffic.kind.is_udp() {
-            let mut drops = self.drops.lock().unwrap_or_else(PoisonError::into_inner);
-            for ((flow, count), one) in flows.iter_mut().zip(drops.iter_mut()).zip(&self.sockets) {
-                flow.socket_drops = count.update(socket::drops(one));
+            for ((flow, before), one) in flows.iter_mut().zip(&self.dropped_before).zip(&self.sockets) {
+                flow.socket_drops = socket::drops(one).wrapping_sub(*before).into();
             }
         }
         let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,19 +122,6 @@ impl Flows {
         Sample { at_ns, sent: sum(true), received: sum(false), flows, tcp: *readings }
     }
 
-    pub(super) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
-        let slowest = switches
-            .states
-            .iter()
-            .filter_map(|state| state.pacing)
-            .min()
-            .filter(|_| self.traffic.kind == Kind::TcpStream);
-        slowest.map_or(Ok(()), |slowest| {
-            self.sending().try_for_each(|one| socket::await_pace(one, &self.traffic, slowest, "a flow"))
-        })
-    }
-
-    /// Switches the sockets to a state, and reads it back.
     pub(super) fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         let mark = tcp_stream::low_water_mark(&switches.states[state], self.local).unwrap_or(0);
         let is_marked_anew = self.mark.swap(mark, Ordering::Relaxed) != mark;
@@ -152,11 +133,6 @@ impl Flows {
             switches.switch(one, sends, state, &socket::flow(flow))?;
         }
         Ok(())
-    }
-
-    pub(super) fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        let mut all = self.sockets.iter().enumerate();
-        all.try_for_each(|(flow, one)| switches.check(one, self.sends(flow), state))
     }
 
     /// Ends what this end sends, or asks: wakes a thread that waits in a call.
@@ -176,10 +152,6 @@ impl Flows {
         }
     }
 
-    pub(super) fn have_left(&self) -> bool {
-        self.sending().all(|one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0)
-    }
-
     pub(super) fn shut(&self, how: Shutdown) {
         for one in &self.sockets {
             // A closed connection needs no shutdown.
@@ -187,8 +159,8 @@ impl Flows {
         }
     }
 
-    /// Leaves the sockets open for good: the number of a closed one could be reused while a thread
-    /// still uses it.
+    // Leaves the sockets open for good: the number of a closed one could be reused while a thread
+    // still uses it.
     pub(super) fn abandon(&mut self) {
         std::mem::forget(std::mem::take(&mut self.sockets));
     }
@@ -196,11 +168,6 @@ impl Flows {
 
 fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
     (side == Side::Transmitter) == traffic.is_forward(lane)
-}
-
-/// Adds a note once: all flows have the same.
-pub(super) fn note(notes: &mut Vec<Note>, note: Option<Note>) {
-    notes.extend(note.filter(|note| !notes.contains(note)));
 }
 
 #[cfg(test)]

@@ -15,28 +15,27 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use socket2::Socket;
-use words::{Family, Side, Traffic};
+use words::{Family, Kind, Side, Traffic};
 
 use self::flows::Flows;
 use self::threads::{cpus, run, shares, wait_until};
-use crate::error::{Errno, Error, Result};
-use crate::exact::{self, Describe, Repeat};
-use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Modes, Phase, QUIET, STOP, Sample};
-use crate::socket::SocketSwitches;
+use crate::error::{Error, Result, errno_of, error_text};
+use crate::exact::{self, Describe, LentWork};
+use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Phase, QUIET, STOP, Sample};
+use crate::socket::{self, SocketSwitches};
 use crate::spec::Spec;
 use crate::sys;
 
 pub use self::account::{EndOutcome, FlowOutcome, Share};
 pub(crate) use self::threads::threads;
 
-/// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
+// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// Time for threads to leave their loops at a switch. A sender may wait in its call for a
-/// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
-/// after 5 s ([`stall`](crate::socket::stall)).
+// A sender may wait in its call for a retransmission: the timer of Linux doubles, to 0.2, 0.6, 1.4,
+// 3 s in all. Its socket gives up a call after 5 s.
 const LEAVE: Duration = Duration::from_secs(4);
 const JOIN: Duration = Duration::from_secs(3);
-/// The stack of a loop, which has no deep calls.
+// A loop has no deep calls.
 const STACK: usize = 256 << 10;
 
 const STAYS: &str =
@@ -49,10 +48,8 @@ const FEWER: &str = "raise the limit of tasks or use fewer flows";
 pub struct Endpoint {
     spec: Spec,
     addresses: Vec<SocketAddr>,
-    /// A receiver's sockets before its peers are attached: its listeners, or one UDP socket per
-    /// flow.
     bound: Option<Vec<Socket>>,
-    /// None before [`Endpoint::attach`], or after it failed.
+    // Without sockets before [`Endpoint::attach`], or after it failed.
     flows: Flows,
     control: Arc<Control>,
     shares: Vec<Range<usize>>,
@@ -75,8 +72,7 @@ impl Endpoint {
     }
 
     /// Connects a transmitter's flows to the `endpoints` of the receiver. With UDP it sends an
-    /// empty datagram, so that the kernel looks up the receiver's address before the workload
-    /// begins.
+    /// empty datagram.
     ///
     /// # Errors
     /// An invalid workload, endpoints of another workload, or a connection that is not established
@@ -102,17 +98,15 @@ impl Endpoint {
         Ok(Self { spec, addresses, bound, flows, control, shares, threads, started: false })
     }
 
-    /// The addresses for the other end. Of a receiver: those for [`Endpoint::connect`], one for
-    /// each 4000 flows of TCP, one per flow for UDP. Of a transmitter: the address of each flow,
-    /// for [`Endpoint::attach`]; for `tcp_crr` one for all flows, with port 0.
+    /// The addresses for [`Endpoint::connect`] or [`Endpoint::attach`] of the other end. Those of a
+    /// transmitter are of its flows; for `tcp_crr` one for all flows, with port 0.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Attaches a receiver to the transmitter's flows, which are identified by their addresses. It
-    /// rejects connections from other addresses. With UDP it waits for the transmitter's empty
-    /// datagram, but not longer than 1.5 s, and discards what its sockets received before. With
-    /// `tcp_crr` it serves every connection from the transmitter's address.
+    /// Attaches a receiver to the flows of the transmitter, identified by their addresses. It
+    /// rejects connections from others. With UDP it waits for the empty datagram, at most 1.5 s.
+    /// With `tcp_crr` it serves every connection from the address of the transmitter.
     ///
     /// # Errors
     /// Addresses of another workload; TCP flows that do not arrive within 5 s; a second call; a
@@ -122,7 +116,7 @@ impl Endpoint {
             sockets::check_locals(&self.spec, locals)?;
         }
         let Some(sockets) = self.bound.take() else {
-            return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
+            return Err(Error::Setup("attach: the peers were attached before".to_owned()));
         };
         let (sockets, peers) = sockets::join(&self.spec, sockets, &self.addresses, locals)?;
         let addresses = std::mem::take(&mut self.addresses);
@@ -139,7 +133,7 @@ impl Endpoint {
     pub fn start(&mut self) -> Result<()> {
         self.check_attached()?;
         if self.started {
-            return Err(Error::Order { step: "start", instead: "the threads were started before" });
+            return Err(Error::Setup("start: the threads were started before".to_owned()));
         }
         self.started = true;
         let (readiness, all_ready) = mpsc::channel();
@@ -153,7 +147,7 @@ impl Endpoint {
         // Nothing is sent: the channel ends when the last thread has dropped its end, ready or
         // failed.
         let _ = all_ready.recv();
-        match self.control.failure().cloned() {
+        match self.control.failure.get().cloned() {
             None => {
                 self.control.open_gate();
                 Ok(())
@@ -166,10 +160,9 @@ impl Endpoint {
         }
     }
 
-    /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks and
-    /// takes the answers of a receiver that has started, as often as he likes. `asleep`: reads
-    /// sleep until a packet wakes them; if not, they never sleep. `describe` is called by the
-    /// thread that asks.
+    /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks a
+    /// receiver that has started, as often as he likes. `asleep`: reads sleep until a packet wakes
+    /// them; if not, they never sleep.
     ///
     /// # Errors
     /// Traffic of which not each message is answered before the next
@@ -178,7 +171,7 @@ impl Endpoint {
         &self,
         asleep: bool,
         describe: Describe,
-        borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
+        borrower: &mut dyn FnMut(&mut LentWork<'_>) -> M,
     ) -> Result<M> {
         self.check_attached()?;
         let flow = (&self.flows.sockets[0], self.flows.peers[0]);
@@ -207,7 +200,12 @@ impl Endpoint {
                     .to_owned(),
             ));
         }
-        self.flows.prepare(&switches)?;
+        if let (Kind::TcpStream, Some(slowest)) =
+            (self.spec.traffic.kind, switches.states.iter().filter_map(|state| state.pacing).min())
+        {
+            let mut sending = self.flows.sending();
+            sending.try_for_each(|one| socket::await_pace(one, &self.spec.traffic, slowest, "a flow"))?;
+        }
         Ok(switches)
     }
 
@@ -221,16 +219,16 @@ impl Endpoint {
         if let Some(pace) = wanted.pacing {
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        let (before, after) = (self.control.loop_switch.modes(), Modes::of_traffic(wanted));
+        let (sender, reader) = self.control.loop_switch.state().modes;
         let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
-        let reads_otherwise = changes(before.reader != after.reader, false);
-        if !reads_otherwise && !changes(before.sender != after.sender, true) {
+        let reads_otherwise = changes(reader != wanted.reader, false);
+        if !reads_otherwise && !changes(sender != wanted.sender, true) {
             return self.flows.switch(switches, state);
         }
         // The sockets are switched while no such thread uses them: its next loop may need an
         // option of theirs. Senders leave at the phase that ends them in order.
         let (loop_switch, phase) = (&self.control.loop_switch, &self.control.phase);
-        loop_switch.hold();
+        loop_switch.state().held = true;
         let held = phase.hold(QUIET);
         let mut left = self.all_leave(&[true]);
         if left && reads_otherwise {
@@ -240,7 +238,7 @@ impl Endpoint {
         let done =
             if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
         phase.resume(held);
-        loop_switch.release(if left { after } else { before });
+        loop_switch.release(if left { (wanted.sender, wanted.reader) } else { (sender, reader) });
         done
     }
 
@@ -250,7 +248,8 @@ impl Endpoint {
     /// A socket that reads back another value.
     pub fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         self.check_attached()?;
-        self.flows.check(switches, state)
+        let mut all = self.flows.sockets.iter().enumerate();
+        all.try_for_each(|(flow, one)| switches.check(one, self.flows.sends(flow), state))
     }
 
     /// Moves on to `phase`. Ignores a step back, and a step before the peers are attached.
@@ -274,7 +273,7 @@ impl Endpoint {
 
     /// The first error that ended a thread early.
     pub fn failed(&self) -> Option<&Error> {
-        self.control.failure()
+        self.control.failure.get()
     }
 
     /// Ends the sending threads of this end, and waits, in bounded time, until sent data have left
@@ -284,7 +283,8 @@ impl Endpoint {
         self.control.open_gate();
         self.flows.end_sending();
         wait_until(DRAIN, || self.threads_that(true).all(JoinHandle::is_finished));
-        wait_until(DRAIN, || self.flows.have_left());
+        let is_empty = |one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0;
+        wait_until(DRAIN, || self.flows.sending().all(is_empty));
     }
 
     /// Receives queued data, stops and joins the threads, and waits for this host's queues to
@@ -297,30 +297,31 @@ impl Endpoint {
         self.check_attached()?;
         self.quiet();
         let ends = self.stop()?;
-        if let Some(error) = self.control.failure() {
+        if let Some(error) = self.control.failure.get() {
             return Err(error.clone());
         }
-        account::draw_up(&self.flows, &self.shares, ends, self.sample())
+        let counts = self.sample();
+        account::draw_up(&mut self.flows, &self.shares, ends, counts)
     }
 
     fn check_attached(&self) -> Result<()> {
-        let (step, instead) = ("a receiver's start or finish", "attach its peers first");
-        if self.flows.sockets.is_empty() { Err(Error::Order { step, instead }) } else { Ok(()) }
+        if self.flows.sockets.is_empty() {
+            return Err(Error::Setup("a receiver's start or finish: attach its peers first".to_owned()));
+        }
+        Ok(())
     }
 
-    /// The threads that send, or ask; or those that receive, or answer.
     fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<LaneResult>>>> {
         let threads = self.threads.iter().zip(&self.shares);
         threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
     }
 
-    /// Waits until all such threads have left their loops; whether they have.
     fn all_leave(&self, whether_they_send: &[bool]) -> bool {
         let living = || {
             let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
             all.filter(|thread| !thread.is_finished()).count()
         };
-        wait_until(LEAVE, || self.control.loop_switch.waiting() >= living())
+        wait_until(LEAVE, || self.control.loop_switch.state().waiting >= living())
     }
 
     fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
@@ -337,14 +338,15 @@ impl Endpoint {
             .name(name)
             .stack_size(STACK)
             .spawn(move || run(&lanes, thread, sends, cpu))
-            .map_err(|e| {
-                Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::from_error(&e)))
+            .map_err(|error| {
+                let why = error_text(errno_of(&error));
+                Error::flow(first, format!("cannot start a thread: {why}; {FEWER}"))
             })?;
         self.threads.push(handle);
         Ok(())
     }
 
-    /// Ends all threads within [`DRAIN`] and [`JOIN`]. A second call has none to end.
+    /// Ends all threads within [`DRAIN`] and [`JOIN`].
     fn stop(&mut self) -> Result<Vec<LaneResult>> {
         self.control.phase.advance(STOP);
         self.control.open_gate();
@@ -374,11 +376,10 @@ impl Endpoint {
 
     fn abandon(&mut self) -> Error {
         let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
-        let place = sys::place_of(self.control.threads[stuck].load(Ordering::Relaxed));
         self.threads.clear();
         self.flows.abandon();
         let seconds = (DRAIN + JOIN).as_secs();
-        let what = format!("its thread did not exit within {seconds} s and was abandoned ({place})");
+        let what = format!("its thread did not exit within {seconds} s and was abandoned");
         let error = Error::flow(self.shares[stuck].start, what);
         self.control.fail(error.clone());
         error

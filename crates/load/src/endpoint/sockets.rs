@@ -1,49 +1,41 @@
 //! The sockets of either end: opened, and connected with their peers.
 
 use std::collections::HashMap;
-use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
-use crate::error::{Context, Errno, Error, Result};
+use crate::error::{Context, Error, Result, errno_of};
 use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 
-/// Waiting connections beyond one per flow, so that a few other processes cannot block the flows.
+// Waiting connections beyond one per flow, so that a few other processes cannot block the flows.
 const SPARE_BACKLOG: i32 = 64;
 
-/// Opens the sockets, and returns their addresses: a listener for each 4000 flows of TCP, one
-/// socket per flow for UDP.
+/// A listener for each 4000 flows of TCP, a socket per flow for UDP, and their addresses.
 pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
-    let count = spec.traffic.endpoints();
-    let mut sockets = Vec::with_capacity(count as usize);
-    let mut addresses = Vec::with_capacity(count as usize);
-    for flow in 0..count {
+    let opened = (0..spec.traffic.endpoints()).map(|flow| {
         // `validate` has checked that the last port exists.
         let port = spec.traffic.port.map_or(0, |first| first.saturating_add(flow as u16));
         let local = SocketAddr::new(spec.local, port);
-        let (socket, address) = if spec.traffic.kind.is_udp() {
-            let what = socket::flow(flow as usize);
-            let socket = socket::open(&spec.traffic, spec.local, &what)?;
-            socket::keep_to(&socket, spec.interface.as_deref(), &what)?;
-            let address = socket::bind(&socket, local, &what)?;
-            (socket, address)
-        } else {
-            listen(spec, local)?
-        };
-        sockets.push(socket);
-        addresses.push(address);
-    }
-    Ok((sockets, addresses))
+        if !spec.traffic.kind.is_udp() {
+            return listen(spec, local);
+        }
+        let what = socket::flow(flow as usize);
+        let socket = socket::open(&spec.traffic, spec.local, &what)?;
+        socket::keep_to(&socket, spec.interface.as_deref(), &what)?;
+        let address = socket::bind(&socket, local, &what)?;
+        Ok((socket, address))
+    });
+    Ok(opened.collect::<Result<Vec<_>>>()?.into_iter().unzip())
 }
 
-/// The flows' sockets and their peers, from the sockets of [`open`] and the transmitter's addresses
-/// `locals`. Datagrams that a UDP socket received before are discarded.
+/// The flows' sockets and their peers, from the sockets of [`open`] and the addresses `locals`.
 pub(super) fn join(
     spec: &Spec,
     sockets: Vec<Socket>,
@@ -92,8 +84,6 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     Ok((socket, endpoint))
 }
 
-/// A copy of the listener for each thread, all with one queue. It must stay, and threads that spin
-/// must not wait at it.
 fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
     const WHAT: &str = "the listener";
     let spins = traffic.reader == Reader::Spin;
@@ -148,8 +138,7 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
     Ok(flows.into_iter().flatten().collect())
 }
 
-/// Discards what a socket received before it was connected. Only its peer, which has not started,
-/// can add to it.
+// Only its peer, which has not started, can add to it.
 fn empty(socket: &Socket) {
     let mut room = [0u8; 16];
     while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
@@ -164,33 +153,17 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     if locals.len() != wanted as usize {
         return mismatch(format!("{} addresses", locals.len()), why);
     }
-    if let Some(other) = locals.iter().find(|local| local.is_ipv4() != spec.local.is_ipv4()) {
-        return mismatch(other.to_string(), format!("this end's address is {}", spec.local));
+    match locals.iter().find(|local| local.is_ipv4() != spec.local.is_ipv4()) {
+        Some(other) => mismatch(other.to_string(), format!("this end's address is {}", spec.local)),
+        None => Ok(()),
     }
-    let bare = |address: &SocketAddr| match address {
-        SocketAddr::V4(v4) => SocketAddr::V4(SocketAddrV4::new(*v4.ip(), v4.port())),
-        SocketAddr::V6(v6) => SocketAddr::V6(SocketAddrV6::new(*v6.ip(), v6.port(), 0, 0)),
-    };
-    // The same address may connect again to another port.
-    let mut seen: Vec<(usize, SocketAddr)> =
-        locals.iter().enumerate().map(|(at, local)| (spec.traffic.endpoint_of(at), bare(local))).collect();
-    if spec.traffic.kind.is_udp() {
-        seen.iter_mut().for_each(|(endpoint, _)| *endpoint = 0);
-    }
-    seen.sort_unstable();
-    if let Some([(_, twice), _]) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
-        return mismatch(format!("{twice} twice"), "every flow has an address of its own".to_owned());
-    }
-    Ok(())
 }
 
-/// The flows' sockets and their peers, and this end's address of each flow; for `tcp_crr` one for
-/// all flows, with port 0.
+/// Sockets and peers of the flows, and this end's addresses; for `tcp_crr` one, with port 0.
 type Connected = (Vec<Socket>, Vec<SocketAddr>, Vec<SocketAddr>);
 
-/// Connects every flow to the receiver's `endpoints`: 4000 TCP flows to each, each UDP flow to its
-/// own. (Sockets of datagrams with a destination stay unconnected. The flows of `tcp_crr` connect
-/// once they have started.)
+// Sockets of datagrams with a destination stay unconnected; flows of `tcp_crr` connect once they
+// have started.
 pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
     check_endpoints(spec, endpoints)?;
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
@@ -211,8 +184,8 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         if !is_placeholder {
             if spec.traffic.connects(spec.traffic.is_forward(flow)) {
                 let connected = socket.connect_timeout(&peer.into(), socket::CONNECT);
-                connected.map_err(|error| match Errno::from_error(&error) {
-                    Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
+                connected.map_err(|error| match errno_of(&error) {
+                    libc::EADDRNOTAVAIL => Error::no_port(flow, peer),
                     errno => Error::call(flow, "connect", peer, errno),
                 })?;
             }
@@ -242,13 +215,13 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
             format!("{flows} flows of {} need {wanted}", spec.traffic.kind),
         );
     }
-    for endpoint in endpoints {
-        if endpoint.is_ipv4() != spec.local.is_ipv4() {
-            return mismatch(endpoint.to_string(), format!("this end's address is {}", spec.local));
-        }
-        if endpoint.port() == 0 || endpoint.ip().is_unspecified() || endpoint.ip().is_multicast() {
-            return mismatch(endpoint.to_string(), "an address and a port of one host are needed".to_owned());
-        }
+    let is_odd = |one: &&SocketAddr| {
+        let is_of_many = one.ip().is_unspecified() || one.ip().is_multicast();
+        one.is_ipv4() != spec.local.is_ipv4() || one.port() == 0 || is_of_many
+    };
+    if let Some(odd) = endpoints.iter().find(is_odd) {
+        let wanted = "an address and a port of one host are needed, with the version of IP of this end";
+        return mismatch(odd.to_string(), format!("{wanted}, {}", spec.local));
     }
     Ok(())
 }
@@ -258,11 +231,10 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
 // keep the newest of them meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop the others
 // where no counter of a namespace shows it.
 
-/// Longest wait of a receiver for the datagram. The kernel asks for an address once a second.
+// The kernel asks for an address once a second.
 const WAIT: Duration = Duration::from_millis(1500);
 
-/// Waits until it has come, and discards what came before. If the path lost it, the workload begins
-/// without it.
+// If the path lost it, the workload begins without it.
 fn await_greeting(socket: &Socket) {
     let mut room = [0u8; 16];
     let until = sys::now() + WAIT.as_nanos() as u64;

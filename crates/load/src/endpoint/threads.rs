@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use nix::unistd::gettid;
 use words::{Direction, MAX_THREADS, Traffic};
 
-use crate::error::{Errno, Error};
+use crate::error::{Error, errno_of, error_text};
 use crate::lane::{Lane, LaneResult};
 use crate::{sys, workload};
 
-/// Waits until something is so, for `time` at most; whether it came to be.
 pub(super) fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + time;
     let mut pause = Duration::from_micros(50);
@@ -26,19 +25,16 @@ pub(super) fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Runs thread number `thread`, which serves these lanes. Errors go to the control, visible while
-/// the others still run.
+// Errors go to the control, visible while the other threads still run.
 pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
     let first = lanes.first()?;
     let _report = PanicReport(first);
     let work = || {
         if let Some(cpu) = cpu {
-            sys::pin(cpu).map_err(|e| {
-                let errno = Errno::from_error(&e);
-                Error::flow(
-                    first.flow,
-                    format!("cannot run on CPU {cpu}: {errno}; name CPUs that this host may use"),
-                )
+            sys::pin(cpu).map_err(|error| {
+                let why = error_text(errno_of(&error));
+                let what = format!("cannot run on CPU {cpu}: {why}; name CPUs that this host may use");
+                Error::flow(first.flow, what)
             })?;
         }
         first.control.threads[thread].store(gettid().as_raw().unsigned_abs(), Ordering::Relaxed);
@@ -67,12 +63,11 @@ impl Drop for PanicReport<'_> {
     }
 }
 
-/// Up to this many streams have a thread each by default: on one thread, 4 to 64 streams carried a
-/// third less over veth with two CPUs (reno, writes of 16 KiB).
+// On one thread, 4 to 64 streams carried a third less over veth with two CPUs (reno, writes of 16
+// KiB).
 const ALONE: u32 = 64;
 
-/// The number of threads of an end with `cpus` CPUs, each way. By default, flows that ask and
-/// answer share a thread for each CPU, and so do many streams.
+/// The number of threads of an end with `cpus` CPUs, each way.
 pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
     let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
     match traffic.threads {
@@ -88,18 +83,11 @@ pub(super) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Ra
     let (flows, threads) = (traffic.flows as usize, threads as usize);
     let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
     (0..ways).flat_map(move |way| {
-        (0..threads)
-            .map(move |at| split(flows, threads, at))
-            .map(move |share| way * flows + share.start..way * flows + share.end)
+        let edge = move |thread: usize| way * flows + thread * flows / threads;
+        (0..threads).map(move |thread| edge(thread)..edge(thread + 1))
     })
 }
 
-/// Part number `at` of `all` things in `parts` parts, which differ by at most one.
-fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
-    at * all / parts..(at + 1) * all / parts
-}
-
-/// The CPUs that unpinned threads may use.
 pub(super) fn cpus(pinned: &[u32]) -> usize {
     if pinned.is_empty() {
         std::thread::available_parallelism().map_or(1, NonZero::get)

@@ -3,21 +3,21 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use words::Traffic;
 
+use super::connections;
 use super::memory::{FilledSlabs, HeldPackets};
-use super::work::{Bracketed, Plain, RepeatableWork, Trouble, WorkVisitor, turns};
+use super::work::{AnyWork, Bracketed, Trouble};
 use crate::socket::Applied;
 use crate::sys;
 
-/// Duration of the warm-up, and its least number of turns: by then caches, windows and buffers of
-/// the kernel have their final sizes, and a datagram costs a fresh socket more for its first fifth
-/// of a second.
+// By then caches, windows and buffers of the kernel have their final sizes, and a datagram costs a
+// fresh socket more for its first fifth of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 const BATCHES: u32 = 201;
 pub(super) const MOST: u32 = 32;
-/// The time of a batch, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
-/// that seven of eight see none.
+// An eighth of the time between two ticks of a kernel of 250 Hz: seven of eight batches see none.
 const BATCH_NS: u64 = 500_000;
 const READINGS: usize = 1001;
 
@@ -30,129 +30,101 @@ pub type SoftirqTime = Box<dyn FnMut() -> Result<u64, String>>;
 /// in words.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<SoftirqTime, String>;
 
-/// The batches of each pass over one of so many connections; odd, so that the median is one of
-/// them.
+// Odd, so that the median is one of them.
 pub(super) fn batches_of(connections: u32) -> u32 {
     (BATCHES / connections) | 1
 }
 
-pub(super) struct Counter<'a> {
-    pub(super) message: u32,
-    /// Connections that share the time of the warm-up and the batches.
-    pub(super) connections: u32,
-    /// Called after the first messages.
-    pub(super) settled: &'a mut dyn FnMut(),
-    pub(super) softirqs: CountSoftirqs<'a>,
-}
-
-impl WorkVisitor for Counter<'_> {
-    /// The account, without what the sockets read back.
-    type Made = Account;
-
-    fn has<W: RepeatableWork>(self, mut work: W) -> Result<Account, Trouble> {
-        let _full = FilledSlabs::make(self.message)?;
-        let (warm_up, rounds) = (WARM_UP / self.connections, batches_of(self.connections));
-        turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
-        (self.settled)();
-        let begun = sys::now();
-        while u128::from(sys::now().saturating_sub(begun)) < warm_up.as_nanos() {
-            turns(&mut work, &mut Plain, 1)?;
-        }
-        let count = size_of_batch(&mut work)?;
-        let messages = count * work.messages();
-        let mut held = HeldPackets::empty(self.message, work.messages())?;
-        let whole = batches(&mut work, (count, rounds), &mut held)?;
-        let clock_ns = cost_of_reading();
-        let mut bracketed = Bracketed::default();
-        // Its own code paths are warmed up too.
-        turns(&mut work, &mut bracketed, count)?;
-        let [mut kernel, mut calls] = [(); 2].map(|()| Vec::with_capacity(rounds as usize));
+/// Counts the cost of work. `settled` is called after the first messages. The account lacks what
+/// the sockets read back.
+pub(super) fn count(
+    work: &mut dyn AnyWork,
+    traffic: &Traffic,
+    settled: &mut dyn FnMut(),
+    begin_softirqs: CountSoftirqs<'_>,
+) -> Result<Account, Trouble> {
+    let _full = FilledSlabs::make(traffic.message)?;
+    // Connections share the time of the warm-up and the batches.
+    let connections = connections(traffic.kind);
+    let (warm_up, rounds) = (WARM_UP / connections, batches_of(connections));
+    work.repeat(WARM_UP_TURNS)?;
+    settled();
+    let begun = sys::now();
+    while u128::from(sys::now().saturating_sub(begun)) < warm_up.as_nanos() {
+        work.repeat(1)?;
+    }
+    let turns = size_of_batch(work)?;
+    let messages = turns * work.messages();
+    let mut held = HeldPackets::empty(traffic.message, work.messages())?;
+    let mut batches = |measure: &mut dyn FnMut() -> Result<[u64; 2], Trouble>| {
+        let [mut first, mut second] = [(); 2].map(|()| Vec::with_capacity(rounds as usize));
         for _ in 0..rounds {
             held.shift()?;
-            let (inside, before) = (bracketed.inside(clock_ns), bracketed.calls);
-            turns(&mut work, &mut bracketed, count)?;
-            kernel.push(bracketed.inside(clock_ns).saturating_sub(inside));
-            calls.push(bracketed.calls - before);
+            let [one, other] = measure()?;
+            first.push(one);
+            second.push(other);
         }
+        Ok::<_, Trouble>([first, second].map(|values| Spread::of_batches(values, messages)))
+    };
+    let [whole, _] = batches(&mut || Ok([timed(work, turns)?, 0]))?;
+    let clock_ns = cost_of_reading();
+    let mut bracketed = Bracketed::default();
+    // Its own code paths are warmed up too.
+    work.repeat_bracketed(&mut bracketed, turns)?;
+    let [kernel, calls] = batches(&mut || {
+        let (inside, calls) = (bracketed.inside(clock_ns), bracketed.calls);
+        work.repeat_bracketed(&mut bracketed, turns)?;
+        Ok([bracketed.inside(clock_ns).saturating_sub(inside), bracketed.calls - calls])
+    })?;
+    let softirq = match begin_softirqs() {
+        Err(why) => Err(why),
+        Ok(mut count) => {
+            work.repeat(turns)?;
+            let mut absent = None;
+            let [inside, taken] = batches(&mut || {
+                let before = count();
+                let taken = timed(work, turns)?;
+                let inside = before.and_then(|before| Ok(count()?.saturating_sub(before)));
+                let inside = inside.unwrap_or_else(|why| {
+                    absent = Some(why);
+                    0
+                });
+                Ok([inside, taken])
+            })?;
+            let counting = taken.median - whole.median;
+            absent.map_or_else(|| Ok(inside.less(counting / 2.0)), Err)
+        }
+    };
+    Ok(Account {
+        messages,
+        batches: rounds,
+        clock_ns,
+        whole,
+        kernel,
+        softirq_absent: softirq.as_ref().err().cloned(),
+        softirq: softirq.ok(),
         // Where other packets keep the CPU busy, a datagram may arrive late, and a reader tries
         // again.
-        let calls = Spread::of_batches(calls, messages).median;
-        let whole = Spread::of_batches(whole, messages);
-        let softirq = softirqs((&mut work, count, rounds), &mut held, whole.median, self.softirqs)?;
-        Ok(Account {
-            messages,
-            batches: rounds,
-            clock_ns,
-            whole,
-            kernel: Spread::of_batches(kernel, messages),
-            softirq_absent: softirq.as_ref().err().cloned(),
-            softirq: softirq.ok(),
-            calls,
-            applied: Vec::new(),
-        })
-    }
+        calls: calls.median,
+        applied: Vec::new(),
+    })
 }
 
-/// The time of a message in soft interrupts; `whole` is its time without the count.
-fn softirqs<W: RepeatableWork>(
-    (work, count, rounds): (&mut W, u32, u32),
-    held: &mut HeldPackets,
-    whole: f64,
-    begin: CountSoftirqs<'_>,
-) -> Result<Result<Spread, String>, Trouble> {
-    let mut softirqs = match begin() {
-        Ok(softirqs) => softirqs,
-        Err(why) => return Ok(Err(why)),
-    };
-    turns(work, &mut Plain, count)?;
-    let [mut taken, mut inside] = [(); 2].map(|()| Vec::with_capacity(rounds as usize));
-    for _ in 0..rounds {
-        held.shift()?;
-        let before = softirqs();
-        let begun = sys::now();
-        turns(work, &mut Plain, count)?;
-        let ended = sys::now();
-        match (before, softirqs()) {
-            (Ok(before), Ok(after)) => inside.push(after.saturating_sub(before)),
-            (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
-        }
-        taken.push(ended.saturating_sub(begun));
-    }
-    let messages = count * work.messages();
-    let counting = Spread::of_batches(taken, messages).median - whole;
-    Ok(Ok(Spread::of_batches(inside, messages).less(counting / 2.0)))
+fn timed(work: &mut dyn AnyWork, turns: u32) -> Result<u64, Trouble> {
+    let begun = sys::now();
+    work.repeat(turns)?;
+    Ok(sys::now().saturating_sub(begun))
 }
 
-/// The turns of a batch: a power of two, so that a small difference of their cost changes nothing.
-fn size_of_batch<W: RepeatableWork>(work: &mut W) -> Result<u32, Trouble> {
-    let mut count = MOST;
-    while count > 1 {
-        let begun = sys::now();
-        turns(work, &mut Plain, count)?;
-        if sys::now().saturating_sub(begun) <= BATCH_NS {
-            break;
-        }
-        count /= 2;
+// A power of two, so that a small difference of their cost changes nothing.
+fn size_of_batch(work: &mut dyn AnyWork) -> Result<u32, Trouble> {
+    let mut turns = MOST;
+    while turns > 1 && timed(work, turns)? > BATCH_NS {
+        turns /= 2;
     }
-    Ok(count)
+    Ok(turns)
 }
 
-fn batches<W: RepeatableWork>(
-    work: &mut W,
-    (count, rounds): (u32, u32),
-    held: &mut HeldPackets,
-) -> Result<Vec<u64>, Trouble> {
-    let mut taken = Vec::with_capacity(rounds as usize);
-    for _ in 0..rounds {
-        held.shift()?;
-        let begun = sys::now();
-        turns(work, &mut Plain, count)?;
-        taken.push(sys::now().saturating_sub(begun));
-    }
-    Ok(taken)
-}
-
-/// The time between two adjacent readings of the clock, in ns: the median.
 fn cost_of_reading() -> u64 {
     let mut costs = [0; READINGS];
     for cost in &mut costs {
@@ -228,7 +200,6 @@ impl Spread {
         Self { least: at(0), low: at(1), median: at(2), high: at(3), most: at(4) }
     }
 
-    /// Subtracts `ns` from each value, but never below 0.
     pub(super) fn less(self, ns: f64) -> Self {
         let [least, low, median, high, most] =
             [self.least, self.low, self.median, self.high, self.most].map(|value| (value - ns).max(0.0));

@@ -3,73 +3,75 @@
 use std::io;
 use std::os::fd::RawFd;
 
-use words::{Reader, Traffic};
+use words::{Reader, Sender, Traffic};
 
-use super::work::{RepeatableWork, Trouble, WorkVisitor, flags, is_early};
+use super::work::{BoxedWork, RepeatableWork, Trouble, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
 use crate::workload::udp_stream::receive::{Merged, One, Reader as Read};
-use crate::workload::udp_stream::send::{self, Writer, shape};
+use crate::workload::udp_stream::send::{self, Writer, datagrams_in_buffer};
 
-pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
-    let (count, each) = shape(traffic.sender, traffic.message as usize);
-    (count * each) as u64
-}
-
-/// Gives the datagrams to their user. Each combination of a sender and a reader is compiled
-/// separately, without branches on them.
-pub(super) fn give<U: WorkVisitor>(
-    traffic: &Traffic,
-    sockets: (RawFd, Option<RawFd>),
-    to: Target<'_>,
-    user: U,
-) -> Result<U::Made, Trouble> {
+// Each combination of a sender and a reader is compiled separately, without branches on them.
+pub(super) fn work<'e>(traffic: &Traffic, sockets: (RawFd, Option<RawFd>), to: Target<'e>) -> BoxedWork<'e> {
     let message = traffic.message as usize;
-    match shape(traffic.sender, message) {
-        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), user),
-        _ => received(traffic, sockets, send::Many::new(message, to), user),
+    if traffic.sender == Sender::Sendmmsg {
+        return received(traffic, sockets, send::Many::new(message, to));
     }
+    let datagrams = datagrams_in_buffer(traffic.sender, message);
+    received(traffic, sockets, send::One::new(message, datagrams, to))
 }
 
-fn received<U: WorkVisitor>(
+fn received<'e>(
     traffic: &Traffic,
     (source, sink): (RawFd, Option<RawFd>),
-    writer: impl Writer,
-    user: U,
-) -> Result<U::Made, Trouble> {
-    let (message, reader) = (traffic.message as usize, traffic.reader);
-    let sending = Sending { source, writer };
-    let Some(sink) = sink else { return user.has(sending) };
-    let flags = flags(reader);
-    match reader {
-        Reader::Gro => user.has(Carrying { sending, sink, message, flags, reader: Merged::new() }),
-        _ => user.has(Carrying { sending, sink, message, flags, reader: One::new(message) }),
+    writer: impl Writer + 'e,
+) -> BoxedWork<'e> {
+    let (message, flags) = (traffic.message as usize, flags(traffic.reader));
+    let each = datagrams_in_buffer(traffic.sender, message);
+    let sending = Sending { source, writer, each };
+    match (sink, traffic.reader) {
+        (None, _) => Box::new(sending),
+        (Some(sink), Reader::Gro) => {
+            Box::new(Carrying { sending, sink, message, flags, reader: Merged::new() })
+        }
+        (Some(sink), _) => Box::new(Carrying { sending, sink, message, flags, reader: One::new(message) }),
     }
+}
+
+/// One datagram between connected sockets.
+pub(super) fn single<'e>(
+    [source, sink]: [RawFd; 2],
+    message: usize,
+    flags: libc::c_int,
+) -> Carrying<send::One<'e>, One> {
+    let sending = Sending { source, writer: send::One::new(message, 1, Target::NONE), each: 1 };
+    Carrying { sending, sink, message, flags, reader: One::new(message) }
 }
 
 struct Sending<W> {
     source: RawFd,
     writer: W,
+    /// The datagrams in each buffer.
+    each: usize,
 }
 
 impl<W: Writer> RepeatableWork for Sending<W> {
     fn messages(&self) -> u32 {
-        let (count, each) = self.writer.shape();
-        (count * each) as u32
+        (W::BUFFERS * self.each) as u32
     }
 
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         let wrote = calls.around(|| self.writer.write(self.source));
-        if wrote > 0 && self.writer.taken(wrote) == self.writer.shape().0 {
+        if wrote > 0 && (W::BUFFERS == 1 || wrote as usize == W::BUFFERS) {
             return Ok(());
         }
         Err((W::CALL.name, if wrote < 0 { io::Error::last_os_error() } else { odd() }))
     }
 }
 
-struct Carrying<W, R> {
+pub(super) struct Carrying<W, R> {
     sending: Sending<W>,
     sink: RawFd,
     message: usize,
@@ -94,8 +96,13 @@ impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
                 }
                 return Err((R::CALL.name, io::Error::last_os_error()));
             }
-            match self.came(got as usize) {
-                came if came > 0 && came <= left => left -= came,
+            let mut whole = true;
+            let came: Made<_> = self.reader.for_each_datagram(got as usize, |datagram| {
+                whole &= datagram.len() == self.message;
+                Ok(())
+            });
+            match came {
+                Ok((messages, _)) if whole && messages > 0 && messages <= left => left -= messages,
                 _ => return Err((R::CALL.name, odd())),
             }
         }
@@ -103,20 +110,6 @@ impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
     }
 }
 
-impl<W, R: Read> Carrying<W, R> {
-    /// The number of datagrams of a call that returned `got`; 0 for any other result.
-    #[inline(always)]
-    fn came(&self, got: usize) -> u64 {
-        let mut whole = true;
-        let looked: Made<_> = self.reader.for_each_datagram(got, |datagram| {
-            whole &= datagram.len() == self.message;
-            Ok(())
-        });
-        looked.map_or(0, |came| if whole { came.messages } else { 0 })
-    }
-}
-
-/// The error of a call that moved an unexpected amount.
 fn odd() -> io::Error {
     io::Error::from_raw_os_error(libc::EMSGSIZE)
 }

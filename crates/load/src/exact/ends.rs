@@ -7,35 +7,35 @@ use std::time::Duration;
 use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
-use crate::error::{Context, Errno, Error, Result};
+use crate::error::{Context, Error, Result, errno_of};
+use crate::message::Buffer;
 use crate::socket::{self, Applied};
 use crate::spec::Spec;
 use crate::sys::Destination;
 use crate::workload::udp_stream::receive::Merged;
-use crate::workload::udp_stream::send;
+use crate::workload::udp_stream::send::{self, Writer as _};
 
-use super::datagrams;
-
-/// Longest transit of a message: it has arrived when its sending returns, or waits for one timer of
-/// the kernel.
+// Longest transit of a message: it has arrived when its sending returns, or waits for one timer of
+// the kernel.
 pub(super) const LOST: Duration = Duration::from_secs(5);
 
-/// The default ports: ports chosen by the kernel would differ from run to run, and so would the
-/// places of sockets in its tables. Both are below the kernel's range.
+// Ports chosen by the kernel would differ from run to run, and so would the places of sockets in
+// its tables. Both are below the kernel's range.
 const PORTS: [u16; 2] = [5471, 5472];
 
-/// The default buffers of TCP's sockets in bytes. The kernel would size them by round-trip times,
-/// which depend on its timer ticks, and its window updates depend on them.
+// The kernel would size buffers of TCP by round-trip times, which depend on its timer ticks, and
+// its window updates depend on them.
 const BUFFER: u32 = 1 << 20;
 
-/// The most that the kernel charges a socket for each datagram, beside twice its bytes: it
-/// allocates powers of two.
+// The most that the kernel charges a socket for each datagram, beside twice its bytes: it
+// allocates powers of two.
 const CHARGE: u64 = 2048;
 
-/// The workload with constant socket options, and room for everything in transit.
 fn steady(traffic: &Traffic) -> Traffic {
     let size = if traffic.kind.is_udp() {
-        let waiting = datagrams::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
+        let buffers = if traffic.sender == Sender::Sendmmsg { send::Many::BUFFERS } else { 1 };
+        let datagrams = buffers * send::datagrams_in_buffer(traffic.sender, traffic.message as usize);
+        let waiting = datagrams as u64 * (2 * u64::from(traffic.message) + CHARGE);
         u32::try_from(waiting).ok().filter(|bytes| *bytes > BUFFER / 2)
     } else {
         Some(BUFFER)
@@ -73,16 +73,15 @@ impl ReceivingEnd {
     }
 }
 
-/// Both sockets, connected with each other; the second only with a receiver.
-#[derive(Debug)]
 pub(super) struct Ends {
     pub(super) source: Socket,
     pub(super) sink: Option<Socket>,
     pub(super) peer: SocketAddr,
-    /// The destination of each datagram, if its socket is not connected.
     pub(super) destination: Destination,
-    /// The options that they read back, the sending one first.
+    // The sending one first.
     pub(super) applied: Vec<Applied>,
+    /// The longest message; the others begin with the same bytes.
+    pub(super) pattern: Buffer,
 }
 
 impl Ends {
@@ -116,7 +115,8 @@ impl Ends {
             applied.push(Applied::read_as_asked(one, &steady)?);
         }
         let destination = Destination::new(spec.traffic.connected, peer);
-        Ok(Self { source, sink, peer, destination, applied })
+        let pattern = Buffer::pattern(steady.message.max(steady.response) as usize);
+        Ok(Self { source, sink, peer, destination, applied, pattern })
     }
 }
 
@@ -151,5 +151,5 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
 }
 
 pub(super) fn flow(call: &'static str, peer: SocketAddr, error: &std::io::Error) -> Error {
-    Error::call(0, call, peer, Errno::from_error(error))
+    Error::call(0, call, peer, errno_of(error))
 }

@@ -9,79 +9,29 @@ use std::thread::JoinHandle;
 use words::Traffic;
 
 use super::ends::LOST;
-use super::stream::carry_stream;
-use super::work::{Describe, Plain, RepeatableWork, Trouble, Worker, expect_whole, flags, is_early};
+use super::work::{Describe, Plain, RepeatableWork, Trouble, Worker, expect_whole, is_early};
 use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::tcp_stream::send::Copied;
 
-pub(super) struct Exchanged {
-    source: RawFd,
-    sink: RawFd,
-    stream: bool,
-    message: Buffer,
-    response: Buffer,
-    room: Buffer,
-    flags: libc::c_int,
-}
+pub(super) struct Exchanged<W>(pub(super) [W; 2]);
 
-impl Exchanged {
-    pub(super) fn new(traffic: &Traffic, source: RawFd, sink: RawFd) -> Self {
-        let longest = traffic.message.max(traffic.response) as usize;
-        Self {
-            source,
-            sink,
-            stream: !traffic.kind.is_udp(),
-            message: Buffer::pattern(traffic.message as usize),
-            response: Buffer::pattern(traffic.response as usize),
-            // One byte more than a message, to detect a larger one.
-            room: Buffer::room(longest + 1),
-            flags: flags(traffic.reader),
-        }
-    }
-}
-
-impl RepeatableWork for Exchanged {
+impl<W: RepeatableWork> RepeatableWork for Exchanged<W> {
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        let Self { source, sink, stream, ref message, ref response, ref mut room, flags } = *self;
-        carry(calls, stream, (source, sink), message.as_ref(), (room.as_mut(), flags))?;
-        carry(calls, stream, (sink, source), response.as_ref(), (room.as_mut(), flags))
+        let [request, answer] = &mut self.0;
+        request.turn(calls)?;
+        answer.turn(calls)
     }
 }
 
-#[inline(always)]
-fn carry<C: Calls>(
-    calls: &mut C,
-    stream: bool,
-    (from, to): (RawFd, RawFd),
-    message: &[u8],
-    (room, flags): (&mut [u8], libc::c_int),
-) -> Result<(), Trouble> {
-    if stream {
-        let message = &mut Copied::new(message, 0, libc::MSG_DONTWAIT);
-        return carry_stream(calls, (from, to), message, (room, flags));
-    }
-    expect_whole("send", calls.around(|| sys::send_flags(from, message, 0)), message.len())?;
-    let mut looks = 0;
-    loop {
-        match calls.around(|| sys::receive(to, room, flags)) {
-            got if got < 0 && is_early(flags, &mut looks) => {}
-            got => return expect_whole("recv", got, message.len()),
-        }
-    }
-}
-
-/// The message that it sends, and the message that it waits for. As work it asks, and receives the
-/// answer of an end on another machine.
+/// One end of an exchange. As work it asks, and receives the answer of another machine.
 pub(crate) struct MessageEnd {
     socket: RawFd,
     stream: bool,
     sends: Buffer,
     takes: usize,
     room: Buffer,
-    /// Flags of its reads: `MSG_DONTWAIT` for a reader that never sleeps.
     flags: libc::c_int,
 }
 
@@ -136,11 +86,10 @@ fn late((call, error): Trouble) -> Trouble {
     (call, io::Error::new(io::ErrorKind::TimedOut, why))
 }
 
-/// The requesting end. The answering one is a thread, which ends with this.
 pub(super) struct SleepingReader {
     near: MessageEnd,
     far: Option<JoinHandle<()>>,
-    worker: Worker,
+    pub(super) worker: Worker,
     over: Arc<AtomicBool>,
     sink: RawFd,
 }
@@ -183,10 +132,6 @@ impl SleepingReader {
 }
 
 impl RepeatableWork for SleepingReader {
-    fn worker(&self) -> Option<Worker> {
-        Some(self.worker)
-    }
-
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         self.near.send(calls)?;

@@ -17,13 +17,13 @@ use nix::sys::socket::{
 
 use super::work::Trouble;
 
-/// Files about the kernel's caches of objects (`Documentation/ABI/testing/sysfs-kernel-slab`).
+// Files about the kernel's caches of objects (`Documentation/ABI/testing/sysfs-kernel-slab`).
 const CACHES: &str = "/sys/kernel/slab";
-/// The cache of packets without their data (`struct sk_buff`).
+// The cache of packets without their data (`struct sk_buff`).
 const PACKETS: &str = "skbuff_head_cache";
-/// The bytes after a packet's own (`struct skb_shared_info`).
+// The bytes after a packet's own (`struct skb_shared_info`).
 const SHARED: usize = 320;
-/// Limit of the free places in a cache that is in use, more than any kernel has.
+// More than any cache in use has.
 const MOST_FREE: usize = 4096;
 
 /// Packets that fill the free places while this lives. Empty if the kernel does not report the
@@ -31,8 +31,6 @@ const MOST_FREE: usize = 4096;
 pub(super) struct FilledSlabs(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
 
 impl FilledSlabs {
-    /// Fills the places that the data of such a message would get, and those of the packets that
-    /// bring it.
     pub(super) fn make(message: u32) -> Result<Self, Trouble> {
         let data = cache(message);
         // What fills the packets' places must leave those of the data alone.
@@ -48,7 +46,6 @@ impl FilledSlabs {
     }
 }
 
-/// Adds a message, in a new queue if the last one is full.
 fn add_message(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
     if !queues.last().map_or(Ok(false), |last| last.add(message))? {
         let queue = Queue::empty()?;
@@ -58,14 +55,13 @@ fn add_message(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The name of the cache where the data of such a message lies.
 fn cache(message: u32) -> String {
     let size = (datagram_bytes(message) + SHARED).next_power_of_two();
     if size < 1024 { format!("kmalloc-{size}") } else { format!("kmalloc-{}k", size / 1024) }
 }
 
-/// The free places in all slabs of a cache. Those in slabs that a CPU holds are not counted before
-/// the cache has been shrunk, which also gives empty slabs back.
+// Places in slabs that a CPU holds are not counted before the cache has been shrunk, which also
+// gives empty slabs back.
 fn free_places(cache: &str) -> Option<usize> {
     fs::write(format!("{CACHES}/{cache}/shrink"), "1").ok()?;
     let number = |file: &str| {
@@ -85,10 +81,9 @@ fn free_places(cache: &str) -> Option<usize> {
 // packets at a time has pieces of several slabs anyway: where these have no free places at first
 // ([`FilledSlabs`]), it has the same ones each time.
 
-/// The most packets held: as many as two slabs of a frame's datagrams have.
+// As many as two slabs of datagrams of a frame have.
 const MOST_HELD: usize = 32;
 
-/// The packets that lie there.
 pub(super) struct HeldPackets {
     queue: Queue,
     message: u32,
@@ -97,14 +92,12 @@ pub(super) struct HeldPackets {
 }
 
 impl HeldPackets {
-    /// An empty queue. `message`: the size of the work's packets; `together`: the number that it
-    /// sends at a time.
+    /// `together`: the number of packets that the work sends at a time.
     pub(super) fn empty(message: u32, together: u32) -> Result<Self, Trouble> {
         let most = if together > 1 { 0 } else { MOST_HELD };
         Ok(Self { queue: Queue::empty()?, message, most, count: 0 })
     }
 
-    /// Adds a packet; a full queue is emptied instead.
     pub(super) fn shift(&mut self) -> Result<(), Trouble> {
         if self.count < self.most && self.queue.add(self.message)? {
             self.count += 1;
@@ -116,21 +109,21 @@ impl HeldPackets {
     }
 }
 
-/// The bytes of the largest message: those of a datagram in a frame of 1500.
+// The bytes of a datagram in a frame of 1500.
 pub(super) const LARGEST: u32 = 1472;
-/// The kernel's room for the headers of a datagram, which its memory has too (`ip_append_data`).
+// The kernel's room for the headers of a datagram, which its memory has too (`ip_append_data`).
 const HEADERS: u32 = 60;
 
 static ZEROS: [u8; (LARGEST + HEADERS) as usize] = [0; (LARGEST + HEADERS) as usize];
 
-/// The bytes of a message that gets the same memory as a datagram of so many.
+/// The bytes of a netlink message that gets the same memory as a datagram.
 pub(super) fn datagram_bytes(message: u32) -> usize {
     (message.min(LARGEST) + HEADERS) as usize
 }
 
-/// Messages that a netlink socket sends to itself: their memory is of the same kind as that of
-/// datagrams, and no other socket or address is needed. (That of Unix sockets is accounted, and so
-/// of another kind.)
+// Messages that a netlink socket sends to itself: their memory is of the same kind as that of
+// datagrams, and no other socket or address is needed. (That of Unix sockets is accounted, and so
+// of another kind.)
 pub(super) struct Queue {
     socket: OwnedFd,
     own: NetlinkAddr,
@@ -147,7 +140,7 @@ impl Queue {
         Ok(Self { socket, own })
     }
 
-    /// Adds a datagram of so many bytes; returns false if the queue is full.
+    /// Returns false if the queue is full.
     pub(super) fn add(&self, message: u32) -> Result<bool, Trouble> {
         let zeros = &ZEROS[..datagram_bytes(message)];
         match sendto(self.socket.as_raw_fd(), zeros, &self.own, MsgFlags::MSG_DONTWAIT) {
@@ -157,7 +150,7 @@ impl Queue {
         }
     }
 
-    /// Removes a datagram; returns false if the queue is empty.
+    /// Returns false if the queue is empty.
     pub(super) fn remove(&self) -> Result<bool, Trouble> {
         // The rest of the message is dropped.
         match recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT) {

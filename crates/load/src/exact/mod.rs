@@ -22,26 +22,25 @@ mod work;
 
 pub use counter::{Account, CountSoftirqs, SoftirqTime, Spread};
 pub use ends::ReceivingEnd;
-pub use work::{Describe, Repeat, Worker};
+pub use work::{Describe, LentWork, Worker};
 
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 
 use socket2::Socket;
-use words::{Kind, Traffic};
+use words::{Kind, Sender, Traffic};
 
 use crate::error::{Context, Error, Result};
 use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
+use crate::workload::tcp_stream::send::{Copied, FromFile};
 
-use self::exchange::{MessageEnd, SleepingReader};
-use self::work::Lender;
-use counter::Counter;
-use ends::Ends;
-use exchange::Exchanged;
-use work::WorkVisitor;
+use self::ends::Ends;
+use self::exchange::{Exchanged, MessageEnd, SleepingReader};
+use self::stream::Streamed;
+use self::work::BoxedWork;
 
 const BEAT_NS: u64 = 1_000_000_000;
 
@@ -60,11 +59,9 @@ pub fn connections(kind: Kind) -> u32 {
     if kind.is_udp() { 1 } else { 3 }
 }
 
-/// Sends and receives the workload's messages over one connection, and counts. `receiver` is the
-/// other end's socket; without one the messages go to `nobody` (an address behind an interface that
-/// discards them). The calling thread does everything. `settled` is called after the first
-/// messages, when the kernel has resolved the peer's address; `softirqs` when the count of soft
-/// interrupts must start.
+/// Counts the workload's messages over one connection, all by the calling thread. `receiver` is the
+/// socket of the other end; without one the messages go to `nobody` (an address behind an interface
+/// that discards them). `settled` is called when the kernel has resolved the address of the peer.
 ///
 /// # Errors
 /// A workload that needs more than one thread ([`crate::Traffic::validate_exact`]), a socket that
@@ -78,15 +75,15 @@ pub fn run(
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let (message, connections) = (spec.traffic.message, connections(spec.traffic.kind));
-    let account = give(&spec.traffic, &ends, Counter { message, connections, settled, softirqs })?;
-    Ok(Account { applied: ends.applied, ..account })
+    let mut work = work_between(&spec.traffic, &ends)?;
+    let account = counter::count(&mut *work, &spec.traffic, settled, softirqs);
+    let account = account.map_err(|(call, error)| ends::flow(call, ends.peer, &error))?;
+    Ok(Account { applied: ends.applied.clone(), ..account })
 }
 
-/// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the
-/// borrower made, and what the sockets read back. `asleep`: requests and answers only; the
-/// answering end has a thread of its own, and either reader sleeps until a packet wakes it.
-/// `describe` is called by each thread of the work.
+/// Lends the same work to a borrower, who repeats it as often as he likes. Returns the result of the
+/// borrower, and the options of the sockets. `asleep`: requests and answers only; the answering end
+/// has a thread, and either reader sleeps until a packet wakes it.
 ///
 /// # Errors
 /// As [`run`]; `asleep` with messages that are not answered.
@@ -96,39 +93,36 @@ pub fn lend<M>(
     nobody: Option<SocketAddr>,
     asleep: bool,
     describe: Describe,
-    borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
+    borrower: &mut dyn FnMut(&mut LentWork<'_>) -> M,
 ) -> Result<(M, Vec<Applied>)> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let lender = Lender(describe, borrower);
-    let made = match &ends.sink {
-        _ if !asleep => give(&spec.traffic, &ends, lender)?,
+    let failed = |(call, error): work::Trouble| ends::flow(call, ends.peer, &error);
+    let (work, other): (BoxedWork<'_>, _) = match &ends.sink {
+        _ if !asleep => (work_between(&spec.traffic, &ends)?, None),
         Some(sink) if spec.traffic.kind.is_rr() => {
-            let apart =
-                SleepingReader::new(&spec.traffic, [ends.source.as_raw_fd(), sink.as_raw_fd()], describe);
-            let made = apart.and_then(|apart| lender.has(apart));
-            made.map_err(|(call, error)| ends::flow(call, ends.peer, &error))?
+            let sockets = [ends.source.as_raw_fd(), sink.as_raw_fd()];
+            let apart = SleepingReader::new(&spec.traffic, sockets, describe).map_err(failed)?;
+            let other = apart.worker;
+            (Box::new(apart), Some(other))
         }
         _ => {
-            return Err(Error::mismatch(
-                "workload",
-                spec.traffic.kind,
-                "a reader sleeps only where messages are answered",
-            ));
+            let why = "a reader sleeps only where messages are answered";
+            return Err(Error::mismatch("workload", spec.traffic.kind, why));
         }
     };
-    Ok((made, ends.applied))
+    let mut lent = LentWork::new(work, describe, other).map_err(failed)?;
+    Ok((borrower(&mut lent), ends.applied.clone()))
 }
 
-/// Lends a connected socket whose other end, on another machine, answers: the borrower's thread
-/// asks and takes the answer. `asleep`: its reads sleep until a packet wakes it; if not, they never
-/// sleep.
+/// Lends a connected socket whose other end, on another machine, answers. `asleep`: its reads sleep
+/// until a packet wakes it; if not, they never sleep.
 pub(crate) fn lend_asking<M>(
     traffic: &Traffic,
     (socket, peer): (&Socket, SocketAddr),
     asleep: bool,
     describe: Describe,
-    borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
+    borrower: &mut dyn FnMut(&mut LentWork<'_>) -> M,
 ) -> Result<M> {
     if let Some(misfit) = traffic.apart_misfits().into_iter().next() {
         return Err(misfit.into());
@@ -138,20 +132,32 @@ pub(crate) fn lend_asking<M>(
     // A lost datagram is not sent again here, so a slow answer must not be taken for a lost one.
     socket.set_read_timeout(Some(ends::LOST)).or_setup("setsockopt SO_RCVTIMEO", "the asking end")?;
     let asking = MessageEnd::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
-    Lender(describe, borrower).has(asking).map_err(|(call, error)| ends::flow(call, peer, &error))
+    let lent = LentWork::new(Box::new(asking), describe, None);
+    Ok(borrower(&mut lent.map_err(|(call, error)| ends::flow(call, peer, &error))?))
 }
 
-fn give<U: WorkVisitor>(traffic: &Traffic, ends: &Ends, user: U) -> Result<U::Made> {
+/// The work of one thread with both sockets.
+fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
-    let made = match (traffic.kind, sink) {
-        (Kind::UdpStream | Kind::Pps, _) => {
-            datagrams::give(traffic, (source, sink), ends.destination.target(), user)
-        }
-        (_, None) => Err(("connect", io::ErrorKind::NotConnected.into())),
-        (Kind::TcpStream, Some(sink)) => stream::give(traffic, (source, sink), user)?,
-        (_, Some(sink)) => user.has(Exchanged::new(traffic, source, sink)),
+    if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) {
+        return Ok(datagrams::work(traffic, (source, sink), ends.destination.target()));
+    }
+    let sink = sink.ok_or_else(|| ends::flow("connect", ends.peer, &io::ErrorKind::NotConnected.into()))?;
+    let flags = work::flags(traffic.reader);
+    let bytes = [traffic.message as usize, traffic.response as usize];
+    let ways = [[source, sink], [sink, source]];
+    let streamed = |way: usize| {
+        let message = Copied::new(&ends.pattern.as_ref()[..bytes[way]], 0, libc::MSG_DONTWAIT);
+        Streamed::new(ways[way], message, bytes[way], flags)
     };
-    made.map_err(|(call, error)| ends::flow(call, ends.peer, &error))
+    Ok(match (traffic.kind, traffic.sender) {
+        (Kind::TcpStream, Sender::Sendfile) => {
+            Box::new(Streamed::new(ways[0], FromFile::new(bytes[0], 0, 0)?, bytes[0], flags))
+        }
+        (Kind::TcpStream, _) => Box::new(streamed(0)),
+        (Kind::TcpRr, _) => Box::new(Exchanged([0, 1].map(streamed))),
+        _ => Box::new(Exchanged([0, 1].map(|way| datagrams::single(ways[way], bytes[way], flags)))),
+    })
 }
 
 #[cfg(test)]

@@ -8,10 +8,9 @@ use words::Reader;
 use crate::lane::Calls;
 use crate::sys;
 
-/// Fruitless reads of a reader that never sleeps, until a message counts as lost.
+// Fruitless reads of a reader that never sleeps, until a message counts as lost.
 const LOOKS: u32 = 1 << 24;
 
-/// The call that failed, and the kernel's error.
 pub(super) type Trouble = (&'static str, io::Error);
 
 /// A thread that does lent work.
@@ -33,28 +32,36 @@ pub(super) trait RepeatableWork {
         1
     }
 
-    /// The thread that it has beside the one that repeats it.
-    fn worker(&self) -> Option<Worker> {
-        None
-    }
-
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
 }
 
-/// An operation on work whose type is only known at run time.
-pub(super) trait WorkVisitor {
-    type Made;
+pub(super) trait AnyWork {
+    fn messages(&self) -> u32;
 
-    fn has<W: RepeatableWork>(self, work: W) -> Result<Self::Made, Trouble>;
+    fn repeat(&mut self, count: u32) -> Result<(), Trouble>;
+
+    fn repeat_bracketed(&mut self, calls: &mut Bracketed, count: u32) -> Result<(), Trouble>;
 }
 
-/// Does the work so many times. Never inlined: every user runs the same code.
+pub(super) type BoxedWork<'w> = Box<dyn AnyWork + 'w>;
+
+impl<W: RepeatableWork> AnyWork for W {
+    fn messages(&self) -> u32 {
+        RepeatableWork::messages(self)
+    }
+
+    fn repeat(&mut self, count: u32) -> Result<(), Trouble> {
+        turns(self, &mut Plain, count)
+    }
+
+    fn repeat_bracketed(&mut self, calls: &mut Bracketed, count: u32) -> Result<(), Trouble> {
+        turns(self, calls, count)
+    }
+}
+
+// Never inlined: every user runs the same code.
 #[inline(never)]
-pub(super) fn turns<W: RepeatableWork, C: Calls>(
-    work: &mut W,
-    calls: &mut C,
-    count: u32,
-) -> Result<(), Trouble> {
+fn turns<W: RepeatableWork, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
     for _ in 0..count {
         work.turn(calls)?;
     }
@@ -77,8 +84,7 @@ pub(super) struct Bracketed {
 }
 
 impl Bracketed {
-    /// The time inside of all calls so far, less `reading` ns for each: the time between two
-    /// adjacent readings.
+    /// The time inside of all calls so far, less `reading` ns for each.
     pub(super) fn inside(&self, reading: u64) -> u64 {
         self.inside_ns.saturating_sub(self.calls * reading)
     }
@@ -119,50 +125,40 @@ pub(super) fn expect_whole(call: &'static str, done: isize, wanted: usize) -> Re
     Err((call, if done < 0 { error } else { io::Error::from_raw_os_error(libc::EMSGSIZE) }))
 }
 
-/// Work that can be repeated: it leaves everything as it was.
-pub trait Repeat {
+/// Lent work: it can be repeated, and leaves everything as it was.
+pub struct LentWork<'w> {
+    work: BoxedWork<'w>,
+    workers: Vec<Worker>,
+}
+
+impl<'w> LentWork<'w> {
+    pub(super) fn new(
+        work: BoxedWork<'w>,
+        describe: Describe,
+        other: Option<Worker>,
+    ) -> Result<Self, Trouble> {
+        let own = describe().map_err(|error| ("bpf", error))?;
+        Ok(Self { work, workers: [own].into_iter().chain(other).collect() })
+    }
+
     /// Messages, or transactions, of one turn.
-    fn messages(&self) -> u32;
+    pub fn messages(&self) -> u32 {
+        self.work.messages()
+    }
 
     /// Its threads: the caller's, and one that answers it.
-    fn workers(&self) -> &[Worker];
+    pub fn workers(&self) -> &[Worker] {
+        &self.workers
+    }
 
     /// Takes so many turns; returns their time in ns.
     ///
     /// # Errors
     /// The call that failed and the kernel's error; a message that does not arrive within seconds.
-    fn repeat(&mut self, turns: u32) -> io::Result<u64>;
-}
-
-pub(super) struct Lender<'a, M>(pub(super) Describe, pub(super) &'a mut dyn FnMut(&mut dyn Repeat) -> M);
-
-impl<M> WorkVisitor for Lender<'_, M> {
-    type Made = M;
-
-    fn has<W: RepeatableWork>(self, work: W) -> Result<M, Trouble> {
-        let own = (self.0)().map_err(|error| ("bpf", error))?;
-        let workers = [own].into_iter().chain(work.worker()).collect();
-        Ok((self.1)(&mut LentWork { work, workers }))
-    }
-}
-
-struct LentWork<W> {
-    work: W,
-    workers: Vec<Worker>,
-}
-
-impl<W: RepeatableWork> Repeat for LentWork<W> {
-    fn messages(&self) -> u32 {
-        self.work.messages()
-    }
-
-    fn workers(&self) -> &[Worker] {
-        &self.workers
-    }
-
-    fn repeat(&mut self, count: u32) -> io::Result<u64> {
+    pub fn repeat(&mut self, turns: u32) -> io::Result<u64> {
         let begun = sys::now();
-        turns(&mut self.work, &mut Plain, count)
+        self.work
+            .repeat(turns)
             .map_err(|(call, error)| io::Error::new(error.kind(), format!("{call}: {error}")))?;
         Ok(sys::now().saturating_sub(begun))
     }

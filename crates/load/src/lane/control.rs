@@ -10,22 +10,17 @@ use super::counts::Counters;
 use crate::error::Error;
 use crate::sys;
 
-/// The phase, every flow's counters, the first failure, and the gate at which all threads wait
-/// before their loops.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
-    /// The pace that each sender of datagrams keeps, in bits of payload per second.
+    /// Bits of payload per second of each sender of datagrams.
     pub(crate) pace: AtomicU64,
     pub(crate) loop_switch: LoopSwitch,
     pub(crate) counters: Box<[Counters]>,
-    /// Each thread's id in the kernel; 0 before it runs.
+    // Ids in the kernel; 0 before a thread runs.
     pub(crate) threads: Box<[AtomicU32]>,
-    failure: OnceLock<Error>,
-    open: Mutex<bool>,
-    opened: Condvar,
-    /// When the gate opened, ns of [`sys::now`]; 0 before.
-    epoch: AtomicU64,
+    pub(crate) failure: OnceLock<Error>,
+    epoch: OnceLock<u64>,
 }
 
 impl Control {
@@ -33,58 +28,33 @@ impl Control {
         Self {
             phase: PhaseCell::default(),
             pace: AtomicU64::new(traffic.pacing.map_or(u64::MAX, Pacing::bits)),
-            loop_switch: LoopSwitch::new(Modes::of_traffic(traffic)),
+            loop_switch: LoopSwitch::new((traffic.sender, traffic.reader)),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),
-            open: Mutex::new(false),
-            opened: Condvar::new(),
-            epoch: AtomicU64::new(0),
+            epoch: OnceLock::new(),
         }
     }
 
-    pub(crate) fn wait_at_gate(&self) {
-        let closed = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(closed, |open| !*open));
+    /// Returns when the gate opened: the origin of the schedules of all threads.
+    pub(crate) fn wait_at_gate(&self) -> u64 {
+        *self.epoch.wait()
     }
 
-    /// Lets all threads into their loops, later ones too.
     pub(crate) fn open_gate(&self) {
         // The gate may be opened more than once; the epoch is the first time.
-        let _ = self.epoch.compare_exchange(0, sys::now(), Ordering::Relaxed, Ordering::Relaxed);
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.opened.notify_all();
+        let _ = self.epoch.set(sys::now());
     }
 
-    /// When the gate opened: the origin of all threads' schedules.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::Relaxed)
-    }
-
-    /// Keeps the first failure: later ones are mostly its consequences.
+    // Later failures are mostly consequences of the first.
     pub(crate) fn fail(&self, error: Error) {
         let _ = self.failure.set(error);
     }
-
-    pub(crate) fn failure(&self) -> Option<&Error> {
-        self.failure.get()
-    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Modes {
-    pub(crate) sender: Sender,
-    pub(crate) reader: Reader,
-}
+pub(crate) type Modes = (Sender, Reader);
 
-impl Modes {
-    pub(crate) fn of_traffic(traffic: &Traffic) -> Self {
-        Self { sender: traffic.sender, reader: traffic.reader }
-    }
-}
-
-/// A meeting point: each thread that has left the loop of one sender or reader waits here for the
-/// next.
+// Threads that have left the loop of one sender or reader meet here and wait for the next.
 #[derive(Debug)]
 pub(crate) struct LoopSwitch {
     state: Mutex<SwitchState>,
@@ -92,10 +62,11 @@ pub(crate) struct LoopSwitch {
 }
 
 #[derive(Debug)]
-struct SwitchState {
-    modes: Modes,
-    held: bool,
-    waiting: usize,
+pub(crate) struct SwitchState {
+    pub(crate) modes: Modes,
+    /// Whether a thread that leaves its loop waits for the next one.
+    pub(crate) held: bool,
+    pub(crate) waiting: usize,
 }
 
 impl LoopSwitch {
@@ -103,26 +74,8 @@ impl LoopSwitch {
         Self { state: Mutex::new(SwitchState { modes, held: false, waiting: 0 }), changed: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, SwitchState> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, SwitchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn modes(&self) -> Modes {
-        self.state().modes
-    }
-
-    /// From now on threads that leave their loops wait.
-    pub(crate) fn hold(&self) {
-        self.state().held = true;
-    }
-
-    /// Whether a thread that leaves its loop goes on in another one.
-    pub(crate) fn is_held(&self) -> bool {
-        self.state().held
-    }
-
-    pub(crate) fn waiting(&self) -> usize {
-        self.state().waiting
     }
 
     pub(crate) fn release(&self, modes: Modes) {
@@ -131,7 +84,7 @@ impl LoopSwitch {
         self.changed.notify_all();
     }
 
-    /// The modes in which a thread that has left its loop goes on; `None`: it ends.
+    /// The modes in which a thread that has left its loop continues; `None`: it ends.
     pub(crate) fn next(&self) -> Option<Modes> {
         let mut state = self.state();
         if !state.held {
@@ -165,16 +118,16 @@ pub(crate) const TAIL: u8 = Phase::Tail as u8;
 pub(crate) const WINDOW: u8 = Phase::Window as u8;
 pub(crate) const QUIET: u8 = Phase::Quiet as u8;
 pub(crate) const STOP: u8 = Phase::Stop as u8;
-/// After `Stop`: threads end at once, even with queued data.
+// After `Stop`: threads end at once, even with queued data.
 pub(crate) const ABORT: u8 = STOP + 1;
 
-/// The phase, shared by all threads of one end, alone in its cache lines (two, because CPUs
-/// prefetch pairs): every iteration reads it, so it must stay in each reader's cache.
+// Alone in its cache lines (two, because CPUs prefetch pairs): every iteration reads it, so it must
+// stay in the cache of each reader.
 #[repr(align(128))]
 #[derive(Debug)]
 pub(crate) struct PhaseCell {
     phase: AtomicU8,
-    /// When the window opened and closed, ns of [`sys::now`]; `u64::MAX` before.
+    // Edges of the window, ns of `sys::now`; `u64::MAX` before.
     opened: AtomicU64,
     closed: AtomicU64,
 }
@@ -195,7 +148,6 @@ impl PhaseCell {
         self.phase.load(Ordering::Relaxed)
     }
 
-    /// Moves forward to `phase`; ignores a step back, which the loops cannot handle.
     pub(crate) fn advance(&self, phase: u8) {
         let edge = match phase {
             WINDOW => Some(&self.opened),
@@ -210,13 +162,12 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::Release);
     }
 
-    /// Makes the threads whom `phase` ends leave their loops, until [`PhaseCell::resume`]. Gives
-    /// the phase before.
+    /// Ends loops until [`PhaseCell::resume`]. Returns the phase before.
     pub(crate) fn hold(&self, phase: u8) -> u8 {
         self.phase.fetch_max(phase, Ordering::AcqRel)
     }
 
-    /// Goes back to the phase before [`PhaseCell::hold`]. Nothing else may move it in between.
+    /// Returns to the phase before [`PhaseCell::hold`]; nothing may move it in between.
     pub(crate) fn resume(&self, before: u8) {
         self.phase.store(before, Ordering::Release);
     }
@@ -226,7 +177,6 @@ impl PhaseCell {
         ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
     }
 
-    /// When the window closed; `u64::MAX` before.
     pub(crate) fn closed(&self) -> u64 {
         self.closed.load(Ordering::Relaxed)
     }
@@ -239,23 +189,26 @@ mod tests {
 
     #[test]
     fn threads_wait_for_what_comes_next_only_while_they_are_held() {
-        let first = Modes { sender: Sender::Send, reader: Reader::Recv };
-        let second = Modes { sender: Sender::Gso, reader: Reader::Gro };
+        let first = (Sender::Send, Reader::Recv);
+        let second = (Sender::Gso, Reader::Gro);
         let loop_switch = LoopSwitch::new(first);
         assert_eq!(loop_switch.next(), None);
-        loop_switch.hold();
+        loop_switch.state().held = true;
         std::thread::scope(|scope| {
             let threads = [(); 3].map(|()| scope.spawn(|| loop_switch.next()));
-            while loop_switch.waiting() < threads.len() {
+            while loop_switch.state().waiting < threads.len() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            assert!(loop_switch.is_held() && loop_switch.modes() == first);
+            assert!(loop_switch.state().held && loop_switch.state().modes == first);
             loop_switch.release(second);
             for thread in threads {
                 assert_eq!(thread.join().unwrap(), Some(second));
             }
         });
-        assert_eq!((loop_switch.next(), loop_switch.modes(), loop_switch.waiting()), (None, second, 0));
+        assert_eq!(
+            (loop_switch.next(), loop_switch.state().modes, loop_switch.state().waiting),
+            (None, second, 0)
+        );
     }
 
     #[test]

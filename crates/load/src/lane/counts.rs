@@ -9,26 +9,22 @@ use serde::{Deserialize, Serialize};
 use super::Calls;
 use crate::socket::TcpReadings;
 
-/// Declares the counts. All but the last are a flow's counters, too.
 macro_rules! counts {
-    ($($(#[doc = $doc:literal])+ $count:ident,)+; $(#[doc = $doc_of_last:literal])+ $last:ident) => {
+    ($($(#[doc = $doc:literal])+ $count:ident,)+) => {
         /// The counts of one end, of one flow or of all.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Counts {
             $($(#[doc = $doc])+ pub $count: u64,)+
-            $(#[doc = $doc_of_last])+
-            pub $last: u64,
         }
 
         impl Counts {
             fn zip(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
-                Counts { $($count: f(self.$count, other.$count),)+ $last: f(self.$last, other.$last) }
+                Counts { $($count: f(self.$count, other.$count),)+ }
             }
         }
 
-        /// One flow's counters, alone in their cache lines. Only its thread writes them, so a plain
-        /// store is enough.
+        // Alone in its cache lines. Only one thread writes, so a plain store is enough.
         #[repr(align(128))]
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
@@ -37,7 +33,7 @@ macro_rules! counts {
 
         impl Counters {
             pub(crate) fn read(&self) -> Counts {
-                Counts { $($count: self.$count.load(Ordering::Relaxed),)+ $last: 0 }
+                Counts { $($count: self.$count.load(Ordering::Relaxed),)+ }
             }
         }
     };
@@ -60,10 +56,9 @@ counts! {
     timeouts,
     /// `udp_rr` transmitter only: answers to transactions that had been given up.
     late,
-    ;
     /// UDP only: datagrams that this end's sockets dropped, mostly because the receive buffer was
-    /// full.
-    socket_drops
+    /// full. A thread does not count them.
+    socket_drops,
 }
 
 impl Counts {
@@ -121,8 +116,8 @@ impl Sample {
     }
 }
 
-/// The writer's view of its [`Counters`]: the values stay in registers, each change is one store. A
-/// flow's next writer goes on from them.
+// The values stay in registers, each change is one store. The next writer of a flow continues from
+// them.
 pub(crate) struct Tally<'a> {
     counters: &'a Counters,
     pub(crate) messages: u64,
@@ -137,20 +132,17 @@ impl<'a> Tally<'a> {
         Self { counters, messages, bytes, calls, transactions }
     }
 
-    /// One call moved `bytes` of a stream.
     #[inline(always)]
     pub(crate) fn stream(&mut self, bytes: u64) {
         self.arrived_bytes(bytes);
         self.call();
     }
 
-    /// One call moved one whole message.
     #[inline(always)]
     pub(crate) fn message(&mut self, bytes: u64) {
         self.batch(1, bytes);
     }
 
-    /// One call moved `messages` whole messages of `bytes` in all.
     #[inline(always)]
     pub(crate) fn batch(&mut self, messages: u64, bytes: u64) {
         self.arrived(messages, bytes);
@@ -165,7 +157,6 @@ impl<'a> Tally<'a> {
         self.arrived_bytes(bytes);
     }
 
-    /// Bytes of a stream that another call moved.
     #[inline(always)]
     pub(crate) fn arrived_bytes(&mut self, bytes: u64) {
         self.bytes += bytes;
@@ -198,7 +189,6 @@ impl<'a> Tally<'a> {
         self.refused(1);
     }
 
-    /// Datagrams that the sender's own queue rejected, in a call that is counted elsewhere.
     #[cold]
     pub(crate) fn refused(&mut self, datagrams: u64) {
         add(&self.counters.no_buffers, datagrams);

@@ -6,16 +6,15 @@ use serde::{Deserialize, Serialize};
 use super::histogram::LatencyHistogram;
 use crate::sys;
 
-/// The longest latency that is distinguished, in ns: longer ones count as this one. A flow is given
-/// up soon after, see [`crate::socket::stall`].
+// In ns: longer latencies count as this one. A flow is given up soon after (`stall`).
 const LONGEST: u64 = 10_000_000_000;
-/// Significant decimal digits: values are exact to 1 ns up to 2 µs and to 0.1 % above.
+// Values are exact to 1 ns up to 2 µs and to 0.1 % above.
 const DIGITS: u8 = 3;
-/// Counters of one power of two in a histogram: a page.
+// Counters of one power of two: a page.
 const STEPS: usize = 1 << 10;
-/// Powers of two: the first two are of single nanoseconds, and the last reaches beyond [`LONGEST`].
+// The first two powers of two are of single nanoseconds, and the last reaches beyond `LONGEST`.
 const POWERS: usize = 25;
-/// The memory of all flows' histograms that is allocated at the start, in bytes.
+// Bytes of all histograms up to which they are allocated at the start.
 const READY: usize = 16 << 20;
 
 /// Latencies of the transactions that started and ended in the window, in ns.
@@ -51,8 +50,9 @@ pub struct Latency {
     pub histogram: Option<LatencyHistogram>,
 }
 
-/// One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB.
-/// With many flows only written pages use memory, one for each power of two that occurs.
+// One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB.
+// With many flows only written pages use memory, one for each power of two that occurs.
+#[derive(Debug)]
 pub(crate) struct Recorder(Box<[u32]>);
 
 impl Recorder {
@@ -78,15 +78,13 @@ impl Recorder {
         }
     }
 
-    /// Latencies, each the lower bound of its counter, with their number.
     fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
         let counted = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(place, count)| (least(place), u64::from(*count)))
     }
 }
 
-/// The counter of a latency: single nanoseconds up to 2 [`STEPS`], then as many steps for each
-/// power of two.
+// Single nanoseconds up to 2 `STEPS`, then as many steps for each power of two.
 #[inline(always)]
 fn place(ns: u64) -> usize {
     let ns = ns.min(LONGEST);
@@ -100,7 +98,6 @@ fn least(place: usize) -> u64 {
     ((place - shift * STEPS) as u64) << shift
 }
 
-/// Merges the latencies of all threads; `None` without any.
 pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
     let mut all = Histogram::<u64>::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds are valid");
     for (ns, count) in recorders.iter().flat_map(Recorder::counts) {
@@ -123,8 +120,7 @@ pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
     })
 }
 
-/// The cost of one reading of the clock, in ns: the least mean of a few short series, so that
-/// interruptions do not count.
+// The least mean of a few short series, so that interruptions do not count.
 fn clock_cost() -> f64 {
     const READINGS: u64 = 200;
     let series = || {

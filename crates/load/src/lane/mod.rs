@@ -14,22 +14,21 @@ use std::sync::mpsc::Sender;
 use serde::{Deserialize, Serialize};
 use words::Traffic;
 
-use crate::error::{Errno, Error, Result};
-use crate::message::{first_damage, first_difference};
+use crate::error::{Error, Result};
+use crate::message::first_difference;
 use crate::note::Note;
-use crate::socket::{Applied, stall};
+use crate::socket::{Applied, collect, stall};
 use crate::sys::{self, Destination};
 
 pub use self::control::Phase;
 pub(crate) use self::control::{ABORT, Control, Modes, PhaseCell, QUIET, STOP, TAIL, WINDOW};
 pub(crate) use self::counts::Tally;
 pub use self::counts::{Counts, Sample};
-pub use self::histogram::{HistogramError, LatencyBucket, LatencyHistogram};
+pub use self::histogram::{LatencyBucket, LatencyHistogram};
 pub use self::latency::Latency;
 pub(crate) use self::latency::Recorder;
 
-/// One flow for its thread, alone or among others. The thread borrows the socket by number: its
-/// owner outlives the thread.
+// The thread borrows the socket by number: its owner outlives the thread.
 pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
@@ -37,43 +36,58 @@ pub(crate) struct Lane {
     pub(crate) local: IpAddr,
     pub(crate) interface: Option<Arc<str>>,
     pub(crate) message: usize,
-    /// Bytes of an answer; 0 for a stream.
     pub(crate) response: usize,
     pub(crate) traffic: Arc<Traffic>,
+    /// The bytes of the longest message; shorter messages begin with the same.
+    pub(crate) expected: Arc<[u8]>,
     pub(crate) control: Arc<Control>,
-    /// Dropped once the thread is ready; the first lane of a thread has it.
+    // Dropped once the thread is ready; the first lane of a thread has it.
     pub(crate) readiness: Cell<Option<Sender<()>>>,
     pub(crate) lent: Cell<Lending>,
 }
 
-/// A thread's result of a lane. Latencies of several are with the first.
-#[derive(Default)]
+// Latencies of several lanes are with the first.
+#[derive(Debug, Default)]
 pub(crate) struct LaneResult {
-    pub(crate) latencies: Option<Recorder>,
+    pub(crate) latencies: Vec<Recorder>,
     pub(crate) verified: u64,
     pub(crate) zerocopy: Option<Zerocopy>,
-    /// Open loop: requests of the window that were never sent.
     pub(crate) unsent: u64,
-    /// Open loop: requests of the window that were not answered by the end.
     pub(crate) unanswered: u64,
-    /// `tcp_crr`: the options of the first connection.
-    pub(crate) applied: Option<Applied>,
-    /// Connections of other processes, closed unserved.
+    pub(crate) applied: Vec<Applied>,
     pub(crate) rejected: u64,
-    /// Whether the thread slept although it was asked to poll the device; `notes` say why.
     pub(crate) slept: bool,
     pub(crate) notes: Vec<Note>,
 }
 
 impl LaneResult {
-    /// Notes why busy polling was not applied; `None`: it was.
     pub(crate) fn sleeps(&mut self, why: Option<Note>) {
         self.slept |= why.is_some();
-        self.notes.extend(why);
+        // All flows have the same notes.
+        self.notes.extend(why.filter(|why| !self.notes.contains(why)));
+    }
+
+    pub(crate) fn add(&mut self, more: Self) {
+        self.latencies.extend(more.latencies);
+        self.verified += more.verified;
+        self.zerocopy = match (self.zerocopy, more.zerocopy) {
+            (Some(one), Some(other)) => Some(Zerocopy {
+                completed: one.completed + other.completed,
+                copied: one.copied + other.copied,
+            }),
+            (one, other) => one.or(other),
+        };
+        self.unsent += more.unsent;
+        self.unanswered += more.unanswered;
+        more.applied.into_iter().for_each(|one| collect(&mut self.applied, one));
+        self.rejected += more.rejected;
+        self.slept |= more.slept;
+        for note in more.notes {
+            self.notes.extend(Some(note).filter(|note| !self.notes.contains(note)));
+        }
     }
 }
 
-/// The next step of a loop after a call that moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopStep {
     Again,
@@ -94,7 +108,6 @@ impl Lane {
         self.control.counters.len()
     }
 
-    /// The counters, continued from the flow's earlier senders and readers.
     pub(crate) fn tally(&self) -> Tally<'_> {
         Tally::new(&self.control.counters[self.flow])
     }
@@ -104,10 +117,11 @@ impl Lane {
         (self.tally().bytes % self.message as u64) as usize
     }
 
-    pub(crate) fn with_modes(&self, Modes { sender, reader }: Modes) -> Self {
+    pub(crate) fn with_modes(&self, (sender, reader): Modes) -> Self {
         Self {
             interface: self.interface.clone(),
             traffic: Arc::new(Traffic { sender, reader, ..Traffic::clone(&self.traffic) }),
+            expected: Arc::clone(&self.expected),
             control: Arc::clone(&self.control),
             readiness: Cell::default(),
             lent: self.lent.clone(),
@@ -119,8 +133,7 @@ impl Lane {
         Destination::new(self.traffic.connected, self.peer)
     }
 
-    /// Buffers are filled, the loop could begin: waits for all threads, because those that send
-    /// already would keep the others from their CPUs.
+    // Waits for all threads, because those that send already would keep the others from their CPUs.
     pub(crate) fn ready(&self) {
         self.readiness.take();
         self.control.wait_at_gate();
@@ -137,7 +150,6 @@ impl Lane {
         self.judge(call, errno)
     }
 
-    /// Judges a call without waiting that moved nothing: the lane is served again when it is ready.
     #[cold]
     #[inline(never)]
     pub(crate) fn idle(&self, call: Call, returned: isize, tally: &mut Tally) -> Result<LoopStep> {
@@ -165,7 +177,7 @@ impl Lane {
     }
 
     pub(crate) fn failed(&self, call: &'static str, errno: i32) -> Error {
-        Error::call(self.flow, call, self.peer, Errno(errno))
+        Error::call(self.flow, call, self.peer, errno)
     }
 
     pub(crate) fn stalled(&self, silent: &'static str) -> Error {
@@ -174,7 +186,6 @@ impl Lane {
         Error::flow(self.flow, format!("{peer} {silent} for {seconds} s: {remedy}"))
     }
 
-    /// Gives the flow up if no answer has come since `heard` for too long.
     pub(crate) fn check_heard(&self, heard: u64, now: u64) -> Result<()> {
         let silent = u128::from(now.saturating_sub(heard));
         if silent >= stall(self.flows()).as_nanos() && self.phase().load() < QUIET {
@@ -183,21 +194,20 @@ impl Lane {
         Ok(())
     }
 
-    /// Compares the last received bytes with the sent ones; `offset` is their place in the stream
-    /// of messages.
-    pub(crate) fn verify(&self, received: &[u8], offset: u64, message: usize) -> Result<u64> {
-        match first_damage(received, offset, message) {
+    /// Compares received bytes, from byte number `offset` of the stream on, with messages of `len`
+    /// bytes.
+    pub(crate) fn verify(&self, received: &[u8], offset: u64, len: usize) -> Result<u64> {
+        match first_difference(received, offset, &self.expected[..len]) {
             None => Ok(received.len() as u64),
             Some(at) => Err(self.damaged(at, received.len())),
         }
     }
 
-    pub(crate) fn compare(&self, received: &[u8], expected: &[u8]) -> Result<u64> {
-        if received == expected {
-            return Ok(received.len() as u64);
+    pub(crate) fn verify_datagram(&self, datagram: &[u8]) -> Result<u64> {
+        if datagram.len() == self.message {
+            return self.verify(datagram, 0, self.message);
         }
-        let at = first_difference(received, 0, expected).unwrap_or(received.len().min(expected.len()));
-        Err(self.damaged(at, received.len()))
+        Err(self.damaged(datagram.len().min(self.message), datagram.len()))
     }
 
     pub(crate) fn damaged(&self, at: usize, checked: usize) -> Error {
@@ -212,7 +222,7 @@ impl Lane {
     }
 }
 
-/// A system call, and the other end's failure that a timeout of it shows.
+/// A system call, and what its timeout says about the other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     pub(crate) name: &'static str,
@@ -228,7 +238,7 @@ impl Call {
     pub(crate) const RECVMSG: Self = Self { name: "recvmsg", ..Self::RECV };
 }
 
-/// Code around each system call of a loop, which is compiled for it.
+// Each loop is compiled for the code around its system calls.
 pub(crate) trait Calls {
     fn around<R>(&mut self, call: impl FnOnce() -> R) -> R;
 }
@@ -244,27 +254,9 @@ pub struct Zerocopy {
     pub copied: u64,
 }
 
-/// The unfinished sends of one socket, by the numbers that the kernel gives them for as long as the
-/// socket lasts.
+// Numbered by the kernel, for as long as the socket lasts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lending {
     pub(crate) next: u32,
     pub(crate) pending: u32,
-}
-
-impl Zerocopy {
-    /// The sum of two accounts, of which either may be missing.
-    pub(crate) fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        let sum = |one: Self, other: Self| Self {
-            completed: one.completed + other.completed,
-            copied: one.copied + other.copied,
-        };
-        one.into_iter().chain(other).reduce(sum)
-    }
-
-    #[inline(always)]
-    pub(crate) fn done(&mut self, sends: u64, copied: bool) {
-        self.completed += sends;
-        self.copied += if copied { sends } else { 0 };
-    }
 }

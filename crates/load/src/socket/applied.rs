@@ -2,14 +2,15 @@
 //! ones.
 
 use std::fmt::Display;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Socket};
-use words::Traffic;
+use words::{Family, Traffic};
 
 use super::keyed;
-use super::open::Buffers;
+use super::open::{Buffers, open};
 use super::statistics::TcpApplied;
 use crate::error::{Context, Result};
 use crate::sys;
@@ -55,10 +56,7 @@ impl Applied {
         })
     }
 
-    /// Reads the options back, and requires that they are as `traffic` requests.
-    ///
-    /// # Errors
-    /// The first option that the kernel changed.
+    /// Reads the options back; an option that the kernel changed is an error.
     pub(crate) fn read_as_asked(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         let applied = Self::read(socket, traffic)?;
         applied.check(traffic)?;
@@ -69,8 +67,8 @@ impl Applied {
     fn check(&self, traffic: &Traffic) -> Result<()> {
         if let Some(bytes) = traffic.socket_buffer.map(u64::from) {
             // The kernel doubles the requested size (socket(7)).
-            same("socket_buffer", &bytes, &(self.buffers.send / 2), SEND_BUFFER)?;
-            same("socket_buffer", &bytes, &(self.buffers.receive / 2), RECEIVE_BUFFER)?;
+            same("socket_buffer", &bytes, &(self.buffers.send / 2), BUFFERS)?;
+            same("socket_buffer", &bytes, &(self.buffers.receive / 2), BUFFERS)?;
         }
         if let Some(dscp) = &traffic.dscp {
             same("dscp", dscp, &self.dscp, DSCP)?;
@@ -82,10 +80,8 @@ impl Applied {
     }
 }
 
-const SEND_BUFFER: &str = "send buffers are limited by net.core.wmem_max unless the privilege CAP_NET_ADMIN lifts that, and have at \
-                           least 2304 bytes";
-const RECEIVE_BUFFER: &str = "receive buffers are limited by net.core.rmem_max unless the privilege CAP_NET_ADMIN lifts that, and \
-                              have at least 1152 bytes";
+const BUFFERS: &str = "buffers are limited by net.core.wmem_max and net.core.rmem_max unless the privilege CAP_NET_ADMIN lifts \
+                       that, and have at least 2304 and 1152 bytes";
 const DSCP: &str = "look for a program that changes sockets (BPF), and net.ipv4.tcp_reflect_tos";
 const CONGESTION_CONTROL: &str = "look for `congctl` in the routes (`ip route`)";
 
@@ -96,7 +92,18 @@ where
     if asked == applied { Ok(()) } else { Err(keyed::not_applied(option, &asked, &applied, way_out)) }
 }
 
-/// Adds one socket's options to those of its end: equal ones are kept once.
+/// The requirements of this traffic over this version of IP that this host lacks, in words with the
+/// consequence; empty if there are none. Tried on a separate socket: nothing leaves this host.
+pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
+    let local: IpAddr = match family {
+        Family::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+        Family::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let tried = open(traffic, local, "a socket").and_then(|one| Applied::read_as_asked(&one, traffic));
+    tried.err().map(|error| error.to_string()).into_iter().collect()
+}
+
+// Equal ones are kept once.
 pub(crate) fn collect(all: &mut Vec<Applied>, one: Applied) {
     let alike = |known: &&mut Applied| Applied { flows: one.flows, ..(**known).clone() } == one;
     match all.iter_mut().find(alike) {
@@ -108,7 +115,7 @@ pub(crate) fn collect(all: &mut Vec<Applied>, one: Applied) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use words::{CongestionControl, Kind};
+    use words::{CongestionControl, Kind, Reader, Sender};
 
     fn applied() -> Applied {
         Applied {
@@ -149,5 +156,43 @@ mod tests {
         }
         let counts: Vec<_> = all.iter().map(|one| (one.dscp, one.flows)).collect();
         assert_eq!(counts, [(8, 3), (0, 1)]);
+    }
+
+    #[test]
+    fn a_plain_workload_lacks_nothing_and_an_unknown_congestion_control_is_named() {
+        for kind in Kind::ALL {
+            assert_eq!(lacking(&Traffic::new(kind), Family::Ipv4), [] as [String; 0], "{kind}");
+        }
+        for kind in [Kind::UdpStream, Kind::TcpStream] {
+            for (sender, reader) in Sender::ALL.into_iter().zip(Reader::ALL.into_iter().cycle()) {
+                let traffic = Traffic { sender, reader, ..Traffic::new(kind) };
+                if traffic.validate(Family::Ipv4).is_ok() {
+                    assert_eq!(
+                        lacking(&traffic, Family::Ipv4),
+                        [] as [String; 0],
+                        "{kind} {sender} {reader}"
+                    );
+                    assert_eq!(
+                        lacking(&traffic, Family::Ipv6),
+                        [] as [String; 0],
+                        "{kind} {sender} {reader}"
+                    );
+                }
+            }
+        }
+        // Less than the smallest buffer (`SOCK_MIN_SNDBUF` of net/sock.h).
+        let small = Traffic { socket_buffer: Some(1), ..Traffic::new(Kind::UdpStream) };
+        assert!(
+            lacking(&small, Family::Ipv4)[0].starts_with("`socket_buffer` = 1 "),
+            "{:?}",
+            lacking(&small, Family::Ipv4)
+        );
+        let odd = Traffic {
+            congestion_control: CongestionControl::Named("no_such".into()),
+            ..Traffic::new(Kind::TcpStream)
+        };
+        let lacks = lacking(&odd, Family::Ipv4);
+        assert!(lacks[0].contains("congestion control `no_such` not available"), "{lacks:?}");
+        assert!(lacks[0].contains("cubic") || lacks[0].contains("reno"), "{lacks:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! Keys of traffic that are one socket option each: set, read back, and switched while traffic
 //! flows.
 
+use std::fmt;
 use std::os::fd::AsRawFd;
-use std::{fmt, io};
 
 use socket2::{Domain, Socket};
 use words::{Reader, Traffic};
@@ -16,13 +16,10 @@ pub(crate) struct Keyed {
     key: &'static str,
     /// The call that sets it, the option's level and its name, for a version of IP.
     option: fn(Domain) -> (&'static str, libc::c_int, libc::c_int),
-    /// Whether it has 64 bits, not those of an `int`.
     is_long: bool,
-    /// The bits of it that are the key's.
     bits: u64,
-    /// Whether a socket has it before it connects.
     is_early: bool,
-    /// The sockets that have it: those that send, or those that do not. `None`: all.
+    /// The sockets that have it: those that send, or those that receive. `None`: all.
     sends: Option<bool>,
     value: fn(&Traffic) -> Option<u64>,
 }
@@ -37,10 +34,10 @@ const PLAIN: Keyed = Keyed {
     value: |_| None,
 };
 
-/// Limits the kernel's rate. TCP paces by itself, with or without the `fq` qdisc, and counts a
-/// segment's payload without its headers. It starts with the eleventh segment, and sends at least
-/// two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and
-/// `tcp_tso_autosize`).
+// Limits the kernel's rate. TCP paces by itself, with or without the `fq` qdisc, and counts a
+// segment's payload without its headers. It starts with the eleventh segment, and sends at least
+// two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and
+// `tcp_tso_autosize`).
 pub(super) const PACING: Keyed = Keyed {
     key: "pacing",
     option: |_| ("setsockopt SO_MAX_PACING_RATE", libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE),
@@ -52,9 +49,9 @@ pub(super) const PACING: Keyed = Keyed {
     ..PLAIN
 };
 
-/// The code point is the upper six bits of the traffic class (RFC 2474). The lower two are
-/// congestion notification, which TCP controls.
-const DSCP: Keyed = Keyed {
+// The code point is the upper six bits of the traffic class (RFC 2474). The lower two are
+// congestion notification, which TCP controls.
+pub(super) const DSCP: Keyed = Keyed {
     key: "dscp",
     option: |domain| {
         if domain == Domain::IPV4 {
@@ -68,9 +65,9 @@ const DSCP: Keyed = Keyed {
     ..PLAIN
 };
 
-/// The keys: a new one is a row here, and its key in `words`. Every key that `words` lets
-/// conditions switch in turns is here, except those that are no socket option: the pace of
-/// datagrams, which their senders keep, and the senders and readers of streams.
+// The keys: a new one is a row here, and its key in `words`. Every key that `words` lets
+// conditions switch in turns is here, except those that are no socket option: the pace of
+// datagrams, which their senders keep, and the senders and readers of streams.
 const ALL: &[Keyed] = &[
     Keyed {
         key: "notsent_lowat",
@@ -122,12 +119,12 @@ const ALL: &[Keyed] = &[
 ];
 
 impl Keyed {
-    /// Sets it; for traffic without a value it stays as it is.
+    // For traffic without a value it stays as it is.
     pub(super) fn set(&self, socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
         (self.value)(traffic).map_or(Ok(()), |value| self.set_to(socket, value, what))
     }
 
-    fn set_to(&self, socket: &Socket, value: u64, what: &impl fmt::Display) -> Result<()> {
+    pub(super) fn set_to(&self, socket: &Socket, value: u64, what: &impl fmt::Display) -> Result<()> {
         let (call, level, name) = self.option_of(socket)?;
         let done = if self.is_long {
             sys::set_option_bytes(socket.as_raw_fd(), level, name, &value.to_ne_bytes())
@@ -176,7 +173,6 @@ pub(super) fn not_applied(
     ))
 }
 
-/// Sets those that a socket has before it connects.
 pub(super) fn open(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.set(socket, traffic, what))
 }
@@ -185,18 +181,7 @@ pub(super) fn check(socket: &Socket, traffic: &Traffic) -> Result<()> {
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.check(socket, traffic))
 }
 
-/// Marks all packets of the socket with a code point of differentiated services. A mark that the
-/// kernel accepts but does not keep is an error.
-pub(crate) fn mark(socket: &Socket, dscp: u8, what: &impl fmt::Display) -> Result<()> {
-    let class = u64::from(dscp) << 2;
-    DSCP.set_to(socket, class, what)?;
-    if DSCP.read(socket)? == class {
-        return Ok(());
-    }
-    Err(Error::setup(DSCP.option_of(socket)?.0, what, &io::Error::from_raw_os_error(libc::EINVAL)))
-}
-
-/// Removes the limit of the rate, so that queued data leave as soon as possible.
+// Queued data leave as soon as possible.
 pub(crate) fn unpace(socket: &Socket) {
     // On failure queued data take longer, within bounds set elsewhere.
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
@@ -211,7 +196,6 @@ pub struct SocketSwitches {
 }
 
 impl SocketSwitches {
-    /// Switches between states that share a flow of `own` traffic.
     pub(crate) fn new(own: &Traffic, states: Vec<Traffic>) -> Self {
         let differs = |keyed: &&Keyed| {
             let value = keyed.value;
@@ -224,7 +208,6 @@ impl SocketSwitches {
         self.options.iter().copied().filter(move |keyed| keyed.sends.is_none_or(|own| own == sends))
     }
 
-    /// Sets the options in which a socket differs from a state, and reads them back.
     pub(crate) fn switch(
         &self,
         socket: &Socket,
@@ -295,8 +278,8 @@ mod tests {
             for kind in [Kind::UdpStream, Kind::TcpStream] {
                 let one = socket(domain, kind);
                 for dscp in [0, 8, 46, 63] {
-                    mark(&one, dscp, &"a socket").unwrap();
                     let traffic = Traffic { dscp: Some(dscp), ..Traffic::new(kind) };
+                    DSCP.set(&one, &traffic, &"a socket").unwrap();
                     assert_eq!(DSCP.check(&one, &traffic), Ok(()));
                 }
             }

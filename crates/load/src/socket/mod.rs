@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use words::MAX_THREADS;
 
-pub use self::applied::Applied;
 pub(crate) use self::applied::collect;
+pub use self::applied::{Applied, lacking};
 pub use self::keyed::SocketSwitches;
 pub(crate) use self::keyed::unpace;
 pub use self::open::Buffers;
@@ -18,8 +18,8 @@ pub(crate) use self::open::{
     await_pace, bind, bind_later, flow, give_role, in_use_or, keep_to, local_address, open, poll_busily,
     polled_nothing, prioritize,
 };
-pub(crate) use self::statistics::{DropCount, drops, unread, unsent_to_a_peer};
 pub use self::statistics::{TcpApplied, TcpInfo, TcpReadings};
+pub(crate) use self::statistics::{drops, unread, unsent_to_a_peer};
 
 /// Silence of a peer after which the flow is given up: 5 s, plus 10 ms for each flow that may have
 /// its own thread and wait for a CPU, plus a [`TURN`] for each flow.
@@ -27,10 +27,9 @@ pub(crate) fn stall(flows: usize) -> Duration {
     let threads = u32::try_from(flows).unwrap_or(u32::MAX).min(MAX_THREADS);
     Duration::from_secs(5) + Duration::from_millis(10) * threads + turns(flows)
 }
-/// Wait of a `udp_rr` transmitter for an answer with a single flow.
 const ANSWER: Duration = Duration::from_millis(100);
-/// The longest wait of a flow for each of the others. A generous guess: ten transactions of 20 µs,
-/// about the time of one on a virtual machine of two CPUs.
+// The longest wait of a flow for each of the others. A generous guess: ten transactions of 20 µs,
+// about the time of one on a virtual machine of two CPUs.
 const TURN: Duration = Duration::from_micros(200);
 
 fn turns(flows: usize) -> Duration {
@@ -41,7 +40,7 @@ pub(crate) fn answer_time(flows: usize) -> Duration {
     ANSWER + turns(flows)
 }
 
-/// Interval at which a waiting `tcp_crr` thread checks the phase: its connections are its own, so
-/// nobody else can wake it.
+// Interval at which a waiting `tcp_crr` thread checks the phase: its connections are its own, so
+// nobody else can wake it.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);

@@ -9,16 +9,15 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 use words::{Kind, Pacing, Traffic};
 
-use super::keyed::{self, PACING, mark};
+use super::keyed::{self, DSCP, PACING};
 use super::{TICK, answer_time, stall};
-use crate::error::{Context, Error, MORE_PORTS, Result};
+use crate::error::{Context, Error, MORE_PORTS, Result, errno_of, error_text};
 use crate::note::Note;
 use crate::sys;
 
-/// An unbound socket for the workload, with every option that a connection needs from its first
-/// packet on: window scaling follows the buffers, the handshake carries the mark, and a congestion
-/// control that replaces another inherits its pacing (BBR's stays on the socket). Accepted sockets
-/// inherit them from the listener. `what` names it in errors.
+/// An unbound socket with every option that a connection needs from its first packet on: window
+/// scaling follows the buffers, the handshake carries the mark, and a congestion control that
+/// replaces another inherits its pacing. Accepted sockets inherit them from the listener.
 pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
@@ -33,18 +32,24 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         set_buffer(&socket, RECEIVE, bytes).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     // Sockets of a stream of datagrams without requested buffers need room.
-    if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) && traffic.socket_buffer.is_none() {
-        raise_receive_buffer(&socket).or_setup("setsockopt SO_RCVBUF", &what)?;
+    if matches!(traffic.kind, Kind::UdpStream | Kind::Pps)
+        && traffic.socket_buffer.is_none()
+        && socket.recv_buffer_size().or_setup("getsockopt SO_RCVBUF", &what)? < 2 * RECEIVE_QUEUE as usize
+    {
+        set_buffer(&socket, RECEIVE, RECEIVE_QUEUE).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
     }
-    if let Some(dscp) = traffic.dscp {
-        keyed::mark(&socket, dscp, &what)?;
-    }
+    DSCP.set(&socket, traffic, &what)?;
     keyed::open(&socket, traffic, &what)?;
     if let Some(name) = traffic.congestion_control.name().filter(|_| !traffic.kind.is_udp()) {
-        socket.set_tcp_congestion(name.as_bytes()).or_setup("setsockopt TCP_CONGESTION", &what)?;
+        socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
+            let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+            let (why, known) = (error_text(errno_of(&error)), known.unwrap_or_default());
+            let known = known.trim();
+            Error::Setup(format!("congestion control `{name}` not available: {why}; available: {known}"))
+        })?;
     }
     if matches!(traffic.kind, Kind::TcpStream | Kind::TcpRr) {
         let stall = stall(traffic.lanes() as usize);
@@ -53,53 +58,40 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     Ok(socket)
 }
 
-/// Binds to an interface, if one is named. Before Linux 5.7 an agent may not, and the address alone
-/// binds.
 pub(crate) fn keep_to(socket: &Socket, interface: Option<&str>, what: impl fmt::Display) -> Result<()> {
-    let Some(name) = interface else { return Ok(()) };
-    match socket.bind_device(Some(name.as_bytes())) {
-        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok(()),
-        bound => bound.or_setup("setsockopt SO_BINDTODEVICE", what),
-    }
+    let bound = interface.map_or(Ok(()), |name| socket.bind_device(Some(name.as_bytes())));
+    bound.or_setup("setsockopt SO_BINDTODEVICE", what)
 }
 
-/// Binds to `local`, where port 0 lets the kernel choose; `fixed` is the requested port.
 pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
     local_address(socket)
 }
 
-/// Binds to an address; the kernel chooses the port at each connection among those that are free
-/// towards that peer. A port chosen now would have to be free towards all peers.
+// The kernel chooses the port at each connection among those that are free towards that peer. A
+// port chosen now would have to be free towards all peers.
 pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
     sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
         .or_setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what)?;
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
 }
 
-/// An error of `call`, or a clearer one if the requested port is in use.
 pub(crate) fn in_use_or(
     call: &'static str,
     local: SocketAddr,
     what: impl fmt::Display,
     error: &std::io::Error,
 ) -> Error {
-    if error.raw_os_error() == Some(libc::EADDRINUSE) && local.port() != 0 {
-        return Error::Setup(format!(
-            "port {} of {} is in use: leave `port` out of the workload and the kernel chooses a free one",
-            local.port(),
+    match (error.raw_os_error(), local.port()) {
+        (Some(libc::EADDRINUSE), 0) => {
+            Error::Setup(format!("{what}: all ports of the kernel's range are in use: {MORE_PORTS}"))
+        }
+        (Some(libc::EADDRINUSE), port) => Error::Setup(format!(
+            "port {port} of {} is in use: leave `port` out of the workload and the kernel chooses a free one",
             local.ip()
-        ));
+        )),
+        _ => Error::setup(call, format!("{what} at {local}"), error),
     }
-    if error.raw_os_error() == Some(libc::EADDRINUSE) {
-        // IPv6 has the same range.
-        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-        let range = range.split_whitespace().collect::<Vec<_>>().join(" to ");
-        return Error::Setup(format!(
-            "{what}: all ports of the kernel's range are in use ({range}): {MORE_PORTS}"
-        ));
-    }
-    Error::setup(call, format!("{what} at {local}"), error)
 }
 
 pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
@@ -111,8 +103,8 @@ pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
 }
 
-/// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue
-/// dropped, and the sent count would be too high (ip(7), net/ipv4/udp.c).
+// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue
+// dropped, and the sent count would be too high (ip(7), net/ipv4/udp.c).
 fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
     let (level, name, call) = match local {
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
@@ -121,9 +113,8 @@ fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) 
     sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, what)
 }
 
-/// Sets the options that depend on a socket's direction, before its thread starts. (A listener of
-/// `tcp_crr` has one direction and its connections inherit it; other sockets learn it when they
-/// connect.)
+// A listener of `tcp_crr` has one direction and its connections inherit it; other sockets learn it
+// when they connect.
 pub(crate) fn give_role(
     socket: &Socket,
     traffic: &Traffic,
@@ -148,7 +139,6 @@ pub(crate) fn give_role(
     if sends { PACING.set(socket, traffic, &what) } else { Ok(()) }
 }
 
-/// Lets a call of a stream wait for its pace, the slowest of several.
 pub(crate) fn await_pace(
     socket: &Socket,
     traffic: &Traffic,
@@ -159,8 +149,7 @@ pub(crate) fn await_pace(
     socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)
 }
 
-/// Longest wait of a stream's call to send: until a full send buffer has emptied at a pace, a write
-/// may wait.
+// Until a full send buffer has emptied at a pace, a write may wait.
 fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
     // The default limit of TCP's own growth of a send buffer (`net.ipv4.tcp_wmem`).
     const BUFFER: u64 = 4 << 20;
@@ -176,16 +165,9 @@ fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
 // again: queued data leave the CPU's own cache before they are read (a guess). `bench/README.md`
 // has the experiments.
 
-/// The requested bytes; the kernel doubles that to 1 MiB, and limits it to `net.core.rmem_max`
-/// without privileges.
+// The requested bytes; the kernel doubles that to 1 MiB, and limits it to `net.core.rmem_max`
+// without privileges.
 const RECEIVE_QUEUE: libc::c_int = 512 << 10;
-
-fn raise_receive_buffer(socket: &Socket) -> io::Result<()> {
-    if socket.recv_buffer_size()? >= 2 * RECEIVE_QUEUE as usize {
-        return Ok(());
-    }
-    set_buffer(socket, RECEIVE, RECEIVE_QUEUE)
-}
 
 /// Sizes of a socket's buffers in bytes, as the kernel reports them: twice the requested size, with
 /// its overhead.
@@ -212,36 +194,33 @@ impl Buffers {
     }
 }
 
-/// The options of a buffer's size: beyond the machine's limit, and within it.
+// Beyond the limit of the machine, and within it.
 type SocketOptions = (libc::c_int, libc::c_int);
 const SEND: SocketOptions = (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF);
 const RECEIVE: SocketOptions = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
 
-/// Sizes one buffer, beyond the machine's limit (`net.core.wmem_max`, `net.core.rmem_max`) where
-/// that is allowed.
 fn set_buffer(socket: &Socket, (force, plain): SocketOptions, bytes: libc::c_int) -> io::Result<()> {
     let set = |option| sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, option, bytes);
     set(force).or_else(|_| set(plain))
 }
 
-/// The most packets of one poll of the device's queue (`SO_BUSY_POLL_BUDGET`): those of an ordinary
-/// one (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's default of 8 for busy polling leaves
-/// bursts to interrupts.
+// The most packets of one poll of the device's queue (`SO_BUSY_POLL_BUDGET`): those of an ordinary
+// one (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's default of 8 for busy polling leaves
+// bursts to interrupts.
 const BUDGET: libc::c_int = 64;
 
-/// Sets the priority of an accepted socket's mark: it inherits only the mark (`sk_clone_lock` in
-/// net/core/sock.c). Over IPv6 a mark has no priority.
+// Sets the priority of an accepted socket's mark: it inherits only the mark (`sk_clone_lock` in
+// net/core/sock.c). Over IPv6 a mark has no priority.
 pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()> {
     if local.is_ipv6() {
         return Ok(());
     }
     // The kernel ignores a mark that is set already.
-    mark(socket, 0, &"an accepted connection")?;
-    mark(socket, dscp, &"an accepted connection")
+    DSCP.set_to(socket, 0, &"an accepted connection")?;
+    DSCP.set_to(socket, u64::from(dscp) << 2, &"an accepted connection")
 }
 
-/// Makes waits for data poll the device's queue for `time` before the thread sleeps. Returns a note
-/// if that was not applied, with the reason and the fallback.
+/// Makes waits for data poll the device before the thread sleeps; or says why not.
 pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
     let fd = socket.as_raw_fd();
     let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);
@@ -254,18 +233,16 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
         if let Err(error) = sys::set_option(fd, libc::SOL_SOCKET, option, value) {
             // All or nothing: a part of it would be another mode.
             let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, 0);
-            let reason = match error.raw_os_error() {
+            let why = match error.raw_os_error() {
                 Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
-                Some(libc::ENOPROTOOPT) => "this kernel was built without it".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(Note::NoBusyPolling { option: name.to_owned(), why: reason });
+            return Some(Note::NoBusyPolling { option: name.to_owned(), why });
         }
     }
     None
 }
 
-/// Why active busy polling had no effect for a socket that has received something.
 pub(crate) fn polled_nothing(socket: &Socket) -> Option<Note> {
     if matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_BUSY_POLL), Ok(0)) {
         return None;

@@ -10,9 +10,9 @@ use socket2::{Socket, Type};
 use crate::error::{Context, Result};
 use crate::sys::{self, check};
 
-/// Declares the statistics: of each field how those of two connections are combined, and where the
-/// kernel has it. Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its
-/// end.
+// Declares the statistics: of each field how those of two connections are combined, and where the
+// kernel has it. Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its
+// end.
 macro_rules! tcp_info {
     ($($(#[doc = $doc:literal])+ $field:ident: $type:ty = $combined:ident $read:ident $at:literal;)+) => {
         /// Statistics of one TCP connection over its whole life, from `TCP_INFO`. A field that an
@@ -24,7 +24,6 @@ macro_rules! tcp_info {
         }
 
         impl TcpInfo {
-            /// Both connections together: sums, or the worse value.
             pub(crate) fn and(self, other: &Self) -> Self {
                 Self { $($field: self.$field.$combined(other.$field)),+ }
             }
@@ -141,12 +140,13 @@ impl TcpApplied {
         let raw = info(socket).or_setup("getsockopt TCP_INFO", WHAT)?;
         // `TCPI_OPT_*` of linux/tcp.h.
         let agreed = |bit: u8| raw.get(5).is_some_and(|options| options & bit != 0);
+        // Two bit fields of four bits, the first one in the lower half.
         let scales = raw.get(6).copied().unwrap_or(0);
         Ok(Self {
             congestion_control: String::from_utf8_lossy(name).into_owned(),
             nodelay: socket.tcp_nodelay().or_setup("getsockopt TCP_NODELAY", WHAT)?,
             mss: u32_at(&raw, 16),
-            window_scales: halves(scales),
+            window_scales: [scales & 15, scales >> 4],
             timestamps: agreed(1),
             sack: agreed(2),
             ecn: agreed(8),
@@ -154,13 +154,6 @@ impl TcpApplied {
     }
 }
 
-/// Two bit fields of four bits, in C's order.
-fn halves(byte: u8) -> [u8; 2] {
-    let [low, high] = [byte & 15, byte >> 4];
-    if cfg!(target_endian = "little") { [low, high] } else { [high, low] }
-}
-
-/// The kernel's `struct tcp_info`, in its length.
 fn info(socket: &Socket) -> std::io::Result<Vec<u8>> {
     let mut raw = vec![0u8; 256];
     let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
@@ -182,20 +175,19 @@ fn u64_at(raw: &[u8], at: usize) -> u64 {
     raw.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_ne_bytes(*bytes))
 }
 
-/// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
-/// UDP. A TCP connection that the peer has reset has no peer: it still counts bytes in transit,
-/// which nobody acknowledges, and has 0 here.
+// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
+// UDP. A TCP connection that the peer has reset has no peer: it still counts bytes in transit,
+// which nobody acknowledges, and has 0 here.
 pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
     if is_gone { Ok(0) } else { bytes(socket.as_raw_fd(), libc::TIOCOUTQ) }
 }
 
-/// Bytes that a TCP socket has received and the program has not read (`SIOCINQ`).
 pub(crate) fn unread(fd: RawFd) -> io::Result<u64> {
     bytes(fd, libc::FIONREAD)
 }
 
-/// `TIOCOUTQ` and `FIONREAD` are other names of these requests.
+// `TIOCOUTQ` and `FIONREAD` are other names of these requests.
 fn bytes(fd: RawFd, request: libc::Ioctl) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: both requests write one int through the pointer.
@@ -203,27 +195,7 @@ fn bytes(fd: RawFd, request: libc::Ioctl) -> io::Result<u64> {
     check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
 }
 
-/// A socket's drops, beyond the 32 bits of the kernel's count.
-#[derive(Debug)]
-pub(crate) struct DropCount {
-    last: u32,
-    total: u64,
-}
-
-impl DropCount {
-    pub(crate) fn new(now: u32) -> Self {
-        Self { last: now, total: 0 }
-    }
-
-    /// Updates from the kernel's count; returns all drops since the start.
-    pub(crate) fn update(&mut self, now: u32) -> u64 {
-        self.total += u64::from(now.wrapping_sub(self.last));
-        self.last = now;
-        self.total
-    }
-}
-
-/// The socket's own count of dropped datagrams, modulo 2^32.
+/// Modulo 2^32.
 pub(crate) fn drops(socket: &Socket) -> u32 {
     // The last of the nine numbers of `SO_MEMINFO` (linux/sock_diag.h, SK_MEMINFO_DROPS).
     const DROPS: usize = 8;
@@ -233,7 +205,7 @@ pub(crate) fn drops(socket: &Socket) -> u32 {
             let [.., a, b, c, d] = words;
             u32::from_ne_bytes([a, b, c, d])
         }
-        // Linux before 4.12 does not report the count: then the drops are among the unaccounted.
+        // Drops that are not known are among the unaccounted datagrams.
         _ => 0,
     }
 }
@@ -283,14 +255,5 @@ mod tests {
             (bytes(here.as_raw_fd(), libc::TIOCOUTQ).unwrap(), unsent_to_a_peer(&here).unwrap()),
             (1, 0)
         );
-    }
-
-    #[test]
-    fn drops_are_counted_beyond_32_bits() {
-        let mut count = DropCount::new(u32::MAX - 1);
-        assert_eq!(count.update(u32::MAX), 1);
-        assert_eq!(count.update(4), 6);
-        assert_eq!(count.update(4), 6);
-        assert_eq!(count.update(3), 6 + u64::from(u32::MAX));
     }
 }

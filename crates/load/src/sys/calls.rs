@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 
 use socket2::SockAddr;
 
-/// Sends a datagram to its destination. Returns the kernel's result: bytes, or -1 with `errno` set.
+/// Returns bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
     let flags = flags | libc::MSG_NOSIGNAL;
@@ -17,18 +17,12 @@ pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_
     }
 }
 
-/// Sends on a connected socket. Returns the kernel's result: bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
-    let none = std::ptr::null::<libc::sockaddr>();
-    let flags = flags | libc::MSG_NOSIGNAL;
-    // SAFETY: pointer and length are those of `bytes`, which outlives the call; a connected socket
-    // needs no address.
-    unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, none, 0) as isize }
+    send_to(fd, bytes, flags, Target::NONE)
 }
 
-/// Receives from a connected socket. Returns the kernel's result: bytes, 0 at the end, or -1 with
-/// `errno` set.
+/// Returns bytes, 0 at the end, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
@@ -39,7 +33,6 @@ pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
     }
 }
 
-/// Bytes of the largest address of a datagram's sender (`sockaddr_in6`).
 pub(crate) const NAME: usize = size_of::<libc::sockaddr_in6>();
 
 #[inline(always)]
@@ -60,7 +53,7 @@ pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from:
     }
 }
 
-/// Waits for ready sockets, at most `millis`. Returns their number, or -1 with `errno` set.
+/// Returns the number of ready sockets, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn epoll_wait(epoll: RawFd, events: &mut [libc::epoll_event], millis: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sigset_t>();
@@ -72,23 +65,26 @@ pub(crate) fn epoll_wait(epoll: RawFd, events: &mut [libc::epoll_event], millis:
     }
 }
 
-/// Sends from a file. Returns bytes and advances `offset`, or -1 with `errno` set.
+/// Returns bytes and advances `offset`, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: usize) -> isize {
     // SAFETY: `offset` is borrowed; the rest are numbers.
     unsafe { libc::syscall(libc::SYS_sendfile, fd, from, &raw mut *offset, len) as isize }
 }
 
-/// The address of each datagram of an unconnected socket; none for a connected one.
 #[derive(Debug)]
 pub(crate) struct Destination(Option<SockAddr>);
 
-/// A destination as arguments of a system call; null for a connected socket.
+// Null for a connected socket.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) address: *const libc::sockaddr,
     pub(crate) len: libc::socklen_t,
     destination: PhantomData<&'a Destination>,
+}
+
+impl Target<'_> {
+    pub(crate) const NONE: Self = Self { address: std::ptr::null(), len: 0, destination: PhantomData };
 }
 
 impl Destination {
@@ -97,11 +93,8 @@ impl Destination {
     }
 
     pub(crate) fn target(&self) -> Target<'_> {
-        Target {
-            address: self.0.as_ref().map_or(std::ptr::null(), |address| address.as_ptr().cast()),
-            len: self.0.as_ref().map_or(0, SockAddr::len),
-            destination: PhantomData,
-        }
+        let target = |to: &SockAddr| Target { address: to.as_ptr().cast(), len: to.len(), ..Target::NONE };
+        self.0.as_ref().map_or(Target::NONE, target)
     }
 }
 
@@ -133,33 +126,21 @@ pub(crate) fn no_message() -> libc::msghdr {
     unsafe { std::mem::zeroed() }
 }
 
-pub(crate) fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
-    let header = |place: &mut libc::iovec| {
-        let mut header = no_message();
-        header.msg_iov = &raw mut *place;
-        header.msg_iovlen = 1;
-        libc::mmsghdr { msg_hdr: header, msg_len: 0 }
-    };
-    places.iter_mut().map(header).collect()
-}
-
-/// Room for one error with an address behind it, aligned as control messages are.
+// Room for one error with an address behind it, aligned as control messages are.
 const ROOM: usize = 32;
 
-/// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of linux/errqueue.h.
+// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of linux/errqueue.h.
 const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// The sends numbered `first` to `last` (modulo 2^32, counted by the kernel) are done, and
-    /// whether it copied them.
+    // Sends by number, modulo 2^32, as the kernel counts them.
     Done { first: u32, last: u32, copied: bool },
-    /// An error of the path.
     Failed(i32),
 }
 
-/// Reads one entry, without waiting; `None` if there is none.
+/// Reads an entry of the error queue, without waiting.
 pub(crate) fn read_entry(fd: RawFd) -> Option<Notice> {
     let mut control = [0u64; ROOM];
     let mut header = no_message();

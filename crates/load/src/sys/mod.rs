@@ -13,11 +13,10 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 pub(crate) use self::calls::{
-    Destination, NAME, Notice, Target, epoll_wait, headers_of, no_message, read_entry, receive, receive_from,
+    Destination, NAME, Notice, Target, epoll_wait, no_message, read_entry, receive, receive_from,
     receive_message, send_file, send_flags, send_many, send_to,
 };
 
-/// The error of the last system call of this thread.
 pub(crate) fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
@@ -26,7 +25,7 @@ pub(crate) fn check(done: libc::c_int) -> io::Result<libc::c_int> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done) }
 }
 
-/// `UDP_GRO` of linux/udp.h.
+// `UDP_GRO` of linux/udp.h.
 pub(crate) const UDP_GRO: libc::c_int = 104;
 
 pub(crate) fn set_option(
@@ -49,7 +48,7 @@ pub(crate) fn set_option_bytes(
     check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) }).map(drop)
 }
 
-/// Reads a socket option into `room`; returns the number of bytes.
+/// Returns the number of bytes.
 pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
     let mut len = room.len() as libc::socklen_t;
     // SAFETY: pointer and length are those of `room`; the kernel writes at most that and returns
@@ -72,8 +71,8 @@ pub(crate) fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Waits for `events` of `fd`, until the time `until` of [`now`], or a signal; returns whether any
-/// came. The end of a connection and an entry of the error queue always count.
+/// Whether an event came until the time `until` of [`now`]. The end of a connection and an entry of
+/// the error queue always count.
 pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
     let mut polled = libc::pollfd { fd, events, revents: 0 };
     let time = timespec(until.saturating_sub(now()));
@@ -81,14 +80,12 @@ pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
     unsafe { libc::ppoll(&raw mut polled, 1, &raw const time, std::ptr::null()) > 0 }
 }
 
-/// Sleeps until the time `until` of [`now`], or until a signal comes.
 pub(crate) fn sleep_until(until: u64) {
     let until = timespec(until).into();
     let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &until);
 }
 
-/// Makes the calling thread's timers precise: by default the kernel may delay them by 50 µs to
-/// serve several at once (`PR_SET_TIMERSLACK`).
+// By default the kernel may delay timers by 50 µs to serve several at once (`PR_SET_TIMERSLACK`).
 pub(crate) fn sharpen_timers() {
     // A kernel that refuses it only wakes the thread later.
     let _ = set_timerslack(1);
@@ -98,7 +95,7 @@ fn timespec(ns: u64) -> libc::timespec {
     libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as i64 }
 }
 
-/// The CPUs of an affinity mask here; the kernel's limit (`CONFIG_NR_CPUS`) on x86-64.
+// The kernel's limit (`CONFIG_NR_CPUS`) on x86-64.
 pub(crate) const MAX_CPUS: u32 = 8192;
 
 pub(crate) fn pin(cpu: u32) -> io::Result<()> {
@@ -112,22 +109,9 @@ pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-/// Describes where a thread of this process is: its state as in `ps`, its CPU, and the kernel
-/// function that it waits in.
-pub(crate) fn place_of(thread: u32) -> String {
-    let read =
-        |name: &str| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default();
-    let stat = read("stat");
-    // The name of the thread before them may have blanks, and ends with the last bracket.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3).copied().unwrap_or("unknown");
-    format!("state {}, CPU {}, in {}", field(3), field(39), read("wchan"))
-}
-
-/// Gives the calling thread a descriptor table of its own with `fds` and the standard streams only.
-///
-/// With a shared table every call on a descriptor takes and drops a reference to its file, two
-/// atomic operations; with its own it takes none. A failure only costs speed.
+// With a shared table every call on a descriptor takes and drops a reference to its file, two
+// atomic operations; with its own, which has `fds` and the standard streams only, it takes none. A
+// failure only costs speed.
 pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
     let mut kept: Vec<u32> = fds.filter_map(|fd| u32::try_from(fd).ok()).collect();
     kept.sort_unstable();
@@ -149,7 +133,6 @@ pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
     }
 }
 
-/// Raises the limit of open files by `more`, as far as the hard limit or a privilege allows.
 pub(crate) fn make_room_for_descriptors(more: u64) {
     // Open files of our process beside its flows, generously.
     const OTHERS: u64 = 256;
@@ -196,8 +179,6 @@ mod tests {
             // SAFETY: the call takes nothing.
             let here = unsafe { libc::sched_getcpu() };
             pin(u32::try_from(here).unwrap()).unwrap();
-            let own = nix::unistd::gettid().as_raw().unsigned_abs();
-            assert_eq!(place_of(own), format!("state R, CPU {here}, in 0"));
         })
         .join()
         .unwrap();

@@ -13,23 +13,15 @@ use crate::socket::{self, stall};
 use crate::sys::{self, Notice};
 
 const MOST: u32 = 64;
-/// The longest wait for pages, in ns; then the phase is checked.
+// In ns; then the phase is checked.
 const PATIENCE: u64 = 100_000_000;
-/// The longest wait for pages after the flow has ended, in ns.
+// In ns, after the flow has ended.
 const LAST: u64 = 1_000_000_000;
 
 pub(crate) struct LentPages {
     fd: RawFd,
     own: Lending,
     zerocopy: Zerocopy,
-}
-
-/// Why a send failed with `ENOBUFS`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    ByQueue,
-    /// The kernel holds too many pages: nothing was sent.
-    ByMemory,
 }
 
 impl LentPages {
@@ -50,22 +42,17 @@ impl LentPages {
         self.own.pending += 1;
     }
 
+    /// After a send that failed with `ENOBUFS`: whether the queue rejected it. If not, the kernel
+    /// holds too many pages.
     #[cold]
     #[inline(never)]
-    pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<LoopStep> {
-        self.wait(lane, |lent| !lent.is_full())
-    }
-
-    /// Finds out why a send failed with `ENOBUFS`. If the queue rejected it, it has used its number
-    /// and returned its pages by now.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
+    pub(crate) fn is_refused_by_queue(&mut self, lane: &Lane) -> Result<bool> {
         let number = self.own.next;
         while let Some(notice) = sys::read_entry(self.fd) {
             self.note(lane, notice)?;
         }
-        Ok(if self.own.next == number { Refused::ByMemory } else { Refused::ByQueue })
+        // A send that the queue rejected has used its number and returned its pages by now.
+        Ok(self.own.next != number)
     }
 
     /// Waits for some pages, after a send that failed because of memory.
@@ -94,19 +81,13 @@ impl LentPages {
         self.wait(lane, |lent| lent.own.pending < pending)
     }
 
-    /// Reads entries once there may be many.
-    #[inline(always)]
-    pub(crate) fn tidy(&mut self, lane: &Lane) -> Result<()> {
-        if self.is_full() { self.tidy_now(lane) } else { Ok(()) }
-    }
-
+    /// Reads an entry, to be called when there may be many.
     #[cold]
     #[inline(never)]
-    fn tidy_now(&mut self, lane: &Lane) -> Result<()> {
+    pub(crate) fn tidy(&mut self, lane: &Lane) -> Result<()> {
         sys::read_entry(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
     }
 
-    /// Waits for the last pages, in bounded time, and returns the results.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
         let deadline = sys::now() + LAST;
         while self.own.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
@@ -120,7 +101,9 @@ impl LentPages {
         self.zerocopy
     }
 
-    fn wait(&mut self, lane: &Lane, done: impl Fn(&Self) -> bool) -> Result<LoopStep> {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait(&mut self, lane: &Lane, done: impl Fn(&Self) -> bool) -> Result<LoopStep> {
         let deadline = sys::now() + stall(lane.flows()).as_nanos() as u64;
         while !done(self) {
             if let Some(notice) = sys::read_entry(self.fd) {
@@ -138,7 +121,7 @@ impl LentPages {
         Ok(LoopStep::Again)
     }
 
-    /// Waits for an entry of the error queue, which shows with any requested events.
+    // An entry of the error queue shows with any requested events.
     fn sleep(&self) {
         sys::wait_for(self.fd, 0, sys::now() + PATIENCE);
     }
@@ -159,7 +142,8 @@ impl LentPages {
             self.own.pending += 1;
         }
         self.own.pending = self.own.pending.saturating_sub(count);
-        self.zerocopy.done(count.into(), copied);
+        self.zerocopy.completed += u64::from(count);
+        self.zerocopy.copied += if copied { count.into() } else { 0 };
     }
 }
 

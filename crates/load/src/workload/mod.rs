@@ -17,14 +17,12 @@ use std::time::Duration;
 use words::Kind;
 
 use crate::error::Result;
-use crate::lane::{ABORT, Lane, LaneResult, Zerocopy};
+use crate::lane::{ABORT, Lane, LaneResult};
 use crate::sys;
 
-/// The loops of a kind of traffic: of one lane, whose thread waits in its calls, and of several,
-/// whose thread waits for all of them.
+/// Of one lane, whose thread waits in its calls, and of several, whose thread waits for all.
 type Loops = (fn(&Lane) -> Result<LaneResult>, fn(&[Lane]) -> Result<Vec<LaneResult>>);
 
-/// The loop of a thread that serves these lanes, all of one direction.
 pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
     let (alone, together): Loops = match (lanes[0].traffic.kind, sends) {
         (Kind::TcpStream, true) => (|lane| in_turns(lane, tcp_stream::send), tcp_stream::shared::send),
@@ -33,8 +31,8 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
             (|lane| in_turns(lane, udp_stream::send), udp_stream::shared::send)
         }
         (Kind::UdpStream | Kind::Pps, false) => (udp_stream::receive, udp_stream::shared::receive),
-        (Kind::TcpRr, true) => (tcp_rr::send, tcp_rr::shared::send),
-        (Kind::TcpRr, false) => (tcp_rr::receive, tcp_rr::shared::receive),
+        (Kind::TcpRr, true) => (tcp_rr::send, tcp_rr::shared::serve::<true>),
+        (Kind::TcpRr, false) => (tcp_rr::receive, tcp_rr::shared::serve::<false>),
         (Kind::UdpRr, true) => (udp_rr::send, udp_rr::shared::send),
         (Kind::UdpRr, false) => (udp_rr::receive, udp_rr::shared::receive),
         // `Traffic::validate` rejects several of them.
@@ -47,29 +45,26 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
     }
 }
 
-/// Sends, or receives a stream, in one loop after the other, as conditions that take turns change
-/// it.
+/// Runs one loop after the other, as conditions that take turns change it.
 fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneResult> {
     let mut sum = run(lane)?;
     while let Some(ways) = lane.control.loop_switch.next() {
         let lane_of_turn = lane.with_modes(ways);
         let end = run(&lane_of_turn)?;
         lane.lent.set(lane_of_turn.lent.get());
-        sum.zerocopy = Zerocopy::sum(sum.zerocopy, end.zerocopy);
-        sum.verified += end.verified;
+        sum.add(end);
     }
     Ok(sum)
 }
 
-/// Silence after its sender's end after which a socket is empty for good, in ns.
+// In ns: after this silence a socket whose sender has ended is empty for good.
 const IDLE: u64 = 25_000_000;
-/// Checks in a row that must find nothing: on a busy machine the kernel's delivery waits for a CPU
-/// too.
+// Checks in a row that must find nothing: on a busy machine the kernel's delivery waits for a CPU
+// too.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Receives until nothing has come for [`IDLE`]. `ABORT` bounds it. `take` receives without waiting
-/// and returns whether anything came.
+/// Receives until nothing has come for [`IDLE`]. `take` returns whether anything came.
 pub(crate) fn drain_with(lane: &Lane, mut take: impl FnMut() -> Result<bool>) -> Result<()> {
     let (mut idle_since, mut looks) = (sys::now(), 0);
     while lane.phase().load() < ABORT {

@@ -6,18 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::lane::{PhaseCell, QUIET};
 use crate::sys;
 
-/// Holds a sender back until its next bytes are due: at most so many bits of payload per second, as
-/// they are at each wait: conditions that take turns change them. The sender itself waits: the
-/// kernel would do so only with the `fq` qdisc. A wait of more than [`SPIN`] sleeps. Without a pace
-/// (not `ON`) it sends as fast as possible.
+/// Holds a sender back until its next bytes are due: at most so many bits of payload per second.
+/// Without a pace (not `ON`) it sends as fast as possible. The sender itself waits: the kernel
+/// would do so only with the `fq` qdisc.
 pub(crate) struct Pace<'a, const ON: bool> {
     bits: &'a AtomicU64,
     due: Due,
 }
 
-/// The least duration of a sleep, in ns: shorter waits read the clock instead.
+// In ns: shorter waits read the clock instead of sleeping.
 const SPIN: u64 = 50_000;
-/// The longest sleep in ns; then the phase is checked.
+// The longest sleep in ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
 
 impl<'a, const ON: bool> Pace<'a, ON> {
@@ -28,8 +27,7 @@ impl<'a, const ON: bool> Pace<'a, ON> {
         Self { bits, due: Due::default() }
     }
 
-    /// Called before `bytes` of payload are sent: returns true when they are due, or false as soon
-    /// as `phase` ends senders (`QUIET`).
+    /// Waits until `bytes` are due; false as soon as `phase` ends senders (`QUIET`).
     #[inline(always)]
     pub(crate) fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool {
         !ON || self.wait_until_due(bytes, phase)
@@ -57,7 +55,7 @@ impl<'a, const ON: bool> Pace<'a, ON> {
     }
 }
 
-/// The only random numbers of the standard library: its hashes have a random key.
+// The only random numbers of the standard library: its hashes have a random key.
 fn random(seed: u64) -> u64 {
     RandomState::new().hash_one(seed)
 }
@@ -69,28 +67,26 @@ struct Due {
     rest: u64,
 }
 
-/// The most that a delayed sender may lag behind its times and catch up in one burst, in ns: the
-/// delay that a busy machine sometimes causes. The rest of a longer delay is lost.
+// The most that a delayed sender may lag behind its times and catch up in one burst, in ns: the
+// delay that a busy machine sometimes causes. The rest of a longer delay is lost.
 const LAG: u64 = 10_000_000;
 
 impl Due {
-    /// The first `bytes` are due at a `random` point of the time that they take at a pace of
-    /// `bits`. So a sender is expected to send its pace in any window, however soon that begins and
-    /// however many datagrams it sends at once. If it began with its first bytes it would send that
-    /// much more, and where conditions take turns always at the same place of a turn.
+    // The first `bytes` are due at a `random` point of the time that they take at a pace of
+    // `bits`. So a sender is expected to send its pace in any window, however soon that begins and
+    // however many datagrams it sends at once. If it began with its first bytes it would send that
+    // much more, and where conditions take turns always at the same place of a turn.
     fn begin(&mut self, bytes: u64, now: u64, bits: u64, random: u64) {
         let takes = u128::from(bytes) * 8_000_000_000 / u128::from(bits);
         let wait = takes.saturating_mul(u128::from(random)) >> 64;
         self.next = now.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX)).max(1);
     }
 
-    /// When the next bytes are due, if that is after `now`.
     #[inline(always)]
     fn after(&self, now: u64) -> Option<u64> {
         (self.next > now).then_some(self.next)
     }
 
-    /// `bytes` that were due were sent at `now`, at a pace of `bits`, which are 1 or more.
     #[inline(always)]
     fn took(&mut self, bytes: u64, now: u64, bits: u64) {
         let earliest = now.saturating_sub(LAG);

@@ -8,10 +8,10 @@ use crate::lane::{Lane, PhaseCell};
 use crate::sys::{self, Destination, Target};
 
 pub(crate) trait Port {
-    /// Sends. Returns the kernel's result: bytes, or -1 with [`sys::errno`] set.
+    /// Returns bytes, or -1 with [`sys::errno`] set.
     fn send(&self, bytes: &[u8]) -> isize;
 
-    /// Receives. Returns the kernel's result: bytes, 0 at the end, or -1 with [`sys::errno`] set.
+    /// Returns bytes, 0 at the end, or -1 with [`sys::errno`] set.
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize;
 }
 
@@ -29,8 +29,7 @@ impl Port for Connected {
     }
 }
 
-/// An unconnected socket: each datagram carries its destination, and datagrams from others than the
-/// peer are discarded here.
+// Each datagram carries its destination, and datagrams from others than the peer are discarded.
 pub(crate) struct Addressed<'a> {
     fd: RawFd,
     to: Target<'a>,
@@ -62,12 +61,11 @@ impl Port for Addressed<'_> {
     }
 }
 
-/// A port whose receiving thread does not sleep.
 pub(crate) struct Spinning<'a, P> {
     port: P,
     phase: &'a PhaseCell,
     over: u8,
-    /// The longest wait, ns.
+    /// In ns.
     patience: u64,
 }
 
@@ -112,8 +110,7 @@ impl<P: Port> Port for Spinning<'_, P> {
     }
 }
 
-/// Runs a loop through a port, for each of which it is compiled. One that spins waits for
-/// `$patience`, and until the phase `$over`.
+// The loop is compiled for each port. A spinning one waits for `$patience`, and until `$over`.
 macro_rules! through {
     ($lane:expr, $port:expr, ($over:expr, $patience:expr), $run:path) => {
         match ($lane, $port) {
@@ -126,7 +123,7 @@ macro_rules! through {
 }
 pub(crate) use through;
 
-/// An address as the kernel writes it: `sockaddr_in` or `sockaddr_in6`.
+// As the kernel writes it: `sockaddr_in` or `sockaddr_in6`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct SocketName([u8; sys::NAME]);
 
@@ -149,7 +146,7 @@ impl SocketName {
         Self(name)
     }
 
-    /// Whether both are the same address and port. IPv6's flow label and interface do not count.
+    // IPv6's flow label and interface do not count.
     #[inline(always)]
     fn same(&self, other: &Self) -> bool {
         let (a, b) = (&self.0, &other.0);

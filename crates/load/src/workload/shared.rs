@@ -15,14 +15,12 @@ use crate::socket::stall;
 use crate::sys;
 use crate::workload::drain_with;
 
-/// The longest sleep of a thread; then it checks the phase.
 const TICK: Duration = Duration::from_millis(50);
-/// Lanes that begin before earlier ones are served: there is no room for the data of all.
+// There is no room for the data of all lanes at once.
 const BEGIN: usize = 64;
-/// Turns between two readings of the clock.
+// Turns between two readings of the clock.
 const TURNS: u32 = 256;
 
-/// A thread's work for its lanes, by their index.
 pub(crate) trait LaneWork {
     fn begin(&mut self, _at: usize) -> Result<()> {
         Ok(())
@@ -31,14 +29,12 @@ pub(crate) trait LaneWork {
     /// Serves a lane whose socket is ready, or may be.
     fn serve(&mut self, at: usize) -> Result<LoopStep>;
 
-    /// Checks lanes with silent sockets; called now and then before senders end. `now` is that of
-    /// [`sys::now`].
+    /// Checks lanes with silent sockets, now and then until senders end.
     fn look(&mut self, _now: u64) -> Result<()> {
         Ok(())
     }
 }
 
-/// Work that only serves.
 impl<F: FnMut(usize) -> Result<LoopStep>> LaneWork for F {
     #[inline(always)]
     fn serve(&mut self, at: usize) -> Result<LoopStep> {
@@ -46,14 +42,22 @@ impl<F: FnMut(usize) -> Result<LoopStep>> LaneWork for F {
     }
 }
 
-/// The results of lanes of which only the verified bytes are known.
 pub(crate) fn verified(bytes: impl Iterator<Item = u64>) -> Vec<LaneResult> {
     bytes.map(|verified| LaneResult { verified, ..LaneResult::default() }).collect()
 }
 
-pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork) -> Result<()> {
+/// Serves lanes until the phase `over`. `silent`: the failure of a peer whose lane makes no progress;
+/// `None`: lanes may be silent.
+pub(crate) fn run(
+    lanes: &[Lane],
+    wake: EpollFlags,
+    over: u8,
+    silent: Option<&'static str>,
+    work: &mut impl LaneWork,
+) -> Result<()> {
     let phase = lanes[0].phase();
     let mut poll = Poll::new(lanes, wake)?;
+    let mut patience = Patience { next: 0, seen: vec![(u64::MAX, 0); lanes.len()] };
     lanes[0].ready();
     let (mut fresh, mut turns) = (0..lanes.len(), 0);
     while poll.left > 0 && phase.load() < over {
@@ -68,7 +72,9 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
         turns += 1;
         if ready == 0 || turns % TURNS == 0 {
             if phase.load() < QUIET {
-                work.look(sys::now())?;
+                let now = sys::now();
+                work.look(now)?;
+                silent.map_or(Ok(()), |silent| patience.look(lanes, now, silent))?;
             } else if ready == 0 {
                 // The end of a stream may come with its last bytes, in one wake-up.
                 for (at, lane) in lanes.iter().enumerate() {
@@ -82,7 +88,6 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
     Ok(())
 }
 
-/// Serves lanes whose transmitter has ended until nothing is queued.
 pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
     drain_with(&lanes[0], || {
         let mut came = false;
@@ -95,39 +100,27 @@ pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
     })
 }
 
-/// Checks every lane now and then, and fails if one makes no progress for too long.
-pub(crate) struct Patience {
-    /// The limit, ns.
-    limit: u64,
+struct Patience {
     next: u64,
-    /// Each lane's progress, and when it was first seen.
+    /// Each lane's calls, and when their number was first seen.
     seen: Vec<(u64, u64)>,
 }
 
 impl Patience {
-    pub(crate) fn new(lanes: &[Lane]) -> Self {
-        let limit = u64::try_from(stall(lanes[0].flows()).as_nanos()).unwrap_or(u64::MAX);
-        Self { limit, next: 0, seen: vec![(u64::MAX, 0); lanes.len()] }
-    }
-
-    /// `progress` is a count that grows with every action of a lane's peer.
-    pub(crate) fn look(
-        &mut self,
-        lanes: &[Lane],
-        now: u64,
-        silent: &'static str,
-        progress: impl Fn(usize) -> u64,
-    ) -> Result<()> {
+    /// Fails if a lane makes no progress for too long. Without an action of its peer a lane is not
+    /// served, and makes no call.
+    fn look(&mut self, lanes: &[Lane], now: u64, silent: &'static str) -> Result<()> {
         if now < self.next {
             return Ok(());
         }
-        self.next = now + self.limit / 8;
-        for (at, seen) in self.seen.iter_mut().enumerate() {
-            let progress = progress(at);
-            if seen.0 != progress {
-                *seen = (progress, now);
-            } else if now - seen.1 >= self.limit {
-                return Err(lanes[at].stalled(silent));
+        let limit = stall(lanes[0].flows()).as_nanos() as u64;
+        self.next = now + limit / 8;
+        for (lane, seen) in lanes.iter().zip(&mut self.seen) {
+            let calls = lane.control.counters[lane.flow].read().calls;
+            if seen.0 != calls {
+                *seen = (calls, now);
+            } else if now - seen.1 >= limit {
+                return Err(lane.stalled(silent));
             }
         }
         Ok(())
@@ -136,31 +129,14 @@ impl Patience {
 
 const WHAT: &str = "a thread of several flows";
 
-/// Sockets that one call reports at most: few enough that their lanes' state stays in a CPU's own
-/// cache.
+// So few that the state of their lanes stays in the cache of a CPU.
 const EVENTS: usize = 128;
 
-/// The events that wake a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
-    Readable,
-    Writable,
-    /// Each time that data arrive, or that room appears: a thread must have tried without success
-    /// before it waits.
-    Changed,
-}
-
-impl Wake {
-    fn events(self) -> EpollFlags {
-        match self {
-            Self::Readable => EpollFlags::EPOLLIN,
-            Self::Writable => EpollFlags::EPOLLOUT,
-            Self::Changed => {
-                EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLRDHUP | EpollFlags::EPOLLET
-            }
-        }
-    }
-}
+pub(crate) const READABLE: EpollFlags = EpollFlags::EPOLLIN;
+pub(crate) const WRITABLE: EpollFlags = EpollFlags::EPOLLOUT;
+/// Data arrive, or room appears: a thread must have tried without success before it waits.
+pub(crate) const CHANGED: EpollFlags =
+    READABLE.union(WRITABLE).union(EpollFlags::EPOLLRDHUP).union(EpollFlags::EPOLLET);
 
 struct Poll {
     epoll: Epoll,
@@ -170,10 +146,10 @@ struct Poll {
 }
 
 impl Poll {
-    fn new(lanes: &[Lane], wake: Wake) -> Result<Self> {
+    fn new(lanes: &[Lane], wake: EpollFlags) -> Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).or_setup("epoll_create1", WHAT)?;
         for (at, lane) in lanes.iter().enumerate() {
-            let event = EpollEvent::new(wake.events(), at as u64);
+            let event = EpollEvent::new(wake, at as u64);
             epoll.add(lane.socket(), event).or_setup("epoll_ctl", WHAT)?;
         }
         let none = libc::epoll_event { events: 0, u64: 0 };
@@ -181,7 +157,6 @@ impl Poll {
         Ok(Self { epoll, events, ended: vec![false; lanes.len()].into_boxed_slice(), left: lanes.len() })
     }
 
-    /// Waits until a socket is ready, at most `time`; returns how many are.
     #[inline(always)]
     fn wait(&mut self, time: Duration) -> Result<usize> {
         let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
@@ -198,7 +173,6 @@ impl Poll {
     }
 }
 
-/// Only a signal may interrupt a wait.
 #[cold]
 fn interrupted() -> Result<usize> {
     match io::Error::last_os_error() {

@@ -4,6 +4,8 @@ use crate::error::Result;
 use crate::lane::{Lane, LaneResult, PhaseCell, Recorder, WINDOW};
 use crate::sys;
 
+const SECOND: u64 = 1_000_000_000;
+
 /// Says when requests go out, and which of them count as latencies. The loops are compiled once for
 /// each.
 ///
@@ -11,56 +13,88 @@ use crate::sys;
 /// window counts. In an `OPEN` one requests are sent at their times, answered or not. Requests due
 /// in the window count, however late they end: leaving out those that a stall delayed beyond the
 /// window would hide the stall.
-pub(crate) struct Source<const OPEN: bool>(Schedule);
+///
+/// All flows together send `rate` requests a second, evenly: request number `k` of all is due
+/// `k / rate` seconds after the start, rounded down to a nanosecond, without an accumulating error.
+pub(crate) struct Source<const OPEN: bool> {
+    /// The intended time of this flow's next request, in ns.
+    next: u64,
+    /// The part of a nanosecond by which `next` is too early, in `1 / rate` ns.
+    rest: u64,
+    rate: u64,
+    /// The interval between this flow's requests, in `1 / rate` ns.
+    step: u64,
+}
 
 impl<const OPEN: bool> Source<OPEN> {
     pub(crate) fn begin(lane: &Lane) -> Self {
         // Requests per second over all flows.
         let rate = lane.traffic.rate.unwrap_or(1);
-        Self(Schedule::new(lane.control.epoch(), rate, lane.flow, lane.flows()))
+        Self::new(lane.control.wait_at_gate(), rate, lane.flow, lane.flows())
     }
 
-    /// When the next request is meant to go out; 0: at once.
+    fn new(start: u64, rate: u32, flow: usize, flows: usize) -> Self {
+        let rate = u64::from(rate.max(1));
+        let first = flow as u64 * SECOND;
+        Self { next: start + first / rate, rest: first % rate, rate, step: flows.max(1) as u64 * SECOND }
+    }
+
+    /// 0: at once.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
-        if OPEN { self.0.next } else { 0 }
+        if OPEN { self.next } else { 0 }
     }
 
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
         if OPEN {
-            self.0.advance();
+            self.rest += self.step;
+            self.next += self.rest / self.rate;
+            self.rest %= self.rate;
         }
     }
 
-    /// Whether a transaction that was due at `meant` and has just ended belongs to the window.
     #[inline(always)]
     pub(crate) fn counts(phase: &PhaseCell, meant: u64) -> bool {
         (OPEN || phase.load() == WINDOW) && phase.window_holds(meant)
     }
 
-    /// Ends at `now`: records the unsent requests of the window with the time that they had waited.
-    /// Returns their number.
+    /// Records the unsent requests of the window with the time that they had waited. Returns their
+    /// number.
     pub(crate) fn end(mut self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64 {
         // Far beyond the path's capacity there are too many for single records.
         const STEPS: u64 = 100_000;
-        let unsent = if OPEN { self.0.overdue(now.min(phase.closed())) } else { 0 };
+        let unsent = if OPEN { self.overdue(now.min(phase.closed())) } else { 0 };
         let step = unsent.div_ceil(STEPS);
         let mut left = unsent;
         while left > 0 {
             let some = step.min(left);
-            if phase.window_holds(self.0.next) {
-                latencies.record_many(now - self.0.next, some);
+            if phase.window_holds(self.next) {
+                latencies.record_many(now - self.next, some);
             }
-            self.0.advance_by(some);
+            self.advance_by(some);
             left -= some;
         }
         unsent
     }
+
+    fn advance_by(&mut self, requests: u64) {
+        let rest = u128::from(self.rest) + u128::from(self.step) * u128::from(requests);
+        let rate = u128::from(self.rate);
+        self.next = self.next.saturating_add(u64::try_from(rest / rate).unwrap_or(u64::MAX));
+        self.rest = (rest % rate) as u64;
+    }
+
+    fn overdue(&self, now: u64) -> u64 {
+        let Some(late) = now.checked_sub(self.next).filter(|late| *late > 0) else { return 0 };
+        // Number i from here is due at next + (i step + rest) / rate, rounded down, which is before
+        // `now` as long as i step + rest < late rate.
+        let room = u128::from(late) * u128::from(self.rate) - u128::from(self.rest);
+        u64::try_from(room.div_ceil(u128::from(self.step))).unwrap_or(u64::MAX)
+    }
 }
 
-/// Asks in the loop that the traffic wants: by the clock, with several requests under way,
-/// or one transaction after the other.
+/// Asks by the clock, with several requests under way, or one transaction after the other.
 pub(crate) fn ask<P>(
     lane: &Lane,
     port: &P,
@@ -76,8 +110,7 @@ pub(crate) fn ask<P>(
     }
 }
 
-/// The account of one that asked. Of an open loop's window, what is still `under_way`, each meant
-/// for its time, has taken until now.
+// Requests of an open loop that are still under way have taken until now.
 pub(crate) fn end_of<const OPEN: bool>(
     lane: &Lane,
     source: Source<OPEN>,
@@ -91,10 +124,9 @@ pub(crate) fn end_of<const OPEN: bool>(
         unanswered += 1;
     }
     let unsent = source.end(now, phase, &mut latencies);
-    LaneResult { latencies: Some(latencies), unsent, unanswered, ..LaneResult::default() }
+    LaneResult { latencies: vec![latencies], unsent, unanswered, ..LaneResult::default() }
 }
 
-/// A transaction of a closed loop with one in flight: its start time and phase.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Begun {
     pub(crate) at: u64,
@@ -107,62 +139,13 @@ impl Begun {
         Self { at: sys::now(), phase: phase.load() }
     }
 
-    /// The transaction ended at `now` in `phase`, and the next one begins. It counts if it was
-    /// within the window.
+    // A transaction counts if it was within the window.
     #[inline(always)]
     pub(crate) fn next(&mut self, now: u64, phase: u8, latencies: &mut Recorder) {
         if self.phase == WINDOW && phase == WINDOW {
             latencies.record(now - self.at);
         }
         *self = Self { at: now, phase };
-    }
-}
-
-/// The intended times of one flow's requests, in ns. All flows together send `rate` requests a
-/// second, evenly: request number `k` of all is due `k / rate` seconds after the start, rounded
-/// down to a nanosecond, without an accumulating error.
-#[derive(Clone, Debug)]
-struct Schedule {
-    next: u64,
-    /// The part of a nanosecond by which `next` is too early, in `1 / rate` ns.
-    rest: u64,
-    rate: u64,
-    /// The interval between this flow's requests, in `1 / rate` ns.
-    step: u64,
-}
-
-const SECOND: u64 = 1_000_000_000;
-
-impl Schedule {
-    /// The schedule of flow number `flow` of `flows`, for `rate` requests per second over all of
-    /// them.
-    fn new(start: u64, rate: u32, flow: usize, flows: usize) -> Self {
-        let rate = u64::from(rate.max(1));
-        let first = flow as u64 * SECOND;
-        Self { next: start + first / rate, rest: first % rate, rate, step: flows.max(1) as u64 * SECOND }
-    }
-
-    #[inline(always)]
-    fn advance(&mut self) {
-        self.rest += self.step;
-        self.next += self.rest / self.rate;
-        self.rest %= self.rate;
-    }
-
-    fn advance_by(&mut self, requests: u64) {
-        let rest = u128::from(self.rest) + u128::from(self.step) * u128::from(requests);
-        let rate = u128::from(self.rate);
-        self.next = self.next.saturating_add(u64::try_from(rest / rate).unwrap_or(u64::MAX));
-        self.rest = (rest % rate) as u64;
-    }
-
-    /// The number of unsent requests that were due before `now`.
-    fn overdue(&self, now: u64) -> u64 {
-        let Some(late) = now.checked_sub(self.next).filter(|late| *late > 0) else { return 0 };
-        // Number i from here is due at next + (i step + rest) / rate, rounded down, which is before
-        // `now` as long as i step + rest < late rate.
-        let room = u128::from(late) * u128::from(self.rate) - u128::from(self.rest);
-        u64::try_from(room.div_ceil(u128::from(self.step))).unwrap_or(u64::MAX)
     }
 }
 
@@ -186,7 +169,7 @@ mod tests {
         // second after it closed.
         let end = phase.closed() + 1_000_000_000;
         let mut latencies = Recorder::new(1);
-        let unsent = Source::<true>(Schedule::new(begin, 1_000_000, 0, 1)).end(end, &phase, &mut latencies);
+        let unsent = Source::<true>::new(begin, 1_000_000, 0, 1).end(end, &phase, &mut latencies);
         assert_eq!(unsent, (phase.closed() - begin).div_ceil(1000));
         let latency = merge(vec![latencies]).unwrap();
         assert_eq!(latency.count, unsent);
@@ -211,10 +194,10 @@ mod tests {
         start + u64::try_from(number * u128::from(SECOND) / u128::from(rate)).unwrap()
     }
 
-    fn taken(mut schedule: Schedule, requests: usize) -> Vec<u64> {
+    fn taken(mut schedule: Source<true>, requests: usize) -> Vec<u64> {
         std::iter::repeat_with(|| {
             let next = schedule.next;
-            schedule.advance();
+            schedule.sent();
             next
         })
         .take(requests)
@@ -227,7 +210,7 @@ mod tests {
             start in 0u64..1 << 60, rate in 1..=MAX_RATE, flows in 1..=MAX_FLOWS as usize, flow in 0usize..1024,
         ) {
             prop_assume!(flow < flows);
-            let times = taken(Schedule::new(start, rate, flow, flows), 200);
+            let times = taken(Source::<true>::new(start, rate, flow, flows), 200);
             for (request, time) in times.iter().enumerate() {
                 prop_assert_eq!(*time, exact(start, rate, flow, flows, request as u64));
             }
@@ -237,8 +220,8 @@ mod tests {
         fn many_steps_at_once_are_as_many_single_ones(
             rate in 1..=MAX_RATE, flows in 1usize..1024, one in 0usize..500, more in 0usize..500,
         ) {
-            let mut schedule = Schedule::new(7, rate, 0, flows);
-            (0..one).for_each(|_| schedule.advance());
+            let mut schedule = Source::<true>::new(7, rate, 0, flows);
+            (0..one).for_each(|_| schedule.sent());
             schedule.advance_by(more as u64);
             prop_assert_eq!(schedule.next, exact(7, rate, 0, flows, (one + more) as u64));
         }
@@ -248,7 +231,7 @@ mod tests {
             rate in 1..=MAX_RATE, flows in 1usize..64, flow in 0usize..64, taken in 0u64..1000, late in 0u64..1_000_000,
         ) {
             prop_assume!(flow < flows);
-            let mut schedule = Schedule::new(1000, rate, flow, flows);
+            let mut schedule = Source::<true>::new(1000, rate, flow, flows);
             schedule.advance_by(taken);
             let now = schedule.next + late;
             let overdue = schedule.overdue(now);
@@ -263,7 +246,7 @@ mod tests {
     #[test]
     fn the_flows_take_turns_evenly() {
         let mut all: Vec<u64> =
-            (0..4).flat_map(|flow| taken(Schedule::new(0, 1_000, flow, 4), 250)).collect();
+            (0..4).flat_map(|flow| taken(Source::<true>::new(0, 1_000, flow, 4), 250)).collect();
         all.sort_unstable();
         let expected: Vec<u64> = (0..1000).map(|request| request * 1_000_000).collect();
         assert_eq!(all, expected);

@@ -18,7 +18,7 @@ use socket2::{SockAddr, SockRef, Socket};
 use words::Reader;
 
 use super::source::Source;
-use crate::error::{Context, Errno, Error, Result};
+use crate::error::{Context, Error, Result, errno_of};
 use crate::lane::{ABORT, Call, Lane, LaneResult, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{self, Applied, TICK, stall};
@@ -45,7 +45,7 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     }
 }
 
-/// Transactions in sequence. One that is due during another waits for its end.
+// A transaction that is due during another waits for its end.
 fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result<LaneResult> {
     let lane = caller.lane;
     let mut latencies = Recorder::new(lane.flows());
@@ -74,7 +74,7 @@ fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result
         caller.verify()?;
     }
     caller.end.unsent = source.end(sys::now(), lane.phase(), &mut latencies);
-    Ok(LaneResult { latencies: Some(latencies), ..caller.end })
+    Ok(LaneResult { latencies: vec![latencies], ..caller.end })
 }
 
 struct Caller<'a> {
@@ -99,8 +99,8 @@ impl Caller<'_> {
         if !connect(&connection, &self.peer, tally)? {
             return Ok(false);
         }
-        if self.end.applied.is_none() {
-            self.end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+        if self.end.applied.is_empty() {
+            self.end.applied.push(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
         }
         match connection.send(self.request.as_ref(), tally)? {
             Moved::All => tally.arrived(1, lane.message as u64),
@@ -149,7 +149,7 @@ fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Re
         let connected = connection.socket.connect(peer);
         tally.call();
         let Err(error) = connected else { return Ok(true) };
-        match Errno::from_error(&error).0 {
+        match errno_of(&error) {
             libc::EISCONN => return Ok(true),
             libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
             // In progress: the next call waits for it.
@@ -165,7 +165,6 @@ fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Re
     }
 }
 
-/// The receiver's loop, until nothing has come for a while after the stop.
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     let socket = lane.socket();
     let listener = SockRef::from(&socket);
@@ -201,7 +200,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
                 // A connection that was reset while it waited has no request.
                 Some(libc::EINTR | libc::ECONNABORTED) => {}
                 _ if lane.phase().load() >= ABORT => break,
-                _ => return Err(lane.failed("accept", Errno::from_error(&error).0)),
+                _ => return Err(lane.failed("accept", errno_of(&error))),
             },
         }
     }
@@ -211,7 +210,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     Ok(end)
 }
 
-/// Serves one connection and closes it: the client reads until the end of the stream.
+// The client reads until the end of the stream, so the connection is closed here.
 fn serve(
     connection: CrrConnection,
     request: &mut [u8],
@@ -223,8 +222,8 @@ fn serve(
     if let Some(dscp) = lane.traffic.dscp {
         socket::prioritize(&connection.socket, lane.local, dscp)?;
     }
-    if end.applied.is_none() {
-        end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+    if end.applied.is_empty() {
+        end.applied.push(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
     }
     match connection.receive(request, tally)? {
         Moved::All => tally.arrived(1, request.len() as u64),
@@ -250,16 +249,15 @@ fn serve(
     Ok(())
 }
 
-/// The result of moving some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moved {
     All,
-    /// The other end closed, or reset the connection, after this many bytes.
+    // The other end closed or reset the connection after this many bytes.
     Cut(usize),
     Over,
 }
 
-/// A connection. It closes when it is dropped, which must be its last step.
+// It closes when it is dropped, which must be its last step.
 struct CrrConnection<'a> {
     socket: Socket,
     lane: &'a Lane,
@@ -268,59 +266,51 @@ struct CrrConnection<'a> {
 
 impl CrrConnection<'_> {
     fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
-        let mut done = 0;
-        self.repeat(Call::SEND, tally, || {
-            let sent = sys::send_flags(self.socket.as_raw_fd(), &bytes[done..], 0);
-            done += usize::try_from(sent).unwrap_or(0);
-            (sent, (done == bytes.len()).then_some(Moved::All))
-        })
+        let fd = self.socket.as_raw_fd();
+        self.transfer(Call::SEND, bytes.len(), tally, |done| sys::send_flags(fd, &bytes[done..], 0))
     }
 
     /// Receives until `room` is full, or to the end of the stream.
     fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
         // A thread that spins receives what is there.
         let flags = if spins(self.lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL };
-        let mut done = 0;
-        let moved = self.repeat(Call::RECV, tally, || {
-            let got = sys::receive(self.socket.as_raw_fd(), &mut room[done..], flags);
-            done += usize::try_from(got).unwrap_or(0);
-            let end =
-                if done == room.len() { Some(Moved::All) } else { (got == 0).then_some(Moved::Cut(done)) };
-            (got, end)
-        })?;
-        // A reset has no count.
-        Ok(if matches!(moved, Moved::Cut(_)) { Moved::Cut(done) } else { moved })
+        let (fd, len) = (self.socket.as_raw_fd(), room.len());
+        self.transfer(Call::RECV, len, tally, |done| sys::receive(fd, &mut room[done..], flags))
     }
 
-    /// The other end broke off a transaction, which is allowed after the window.
-    fn cut(&self) -> Result<()> {
-        if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
-    }
-
-    /// Repeats `call` until it is over; `moved` is its number of bytes, or -1.
+    /// Repeats a call, which continues after the bytes that are done, until all of `len` are.
     #[inline(always)]
-    fn repeat(
+    fn transfer(
         &self,
-        name: Call,
+        call: Call,
+        len: usize,
         tally: &mut Tally,
-        mut call: impl FnMut() -> (isize, Option<Moved>),
+        mut step: impl FnMut(usize) -> isize,
     ) -> Result<Moved> {
-        let mut waiting_since = 0;
+        let (mut done, mut waiting_since) = (0, 0);
         loop {
-            let (moved, end) = call();
+            let moved = step(done);
             tally.call();
-            if let Some(end) = end {
-                return Ok(end);
-            }
-            if moved >= 0 {
-                waiting_since = 0;
-            } else if let Some(moved) = self.judge(name, sys::errno(), &mut waiting_since)? {
-                return Ok(moved);
+            if moved > 0 {
+                (done, waiting_since) = (done + moved as usize, 0);
+                if done == len {
+                    return Ok(Moved::All);
+                }
+            } else if moved == 0 {
+                return Ok(Moved::Cut(done));
+            } else if let Some(end) = self.judge(call, sys::errno(), &mut waiting_since)? {
+                // A reset has no count.
+                return Ok(if matches!(end, Moved::Cut(_)) { Moved::Cut(done) } else { end });
             }
         }
     }
 
-    /// Judges a call that failed with `errno`; `None`: again.
+    // A transaction may be broken off after the window.
+    fn cut(&self) -> Result<()> {
+        if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
+    }
+
+    /// `None`: again.
     #[cold]
     fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<Moved>> {
         match errno {

@@ -177,7 +177,7 @@ fn flows_that_never_come_are_missed() {
     let error = error.to_string();
     assert!(error.contains("1 of 2 flows connected") && error.contains("rejected: 2"), "{error}");
     assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
-    assert!(matches!(receiver.start().unwrap_err(), Error::Order { .. }));
+    assert!(receiver.start().unwrap_err().to_string().contains("attach its peers first"));
 }
 
 #[test]
@@ -195,7 +195,6 @@ fn addresses_that_do_not_fit_are_refused() {
     let local = "127.0.0.1:9".parse().unwrap();
     let mut refused = |locals: &[_]| receiver.attach(locals).unwrap_err().to_string();
     assert!(refused(&[]).contains("there are 2 flows"));
-    assert!(refused(&[local, local]).contains("127.0.0.1:9 twice"));
     assert!(refused(&[local, "[::1]:9".parse().unwrap()]).contains("[::1]:9"));
 }
 

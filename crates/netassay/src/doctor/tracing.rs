@@ -23,8 +23,8 @@ pub(crate) struct Rung {
 pub(crate) fn rungs(ladder: &ProbeLadder) -> Vec<Rung> {
     let rung = |step: &LadderStep| Rung {
         step: step.clone(),
-        name: step.rung.declared().name.into(),
-        without: step.rung.declared().without.into(),
+        name: step.rung.name().into(),
+        without: step.rung.without().into(),
     };
     ladder.0.iter().map(rung).collect()
 }

@@ -11,25 +11,23 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
 
-/// The longest wait, ns; then the phase is checked.
+// In ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
-/// The most bytes of one send or receive, and the least with many flows.
+// Bytes of one send or receive: the least, with many flows, and the most.
 const ROOM: std::ops::RangeInclusive<usize> = (8 << 10)..=(64 << 10);
-/// The memory of all flows for that, each way, unless [`ROOM`] needs more.
 const ROOM_FOR_ALL: usize = 4 << 20;
 
 fn room(lane: &Lane) -> usize {
     (ROOM_FOR_ALL / lane.flows()).clamp(*ROOM.start(), *ROOM.end())
 }
 
-/// The transmitter's loop. It never waits for room while there are answers to receive: both
-/// ends could then wait for each other, each with its buffers full.
+// It never waits for room while there are answers to receive: both ends could then wait for each
+// other, each with its buffers full.
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
-    let queue = SendQueue::new(lane.message, limit, room(lane));
     let asker = Asker {
         lane,
-        requests: Messages::new(lane.message, queue),
+        requests: SendQueue::new(lane.message, limit, room(lane)),
         answers: ReceivedMessages::new(lane, lane.response),
         outstanding: Outstanding::new(limit, lane.response),
         latencies: Recorder::new(lane.flows()),
@@ -42,12 +40,11 @@ pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<La
 
 struct Asker<'a> {
     lane: &'a Lane,
-    requests: Messages,
+    requests: SendQueue,
     answers: ReceivedMessages,
     outstanding: Outstanding,
     latencies: Recorder,
     tally: Tally<'a>,
-    /// When data moved last, or there was nothing to wait for.
     heard: u64,
 }
 
@@ -61,14 +58,14 @@ impl Asker<'_> {
             while self.outstanding.has_room() && source.next() <= now {
                 // In a closed loop each is due now.
                 self.outstanding.add_request(if source.next() == 0 { now } else { source.next() });
-                self.requests.queue.add(1);
+                self.requests.add(1);
                 source.sent();
             }
             if self.requests.send(lane, libc::MSG_DONTWAIT, &mut self.tally, true)? == LoopStep::End {
                 break;
             }
             // A closed loop with nothing left to send only waits for answers.
-            let sleeps = !OPEN && !spins && self.requests.queue.is_empty();
+            let sleeps = !OPEN && !spins && self.requests.is_empty();
             let got = port.receive(self.answers.room(), if sleeps { 0 } else { libc::MSG_DONTWAIT });
             now = sys::now();
             if got > 0 {
@@ -105,9 +102,8 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Waits for answers, for room if there is something to send, and for the next request's time.
     fn wait(&self, next: u64, now: u64) {
-        let room = if self.requests.queue.is_empty() { 0 } else { libc::POLLOUT };
+        let room = if self.requests.is_empty() { 0 } else { libc::POLLOUT };
         let due = if self.outstanding.has_room() { next } else { u64::MAX };
         if due > now || room != 0 {
             sys::wait_for(self.lane.fd, libc::POLLIN | room, due.max(now).min(now + LOOK));
@@ -115,10 +111,9 @@ impl Asker<'_> {
     }
 }
 
-/// The receiver's loop: receives all requests that have come, answers them together.
 pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut requests = ReceivedMessages::new(lane, lane.message);
-    let mut answers = Messages::new(lane.response, SendQueue::new(lane.response, MAX_IN_FLIGHT, room(lane)));
+    let mut answers = SendQueue::new(lane.response, MAX_IN_FLIGHT, room(lane));
     let (phase, mut tally) = (lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < ABORT {
@@ -132,8 +127,8 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
         tally.stream(got as u64);
         let complete = requests.took(lane, got as usize)?;
         tally.arrived(complete, 0);
-        answers.queue.add(complete);
-        while !answers.queue.is_empty() && phase.load() < ABORT {
+        answers.add(complete);
+        while !answers.is_empty() && phase.load() < ABORT {
             if answers.send(lane, 0, &mut tally, false)? == LoopStep::End {
                 return Ok(LaneResult { verified: requests.verify(lane)?, ..LaneResult::default() });
             }
@@ -142,47 +137,9 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     Ok(LaneResult { verified: requests.verify(lane)?, ..LaneResult::default() })
 }
 
-struct Messages {
-    bytes: Buffer,
-    queue: SendQueue,
-}
-
-impl Messages {
-    fn new(message: usize, queue: SendQueue) -> Self {
-        let mut bytes = Buffer::room(queue.room());
-        let pattern = Buffer::pattern(message);
-        bytes.as_mut().chunks_mut(message).for_each(|place| place.copy_from_slice(pattern.as_ref()));
-        Self { bytes, queue }
-    }
-
-    /// Sends the queue, in one call for each fill of the buffer, as far as the socket accepts it.
-    /// `asks` if these are this end's messages; else each is the end of a transaction.
-    #[inline(always)]
-    fn send(&mut self, lane: &Lane, flags: libc::c_int, tally: &mut Tally, asks: bool) -> Result<LoopStep> {
-        while !self.queue.is_empty() {
-            let sent = sys::send_flags(lane.fd, &self.bytes.as_ref()[self.queue.next()], flags);
-            if sent <= 0 {
-                if flags != 0 && sys::errno() == libc::EAGAIN {
-                    break;
-                }
-                return lane.trouble(Call::SEND, sent);
-            }
-            let complete = self.queue.sent(sent as u64);
-            if asks {
-                tally.batch(complete, sent as u64);
-            } else {
-                tally.call();
-                (0..complete).for_each(|_| tally.transaction());
-            }
-        }
-        Ok(LoopStep::Again)
-    }
-}
-
 struct ReceivedMessages {
     bytes: Buffer,
     message: usize,
-    /// The place in the stream and the number of the last received bytes.
     offset: u64,
     last: usize,
 }
@@ -196,8 +153,7 @@ impl ReceivedMessages {
         self.bytes.as_mut()
     }
 
-    /// Counts `got` received bytes; returns how many messages they complete. With `verify` all of
-    /// them are checked.
+    /// Returns how many messages the received bytes complete. With `verify` all are checked.
     #[inline(always)]
     fn took(&mut self, lane: &Lane, got: usize) -> Result<u64> {
         let message = self.message as u64;
@@ -216,8 +172,7 @@ impl ReceivedMessages {
 }
 
 /// The requests under way, in the order of their answers.
-pub(super) struct Outstanding {
-    /// When each was due, ns.
+struct Outstanding {
     meant: VecDeque<u64>,
     limit: usize,
     answer: u64,
@@ -226,74 +181,90 @@ pub(super) struct Outstanding {
 }
 
 impl Outstanding {
-    pub(super) fn new(limit: u32, answer: usize) -> Self {
+    fn new(limit: u32, answer: usize) -> Self {
         let limit = limit as usize;
         Self { meant: VecDeque::with_capacity(limit), limit, answer: answer.max(1) as u64, part: 0 }
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    fn has_room(&self) -> bool {
         self.meant.len() < self.limit
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.meant.is_empty()
     }
 
-    pub(super) fn add_request(&mut self, meant: u64) {
+    fn add_request(&mut self, meant: u64) {
         self.meant.push_back(meant);
     }
 
-    /// Counts `bytes` of answers: returns when the requests that they complete were due; `None` for
-    /// an answer without a request.
-    pub(super) fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
+    /// When the requests that these bytes of answers complete were due; `None`: an answer without a
+    /// request.
+    fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
         let all = self.part + bytes;
         self.part = all % self.answer;
         (0..all / self.answer).map(|_| self.meant.pop_front())
     }
 
-    pub(super) fn under_way(&self) -> impl Iterator<Item = u64> {
+    fn under_way(&self) -> impl Iterator<Item = u64> {
         self.meant.iter().copied()
     }
 }
 
 /// Whole messages to send from a buffer that holds some of them in sequence.
-pub(super) struct SendQueue {
+struct SendQueue {
+    bytes: Buffer,
     message: usize,
-    batch: usize,
     left: u64,
 }
 
 impl SendQueue {
-    /// A queue with a buffer of `bytes`, or of one message if that is larger, and of at most
-    /// `messages`.
-    pub(super) fn new(message: usize, messages: u32, bytes: usize) -> Self {
+    /// A queue with a buffer of `bytes`, or of one message, and of at most `messages`.
+    fn new(message: usize, messages: u32, bytes: usize) -> Self {
         let batch = (bytes / message).clamp(1, messages.max(1) as usize);
-        Self { message, batch, left: 0 }
+        Self { bytes: Buffer::messages(message, batch), message, left: 0 }
     }
 
-    pub(super) fn room(&self) -> usize {
-        self.batch * self.message
+    /// Sends as far as the socket accepts. `asks`: each is a message, not the end of a transaction.
+    #[inline(always)]
+    fn send(&mut self, lane: &Lane, flags: libc::c_int, tally: &mut Tally, asks: bool) -> Result<LoopStep> {
+        while !self.is_empty() {
+            let sent = sys::send_flags(lane.fd, &self.bytes.as_ref()[self.next()], flags);
+            if sent <= 0 {
+                if flags != 0 && sys::errno() == libc::EAGAIN {
+                    break;
+                }
+                return lane.trouble(Call::SEND, sent);
+            }
+            let complete = self.sent(sent as u64);
+            if asks {
+                tally.batch(complete, sent as u64);
+            } else {
+                tally.call();
+                (0..complete).for_each(|_| tally.transaction());
+            }
+        }
+        Ok(LoopStep::Again)
     }
 
-    pub(super) fn add(&mut self, messages: u64) {
+    fn add(&mut self, messages: u64) {
         self.left += messages * self.message as u64;
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.left == 0
     }
 
-    /// The part of the buffer for the next call.
-    pub(super) fn next(&self) -> std::ops::Range<usize> {
+    fn next(&self) -> std::ops::Range<usize> {
         let message = self.message as u64;
         // A message that was sent in part continues where it was cut.
         let begin = ((message - self.left % message) % message) as usize;
-        let room = self.room() - begin;
+        let room = self.bytes.as_ref().len() - begin;
         begin..begin + usize::try_from(self.left).map_or(room, |left| left.min(room))
     }
 
-    /// `bytes` were sent; returns how many messages that completes.
-    pub(super) fn sent(&mut self, bytes: u64) -> u64 {
+    /// Returns how many messages are complete.
+    fn sent(&mut self, bytes: u64) -> u64 {
         let message = self.message as u64;
         let before = self.left.div_ceil(message);
         self.left = self.left.saturating_sub(bytes);
@@ -306,7 +277,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    use crate::message::{Buffer, first_damage};
+    use crate::message::first_difference;
 
     proptest! {
         /// However writes are cut, whole messages come out, each counted once, within the buffer.
@@ -315,9 +286,8 @@ mod tests {
             message in 1usize..5000, messages in 1u32..1025, room in 0usize..70_000, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),
         ) {
             let mut queue = SendQueue::new(message, messages, room);
-            prop_assert!(queue.room() <= room.max(message) && queue.room().is_multiple_of(message));
-            let buffer: Vec<u8> =
-                Buffer::pattern(message).as_ref().iter().copied().cycle().take(queue.room()).collect();
+            let buffer = queue.bytes.as_ref().to_vec();
+            prop_assert!(buffer.len() <= room.max(message) && buffer.len().is_multiple_of(message));
             let (mut put, mut done, mut stream) = (0, 0, Vec::new());
             for (more, accepted) in steps {
                 queue.add(more);
@@ -330,7 +300,7 @@ mod tests {
                 prop_assert_eq!(done, stream.len() as u64 / message as u64);
                 prop_assert!(stream.len() as u64 <= put * message as u64);
             }
-            prop_assert_eq!(first_damage(&stream, 0, message), None);
+            prop_assert_eq!(first_difference(&stream, 0, Buffer::pattern(message).as_ref()), None);
         }
 
         /// Answers come in order, however the stream is cut.

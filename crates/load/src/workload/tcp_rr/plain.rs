@@ -15,7 +15,6 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { answer::<true>(lane, port) } else { answer::<false>(lane, port) }
 }
 
-/// The transmitter's loop: asks, waits for the whole answer, reads the clock once.
 fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let request = Buffer::pattern(lane.message);
     let mut answer = Buffer::room(lane.response);
@@ -25,8 +24,10 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
     lane.ready();
     let mut begun = Begun::now(phase);
     while begun.phase < QUIET {
-        if send_whole(lane, port, request.as_ref(), &mut tally, true)? == LoopStep::End
-            || receive_whole(lane, port, answer.as_mut(), &mut tally, false)? == LoopStep::End
+        let ask = |done: usize| port.send(&request.as_ref()[done..]);
+        let take = |done: usize| port.receive(&mut answer.as_mut()[done..], libc::MSG_WAITALL);
+        if whole(lane, Call::SEND, lane.message, &mut tally, true, ask)? == LoopStep::End
+            || whole(lane, Call::RECV, lane.response, &mut tally, false, take)? == LoopStep::End
         {
             break;
         }
@@ -38,7 +39,7 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
         }
     }
     let verified = if answered { lane.verify(answer.as_ref(), 0, lane.response)? } else { 0 };
-    Ok(LaneResult { latencies: Some(latencies), verified, ..LaneResult::default() })
+    Ok(LaneResult { latencies: vec![latencies], verified, ..LaneResult::default() })
 }
 
 fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
@@ -48,14 +49,16 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResul
     let mut asked = false;
     lane.ready();
     while phase.load() < ABORT {
-        if receive_whole(lane, port, request.as_mut(), &mut tally, true)? == LoopStep::End {
+        let take = |done: usize| port.receive(&mut request.as_mut()[done..], libc::MSG_WAITALL);
+        if whole(lane, Call::RECV, lane.message, &mut tally, true, take)? == LoopStep::End {
             break;
         }
         asked = true;
         if VERIFY {
             lane.verify(request.as_ref(), 0, lane.message)?;
         }
-        if send_whole(lane, port, answer.as_ref(), &mut tally, false)? == LoopStep::End {
+        let reply = |done: usize| port.send(&answer.as_ref()[done..]);
+        if whole(lane, Call::SEND, lane.response, &mut tally, false, reply)? == LoopStep::End {
             break;
         }
         tally.transaction();
@@ -64,43 +67,29 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResul
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// Sends all of `bytes`; `own` if they count as this end's messages.
+/// Moves a message of `len` bytes by calls that continue after the bytes that are done. `own`: it
+/// counts as a message of this end.
 #[inline(always)]
-fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<LoopStep> {
-    let sent = port.send(bytes);
-    if sent == bytes.len() as isize {
-        count_message(tally, bytes.len(), own);
-        return Ok(LoopStep::Again);
-    }
-    piecewise(lane, Call::SEND, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
-}
-
-/// Receives until `room` is full; `own` if that counts as this end's messages.
-#[inline(always)]
-fn receive_whole(
+fn whole(
     lane: &Lane,
-    port: &impl Port,
-    room: &mut [u8],
+    call: Call,
+    len: usize,
     tally: &mut Tally,
     own: bool,
+    mut step: impl FnMut(usize) -> isize,
 ) -> Result<LoopStep> {
-    let got = port.receive(room, libc::MSG_WAITALL);
-    if got == room.len() as isize {
-        count_message(tally, room.len(), own);
-        return Ok(LoopStep::Again);
+    let moved = step(0);
+    if moved != len as isize {
+        return piecewise(lane, call, moved, len, tally, own, step);
     }
-    let len = room.len();
-    piecewise(lane, Call::RECV, got, len, tally, own, |done| {
-        port.receive(&mut room[done..], libc::MSG_WAITALL)
-    })
+    if own {
+        tally.message(len as u64)
+    } else {
+        tally.call()
+    }
+    Ok(LoopStep::Again)
 }
 
-#[inline(always)]
-fn count_message(tally: &mut Tally, bytes: usize, own: bool) {
-    if own { tally.message(bytes as u64) } else { tally.call() }
-}
-
-/// Continues after a call that moved only a part, or nothing.
 #[cold]
 #[inline(never)]
 fn piecewise(

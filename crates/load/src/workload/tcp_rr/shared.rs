@@ -5,24 +5,33 @@
 
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, TAIL, Tally};
-use crate::message::{Buffer, first_difference};
+use crate::message::Buffer;
 use crate::sys;
-use crate::workload::shared::{self, LaneWork, Patience, Wake};
+use crate::workload::shared::{self, LaneWork};
 use crate::workload::source::Begun;
 
-pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    serve::<true>(lanes, QUIET)
-}
-
-pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    serve::<false>(lanes, ABORT)
-}
-
-fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<LaneResult>> {
-    let mut work = Transactions::<ASKS>::new(lanes);
-    shared::run(lanes, Wake::Changed, over, &mut work)?;
+pub(crate) fn serve<const ASKS: bool>(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
+    let (over, silent) = if ASKS { (QUIET, Some(Call::RECV.silence)) } else { (ABORT, None) };
+    let (message, response) = (lanes[0].message, lanes[0].response);
+    let (out, into) = if ASKS { (message, response) } else { (response, message) };
+    let flows = lanes.iter().map(|lane| Flow {
+        tally: lane.tally(),
+        sends: ASKS,
+        done: 0,
+        begun: Begun::default(),
+        verified: 0,
+    });
+    let mut work = Transactions::<ASKS> {
+        lanes,
+        flows: flows.collect(),
+        outgoing: Buffer::pattern(out),
+        incoming: Buffer::room(into),
+        verify: lanes[0].traffic.verify,
+        latencies: Recorder::new(1),
+    };
+    shared::run(lanes, shared::CHANGED, over, silent, &mut work)?;
     let mut ends = shared::verified(work.flows.iter().map(|flow| flow.verified));
-    ends[0].latencies = ASKS.then_some(work.latencies);
+    ends[0].latencies.extend(ASKS.then_some(work.latencies));
     Ok(ends)
 }
 
@@ -31,46 +40,16 @@ struct Transactions<'a, const ASKS: bool> {
     flows: Vec<Flow<'a>>,
     outgoing: Buffer,
     incoming: Buffer,
-    expected: Buffer,
     verify: bool,
     latencies: Recorder,
-    patience: Patience,
 }
 
 struct Flow<'a> {
     tally: Tally<'a>,
     sends: bool,
-    /// Moved bytes of the message under way.
     done: usize,
     begun: Begun,
-    /// Bytes of all messages, both ways.
-    moved: u64,
     verified: u64,
-}
-
-impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
-    fn new(lanes: &'a [Lane]) -> Self {
-        let (message, response) = (lanes[0].message, lanes[0].response);
-        let (out, into) = if ASKS { (message, response) } else { (response, message) };
-        let flow = |lane: &'a Lane| Flow {
-            tally: lane.tally(),
-            sends: ASKS,
-            done: 0,
-            begun: Begun::default(),
-            moved: 0,
-            verified: 0,
-        };
-        Self {
-            lanes,
-            flows: lanes.iter().map(flow).collect(),
-            outgoing: Buffer::pattern(out),
-            incoming: Buffer::room(into),
-            expected: Buffer::pattern(into),
-            verify: lanes[0].traffic.verify,
-            latencies: Recorder::new(1),
-            patience: Patience::new(lanes),
-        }
-    }
 }
 
 impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
@@ -109,11 +88,8 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
             let phase = lane.phase().load();
             // The last messages of all flows are as good a sample as each flow's last.
             if self.verify || phase >= TAIL {
-                let part = &rest[..got as usize];
-                if let Some(at) = first_difference(part, flow.done as u64, self.expected.as_ref()) {
-                    return Err(lane.damaged(flow.done + at, flow.done + part.len()));
-                }
-                flow.verified += got as u64;
+                let message = flow.done + rest.len();
+                flow.verified += lane.verify(&rest[..got as usize], flow.done as u64, message)?;
             }
             let wanted = rest.len();
             if !flow.count(got as usize, wanted, !ASKS) {
@@ -129,19 +105,10 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
             }
         }
     }
-
-    fn look(&mut self, now: u64) -> Result<()> {
-        if !ASKS {
-            return Ok(());
-        }
-        let flows = &self.flows;
-        self.patience.look(self.lanes, now, Call::RECV.silence, |at| flows[at].moved)
-    }
 }
 
 impl Flow<'_> {
-    /// Counts what a call moved of the `rest` of a message; returns whether that was all of it.
-    /// `own` if it counts as this end's messages.
+    /// Whether the bytes are the `rest` of a message. `own`: it counts as a message of this end.
     #[inline(always)]
     fn count(&mut self, bytes: usize, rest: usize, own: bool) -> bool {
         let (whole, piece) = (bytes == rest, self.done > 0 || bytes < rest);
@@ -155,7 +122,6 @@ impl Flow<'_> {
                 }
             }
         }
-        self.moved += bytes as u64;
         self.done = if whole { 0 } else { self.done + bytes };
         whole
     }

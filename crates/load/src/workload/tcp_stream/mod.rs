@@ -12,10 +12,10 @@ use words::{Kind, Reader, Sender, Traffic};
 use self::send::{Copied, FromFile};
 use crate::error::{Context, Result};
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep};
-use crate::message::{Buffer, first_difference};
+use crate::message::Buffer;
 use crate::{socket, sys};
 
-/// The sending thread of a flow. (The kernel paces a TCP connection, `SO_MAX_PACING_RATE`.)
+// The kernel paces a TCP connection (`SO_MAX_PACING_RATE`).
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let (message, begun) = (Buffer::pattern(lane.message), lane.begun());
     match lane.traffic.sender {
@@ -25,8 +25,6 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     }
 }
 
-/// The receiving thread of a flow: each reader's loop is compiled with and without checks of the
-/// content.
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     match (lane.traffic.reader, lane.traffic.verify) {
         (Reader::Trunc, _) => receive_by::<{ libc::MSG_TRUNC }, false>(lane),
@@ -37,12 +35,11 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     }
 }
 
-/// Receives by one system call after the other. `FLAGS` apply to every call; with `MSG_DONTWAIT`
-/// the thread never sleeps. Without `VERIFY` the last bytes are checked, at the end; those that the
-/// kernel discards (`MSG_TRUNC`, tcp(7)) the program does not see.
+// Receives by one system call after the other. `FLAGS` apply to every call; with `MSG_DONTWAIT`
+// the thread never sleeps. Without `VERIFY` the last bytes are checked, at the end; those that the
+// kernel discards (`MSG_TRUNC`, tcp(7)) the program does not see.
 fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Result<LaneResult> {
     let mut room = Buffer::room(read_size(lane.traffic.lanes()) as usize);
-    let message = Buffer::pattern(if VERIFY { lane.message } else { 1 });
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let (begun, mut last) = (tally.bytes, 0);
     lane.ready();
@@ -51,10 +48,8 @@ fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Resu
         let got = sys::receive(fd, room.as_mut(), FLAGS);
         if got > 0 {
             last = got as usize;
-            if VERIFY
-                && let Some(at) = first_difference(&room.as_ref()[..last], tally.bytes, message.as_ref())
-            {
-                return Err(lane.damaged(at, last));
+            if VERIFY {
+                lane.verify(&room.as_ref()[..last], tally.bytes, lane.message)?;
             }
             tally.stream(got as u64);
         } else if got < 0 && FLAGS & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN {
@@ -71,19 +66,16 @@ fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Resu
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// The most bytes of one read: more do not stay in a CPU's own cache.
+// More do not stay in a CPU's own cache.
 const ROOM: u32 = 256 << 10;
-/// The least bytes of one read with many flows: a segment.
+// With many flows: a segment.
 const LEAST_ROOM: u32 = 64 << 10;
-/// The memory of all flows' reads.
 const ROOM_FOR_ALL: u32 = 4 << 20;
 
-/// The size of a read with this many receivers.
 fn read_size(lanes: u32) -> u32 {
     (ROOM_FOR_ALL / lanes.max(1)).clamp(LEAST_ROOM, ROOM)
 }
 
-/// The smallest write, in bytes, whose receiver has a low-water mark over any path.
 const LARGE: u32 = 8192;
 
 /// The bytes that must have arrived before a receiver of this traffic at the address `local` wakes
@@ -101,8 +93,7 @@ pub(crate) fn low_water_mark(traffic: &Traffic, local: IpAddr) -> Option<u32> {
     (traffic.kind == Kind::TcpStream && sleeps && helps).then(|| read_size(traffic.lanes()) / 2)
 }
 
-/// Sets the mark. The kernel limits it with a small receive buffer (`tcp_set_rcvlowat` in
-/// net/ipv4/tcp.c).
+// The kernel limits it with a small receive buffer (`tcp_set_rcvlowat` in net/ipv4/tcp.c).
 pub(crate) fn set_low_water(socket: &Socket, bytes: u32, flow: usize) -> Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     let set = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);

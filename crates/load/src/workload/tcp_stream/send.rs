@@ -14,17 +14,12 @@ use crate::message::Buffer;
 use crate::workload::lent::LentPages;
 use crate::{socket, sys};
 
-/// A way to write the same message repeatedly to a connection. The next write continues after a
-/// partial one, and the first one after the bytes that an earlier sender has `begun` with, so that
-/// the stream has whole messages.
+// The next write continues after a partial one, and the first one after the bytes that an earlier
+// sender has `begun` with, so that the stream has whole messages.
 pub(crate) trait Writer {
-    /// The next call.
-    fn call(&self) -> Call;
+    const CALL: Call;
 
-    fn len(&self) -> usize;
-
-    /// Writes what follows, as far as there is room. Returns bytes, or another result of the
-    /// kernel.
+    /// Returns bytes, or another result of the kernel.
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize;
 }
 
@@ -42,14 +37,7 @@ impl<'a> Copied<'a> {
 }
 
 impl Writer for Copied<'_> {
-    fn call(&self) -> Call {
-        Call::SEND
-    }
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.message.len()
-    }
+    const CALL: Call = Call::SEND;
 
     #[inline(always)]
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
@@ -61,7 +49,6 @@ impl Writer for Copied<'_> {
     }
 }
 
-/// The bytes after the first `done` of the `rest` of a message: at its end the whole message.
 #[inline(always)]
 fn after<'a>(rest: &'a [u8], done: usize, message: &'a [u8]) -> &'a [u8] {
     match rest.get(done..) {
@@ -70,11 +57,9 @@ fn after<'a>(rest: &'a [u8], done: usize, message: &'a [u8]) -> &'a [u8] {
     }
 }
 
-/// From a file in memory.
 pub(crate) struct FromFile {
     file: File,
     len: usize,
-    /// The place of the next write.
     offset: libc::off_t,
 }
 
@@ -93,14 +78,7 @@ impl FromFile {
 }
 
 impl Writer for FromFile {
-    fn call(&self) -> Call {
-        Call::SENDFILE
-    }
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.len
-    }
+    const CALL: Call = Call::SENDFILE;
 
     #[inline(always)]
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
@@ -114,14 +92,14 @@ impl Writer for FromFile {
     }
 }
 
-pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<LaneResult> {
+pub(super) fn send<W: Writer>(lane: &Lane, mut writer: W) -> Result<LaneResult> {
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET {
         let sent = writer.write(&mut tally, fd);
         if sent > 0 {
             tally.arrived_bytes(sent as u64);
-        } else if lane.trouble(writer.call(), sent)? == LoopStep::End {
+        } else if lane.trouble(W::CALL, sent)? == LoopStep::End {
             break;
         }
     }
@@ -140,7 +118,9 @@ pub(super) fn send_zerocopy(lane: &Lane) -> Result<LaneResult> {
         if sent > 0 {
             tally.stream(sent as u64);
             lent.sent();
-            lent.tidy(lane)?;
+            if lent.is_full() {
+                lent.tidy(lane)?;
+            }
             rest = rest.get(sent as usize..).unwrap_or_default();
             if rest.is_empty() {
                 rest = message;

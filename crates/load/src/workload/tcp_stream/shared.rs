@@ -6,18 +6,17 @@
 use super::read_size;
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, TAIL, Tally};
-use crate::message::{Buffer, first_difference};
+use crate::message::Buffer;
 use crate::sys;
-use crate::workload::shared::{self, LaneWork, Patience, Wake};
+use crate::workload::shared;
 
-/// A turn has one write of at least this many bytes: a connection whose write was acknowledged
-/// before its next turn never waits for the timer of a congestion control that paces
-/// (`bench/README.md`, many flows).
+// A turn has one write of at least this many bytes: a connection whose write was acknowledged
+// before its next turn never waits for the timer of a congestion control that paces
+// (`bench/README.md`, many flows).
 const WHOLE_TURN: usize = 16 << 10;
 const WRITES: usize = 64;
 
-/// The writes of `bytes` in a turn: many small ones, to make up for the cost of waiting for all
-/// connections.
+// Many small writes make up for the cost of waiting for all connections.
 fn writes(bytes: usize) -> usize {
     match bytes {
         0..4096 => WRITES,
@@ -26,35 +25,16 @@ fn writes(bytes: usize) -> usize {
 }
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    let mut sending = Sending {
-        lanes,
-        flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
-        message: Buffer::pattern(lanes[0].message),
-        writes: writes(lanes[0].message),
-        patience: Patience::new(lanes),
-    };
-    shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;
-    Ok(lanes.iter().map(|_| LaneResult::default()).collect())
-}
-
-struct Sending<'a> {
-    lanes: &'a [Lane],
-    /// Each lane's counts, and the sent bytes of its current message.
-    flows: Vec<(Tally<'a>, usize)>,
-    message: Buffer,
-    writes: usize,
-    patience: Patience,
-}
-
-impl LaneWork for Sending<'_> {
-    fn serve(&mut self, at: usize) -> Result<LoopStep> {
-        let (lane, (tally, done)) = (&self.lanes[at], &mut self.flows[at]);
-        let message = self.message.as_ref();
-        for _ in 0..self.writes {
+    let (message, writes) = (Buffer::pattern(lanes[0].message), writes(lanes[0].message));
+    // The counts and the sent bytes of the current message of each lane.
+    let mut flows: Vec<(Tally, usize)> = lanes.iter().map(|lane| (lane.tally(), 0)).collect();
+    let mut serve = |at: usize| {
+        let (lane, (tally, done)) = (&lanes[at], &mut flows[at]);
+        for _ in 0..writes {
             if lane.phase().load() >= QUIET {
                 break;
             }
-            let rest = &message[*done..];
+            let rest = &message.as_ref()[*done..];
             let sent = sys::send_flags(lane.fd, rest, libc::MSG_DONTWAIT);
             if sent <= 0 {
                 return lane.idle(Call::SEND, sent, tally);
@@ -64,12 +44,9 @@ impl LaneWork for Sending<'_> {
             *done = if sent as usize == rest.len() { 0 } else { *done + sent as usize };
         }
         Ok(LoopStep::Again)
-    }
-
-    fn look(&mut self, now: u64) -> Result<()> {
-        let flows = &self.flows;
-        self.patience.look(self.lanes, now, Call::SEND.silence, |at| flows[at].0.bytes)
-    }
+    };
+    shared::run(lanes, shared::WRITABLE, QUIET, Some(Call::SEND.silence), &mut serve)?;
+    Ok(lanes.iter().map(|_| LaneResult::default()).collect())
 }
 
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
@@ -77,7 +54,6 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     // The counts and the verified bytes of each lane.
     let mut flows: Vec<(Tally, u64)> = lanes.iter().map(|lane| (lane.tally(), 0)).collect();
     let mut room = Buffer::room(read_size(traffic.lanes()) as usize);
-    let expected = Buffer::pattern(lanes[0].message);
     let mut serve = |at: usize| {
         let (lane, (tally, verified)) = (&lanes[at], &mut flows[at]);
         let got = sys::receive(lane.fd, room.as_mut(), libc::MSG_DONTWAIT);
@@ -86,17 +62,13 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
         }
         // Without `verify` the last bytes of all lanes are the sample, since they share the room.
         if traffic.verify || lane.phase().load() >= TAIL {
-            let part = &room.as_ref()[..got as usize];
-            if let Some(at) = first_difference(part, tally.bytes, expected.as_ref()) {
-                return Err(lane.damaged(at, part.len()));
-            }
-            *verified += got as u64;
+            *verified += lane.verify(&room.as_ref()[..got as usize], tally.bytes, lane.message)?;
         }
         tally.stream(got as u64);
         Ok(LoopStep::Again)
     };
     // The ends of the streams end this, not `Stop`, so that all sent data are received.
-    shared::run(lanes, Wake::Readable, ABORT, &mut serve)?;
+    shared::run(lanes, shared::READABLE, ABORT, None, &mut serve)?;
     Ok(shared::verified(flows.iter().map(|(_, verified)| *verified)))
 }
 

@@ -13,7 +13,6 @@ use super::port::{Addressed, Connected, Port, through};
 use super::source::ask;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult, QUIET, STOP};
-use crate::message::first_damage;
 use crate::socket::answer_time;
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
@@ -37,10 +36,8 @@ fn ask_through(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
 }
 
-/// The bytes of a number, where there is room.
 pub(super) const NUMBER: usize = 8;
 
-/// The bits of a number in messages of this size.
 pub(super) fn number_mask(bytes: usize) -> u64 {
     if bytes >= NUMBER { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }
@@ -57,28 +54,6 @@ pub(super) fn read_number(message: &[u8]) -> u64 {
     message.first_chunk::<NUMBER>().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Checks what follows the number in a message of `len` bytes.
 pub(super) fn verify_number(lane: &Lane, received: &[u8], len: usize) -> Result<u64> {
-    let rest = received.get(NUMBER..len).unwrap_or_default();
-    match first_damage(rest, NUMBER as u64, len) {
-        None => Ok(rest.len() as u64),
-        Some(at) => Err(lane.damaged(NUMBER + at, len)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_cut_to_what_fits() {
-        let mut message = [0xff; 16];
-        write_number(&mut message, 0x0102_0304_0506_0708);
-        assert_eq!(message[..9], [8, 7, 6, 5, 4, 3, 2, 1, 0xff]);
-        assert_eq!(read_number(&message), 0x0102_0304_0506_0708);
-        assert_eq!(number_mask(1), 0xff);
-        assert_eq!(number_mask(3), 0xff_ffff);
-        assert_eq!(number_mask(8), u64::MAX);
-        assert_eq!(number_mask(1472), u64::MAX);
-    }
+    lane.verify(received.get(NUMBER..len).unwrap_or_default(), NUMBER as u64, len)
 }

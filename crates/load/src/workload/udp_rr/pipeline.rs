@@ -13,11 +13,11 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
 
-/// Wait of an open loop for an answer, ns: its requests do not wait for each other, and a late
-/// answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which is
-/// enough if there is no room for another request.
+// Wait of an open loop for an answer, ns: its requests do not wait for each other, and a late
+// answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which is
+// enough if there is no room for another request.
 const PATIENCE: u64 = 1_000_000_000;
-/// Interval of the checks for unanswered requests, ns; also the longest wait.
+// Interval of the checks for unanswered requests, ns; also the longest wait.
 const LOOK: u64 = 10_000_000;
 
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
@@ -44,7 +44,6 @@ struct Asker<'a> {
     latencies: Recorder,
     tally: Tally<'a>,
     answered: bool,
-    /// When an answer came last, or there was none to wait for.
     heard: u64,
 }
 
@@ -85,7 +84,6 @@ impl Asker<'_> {
         Ok(LaneResult { verified, ..end })
     }
 
-    /// Sends due requests, as far as there is room.
     #[inline(always)]
     fn ask<const OPEN: bool>(
         &mut self,
@@ -121,7 +119,12 @@ impl Asker<'_> {
     fn take<const OPEN: bool>(&mut self, got: isize, now: u64) -> Result<LoopStep> {
         let lane = self.lane;
         if got <= 0 {
-            return self.nothing(got);
+            return match sys::errno() {
+                _ if lane.phase().load() >= QUIET => Ok(LoopStep::End),
+                // A timeout is handled elsewhere.
+                errno if got == 0 || errno == libc::EAGAIN => Ok(LoopStep::Again),
+                _ => lane.trouble(Call::RECV, got),
+            };
         }
         self.tally.call();
         let answer = self.answer.as_ref();
@@ -142,18 +145,6 @@ impl Asker<'_> {
         Ok(LoopStep::Again)
     }
 
-    /// A receive returned nothing: a timeout, which is handled elsewhere, or the end.
-    fn nothing(&mut self, got: isize) -> Result<LoopStep> {
-        if self.lane.phase().load() >= QUIET {
-            return Ok(LoopStep::End);
-        }
-        if got == 0 || sys::errno() == libc::EAGAIN {
-            return Ok(LoopStep::Again);
-        }
-        self.lane.trouble(Call::RECV, got)
-    }
-
-    /// Gives up requests that were not answered in time.
     #[cold]
     fn give_up<const OPEN: bool>(&mut self, now: u64) -> Result<()> {
         let answer = answer_time(self.lane.flows()).as_nanos() as u64;
@@ -169,20 +160,18 @@ impl Asker<'_> {
     }
 }
 
-/// Places for requests under way. Each place has its own numbers, one for each use: an answer names
-/// its request, and an answer to a given-up request names none. Numbers wrap at the bits of a
-/// message.
+// Places for requests under way. Each place has its own numbers, one for each use: an answer names
+// its request, and an answer to a given-up request names none. Numbers wrap at the bits of a
+// message.
 pub(super) struct Slots {
     places: Vec<Slot>,
-    /// The free places, the longest free first, so that a number comes again as late as possible.
+    // The longest free first, so that a number comes again as late as possible.
     free: VecDeque<u32>,
-    /// The bits of a number in a message.
     mask: u64,
 }
 
 struct Slot {
     number: u64,
-    /// When its request was due, and when it was sent, ns.
     meant: u64,
     sent: u64,
     open: bool,
@@ -214,7 +203,7 @@ impl Slots {
         }
     }
 
-    /// Ends the request of an answer: returns when it was due, if it is under way.
+    /// When the request of an answer was due; `None`: it is not under way.
     pub(super) fn answered(&mut self, number: u64) -> Option<u64> {
         let at = number & (self.places.len() as u64 - 1);
         let place = &mut self.places[at as usize];
@@ -226,7 +215,6 @@ impl Slots {
         Some(meant)
     }
 
-    /// Gives up all requests sent before `earliest`; returns how many.
     pub(super) fn give_up(&mut self, earliest: u64) -> u64 {
         let mut given_up = 0;
         for at in 0..self.places.len() {

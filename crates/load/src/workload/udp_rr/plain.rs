@@ -28,12 +28,8 @@ fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<Lane
     let mut begun = Begun::now(phase);
     while begun.phase < QUIET {
         write_number(request.as_mut(), next);
-        let reply = ask(lane, port, &request.as_ref()[..lane.message], &mut tally)?;
-        let reply = match reply {
-            Reply::Came => await_answer(lane, port, answer.as_mut(), next, mask, &mut tally)?,
-            other => other,
-        };
-        match reply {
+        let request = &request.as_ref()[..lane.message];
+        match ask(lane, port, request, answer.as_mut(), (next, mask), &mut tally)? {
             Reply::Came => {
                 if VERIFY {
                     verify_number(lane, answer.as_ref(), lane.response)?;
@@ -49,7 +45,9 @@ fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<Lane
                 if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
                     return Err(lane.stalled(Call::RECV.silence));
                 }
-                discard(port, answer.as_mut(), &mut tally);
+                while port.receive(answer.as_mut(), libc::MSG_DONTWAIT) > 0 {
+                    tally.late();
+                }
                 begun = Begun::now(phase);
             }
             Reply::End => break,
@@ -57,7 +55,7 @@ fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<Lane
         next = next.wrapping_add(1);
     }
     let verified = if answered { verify_number(lane, answer.as_ref(), lane.response)? } else { 0 };
-    Ok(LaneResult { latencies: Some(latencies), verified, ..LaneResult::default() })
+    Ok(LaneResult { latencies: vec![latencies], verified, ..LaneResult::default() })
 }
 
 enum Reply {
@@ -66,13 +64,22 @@ enum Reply {
     End,
 }
 
+/// Sends a request and waits for its answer. `number`: that of the request, and the bits of it in a
+/// message.
 #[inline(always)]
-fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Result<Reply> {
+fn ask(
+    lane: &Lane,
+    port: &impl Port,
+    request: &[u8],
+    answer: &mut [u8],
+    (number, mask): (u64, u64),
+    tally: &mut Tally,
+) -> Result<Reply> {
     loop {
         let sent = port.send(request);
         if sent > 0 {
             tally.message(sent as u64);
-            return Ok(Reply::Came);
+            break;
         }
         if sys::errno() == libc::ENOBUFS {
             // This end's own queue is full: the request was never under way, so it is not lost.
@@ -84,21 +91,10 @@ fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Resu
             return Ok(Reply::End);
         }
     }
-}
-
-#[inline(always)]
-fn await_answer(
-    lane: &Lane,
-    port: &impl Port,
-    answer: &mut [u8],
-    wanted: u64,
-    mask: u64,
-    tally: &mut Tally,
-) -> Result<Reply> {
     loop {
         let got = port.receive(answer, 0);
         tally.call();
-        if got == lane.response as isize && (read_number(answer) ^ wanted) & mask == 0 {
+        if got == lane.response as isize && (read_number(answer) ^ number) & mask == 0 {
             return Ok(Reply::Came);
         }
         if got > 0 {
@@ -122,13 +118,6 @@ fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
         return Ok(Some(Reply::End));
     }
     Ok(None)
-}
-
-#[cold]
-fn discard(port: &impl Port, room: &mut [u8], tally: &mut Tally) {
-    while port.receive(room, libc::MSG_DONTWAIT) > 0 {
-        tally.late();
-    }
 }
 
 pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
@@ -175,8 +164,7 @@ fn answer_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<L
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// Counts an answer by the result of its send, `returned`. One that this end's own queue rejected
-/// is lost.
+// An answer that the queue of this end rejected is lost.
 #[inline(always)]
 pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Result<LoopStep> {
     if returned > 0 {

@@ -9,14 +9,34 @@ use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, TAIL,
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
-use crate::workload::shared::{self, LaneWork, Wake};
+use crate::workload::shared::{self, LaneWork};
 use crate::workload::source::Begun;
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    let mut asking = Asking::new(lanes);
-    shared::run(lanes, Wake::Readable, QUIET, &mut asking)?;
+    let lane = &lanes[0];
+    let flows = lanes.iter().map(|lane| Asked {
+        tally: lane.tally(),
+        number: 0,
+        begun: Begun::default(),
+        // It is not lost before its lane begins.
+        sent: Some(u64::MAX),
+        lost_in_a_row: 0,
+        verified: 0,
+    });
+    let mut asking = Asking {
+        lanes,
+        flows: flows.collect(),
+        request: Buffer::pattern(lane.message.max(NUMBER)),
+        answer: Buffer::room((lane.response + 1).max(NUMBER)),
+        mask: number_mask(lane.message.min(lane.response)),
+        verify: lane.traffic.verify,
+        latencies: Recorder::new(1),
+        patience: [answer_time(lane.flows()), stall(lane.flows())].map(|time| time.as_nanos() as u64),
+        look: 0,
+    };
+    shared::run(lanes, shared::READABLE, QUIET, None, &mut asking)?;
     let mut ends = shared::verified(asking.flows.iter().map(|flow| flow.verified));
-    ends[0].latencies = Some(asking.latencies);
+    ends[0].latencies.push(asking.latencies);
     Ok(ends)
 }
 
@@ -28,8 +48,8 @@ struct Asking<'a> {
     mask: u64,
     verify: bool,
     latencies: Recorder,
-    /// The time limits of an answer, and of silence, ns.
-    patience: (u64, u64),
+    /// For an answer, and for silence, in ns.
+    patience: [u64; 2],
     look: u64,
 }
 
@@ -37,47 +57,13 @@ struct Asked<'a> {
     tally: Tally<'a>,
     number: u64,
     begun: Begun,
-    request: Request,
+    /// When the request was sent; `None`: the queue of this end rejected it, so it cannot be lost.
+    sent: Option<u64>,
     lost_in_a_row: u32,
     verified: u64,
 }
 
-/// The state of a transaction's request.
-#[derive(Clone, Copy)]
-enum Request {
-    /// The lane has not begun.
-    None,
-    /// This end's own queue rejected it: it was never under way, so it cannot be lost.
-    Refused,
-    Sent(u64),
-}
-
-impl<'a> Asking<'a> {
-    fn new(lanes: &'a [Lane]) -> Self {
-        let lane = &lanes[0];
-        let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let flow = |lane: &'a Lane| Asked {
-            tally: lane.tally(),
-            number: 0,
-            begun: Begun::default(),
-            request: Request::None,
-            lost_in_a_row: 0,
-            verified: 0,
-        };
-        Self {
-            lanes,
-            flows: lanes.iter().map(flow).collect(),
-            request: Buffer::pattern(lane.message.max(NUMBER)),
-            answer: Buffer::room((lane.response + 1).max(NUMBER)),
-            mask: number_mask(lane.message.min(lane.response)),
-            verify: lane.traffic.verify,
-            latencies: Recorder::new(1),
-            patience: (ns(answer_time(lane.flows())), ns(stall(lane.flows()))),
-            look: 0,
-        }
-    }
-
-    /// Sends a lane's request, for the first time or after a rejection.
+impl Asking<'_> {
     #[inline(always)]
     fn ask(&mut self, at: usize, now: u64) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
@@ -85,10 +71,10 @@ impl<'a> Asking<'a> {
         let sent = sys::send_flags(lane.fd, &self.request.as_ref()[..lane.message], libc::MSG_DONTWAIT);
         if sent > 0 {
             flow.tally.message(sent as u64);
-            flow.request = Request::Sent(now);
+            flow.sent = Some(now);
             return Ok(LoopStep::Again);
         }
-        flow.request = Request::Refused;
+        flow.sent = None;
         if sys::errno() == libc::ENOBUFS {
             flow.tally.no_buffers();
             return Ok(LoopStep::Again);
@@ -135,17 +121,16 @@ impl LaneWork for Asking<'_> {
         if now < self.look {
             return Ok(());
         }
-        let (answer, stall) = self.patience;
+        let [answer, stall] = self.patience;
         self.look = now + answer / 8;
         for at in 0..self.lanes.len() {
             let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
-            match flow.request {
-                Request::Sent(sent) if now.saturating_sub(sent) >= answer => {}
-                Request::Refused => {
-                    self.ask(at, now)?;
-                    continue;
-                }
-                Request::None | Request::Sent(_) => continue,
+            let Some(sent) = flow.sent else {
+                self.ask(at, now)?;
+                continue;
+            };
+            if now.saturating_sub(sent) < answer {
+                continue;
             }
             flow.tally.timeout();
             flow.lost_in_a_row += 1;
@@ -190,7 +175,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
         write_number(answer.as_mut(), read_number(request.as_ref()));
         answered(lane, sys::send_flags(lane.fd, &answer.as_ref()[..lane.response], 0), tally)
     };
-    shared::run(lanes, Wake::Readable, STOP, &mut serve)?;
+    shared::run(lanes, shared::READABLE, STOP, None, &mut serve)?;
     // After the transmitter has ended, queued requests are counted.
     answers.set(false);
     shared::drain(lanes, &mut serve)?;

@@ -4,14 +4,16 @@ pub(crate) mod receive;
 pub(crate) mod send;
 pub(crate) mod shared;
 
+use socket2::SockRef;
 use words::{Reader, Sender};
 
-use self::receive::Check;
 use super::pace::Pace;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult};
+use crate::note::Note;
+use crate::socket;
 
-/// Each sender's loop is compiled with and without a pace.
+// Each sender's loop is compiled with and without a pace.
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     if lane.traffic.pacing.is_some() { send_by::<true>(lane) } else { send_by::<false>(lane) }
 }
@@ -19,7 +21,7 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
 fn send_by<const PACED: bool>(lane: &Lane) -> Result<LaneResult> {
     let pace = Pace::<PACED>::new(&lane.control.pace);
     let (message, destination) = (lane.message, lane.destination());
-    let ((_, datagrams), to) = (send::shape(lane.traffic.sender, message), destination.target());
+    let (datagrams, to) = (send::datagrams_in_buffer(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {
         Sender::Zerocopy => send::send_zerocopy(lane, pace),
         Sender::Sendmmsg => send::send(lane, send::Many::new(message, to), pace),
@@ -27,15 +29,14 @@ fn send_by<const PACED: bool>(lane: &Lane) -> Result<LaneResult> {
     }
 }
 
-/// Each reader's loop is compiled with and without a check of all bytes.
+// Each reader's loop is compiled with and without a check of all bytes.
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     if lane.traffic.verify { receive_checked::<true>(lane) } else { receive_checked::<false>(lane) }
 }
 
-/// Receives by one reader after the other, as conditions that take turns change it.
+/// Runs one reader after the other, as conditions that take turns change it.
 fn receive_checked<const ALL: bool>(lane: &Lane) -> Result<LaneResult> {
-    let mut check = Check::<ALL>::new(lane.message);
-    let (mut last, mut merged) = (Vec::new(), false);
+    let (mut last, mut merged, mut compared) = (Vec::new(), false, 0);
     let mut turn = None;
     loop {
         let now = turn.as_ref().unwrap_or(lane);
@@ -46,28 +47,29 @@ fn receive_checked<const ALL: bool>(lane: &Lane) -> Result<LaneResult> {
                 last = came;
             }
         };
-        note_last(receive_by(now, &mut check)?);
+        note_last(receive_by::<ALL>(now, &mut compared)?);
         let Some(next) = lane.control.loop_switch.next() else { break };
-        if was_merged && next.reader != Reader::Gro {
-            note_last(receive::take_merged(lane, &mut check)?);
+        let (_, reader) = next;
+        if was_merged && reader != Reader::Gro {
+            note_last(receive::take_merged::<ALL>(lane, &mut compared)?);
         }
         turn = Some(lane.with_modes(next));
     }
-    let notes = if merged { receive::drops_note(lane) } else { None };
-    let verified = if ALL { check.verified } else { lane.verify(&last, 0, lane.message)? };
+    let counts_buffers = merged && socket::drops(&SockRef::from(&lane.socket())) > 0;
+    let notes = if counts_buffers { vec![Note::GroCountsBuffers] } else { Vec::new() };
+    let verified = if ALL { compared } else { lane.verify(&last, 0, lane.message)? };
     let end = receive::account(lane, &lane.tally(), verified, &last)?;
-    Ok(LaneResult { notes: notes.into_iter().collect(), ..end })
+    Ok(LaneResult { notes, ..end })
 }
 
-/// Returns the last datagram.
-fn receive_by<const ALL: bool>(lane: &Lane, check: &mut Check<ALL>) -> Result<Vec<u8>> {
+fn receive_by<const ALL: bool>(lane: &Lane, verified: &mut u64) -> Result<Vec<u8>> {
     let message = lane.message;
     match lane.traffic.reader {
         Reader::Gro => {
             receive::Merged::enable(lane.fd, lane.flow)?;
-            receive::receive::<false, ALL, _>(lane, receive::Merged::new(), check)
+            receive::receive::<false, ALL, _>(lane, receive::Merged::new(), verified)
         }
-        Reader::Spin => receive::receive::<true, ALL, _>(lane, receive::One::new(message), check),
-        _ => receive::receive::<false, ALL, _>(lane, receive::One::new(message), check),
+        Reader::Spin => receive::receive::<true, ALL, _>(lane, receive::One::new(message), verified),
+        _ => receive::receive::<false, ALL, _>(lane, receive::One::new(message), verified),
     }
 }

@@ -4,12 +4,9 @@
 use std::ops::Range;
 use std::os::fd::RawFd;
 
-use socket2::SockRef;
-
 use crate::error::{Context, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
-use crate::note::Note;
 use crate::socket;
 use crate::sys;
 use crate::workload::drain_with;
@@ -17,43 +14,20 @@ use crate::workload::drain_with;
 pub(crate) trait Reader {
     const CALL: Call;
 
-    /// Receives. Returns what the kernel returns, or -1 with `errno` set.
+    /// Returns bytes, or -1 with `errno` set.
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
 
-    /// Calls `take` with each datagram of the last call, which returned `got`.
-    fn for_each_datagram(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came>;
+    /// Calls `take` with each datagram of the last call. Returns their number, and the place of the
+    /// last one.
+    fn for_each_datagram(
+        &self,
+        got: usize,
+        take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<(u64, Range<usize>)>;
 
     fn room(&self) -> &[u8];
 }
 
-/// The result of one call: the number of datagrams, their bytes, and the place of the last one.
-pub(crate) struct Came {
-    pub(crate) messages: u64,
-    pub(crate) bytes: u64,
-    pub(crate) last: Range<usize>,
-}
-
-/// Compares the bytes of `ALL` datagrams, or of none.
-pub(super) struct Check<const ALL: bool> {
-    pattern: Buffer,
-    pub(super) verified: u64,
-}
-
-impl<const ALL: bool> Check<ALL> {
-    pub(super) fn new(message: usize) -> Self {
-        Self { pattern: Buffer::pattern(if ALL { message } else { 1 }), verified: 0 }
-    }
-
-    #[inline(always)]
-    fn datagram(&mut self, lane: &Lane, datagram: &[u8]) -> Result<()> {
-        if ALL {
-            self.verified += lane.compare(datagram, self.pattern.as_ref())?;
-        }
-        Ok(())
-    }
-}
-
-/// One datagram for each `recv`.
 pub(crate) struct One(Buffer);
 
 impl One {
@@ -72,11 +46,15 @@ impl Reader for One {
     }
 
     #[inline(always)]
-    fn for_each_datagram(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+    fn for_each_datagram(
+        &self,
+        got: usize,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<(u64, Range<usize>)> {
         // Without a check that could panic: the compiler removes it where nobody reads the
         // datagram.
         take(self.0.as_ref().get(..got).unwrap_or_default())?;
-        Ok(Came { messages: 1, bytes: got as u64, last: 0..got })
+        Ok((1, 0..got))
     }
 
     fn room(&self) -> &[u8] {
@@ -84,18 +62,18 @@ impl Reader for One {
     }
 }
 
-/// Receives until the stop, and then queued data, or until another reader goes on. A thread that
-/// `SPINS` never sleeps. Gives the last datagram.
+/// Receives until the stop, and then queued data, or until another reader continues. Returns the
+/// last datagram.
 pub(super) fn receive<const SPINS: bool, const ALL: bool, R: Reader>(
     lane: &Lane,
     mut reader: R,
-    check: &mut Check<ALL>,
+    verified: &mut u64,
 ) -> Result<Vec<u8>> {
     let flags = if SPINS { libc::MSG_DONTWAIT } else { 0 };
     let (phase, mut tally, mut last) = (lane.phase(), lane.tally(), 0..0);
     lane.ready();
     while phase.load() < STOP {
-        let got = receive_batch(lane, &mut reader, flags, check, &mut tally, &mut last)?;
+        let got = receive_batch::<ALL>(lane, &mut reader, flags, verified, &mut tally, &mut last)?;
         if got <= 0 {
             if SPINS {
                 tally.call();
@@ -108,31 +86,32 @@ pub(super) fn receive<const SPINS: bool, const ALL: bool, R: Reader>(
             }
         }
     }
-    drain(lane, reader, check, tally, last)
+    drain::<ALL>(lane, reader, verified, tally, last)
 }
 
-/// Receives queued data, unless another reader goes on; `last` is the place of the last datagram.
 fn drain<const ALL: bool>(
     lane: &Lane,
     mut reader: impl Reader,
-    check: &mut Check<ALL>,
+    verified: &mut u64,
     mut tally: Tally,
     mut last: Range<usize>,
 ) -> Result<Vec<u8>> {
     let flags = libc::MSG_DONTWAIT;
-    if !lane.control.loop_switch.is_held() {
-        drain_with(lane, || Ok(receive_batch(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0))?;
+    if !lane.control.loop_switch.state().held {
+        drain_with(lane, || {
+            Ok(receive_batch::<ALL>(lane, &mut reader, flags, verified, &mut tally, &mut last)? > 0)
+        })?;
     }
     Ok(reader.room()[last].to_vec())
 }
 
-/// Makes one call. Returns the number of datagrams, or another result of the kernel.
+/// Returns the number of datagrams of one call, or another result of the kernel.
 #[inline(always)]
 fn receive_batch<const ALL: bool>(
     lane: &Lane,
     reader: &mut impl Reader,
     flags: libc::c_int,
-    check: &mut Check<ALL>,
+    verified: &mut u64,
     tally: &mut Tally,
     last: &mut Range<usize>,
 ) -> Result<isize> {
@@ -140,15 +119,19 @@ fn receive_batch<const ALL: bool>(
     if got <= 0 {
         return Ok(got);
     }
-    let came = reader.for_each_datagram(got as usize, |datagram| check.datagram(lane, datagram))?;
-    tally.batch(came.messages, came.bytes);
-    if came.messages > 0 {
-        *last = came.last;
+    let (messages, came) = reader.for_each_datagram(got as usize, |datagram| {
+        if ALL {
+            *verified += lane.verify_datagram(datagram)?;
+        }
+        Ok(())
+    })?;
+    tally.batch(messages, got as u64);
+    if messages > 0 {
+        *last = came;
     }
-    Ok(came.messages as isize)
+    Ok(messages as isize)
 }
 
-/// The account of a receiver; `last` is the last datagram.
 pub(super) fn account(lane: &Lane, tally: &Tally, verified: u64, last: &[u8]) -> Result<LaneResult> {
     if tally.bytes != tally.messages * lane.message as u64 {
         return Err(lane.damaged(last.len().min(lane.message), last.len()));
@@ -156,23 +139,19 @@ pub(super) fn account(lane: &Lane, tally: &Tally, verified: u64, last: &[u8]) ->
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// More than any buffer of datagrams holds.
 const ROOM: usize = 1 << 16;
-/// The control message of a buffer of datagrams: its header, and their size.
 #[repr(C)]
 struct GroControl {
     header: libc::cmsghdr,
     size: libc::c_int,
 }
 
-/// Room for one buffer of datagrams and its control message.
 pub(crate) struct Merged {
     room: Buffer,
-    /// The bytes of each datagram in a buffer of which the kernel tells none: those of all of it,
-    /// unless they are known.
+    /// The size of datagrams where the kernel reports none; else the whole buffer is one.
     size: Option<usize>,
     header: libc::msghdr,
-    /// The header points to these and to the room; they do not move with this value.
+    // The header points to these and to the room; they do not move with this value.
     control: Vec<GroControl>,
     _place: Vec<libc::iovec>,
 }
@@ -194,13 +173,11 @@ impl Merged {
         Self { room, size: None, header, control, _place: place }
     }
 
-    /// Makes the kernel merge datagrams for a flow's socket.
     pub(crate) fn enable(fd: RawFd, flow: usize) -> Result<()> {
         sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
     }
 
-    /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may be
-    /// shorter.
+    /// The last datagram of a buffer may be shorter.
     #[inline(always)]
     fn size(&self, len: usize) -> usize {
         // SAFETY: `control` exists; the kernel has written to it through the header.
@@ -226,14 +203,14 @@ impl Reader for Merged {
     }
 
     #[inline(always)]
-    fn for_each_datagram(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+    fn for_each_datagram(
+        &self,
+        got: usize,
+        take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<(u64, Range<usize>)> {
         let size = self.size(got);
         self.room.as_ref()[..got].chunks(size).try_for_each(take)?;
-        Ok(Came {
-            messages: got.div_ceil(size) as u64,
-            bytes: got as u64,
-            last: (got - 1) / size * size..got,
-        })
+        Ok((got.div_ceil(size) as u64, (got - 1) / size * size..got))
     }
 
     fn room(&self) -> &[u8] {
@@ -241,20 +218,16 @@ impl Reader for Merged {
     }
 }
 
-/// Takes the datagrams that were merged before the kernel stopped to merge them: more than are
-/// queued, or all. Gives the last one.
-pub(super) fn take_merged<const ALL: bool>(lane: &Lane, check: &mut Check<ALL>) -> Result<Vec<u8>> {
+/// Receives datagrams that were merged before the kernel stopped to merge them. Returns the last.
+pub(super) fn take_merged<const ALL: bool>(lane: &Lane, verified: &mut u64) -> Result<Vec<u8>> {
     // The kernel no longer reports the size.
     let mut reader = Merged { size: Some(lane.message), ..Merged::new() };
     let (mut tally, mut last) = (lane.tally(), 0..0);
     let room = sys::option_number(lane.fd, libc::SOL_SOCKET, libc::SO_RCVBUF).unwrap_or(0);
     let most = tally.bytes + u64::from(room.unsigned_abs());
     let flags = libc::MSG_DONTWAIT;
-    while tally.bytes < most && receive_batch(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0 {}
+    while tally.bytes < most
+        && receive_batch::<ALL>(lane, &mut reader, flags, verified, &mut tally, &mut last)? > 0
+    {}
     Ok(reader.room()[last].to_vec())
-}
-
-/// A note on the socket's own count of drops, if there are any.
-pub(super) fn drops_note(lane: &Lane) -> Option<Note> {
-    (socket::drops(&SockRef::from(&lane.socket())) > 0).then_some(Note::GroCountsBuffers)
 }

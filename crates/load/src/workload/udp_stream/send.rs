@@ -5,109 +5,85 @@ use std::os::fd::RawFd;
 
 use words::Sender;
 
-use crate::error::{Context, Errno, Error, Result};
-use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
+use crate::error::{Context, Error, Result, error_text};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET};
 use crate::message::Buffer;
-use crate::sys::{self, Notice, Target};
-use crate::workload::lent::{LentPages, Refused};
+use crate::sys::{self, Target};
+use crate::workload::lent::LentPages;
 use crate::workload::pace::Pace;
 
-/// Datagrams per call: more have no measurable gain.
+// More have no measurable gain.
 const DATAGRAMS: usize = 64;
 
-/// The buffers of one call, and the datagrams of each of them.
-pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
-    match sender {
-        Sender::Sendmmsg => (DATAGRAMS, 1),
-        Sender::Gso => (1, gso_segments(message)),
-        _ => (1, 1),
-    }
+/// The datagrams in one buffer of a call.
+pub(crate) fn datagrams_in_buffer(sender: Sender, message: usize) -> usize {
+    if sender == Sender::Gso { gso_segments(message) } else { 1 }
 }
 
 pub(crate) trait Writer {
     const CALL: Call;
 
-    /// The buffers of one call, and the datagrams of each of them.
-    fn shape(&self) -> (usize, usize);
+    /// The buffers of one call.
+    const BUFFERS: usize;
 
-    /// Sends them. Returns the kernel's result, or -1 with `errno` set.
+    /// Returns the result of the kernel, or -1 with `errno` set.
     fn write(&mut self, fd: RawFd) -> isize;
-
-    /// The number of buffers that the kernel accepted when it returned `wrote`, more than 0.
-    fn taken(&self, wrote: isize) -> usize;
 }
 
-/// One buffer for each `send`: a datagram, or several that the kernel or the device splits.
 pub(crate) struct One<'d> {
     buffer: Buffer,
-    datagrams: usize,
     to: Target<'d>,
 }
 
 impl<'d> One<'d> {
     pub(crate) fn new(message: usize, datagrams: usize, to: Target<'d>) -> Self {
-        Self { buffer: Buffer::messages(message, datagrams), datagrams, to }
+        Self { buffer: Buffer::messages(message, datagrams), to }
     }
 }
 
 impl Writer for One<'_> {
     const CALL: Call = Call::SEND;
-
-    fn shape(&self) -> (usize, usize) {
-        (1, self.datagrams)
-    }
+    const BUFFERS: usize = 1;
 
     #[inline(always)]
     fn write(&mut self, fd: RawFd) -> isize {
         sys::send_to(fd, self.buffer.as_ref(), 0, self.to)
     }
-
-    #[inline(always)]
-    fn taken(&self, _: isize) -> usize {
-        1
-    }
 }
 
-/// Many datagrams for each `sendmmsg`.
 pub(crate) struct Many<'d> {
     headers: Vec<libc::mmsghdr>,
-    /// The headers point to these, which do not move with this value.
+    // The headers point to these, which do not move with this value.
     _buffer: Buffer,
     _places: Vec<libc::iovec>,
     _to: Target<'d>,
 }
 
 impl<'d> Many<'d> {
-    /// All datagrams are one, which stays in the CPU's cache.
+    // All datagrams are one, which stays in the cache of the CPU.
     pub(crate) fn new(message: usize, to: Target<'d>) -> Self {
         let buffer = Buffer::pattern(message);
         let mut places = vec![libc::iovec { iov_base: buffer.start().cast(), iov_len: message }; DATAGRAMS];
-        let mut headers = sys::headers_of(&mut places);
-        for header in &mut headers {
-            header.msg_hdr.msg_name = to.address.cast_mut().cast();
-            header.msg_hdr.msg_namelen = to.len;
-        }
+        let header = |place: &mut libc::iovec| {
+            let mut header = sys::no_message();
+            (header.msg_iov, header.msg_iovlen) = (&raw mut *place, 1);
+            (header.msg_name, header.msg_namelen) = (to.address.cast_mut().cast(), to.len);
+            libc::mmsghdr { msg_hdr: header, msg_len: 0 }
+        };
+        let headers = places.iter_mut().map(header).collect();
         Self { headers, _buffer: buffer, _places: places, _to: to }
     }
 }
 
 impl Writer for Many<'_> {
     const CALL: Call = Call::SENDMMSG;
-
-    fn shape(&self) -> (usize, usize) {
-        (DATAGRAMS, 1)
-    }
+    const BUFFERS: usize = DATAGRAMS;
 
     #[inline(always)]
     fn write(&mut self, fd: RawFd) -> isize {
         // SAFETY: the headers point to this value's own buffer and places, and to an address that
         // outlives it.
         unsafe { sys::send_many(fd, &mut self.headers) }
-    }
-
-    #[inline(always)]
-    fn taken(&self, wrote: isize) -> usize {
-        wrote as usize
     }
 }
 
@@ -119,17 +95,18 @@ pub(super) fn send<W: Writer, const PACED: bool>(
     if lane.traffic.sender.segments() {
         enable_gso(lane.fd, lane.message, lane.flow)?;
     }
-    let (message, (count, each)) = (lane.message as u64, writer.shape());
+    let (message, each) = (lane.message as u64, datagrams_in_buffer(lane.traffic.sender, lane.message));
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
-    while phase.load() < QUIET && pace.wait((count * each) as u64 * message, phase) {
+    while phase.load() < QUIET && pace.wait((W::BUFFERS * each) as u64 * message, phase) {
         let wrote = writer.write(fd);
         if wrote > 0 {
-            let taken = writer.taken(wrote);
+            let taken = if W::BUFFERS > 1 { wrote as usize } else { 1 };
             let datagrams = (taken * each) as u64;
             tally.batch(datagrams, datagrams * message);
-            if taken < count && cut_short(lane, &mut tally, each as u64)? == LoopStep::End {
-                break;
+            if taken < W::BUFFERS {
+                // The queue was full, or an error of the path, which recurs if it lasts.
+                tally.refused(each as u64);
             }
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();
@@ -141,86 +118,44 @@ pub(super) fn send<W: Writer, const PACED: bool>(
     Ok(LaneResult::default())
 }
 
-/// Finds out why a call took only a part. The kernel forgets the error at the buffer where it
-/// stopped: an error of the path is still in the error queue, and a lasting error recurs at the
-/// next call. Otherwise the queue was full.
-#[cold]
-#[inline(never)]
-fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<LoopStep> {
-    match sys::read_entry(lane.fd) {
-        Some(Notice::Failed(errno)) => lane.judge(Call::SENDMMSG, errno),
-        _ => {
-            tally.refused(datagrams);
-            Ok(LoopStep::Again)
-        }
-    }
-}
-
-/// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
-/// it).
+// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
+// it).
 const MOST_SEGMENTS: usize = 64;
-/// The most bytes of one buffer: those of a datagram over IPv4.
+// A datagram over IPv4.
 const MOST_BYTES: usize = 65_507;
 
 pub(crate) fn gso_segments(message: usize) -> usize {
     (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
 }
 
-/// Makes the kernel split all buffers of a flow's socket into datagrams of `message` bytes.
 pub(crate) fn enable_gso(fd: RawFd, message: usize, flow: usize) -> Result<()> {
     let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
     sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
         .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
 }
 
-/// Judges a call that sent nothing: an error of the splitting names the path's MTU.
 #[cold]
 #[inline(never)]
 fn gso_trouble(lane: &Lane, call: Call, returned: isize) -> Result<LoopStep> {
-    let errno = sys::errno();
-    let segmenting = lane.traffic.sender.segments();
-    if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
-        let (call, message, peer, errno) = (call.name, lane.message, lane.peer, Errno(errno));
-        return Err(Error::flow(
-            lane.flow,
-            format!(
-                "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
-                gso_way_out(message, path_mtu(lane), errno)
-            ),
-        ));
-    }
-    if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
-}
-
-/// Datagrams of a split buffer are never fragmented, so the MTU limits each. `most` is the result
-/// of [`path_mtu`].
-fn gso_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
-    match most {
-        Some((mtu, most)) if message > most as usize => format!(
-            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
-        ),
-        _ if errno.0 == libc::EIO => {
-            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
-                                      checksumming on, or use the sender `send` or `sendmmsg`"
-                .to_owned()
+    let (errno, segmenting) = (sys::errno(), returned < 0 && lane.traffic.sender.segments());
+    let remedy = match errno {
+        libc::EIO if segmenting => {
+            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit checksumming \
+             on, or use the sender `send` or `sendmmsg`"
         }
-        _ => "use the sender `send` or `sendmmsg`".to_owned(),
-    }
-}
-
-/// The path's MTU, and the payload of the largest datagram that fits it.
-fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
-    let ipv6 = lane.peer.is_ipv6();
-    // Only a connected socket knows its path, and the flow's may not be connected.
-    let any = if ipv6 { "[::]:0" } else { "0.0.0.0:0" };
-    let probe = std::net::UdpSocket::bind(any).ok()?;
-    probe.connect(lane.peer).ok()?;
-    let (level, name, headers) =
-        if ipv6 { (libc::SOL_IPV6, libc::IPV6_MTU, 40 + 8) } else { (libc::SOL_IP, libc::IP_MTU, 20 + 8) };
-    let mut mtu = [0; 4];
-    sys::option(std::os::fd::AsRawFd::as_raw_fd(&probe), level, name, &mut mtu).ok()?;
-    let mtu = u32::from_ne_bytes(mtu);
-    Some((mtu, mtu.saturating_sub(headers)))
+        // Datagrams of a split buffer are never fragmented.
+        libc::EINVAL | libc::EMSGSIZE if segmenting => {
+            "each must fit the path's MTU: use a smaller `message`, a larger MTU, or the sender `send`"
+        }
+        _ => return lane.trouble(call, returned),
+    };
+    let (call, message, peer, why) = (call.name, lane.message, lane.peer, error_text(errno));
+    Err(Error::flow(
+        lane.flow,
+        format!(
+            "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {why}; {remedy}"
+        ),
+    ))
 }
 
 pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, PACED>) -> Result<LaneResult> {
@@ -231,7 +166,7 @@ pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, P
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET {
-        if lent.is_full() && lent.make_room(lane)? == LoopStep::End {
+        if lent.is_full() && lent.wait(lane, |lent| !lent.is_full())? == LoopStep::End {
             break;
         }
         if !pace.wait(lane.message as u64, phase) {
@@ -245,7 +180,7 @@ pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, P
             if lane.trouble(Call::SEND, sent)? == LoopStep::End {
                 break;
             }
-        } else if lent.refused(lane)? == Refused::ByQueue {
+        } else if lent.is_refused_by_queue(lane)? {
             tally.no_buffers();
         } else {
             tally.call();

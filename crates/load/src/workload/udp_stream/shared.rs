@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::shared::{self, Wake};
+use crate::workload::shared;
 
 /// Datagrams of one turn of a lane.
 const TURN: usize = 16;
@@ -30,7 +30,7 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
         }
         Ok(LoopStep::Again)
     };
-    shared::run(lanes, Wake::Writable, QUIET, &mut serve)?;
+    shared::run(lanes, shared::WRITABLE, QUIET, None, &mut serve)?;
     Ok(lanes.iter().map(|_| LaneResult::default()).collect())
 }
 
@@ -39,7 +39,6 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut flows: Vec<(Tally, u64)> = lanes.iter().map(|lane| (lane.tally(), 0)).collect();
     // One byte more than a message, to detect a larger one.
     let mut room = Buffer::room(lanes[0].message + 1);
-    let expected = Buffer::pattern(lanes[0].message);
     let mut serve = |at: usize| {
         let (lane, (tally, verified)) = (&lanes[at], &mut flows[at]);
         for _ in 0..TURN {
@@ -51,12 +50,12 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
             // Without `verify` the last datagrams of all lanes are the sample, since they share the
             // room.
             if lane.traffic.verify || lane.phase().load() >= TAIL {
-                *verified += lane.compare(&room.as_ref()[..got as usize], expected.as_ref())?;
+                *verified += lane.verify_datagram(&room.as_ref()[..got as usize])?;
             }
         }
         Ok(LoopStep::Again)
     };
-    shared::run(lanes, Wake::Readable, STOP, &mut serve)?;
+    shared::run(lanes, shared::READABLE, STOP, None, &mut serve)?;
     shared::drain(lanes, &mut serve)?;
     let flows = lanes.iter().zip(flows);
     flows.map(|(lane, (tally, verified))| account(lane, &tally, verified, &[])).collect()
