@@ -35,7 +35,6 @@ pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<BootSign>,
-    count: u64,
     has_panicked: bool,
     closed: bool,
 }
@@ -96,10 +95,6 @@ impl Console {
         line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        self.shared.lock().count
-    }
-
     /// The end of what a process wrote that has exited, for an error: one line of bounded length.
     /// Empty if it wrote nothing.
     pub(crate) fn last_words(&self) -> String {
@@ -124,7 +119,6 @@ impl SharedText {
 
 impl Text {
     pub(crate) fn add(&mut self, piece: &[u8]) {
-        self.count += piece.len() as u64;
         for &byte in piece {
             if byte == b'\n' || self.pending.len() >= LINE_BYTES {
                 self.end_line();

@@ -127,7 +127,7 @@ impl Testbed {
     }
 
     fn has_two_kernels(&self) -> bool {
-        !self.path.scenario.is_of_namespaces()
+        !self.scenario.is_of_namespaces()
     }
 
     /// Whether instructions are counted instead of time.

@@ -123,65 +123,61 @@ const CARDS: BySide<[u8; 6]> = BySide {
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
 };
 
-/// Two guests that run, one for each side, whose network cards connect to nodes of the path. Their
-/// agents are not greeted yet.
-pub(crate) struct Guests(BySide<(VirtualMachine, LaunchedAgent)>);
+/// Two guests that run, whose network cards connect to nodes of the path. Their agents are not
+/// greeted yet.
+pub(crate) type Guests = BySide<(VirtualMachine, LaunchedAgent)>;
 
-impl Guests {
-    /// Boots a machine for each side in parallel, in the network namespaces of these processes.
-    pub(crate) fn boot(builder: &Builder<'_>, places: BySide<u32>) -> Result<Self, Error> {
-        let orders = BySide::try_from_fn(|side: Side| {
-            let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
-            let tap = Some(TAPS[side].to_owned());
-            // Instructions are counted where a path is traced; the other one answers.
-            let exact = order.exact && side == Side::Transmitter;
-            Ok::<_, Error>(GuestOrder { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
-        })?;
-        let mut started = BySide::try_from_fn(|side| Guest::start(&orders[side]).map(Some))?;
-        Ok(Self(orders.try_map(|side, order| {
-            let guest = started[side].take().expect("one was started for each side");
-            let (machine, guest) = builder.await_boot(guest, order)?;
-            let agent = LaunchedAgent::in_guest(&guest, 0, builder.start(&side.to_string()))?;
-            Ok::<_, Error>((machine, agent))
-        })?))
-    }
-
-    pub(crate) fn of_nodes(&self, cpus: &CpuSplit) -> BySide<NodeGuest> {
-        self.0.each_ref().map(|side, (machine, _)| NodeGuest {
-            side: Some(side),
-            process: machine.booted.process,
-            cpus: cpus[side].clone(),
-        })
-    }
-
-    pub(crate) fn testbed(self, options: &Options, nodes: Vec<Node>) -> Result<Testbed, Error> {
-        let mut machines = Vec::new();
-        let mut ends = self.0.try_map(|side: Side, (machine, mut agent)| {
-            agent.greet()?;
-            let address = machine.order.mac.map(|byte| format!("{byte:02x}")).join(":");
-            machines.push(machine);
-            let request = Request::FindInterface { address };
-            let interface = ask!(agent, &request, Answer::Interface { name } => name);
-            let addresses = TRAFFIC[side].with_prefixes(&options.families);
-            agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
-            let cpus = agent.cpu_numbers();
-            Ok::<_, Error>(End::new(side, agent, &cpus, &interface, TRAFFIC[side]))
-        })?;
-        for (_, end) in ends.each_mut() {
-            await_running(&mut end.agent, &end.interface)?;
-        }
-        let mut testbed = Testbed::two(options, ends);
-        testbed.path.nodes = nodes;
-        testbed.add_machines(machines);
-        Ok(testbed)
-    }
+/// Boots a machine for each side in parallel, in the network namespaces of these processes.
+pub(crate) fn boot_guests(builder: &Builder<'_>, places: BySide<u32>) -> Result<Guests, Error> {
+    let orders = BySide::try_from_fn(|side: Side| {
+        let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
+        let tap = Some(TAPS[side].to_owned());
+        // Instructions are counted where a path is traced; the other one answers.
+        let exact = order.exact && side == Side::Transmitter;
+        Ok::<_, Error>(GuestOrder { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
+    })?;
+    let mut started = BySide::try_from_fn(|side| Guest::start(&orders[side]).map(Some))?;
+    orders.try_map(|side, order| {
+        let guest = started[side].take().expect("one was started for each side");
+        let (machine, guest) = builder.await_boot(guest, order)?;
+        let agent = LaunchedAgent::in_guest(&guest, 0, builder.start(&side.to_string()))?;
+        Ok((machine, agent))
+    })
 }
 
-/// The relays that will boot a guest on each machine of the user's, with everything that the guests
-/// need there.
-pub(crate) struct RemoteGuests(BySide<RemoteGuest>);
+pub(crate) fn guests_of_nodes(guests: &Guests, cpus: &CpuSplit) -> BySide<NodeGuest> {
+    guests.each_ref().map(|side, (machine, _)| NodeGuest {
+        side: Some(side),
+        process: machine.booted.process,
+        cpus: cpus[side].clone(),
+    })
+}
 
-struct RemoteGuest {
+pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>) -> Result<Testbed, Error> {
+    let mut machines = Vec::new();
+    let mut ends = guests.try_map(|side: Side, (machine, mut agent)| {
+        agent.greet()?;
+        let address = machine.order.mac.map(|byte| format!("{byte:02x}")).join(":");
+        machines.push(machine);
+        let request = Request::FindInterface { address };
+        let interface = ask!(agent, &request, Answer::Interface { name } => name);
+        let addresses = TRAFFIC[side].with_prefixes(&options.families);
+        agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
+        let cpus = agent.cpu_numbers();
+        Ok::<_, Error>(End::new(side, agent, &cpus, &interface, TRAFFIC[side]))
+    })?;
+    for (_, end) in ends.each_mut() {
+        await_running(&mut end.agent, &end.interface)?;
+    }
+    let mut testbed = Testbed::two(options, ends);
+    testbed.nodes = nodes;
+    testbed.add_machines(machines);
+    Ok(testbed)
+}
+
+/// A relay that will boot a guest on a machine of the user's, with everything that the guest needs
+/// there.
+pub(crate) struct RemoteGuest {
     agent: LaunchedAgent,
     host: String,
     order: GuestOrder,
@@ -190,14 +186,14 @@ struct RemoteGuest {
     initramfs: Brought,
 }
 
-impl RemoteGuests {
+impl RemoteGuest {
     /// Finds QEMU on both machines, and brings there what their guests boot from. Nothing is
     /// changed.
     pub(crate) fn open(
         builder: &Builder<'_>,
         hosts: &Hosts,
         machines: &BySide<ConnectedMachine>,
-    ) -> Result<Self, Error> {
+    ) -> Result<BySide<Self>, Error> {
         let (places, interrupt) = (&hosts.places, builder.interrupt);
         let host = |side: Side| format!("the {}", hosts.end(side));
         for (side, place) in places.each_ref() {
@@ -219,7 +215,7 @@ impl RemoteGuests {
                 agent.client.wait_for_answers_within(Launch::LEASE);
             }
         }
-        Ok(Self(agents.try_map(|side, agent| {
+        agents.try_map(|side, agent| {
             let cpus = two_machines::cpus(&machines[side].agent, &machines[side].located);
             let order = builder.order(&side.to_string(), &cpus)?;
             // Locally administered, and hardly the address of another guest on the same network.
@@ -229,18 +225,18 @@ impl RemoteGuests {
             let Initramfs { bytes, absent } = guest::pack(&order)?;
             let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
             let initramfs = places[side].bring(bytes, interrupt)?;
-            Ok::<_, Error>(RemoteGuest { agent, host: host(side), order, absent, kernel, initramfs })
-        })?))
+            Ok(Self { agent, host: host(side), order, absent, kernel, initramfs })
+        })
     }
 
     /// Boots both guests, and has the testbed between them. `cpus`: the machines' CPUs for them.
-    pub(crate) fn testbed(
-        mut self,
+    pub(crate) fn between(
+        mut both: BySide<Self>,
         options: &Options,
         nodes: BySide<Node>,
         cpus: BySide<Vec<u32>>,
     ) -> Result<Testbed, Error> {
-        for (side, RemoteGuest { agent, order, kernel, initramfs, .. }) in self.0.each_mut() {
+        for (side, Self { agent, order, kernel, initramfs, .. }) in both.each_mut() {
             if !order.pin.is_empty() {
                 order.pin.clone_from(&cpus[side]);
             }
@@ -249,19 +245,19 @@ impl RemoteGuests {
             agent.send(&order, ANY_TIME)?;
         }
         let options = two_machines::with_cpus(options, cpus);
-        let guests = Guests(self.0.try_map(|_, RemoteGuest { mut agent, host, order, absent, .. }| {
+        let guests = both.try_map(|_, Self { mut agent, host, order, absent, .. }| {
             let booted = agent.booted().map_err(|error| boots_none(&host, error))?;
             Ok::<_, Error>((VirtualMachine { agent: None, booted, order, absent }, agent))
-        })?);
-        let of_nodes = guests.of_nodes(&options.cpus);
+        })?;
+        let of_nodes = guests_of_nodes(&guests, &options.cpus);
         let nodes = nodes.into_iter().zip(of_nodes);
         let nodes = nodes.map(|((_, node), (_, guest))| Node { guests: vec![guest], ..node }).collect();
-        guests.testbed(&options, nodes)
+        between_guests(guests, &options, nodes)
     }
 }
 
 fn no_guest(host: &str, why: &str) -> Error {
-    Error::Machine(format!("{host} cannot boot a guest: {why}"))
+    Error::Failed(format!("{host} cannot boot a guest: {why}"))
 }
 
 fn boots_none(host: &str, error: Error) -> Error {

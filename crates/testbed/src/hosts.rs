@@ -144,7 +144,7 @@ impl Hosts {
     /// Refuses machines that cannot be rebooted, before anything is changed.
     ///
     /// # Errors
-    /// [`Error::Machine`], which names the machine, the reason and the way out.
+    /// [`Error::Failed`], which names the machine, the reason and the way out.
     pub fn check(&self, found: &BySide<FoundMachine>) -> Result<(), Error> {
         let here = boot_id_here();
         let id = |side: Side| found[side].environment.kernel.boot_id.as_ref();
@@ -163,12 +163,12 @@ impl Hosts {
     /// Refuses kernels that the machines cannot be made to boot once, before anything is changed.
     ///
     /// # Errors
-    /// [`Error::Machine`], which names the machine and the reason.
+    /// [`Error::Failed`], which names the machine and the reason.
     pub fn check_kernels(&self, releases: &BTreeSet<String>, interrupt: &Interrupt) -> Result<(), Error> {
         for (side, place) in self.places.each_ref() {
             let Some(reached) = place.by.as_ref().filter(|_| !releases.is_empty()) else { continue };
             if let Some(why) = reached.kernels_refused(releases, interrupt)? {
-                return Err(Error::Machine(format!(
+                return Err(Error::Failed(format!(
                     "the {side} ({place}) cannot boot every kernel of the study: {why}"
                 )));
             }
@@ -269,14 +269,14 @@ pub(crate) fn boot_id_here() -> Option<String> {
 }
 
 fn not_restartable(host: &str, why: &str) -> Error {
-    Error::Machine(format!(
+    Error::Failed(format!(
         "{host} cannot be rebooted between boots: {why}; name two other machines that are reached over ssh, or use boots.how = \"reset\""
     ))
 }
 
 fn other_addresses() -> Error {
     let what = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
-    Error::Machine(what.to_owned())
+    Error::Failed(what.to_owned())
 }
 
 /// Why a machine cannot be restarted, if it has the boot of this machine (or none that is known)

@@ -191,7 +191,7 @@ impl Hosts {
     /// settings of their own.
     ///
     /// # Errors
-    /// [`Error::NotSet`] for what a machine does not have, with its name.
+    /// [`Error::Failed`] for what a machine does not have, with its name.
     pub fn preview(
         &self,
         settings: &BySide<MachineSideSettings>,
@@ -213,8 +213,7 @@ impl Hosts {
                     continue;
                 }
                 let answer = agent.call(&Request::PreviewMachine(request.clone()));
-                let host = self.places[side].to_string();
-                let answer = answer.map_err(|error| error.or_not_set(side, host))?;
+                let answer = answer.map_err(|error| error.or_not_set(self.end(side)))?;
                 let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
                 all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
             }

@@ -125,7 +125,7 @@ impl Testbed {
     ) -> Result<(Vec<(Answer, Finished)>, RunAccount), Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
-        for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
+        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.work = traffic + turns;
         }
         let pinned = self.machines.iter().all(VirtualMachine::is_pinned);
@@ -147,13 +147,13 @@ impl Testbed {
             let patience = traffic + end.agent.patience();
             end.agent.send(&measure(end.side), patience)?;
         }
-        for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
+        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
         let windows = measured(&mut ends, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
-        let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
+        let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
         // From here on the transmitter first. Both ends stop sending before either stops receiving,
         // so that queued data drain and the account closes.
@@ -164,8 +164,8 @@ impl Testbed {
         let wholes = ends.iter_mut().rev().map(finish).collect::<Result<Vec<_>, _>>()?;
         let sides = windows.into_iter().rev().zip(wholes).collect();
         let account = |side| {
-            let (number, guest) = self.path.node(side)?;
-            host_account(&self.path.nodes[number], guest, watched.get(number)?, pinned)
+            let (number, guest) = self.node(side)?;
+            host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
         let beside = RunAccount {
             hosts: BySide::try_from_fn(|side| account(side).ok_or(())).ok(),

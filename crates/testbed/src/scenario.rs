@@ -8,7 +8,7 @@ use study::{BySide, Family, Scenario, Side};
 use crate::builder::{Builder, Options};
 use crate::cpus::oversubscription;
 use crate::error::Error;
-use crate::guests::Guests;
+use crate::guests::{between_guests, boot_guests, guests_of_nodes};
 use crate::path::node::{BRIDGE, Node, TAPS};
 use crate::path::{DISCARD, LOOPBACK, TRAFFIC, TUNNEL, VETH, create_discard, create_link};
 use crate::testbed::{End, Testbed};
@@ -79,7 +79,7 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let note = Note::Discards { device: discard.device, lacking };
     let transmitter = End::new(Side::Transmitter, host, cpus, DISCARD, TRAFFIC.transmitter);
     let mut testbed = Testbed::new(&options, transmitter, None);
-    testbed.path.discard = Some(discard);
+    testbed.discard = Some(discard);
     testbed.notes.push(note);
     Ok(testbed)
 }
@@ -107,11 +107,11 @@ fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         vec![node]
     };
     let place = |side: Side| usize::from(tunnel.is_some() && side == Side::Receiver);
-    let guests = Guests::boot(builder, BySide::from_fn(|side| nodes[place(side)].agent.pid))?;
-    for (side, guest) in guests.of_nodes(cpus) {
+    let guests = boot_guests(builder, BySide::from_fn(|side| nodes[place(side)].agent.pid))?;
+    for (side, guest) in guests_of_nodes(&guests, cpus) {
         nodes[place(side)].guests.push(guest);
     }
-    let mut testbed = guests.testbed(builder.options, nodes)?;
+    let mut testbed = between_guests(guests, builder.options, nodes)?;
     testbed.notes.extend(oversubscription(&builder.options.state, false, cpus));
     Ok(testbed)
 }

@@ -69,7 +69,7 @@ impl Testbed {
     }
 
     fn in_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> Result<Vec<RunAccount>, Error> {
-        let shared = self.path.is_one_interface();
+        let shared = self.is_one_interface();
         let request = |side: Side| Request::Alternate {
             ramp_ns: nanoseconds(order.flow.ramp),
             turn_ns: nanoseconds(order.turn),

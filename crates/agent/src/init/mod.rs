@@ -77,7 +77,8 @@ pub(crate) enum InitError {
     Settings(String),
     #[error(
         "port {name} did not appear within {seconds} s: this kernel has no virtio_console or no virtio_pci, neither built in nor \
-         as modules; `netassay kernel fetch linux-image-cloud-amd64` brings one that has"
+         as modules; give the directory of its whole package, which has boot/ and lib/modules/, or the kernel that \
+         `netassay kernel fetch linux-image-cloud-amd64` brings"
     )]
     NoPort { name: String, seconds: u64 },
 }

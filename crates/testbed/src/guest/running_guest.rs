@@ -14,7 +14,7 @@ use words::{Accelerated, Nic};
 
 use crate::console::{BootSign, Console};
 use crate::error::{Error, GuestFault};
-use crate::guest::hang::{HangDetector, ThreadWork, Threads};
+use crate::guest::hang::{HangDetector, ThreadWork, pin, vcpu_threads, work_of};
 use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu::{self, QemuParts};
@@ -68,7 +68,6 @@ impl Guest {
     /// # Errors
     /// As [`Guest::start`].
     pub fn start_with(order: &GuestOrder, tools: &Tools) -> Result<Self, Error> {
-        check(order)?;
         let qemu = tools.qemu()?;
         let Initramfs { bytes, absent } = initramfs::pack_or_read(order)?;
         let accelerated = decide(order, tools)?;
@@ -119,7 +118,7 @@ impl Guest {
         let files = [kernel.as_raw_fd(), initramfs.as_raw_fd()];
         let kept: Vec<RawFd> = ports.iter().copied().chain(files).collect();
         let started = Instant::now();
-        let process = spawn(&qemu, &arguments, &place, &kept, writer).map_err(failed("start the program"))?;
+        let process = spawn(&qemu, &arguments, place, &kept, writer).map_err(failed("start the program"))?;
         Ok(Self {
             name: order.name.clone(),
             process,
@@ -168,7 +167,7 @@ impl Guest {
                 continue;
             }
             next_look = now + LOOK;
-            if let Some(hang) = patience.look(now, self.work(), self.console.count()) {
+            if let Some(hang) = patience.look(now, self.work()) {
                 let what = format!("the {} did not boot within {} s: {hang}", self.name, now.as_secs());
                 return Err(self.error(what, GuestFault::Passing));
             }
@@ -199,7 +198,7 @@ impl Guest {
         match again {
             Ok((again, boot)) => Ok((again, boot, Some(first))),
             Err(error @ Error::Interrupted) => Err(error),
-            Err(second) => Err(Error::Twice(Box::new(first), Box::new(second))),
+            Err(second) => Err(second.after(&first)),
         }
     }
 
@@ -227,12 +226,12 @@ impl Guest {
         }
         let (now, work) = (self.started.elapsed(), self.work());
         self.patience.1 = now + LOOK_AT_WORK;
-        let hang = self.patience.0.look(now, work, self.console.count())?;
+        let hang = self.patience.0.look(now, work)?;
         Some(self.error(format!("the {} makes no progress: {hang}", self.name), GuestFault::Machine))
     }
 
     fn work(&self) -> Option<ThreadWork> {
-        self.threads().ok().and_then(|threads| threads.work())
+        self.threads().ok().and_then(|threads| work_of(&threads))
     }
 
     pub(crate) fn last_words(&self) -> String {
@@ -255,19 +254,19 @@ impl Guest {
         }
     }
 
-    /// QEMU's threads by what they do, as of now.
+    /// QEMU's threads that run its virtual CPUs, as of now.
     ///
     /// # Errors
     /// When QEMU is gone.
-    pub fn threads(&self) -> io::Result<Threads> {
-        Threads::read(self.pid())
+    pub fn threads(&self) -> io::Result<Vec<u32>> {
+        vcpu_threads(self.pid())
     }
 
     fn pin(&self) -> Result<(), Error> {
         if self.pin.is_empty() {
             return Ok(());
         }
-        let pinned = self.threads().and_then(|threads| threads.pin(&self.pin));
+        let pinned = self.threads().and_then(|threads| pin(&threads, &self.pin));
         let failed = |source| {
             let cpus = words::format_cpu_list(&self.pin);
             format!("cannot pin the {}'s virtual CPUs to CPUs {cpus}: {source}", self.name).into()
@@ -317,22 +316,6 @@ impl Drop for Guest {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-    }
-}
-
-fn check(order: &GuestOrder) -> Result<(), Error> {
-    let faults = [
-        (order.vcpus == 0, "it has no virtual CPU: set vcpus to 1 or more"),
-        (
-            order.exact && order.vcpus != 1,
-            "exact mode counts the instructions of one virtual CPU: set vcpus = 1",
-        ),
-        (!(1..=30).contains(&order.ports), "it needs 1 to 30 agents"),
-        (order.memory_mib < 64, "it has less than 64 MiB of memory: give it more"),
-    ];
-    match faults.into_iter().find(|(is_so, _)| *is_so) {
-        Some((_, why)) => Err(format!("the {} cannot be started: {why}", order.name).into()),
-        None => Ok(()),
     }
 }
 

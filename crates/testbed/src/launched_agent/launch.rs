@@ -108,12 +108,11 @@ impl LaunchedAgent {
         (to, from): (OwnedFd, OwnedFd),
         carrier: Carrier,
     ) -> Result<Self, Error> {
-        let mut client = Client::new(start.name, to, from, start.interrupt.clone());
-        let (process, pid, patience) = match &carrier {
-            Carrier::Process(process, _) => (process.id(), process.id(), PATIENCE),
-            Carrier::Guest(guest) => (guest.borrow().pid(), 0, PATIENCE_WITH_A_GUEST),
+        let client = Client::new(start.name, to, from, start.interrupt.clone());
+        let (pid, patience) = match &carrier {
+            Carrier::Process(process, _) => (process.id(), PATIENCE),
+            Carrier::Guest(_) => (0, PATIENCE_WITH_A_GUEST),
         };
-        client.runs_as(process);
         let mut launched = Self {
             client,
             work: Duration::ZERO,

@@ -134,7 +134,7 @@ impl Testbed {
         };
         let mtus = BySide { transmitter: effective.transmitter.mtu, receiver: of_receiver.mtu };
         let crossing = Crossing::of_workload(order).within(mtus);
-        if !self.path.scenario.has_machines() || self.crossed.contains(&crossing) {
+        if !self.scenario.has_machines() || self.crossed.contains(&crossing) {
             return Ok(());
         }
         let ends = BySide { transmitter: &mut self.transmitter, receiver };

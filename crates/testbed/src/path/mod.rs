@@ -8,33 +8,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use agent::CallError;
 use agent::message::{Answer, Request};
 use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
-use study::{BySide, Family, Fragments, Scenario, Side};
+use study::{BySide, Family, Fragments};
 
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
-use crate::path::node::Node;
-
-#[derive(Debug)]
-pub(crate) struct NetworkPath {
-    pub(crate) scenario: Scenario,
-    pub(crate) tunnel: Option<Family>,
-    /// The host's side of virtual machines: one node for both, or one for each.
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) discard: Option<Discard>,
-}
-
-impl NetworkPath {
-    /// Whether both ends are one interface, and packets are received on the CPU that sends.
-    pub(crate) fn is_one_interface(&self) -> bool {
-        self.scenario == Scenario::Loopback
-    }
-
-    /// The node of this side's virtual machine, and the index of its guest there.
-    pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
-        let guest_of = |node: &Node| node.guests.iter().position(|guest| guest.side == Some(side));
-        self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))
-    }
-}
 
 /// The addresses of an end, from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and
 /// RFC 5180 section 8).

@@ -47,6 +47,8 @@ const SSH: &[&str] = &[
     // One connection for all sessions: the first one makes it, and closes it when it ends.
     "ControlMaster=auto",
     "ControlPersist=no",
+    // The program has some 10 MB.
+    "Compression=yes",
 ];
 
 /// Reads a script from the first line of its input, and runs it; what follows is the script's own

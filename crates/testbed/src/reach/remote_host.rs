@@ -19,7 +19,7 @@ use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{KEEP, RUN, TAKE};
 use crate::reach::session::{
-    Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
+    PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
 };
 
 /// Space in the program's directory beside the program, in KiB.
@@ -103,8 +103,6 @@ pub(crate) struct SetupAnswer {
     capabilities: Option<u64>,
     /// Whether it has the program.
     has: bool,
-    /// Whether it unpacks what is compressed by gzip.
-    packed: bool,
     /// Whether agents run by `sudo`.
     pub(crate) by_sudo: bool,
     /// The directory of the program and of files, which goes with the connection.
@@ -129,16 +127,15 @@ impl RemoteHost {
         let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
         let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
         let command = launcher.command(KEEP, &arguments, &control.socket());
-        let mut session = ScriptSession::start(&host, command, interrupt)?;
-        let first = session.first_line("connection ", Deadline::after(TO_ANSWER))?;
-        let connection = ConnectionAddresses::read(&first);
-        let deadline = Deadline::after(TO_ANSWER);
-        let second = session.line(deadline)?;
+        let mut session = ScriptSession::start(&host, command, TO_ANSWER, interrupt)?;
+        let connection = ConnectionAddresses::read(&session.first_line("connection ")?);
+        session.wait_for(TO_ANSWER);
+        let second = session.line()?;
         let answer = SetupAnswer::read(&second).ok_or_else(|| unexpected_answer(&host, &second, ""))?;
-        let third = session.line(deadline)?;
+        let third = session.line()?;
         let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| unexpected_answer(&host, &third, ""))?;
         if answer.architecture != binary.architecture {
-            return Err(Error::Machine(format!(
+            return Err(Error::Failed(format!(
                 "{host} is of the architecture {}, and this netassay is of {}: give one for it with --agent-binary FILE",
                 answer.architecture, binary.architecture
             )));
@@ -156,14 +153,15 @@ impl RemoteHost {
             is_lost: AtomicBool::new(false),
         };
         if !reached.setup.has {
-            reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
+            reached.send(&binary.file, "netassay", interrupt)?;
+            reached.sent = binary.file.plain.len() as u64;
         }
         // Without signs of life the far side removes the program at the end of the lease.
         if let Some(mut input) = reached.holder.input.take() {
             let mut word: &[u8] = b"hold\n";
             let give = move || input.write_all(std::mem::replace(&mut word, b"\n")).is_ok();
             let signs = repeat("signs of life", stay.lease / 3, give);
-            let failed = |error| Error::Machine(format!("{host}: cannot start {launcher}: {error}"));
+            let failed = |error| Error::Failed(format!("{host}: cannot start {launcher}: {error}"));
             reached.signs = Some(signs.map_err(failed)?);
         }
         Ok(reached)
@@ -196,24 +194,21 @@ impl RemoteHost {
         Ok(path)
     }
 
-    /// Sends a file, and tells the bytes on the way.
-    fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
+    fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<(), Error> {
         let host = self.launcher.to_string();
-        let packed = self.setup.packed;
-        let arguments = [self.setup.directory.as_str(), &file.sum, yes_or_no(packed), name];
+        let arguments = [self.setup.directory.as_str(), &file.sum, name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
-        let mut session = ScriptSession::start(&host, command, interrupt)?;
+        let mut session = ScriptSession::start(&host, command, TO_ARRIVE, interrupt)?;
         let input = session.input.take();
-        let (line, sent) = thread::scope(|scope| {
-            // A host that stops reading blocks the writer; the end of the session frees it.
-            let writer = scope.spawn(move || input.map_or(Ok(0), |mut input| file.send(packed, &mut input)));
-            let line = session.line(Deadline::after(TO_ARRIVE));
+        let line = thread::scope(|scope| {
+            // A host that stops reading blocks the writer; the end of the session frees it. What
+            // stopped the writer, the host's answer tells.
+            scope.spawn(move || input.map(|mut input| input.write_all(&file.plain)));
+            let line = session.line();
             session.end();
-            // What stopped the writer, the host's answer tells.
-            (line, writer.join().map_or(0, Result::unwrap_or_default))
-        });
-        let line = line?;
-        if line == "taken" { Ok(sent) } else { Err(unexpected_answer(&host, &line, "")) }
+            line
+        })?;
+        if line == "taken" { Ok(()) } else { Err(unexpected_answer(&host, &line, "")) }
     }
 
     /// Runs the program there with these arguments to its end, which must come `within` this time.
@@ -227,8 +222,8 @@ impl RemoteHost {
         interrupt: &Interrupt,
     ) -> Result<ProgramOutput, Error> {
         let command = self.program(arguments);
-        let mut session = ScriptSession::start(&self.launcher.to_string(), command, interrupt)?;
-        let (stdout, status) = session.read_to_end(LONGEST, Deadline::after(within))?;
+        let mut session = ScriptSession::start(&self.launcher.to_string(), command, within, interrupt)?;
+        let (stdout, status) = session.read_to_end(LONGEST)?;
         let code = status.and_then(|status| status.code());
         Ok(ProgramOutput { code, stdout, stderr: session.last_words() })
     }
@@ -240,7 +235,7 @@ impl RemoteHost {
     }
 
     pub(crate) fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
-        boot::present_boot(&self.root_shell(interrupt), Deadline::after(TO_ANSWER))
+        boot::present_boot(&self.root_shell(interrupt), TO_ANSWER)
     }
 
     /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
@@ -300,7 +295,7 @@ impl Drop for RemoteHost {
 
 impl SetupAnswer {
     fn read(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix("netassay ")?.splitn(7, ' ');
+        let mut words = line.strip_prefix("netassay ")?.splitn(6, ' ');
         let architecture = words.next()?.to_owned();
         let user = words.next()?.parse().ok()?;
         let capabilities = match words.next()? {
@@ -312,9 +307,9 @@ impl SetupAnswer {
             Some("no") => Some(false),
             _ => None,
         };
-        let (has, packed, by_sudo) = (flag()?, flag()?, flag()?);
+        let (has, by_sudo) = (flag()?, flag()?);
         let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
-        Some(Self { architecture, user, capabilities, has, packed, by_sudo, directory })
+        Some(Self { architecture, user, capabilities, has, by_sudo, directory })
     }
 
     fn has_capability(&self, capability: u32) -> bool {
