@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use crate::error::CallError;
 use crate::frame::{
-    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, read_answer,
+    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, encode,
+    read_answer,
 };
 use crate::interrupt::{Interrupt, Wake};
 use crate::keepalive::{Input, is_passing, repeat};
@@ -125,7 +126,7 @@ impl Client {
 
     /// Sends the line by which the agent begins, before its first request.
     pub fn launch(&self, launch: &Launch, patience: Duration) -> Result<(), CallError> {
-        let line = launch.line().map_err(|error| self.pipe(error.into()))?;
+        let line = encode(launch).map_err(|error| self.pipe(error.into()))?;
         self.write(&line, Instant::now() + patience, patience)
     }
 

@@ -100,12 +100,9 @@ fn needed(launch: &Launch) -> CapabilitySet {
         | CapabilitySet::PERFMON
         // The names of functions that were sampled.
         | CapabilitySet::SYSLOG;
-    // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it
-    // includes the programs. An agent on another machine has traffic, and settings as above.
-    if launch.parent.is_none() || !host::is_known(CapabilitySet::BPF) {
-        return needed | CapabilitySet::SYS_ADMIN;
-    }
-    needed
+    // Exact mode enters the other end's network namespace, in guests only. An agent on another
+    // machine has traffic, and settings as above.
+    if launch.parent.is_none() { needed | CapabilitySet::SYS_ADMIN } else { needed }
 }
 
 /// A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service. The

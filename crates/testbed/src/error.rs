@@ -18,14 +18,12 @@ pub enum Error {
     Agent(String),
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The conversation of a guest's relay with its controller failed.
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error("{0}, but answers again: the machine is busy")]
     Late(CallError),
     #[error("{0}; the virtual machine still runs; last lines of its console:\n{1}")]
     SilentGuest(CallError, String),
-    /// A virtual machine did not boot, or ended: what it did, and the console's last lines.
     #[error("{what}\n{console}")]
     Guest { what: String, console: String, fault: GuestFault },
     /// A guest, a file or a machine of the user's cannot be used: its name, why, and the remedy.
@@ -34,7 +32,6 @@ pub enum Error {
     /// A machine of the user's did not answer, or not as expected. Another attempt may succeed.
     #[error("{0}")]
     Unanswered(String),
-    /// The two machines cannot exchange the study's packets.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Pair(Vec<PairFault>),
     #[error(
@@ -93,12 +90,10 @@ impl Error {
         }
     }
 
-    /// For the refusal of a machine's agent [`Error::Failed`]; any other error as it is.
     pub(crate) fn or_not_set(self, end: impl Display) -> Self {
         self.refusal().map_or_else(|other| other, |why| Self::Failed(format!("the {end}: {why}")))
     }
 
-    /// The error of a guest's second boot, with why its first one failed.
     pub(crate) fn after(self, first: &Self) -> Self {
         match self {
             Self::Guest { what, console, fault } => {
@@ -109,7 +104,6 @@ impl Error {
         }
     }
 
-    /// For the silence of an agent that answers again [`Error::Late`]; any other error as it is.
     pub(crate) fn or_late(self) -> Self {
         match self {
             Self::Call(source @ CallError::Silent { .. })

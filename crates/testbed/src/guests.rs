@@ -22,7 +22,6 @@ use crate::path::{TRAFFIC, await_running};
 use crate::testbed::{End, Testbed};
 use crate::two_machines::{self, ConnectedMachine};
 
-/// The modules that impair a path, where the kernel has them.
 pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 
 /// A virtual machine that lives, as its host sees it. It ends with the last of its agents.
@@ -33,19 +32,13 @@ pub(crate) struct VirtualMachine {
     pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
     pub(crate) order: GuestOrder,
-    /// Modules that were wanted, and that its kernel lacks.
     absent: Vec<String>,
 }
 
 type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
 
 impl Builder<'_> {
-    /// Boots a machine, and waits until it runs. One that panics or hangs is booted once more.
-    pub(crate) fn boot(&self, order: GuestOrder) -> Result<LocalGuest, Error> {
-        self.await_boot(Guest::start(&order)?, order)
-    }
-
-    fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
+    pub(crate) fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
         let (guest, boot, first) = guest.alive(&order, &Tools::of_this_machine(), self.interrupt)?;
         let (booted, absent) = (guest.booted(boot, first.as_ref()), guest.absent_modules.clone());
         Ok((VirtualMachine { agent: None, booted, order, absent }, Rc::new(RefCell::new(guest))))
@@ -71,7 +64,6 @@ impl Builder<'_> {
             copies: asked.copies,
             program: options.program.clone(),
             modules: &IMPAIRING,
-            needed: &[],
             packed: None,
             place: None,
             rootless: options.rootless,
@@ -85,7 +77,6 @@ impl VirtualMachine {
         !self.order.pin.is_empty()
     }
 
-    /// The machine for an environment, as seen from its host. Its agent describes the kernel.
     pub(crate) fn describe(&self) -> GuestEnvironment {
         let Self { order, booted, .. } = self;
         GuestEnvironment {
@@ -116,18 +107,15 @@ impl VirtualMachine {
     }
 }
 
-/// The addresses of the guests' network cards: locally administered, and unique in a namespace of
-/// ours.
+// The addresses of the guests' network cards: locally administered, and unique in a namespace of
+// ours.
 const CARDS: BySide<[u8; 6]> = BySide {
     transmitter: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x01],
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
 };
 
-/// Two guests that run, whose network cards connect to nodes of the path. Their agents are not
-/// greeted yet.
 pub(crate) type Guests = BySide<(VirtualMachine, LaunchedAgent)>;
 
-/// Boots a machine for each side in parallel, in the network namespaces of these processes.
 pub(crate) fn boot_guests(builder: &Builder<'_>, places: BySide<u32>) -> Result<Guests, Error> {
     let orders = BySide::try_from_fn(|side: Side| {
         let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
@@ -175,8 +163,6 @@ pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>
     Ok(testbed)
 }
 
-/// A relay that will boot a guest on a machine of the user's, with everything that the guest needs
-/// there.
 pub(crate) struct RemoteGuest {
     agent: LaunchedAgent,
     host: String,
@@ -229,7 +215,6 @@ impl RemoteGuest {
         })
     }
 
-    /// Boots both guests, and has the testbed between them. `cpus`: the machines' CPUs for them.
     pub(crate) fn between(
         mut both: BySide<Self>,
         options: &Options,

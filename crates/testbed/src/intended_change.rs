@@ -21,13 +21,13 @@ use crate::path::{Addresses, TRAFFIC, UNDERLAY, free_number, numbered};
 use crate::switches::Switches;
 use crate::two_machines::{self, ConnectedMachine};
 
-/// The kernel's name of a feature that a port of a bridge must not have.
+// The kernel's name of a feature that a port of a bridge must not have.
 const LRO: &str = "rx-lro";
 
 /// A change, as a command that a person could give, and the command that undoes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct IntendedChange {
-    /// The command that makes the change.
     pub change: String,
     /// The command that undoes it by hand, or a comment where there is none.
     pub undo: String,
@@ -133,7 +133,6 @@ impl IntendedChange {
         }
     }
 
-    /// Changes of a machine itself. Governors of several CPUs are set by one command.
     fn of_machine(changes: &[Change], cpu_latency: Option<u32>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         let of_governor = |change: &Change| match change.target {

@@ -19,14 +19,11 @@ use crate::two_machines::reachable;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct RunOrder {
-    /// The traffic.
     pub traffic: load::Traffic,
-    /// The version of IP.
     pub family: Family,
-    /// Time between the threads' start and the window.
     pub ramp: Duration,
-    /// The window.
     pub window: Duration,
     /// Time between two rows of each side's series ([`agent::message::Series`]).
     pub step: Duration,
@@ -39,11 +36,11 @@ impl RunOrder {
     }
 }
 
-/// Time for an agent that was silent to become idle. Its own window is over.
+// Time for an agent that was silent to become idle. Its own window is over.
 const RECOVERY: Duration = Duration::from_secs(60);
 
-/// Interval at which a waiting controller turns from one end to the other and calls `tick`. Two
-/// wake-ups a second cost less than 0.01 % of a CPU.
+// Interval at which a waiting controller turns from one end to the other and calls `tick`. Two
+// wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
 
 impl Testbed {
@@ -57,8 +54,6 @@ impl Testbed {
         self.abandon_after(result)
     }
 
-    /// Closes the sockets of a run that failed, so that the next one can follow. An agent that was
-    /// silent answers this when it has time.
     pub(crate) fn abandon_after<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         let error = match result {
             Err(error) => error.or_late(),
@@ -182,7 +177,6 @@ impl Testbed {
     }
 }
 
-/// The cost of a guest of a node, by its index.
 fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> Option<HostAccount> {
     let GuestTimes { vcpu_each, io } = watched.guests.get(guest)?.clone();
     // A node counts the CPUs of its guests one after the other.

@@ -155,10 +155,10 @@ impl LastingSettings {
 
 /// Settings to be made on one interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct InterfaceSettings {
     /// The MTU, in bytes; `None` keeps it.
     pub mtu: Option<u32>,
-    /// Features by the kernel's names.
     pub features: BTreeMap<String, bool>,
 }
 

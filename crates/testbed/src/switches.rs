@@ -26,12 +26,11 @@ pub struct Switches {
 
 /// The switches of an interface on each side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct InterfaceSwitches {
     /// MTU of both, in bytes; `None`: as built.
     pub mtu: Option<u32>,
-    /// Features, by kernel name.
     pub features: BySide<BTreeMap<String, bool>>,
-    /// Settings of the devices.
     pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
 }
 
@@ -144,8 +143,6 @@ fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error>
 }
 
 impl Testbed {
-    /// Places the work of both ends, and notes it in what they read back. A machine's agent has
-    /// placed its interrupts.
     pub(crate) fn place(&mut self, tuning: &BySide<Tuning>, effective: &mut Effective) -> Result<(), Error> {
         let hosts = self.named.as_ref().map(|named| named.each_ref().map(|_, one| one.host.clone()));
         for end in self.ends() {
@@ -165,7 +162,6 @@ impl Testbed {
     }
 }
 
-/// The reading of the machine's own interface on a side.
 fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
     match (&mut effective.underlay, side) {
         (Some(under), side) => Some(&mut under[side]),

@@ -18,23 +18,19 @@ use crate::path::{Addresses, TRAFFIC};
 
 /// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Testbed {
-    /// The host that sends the load.
     pub transmitter: End,
     /// The host that receives it; `None` where all packets are discarded.
     pub receiver: Option<End>,
     pub(crate) scenario: Scenario,
-    /// The version of IP that carries the tunnel, if there is one.
     pub(crate) tunnel: Option<Family>,
-    /// The host's side of virtual machines: one node for both, or one for each.
     pub(crate) nodes: Vec<Node>,
     pub(crate) discard: Option<Discard>,
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
-    /// The virtual machines: both hosts', or the one around the testbed.
     pub(crate) machines: Vec<VirtualMachine>,
-    /// Watches the virtual machine around the testbed, from its host.
     pub(crate) watcher: Option<Node>,
     pub(crate) named: Option<BySide<NamedMachine>>,
     pub(crate) crossed: Vec<Crossing>,
@@ -43,7 +39,6 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// A testbed of two hosts, on the path between these interfaces, or in a tunnel over it.
     pub(crate) fn between(
         options: &Options,
         hosts: BySide<LaunchedAgent>,
@@ -62,7 +57,6 @@ impl Testbed {
         Self::two(options, ends)
     }
 
-    /// A testbed of two hosts, each with its end of the path.
     pub(crate) fn two(options: &Options, ends: BySide<End>) -> Self {
         Self::new(options, ends.transmitter, Some(ends.receiver))
     }
@@ -86,7 +80,6 @@ impl Testbed {
         }
     }
 
-    /// Adds virtual machines and their notes, without repetition.
     pub(crate) fn add_machines(&mut self, machines: Vec<VirtualMachine>) {
         for note in machines.iter().flat_map(VirtualMachine::notes) {
             if !self.notes.contains(&note) {
@@ -127,7 +120,6 @@ impl Testbed {
         self.scenario == Scenario::Loopback
     }
 
-    /// The node of this side's virtual machine, and the index of its guest there.
     pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
         let guest_of = |node: &Node| node.guests.iter().position(|guest| guest.side == Some(side));
         self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))
@@ -165,7 +157,6 @@ impl Testbed {
         all
     }
 
-    /// The end of a side; without a receiver the transmitter's.
     pub(crate) fn end(&mut self, side: Side) -> &mut End {
         match (side, &mut self.receiver) {
             (Side::Receiver, Some(receiver)) => receiver,
@@ -190,7 +181,6 @@ impl Testbed {
         std::iter::once(&mut self.transmitter).chain(&mut self.receiver)
     }
 
-    /// The agent with the interface under the tunnel on this side, and its name.
     pub(crate) fn underlay(&mut self, side: Side) -> (&mut LaunchedAgent, String) {
         if let Some((number, _)) = self.node(side) {
             let node = &mut self.nodes[number];
@@ -240,16 +230,13 @@ impl Testbed {
 
 /// One host of a workload: its agent, its interface and its addresses.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct End {
-    /// Its part in a workload.
     pub side: Side,
-    /// The interface that the traffic uses.
     pub interface: String,
     /// The interface under it, if it is a tunnel.
     pub underlay: Option<String>,
-    /// Its addresses on that interface.
     pub(crate) addresses: Addresses,
-    /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
     /// Its CPUs in conditions without a placement of their own.
     pub(crate) home: Vec<u32>,

@@ -23,7 +23,6 @@ use crate::path::{Addresses, TRAFFIC, UNDERLAY, await_running, create_tunnel, fr
 use crate::settings::WORK;
 use crate::testbed::Testbed;
 
-/// An agent on a machine, with the interface for the traffic.
 pub(crate) struct ConnectedMachine {
     pub(crate) agent: LaunchedAgent,
     pub(crate) located: LocatedInterface,
@@ -31,10 +30,9 @@ pub(crate) struct ConnectedMachine {
 
 /// A machine and its interface, as its agent found them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FoundMachine {
-    /// The interface for the traffic.
     pub located: LocatedInterface,
-    /// The machine, with that interface.
     pub environment: host::Environment,
 }
 
@@ -184,7 +182,6 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
     Ok(testbed)
 }
 
-/// Starts both agents, and finds their interfaces.
 pub(crate) fn machines(
     hosts: &Hosts,
     program: &path::Path,
@@ -295,15 +292,12 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
     if near.is_empty() { all } else { near }
 }
 
-/// The CPUs of a machine's work, and its changes.
-type MachineSetup = (Vec<u32>, Vec<Change>);
-
 /// Sets what the study asks for on both machines; their agents undo it at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
     machines: &mut BySide<ConnectedMachine>,
-) -> Result<BySide<MachineSetup>, Error> {
+) -> Result<BySide<(Vec<u32>, Vec<Change>)>, Error> {
     BySide::try_from_fn(|side| {
         let ConnectedMachine { agent, located } = &mut machines[side];
         let settings = &builder.options.machine[side];

@@ -4,7 +4,6 @@
 pub(crate) struct Candidate {
     pub(crate) package: String,
     pub(crate) version: String,
-    /// The packages that it depends on, the first of each set of alternatives.
     pub(crate) depends: Vec<String>,
 }
 
@@ -27,8 +26,6 @@ pub(crate) fn candidate(text: &str) -> Option<Candidate> {
 }
 
 impl Candidate {
-    /// The package with the image, if this one only refers to it, as "linux-image-cloud-amd64"
-    /// does.
     pub(crate) fn image(&self) -> Option<&str> {
         self.depends
             .iter()
@@ -36,13 +33,11 @@ impl Candidate {
             .find(|name| name.starts_with("linux-image-") && *name != self.package)
     }
 
-    /// The packages with modules of this image (Ubuntu separates them).
     pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
         self.depends.iter().map(String::as_str).filter(|name| name.starts_with("linux-modules-"))
     }
 }
 
-/// The name in "linux-image-x (>= 1) | other".
 fn first_name(alternatives: &str) -> Option<String> {
     let name = alternatives.split(['|', '(', ' ']).find(|word| !word.is_empty())?;
     let name = name.split(':').next().unwrap_or(name);
@@ -57,7 +52,6 @@ pub(crate) fn is_package_name(name: &str) -> bool {
         && name.bytes().all(|byte| plain(byte) || b"+-.".contains(&byte))
 }
 
-/// The line of apt's standard error with the cause: the last error, or the last line.
 pub(crate) fn complaint(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().rev().find(|line| line.starts_with("E:")).or(lines.last());
@@ -76,7 +70,6 @@ pub(crate) fn is_request(text: &str) -> bool {
     }
 }
 
-/// The request of another package in the same release as the request `asked`.
 pub(crate) fn in_same_release(asked: &str, package: &str) -> String {
     match asked.split_once('/') {
         Some((_, release)) => format!("{package}/{release}"),
@@ -84,7 +77,7 @@ pub(crate) fn in_same_release(asked: &str, package: &str) -> String {
     }
 }
 
-/// Replaces the slash in a file's name: no package and no release has it.
+// Replaces the slash in a file's name: no package and no release has it.
 const IN_FILES: &str = "@";
 
 pub(crate) fn file_name(request: &str) -> String {
@@ -95,7 +88,6 @@ pub(crate) fn from_file_name(name: &str) -> String {
     name.replace(IN_FILES, "/")
 }
 
-/// Whether it is a suite or a codename.
 fn is_release(name: &str) -> bool {
     name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._~".contains(&byte))

@@ -10,7 +10,7 @@ use tar::EntryType;
 
 use crate::guest::tar::entries;
 
-/// The most files and directories that are written; the largest kernels have about 7000.
+// The most files and directories that are written; the largest kernels have about 7000.
 const MOST_ENTRIES: usize = 100_000;
 
 /// Writes a kernel's files, each new, into a tree in which nothing else makes links, beside those of
@@ -47,8 +47,6 @@ fn directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(path)
 }
 
-/// The path of an entry in the tree, if it belongs to a kernel: the image, or a file beside the
-/// modules.
 fn wanted(name: &[u8]) -> Option<PathBuf> {
     let name = str::from_utf8(name).ok()?;
     let name = name.strip_prefix("./").unwrap_or(name);

@@ -15,16 +15,13 @@ use crate::guest::tools::Tools;
 
 /// A fetched kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Fetched {
-    /// The package, which is its name in a study.
     pub package: String,
     /// Other names: packages that refer to it.
     pub aliases: Vec<String>,
-    /// The package's version, if known.
     pub version: Option<String>,
-    /// Its directory.
     pub directory: PathBuf,
-    /// The kernel to boot.
     pub kernel: Kernel,
 }
 
@@ -87,12 +84,10 @@ pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fe
     fetched
 }
 
-/// The prefix of a process's temporary directory, before its number.
+// The prefix of a process's temporary directory, before its number.
 const WORKPLACE: &str = ".fetching-";
-/// The directory of unpacked packages in it.
 const TREE: &str = "tree";
 
-/// Removes the temporary directories of killed processes.
 fn sweep(kept: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(kept).map_err(Error::read(kept))? {
         let path = entry.map_err(Error::read(kept))?.path();
@@ -195,7 +190,7 @@ fn no_kernel(package: &str) -> Error {
     unfetched(package, "it holds no kernel image (boot/vmlinuz-*)")
 }
 
-/// The file in an unpacked tree with its package's version.
+// The file in an unpacked tree with its package's version.
 const VERSION: &str = ".version";
 const LONGEST_VERSION: u64 = 4096;
 
@@ -211,10 +206,10 @@ impl Fetched {
 
 const DPKG_DEB: &str = "dpkg-deb";
 
-/// The most bytes of a package unpacked: the largest kernels have about 1 GB.
+// The most bytes of a package unpacked: the largest kernels have about 1 GB.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The most bytes of a text that a tool prints.
+// The most bytes of a text that a tool prints.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 fn unpack(tools: &Tools, workplace: &Path, package: &str, file: &Path) -> Result<(), Error> {
@@ -222,7 +217,6 @@ fn unpack(tools: &Tools, workplace: &Path, package: &str, file: &Path) -> Result
     run(tools, workplace, DPKG_DEB, package, &arguments, |stream| deb::unpack(stream, &workplace.join(TREE)))
 }
 
-/// The output of a tool.
 fn text(
     tools: &Tools,
     workplace: &Path,
@@ -237,7 +231,6 @@ fn text(
     })
 }
 
-/// Runs a tool, and lets `read` read its output.
 fn run<T>(
     tools: &Tools,
     workplace: &Path,

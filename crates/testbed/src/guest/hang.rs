@@ -7,24 +7,21 @@ use std::time::Duration;
 
 use agent::is_vcpu;
 
-/// Longest idle time of a booting guest's virtual CPUs. They are idle only while init waits for a
-/// device (10 s).
+// Longest idle time of a booting guest's virtual CPUs. They are idle only while init waits for a
+// device (10 s).
 const IDLE: Duration = Duration::from_secs(15);
-/// Longest idle time of the virtual CPUs of a guest at work: it may wait for another guest.
+// Longest idle time of the virtual CPUs of a guest at work: it may wait for another guest.
 const IDLE_AT_WORK: Duration = Duration::from_secs(60);
-/// Longest work until its next report, not counting waits of the virtual CPUs for a CPU.
+// Longest work until its next report, not counting waits of the virtual CPUs for a CPU.
 const BUSY_AT_WORK: Duration = Duration::from_secs(30 * 60);
-/// An idle guest may use a CPU for one part in this many: its timers tick.
+// An idle guest may use a CPU for one part in this many: its timers tick.
 const TICKS: u32 = 20;
 
-/// The record of a guest by which it is waited for, or given up.
 #[derive(Debug)]
 pub(crate) struct HangDetector {
-    /// Longest time, not counting waits of the virtual CPUs for a CPU.
     most: Duration,
     idle: Duration,
     begun: Duration,
-    /// Time since the start at which the virtual CPUs were last busy.
     active: Duration,
     looked: Duration,
     wanted: Duration,
@@ -80,7 +77,6 @@ pub(crate) fn vcpu_threads(pid: u32) -> io::Result<Vec<u32>> {
     Ok(threads)
 }
 
-/// Pins each thread to one of `cpus`, or to all of them if there are more threads than CPUs.
 pub(crate) fn pin(threads: &[u32], cpus: &[u32]) -> io::Result<()> {
     for (index, &thread) in threads.iter().enumerate() {
         let has_one_each = threads.len() > 1 && threads.len() <= cpus.len();
@@ -100,7 +96,6 @@ pub(crate) struct ThreadWork {
     pub(crate) wants: bool,
 }
 
-/// The work of these threads since their start; `None` without any.
 pub(crate) fn work_of(threads: &[u32]) -> Option<ThreadWork> {
     let mut all: Option<ThreadWork> = None;
     for thread in threads {

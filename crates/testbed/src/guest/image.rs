@@ -4,14 +4,14 @@ use object::read::ReadRef as _;
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _};
 use object::{LittleEndian as LE, elf};
 
-/// Places of the setup header's signature and of the version text in a boot sector
-/// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from
-/// 0x200).
+// Places of the setup header's signature and of the version text in a boot sector
+// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from
+// 0x200).
 const SIGNATURE: std::ops::Range<usize> = 0x202..0x206;
 const VERSION_POINTER: std::ops::Range<usize> = 0x20e..0x210;
 /// The bytes that [`release_of`] needs: the pointer has 16 bits.
 pub(crate) const HEAD: u64 = 0x1_0400;
-/// The longest release (`__NEW_UTS_LEN`).
+// The longest release (`__NEW_UTS_LEN`).
 const LONGEST: usize = 64;
 
 pub(crate) fn is_image(head: &[u8]) -> bool {
@@ -81,7 +81,6 @@ fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
     end.and_then(|end| usize::try_from(end).ok()).ok_or(BEYOND)
 }
 
-/// The contents of the section `name`; `None` if there is none, or `file` is not ELF.
 pub(crate) fn section<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let header = header(file)?;
     let sections = header.section_headers(LE, file).ok()?;

@@ -13,7 +13,7 @@ use crate::guest::kernel::Kernel;
 use crate::guest::modules::{ChosenModules, Modules};
 use crate::guest::order::GuestOrder;
 
-/// The seed of exact mode's random numbers: arbitrary, but always the same.
+// The seed of exact mode's random numbers: arbitrary, but always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
 
 /// The largest kernel image, and the largest initramfs, in bytes: those of distributions have about
@@ -23,7 +23,6 @@ pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 #[derive(Debug)]
 pub(crate) struct Initramfs {
     pub(crate) bytes: Vec<u8>,
-    /// Optional modules that are neither built in nor present as files.
     pub(crate) absent: Vec<String>,
 }
 
@@ -31,15 +30,12 @@ pub(crate) fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     user_file::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
 }
 
-/// Packs the files that the guest needs, or reads the archive that was packed for it.
 pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<Initramfs, Error> {
     let Some(packed) = &order.packed else { return pack(order) };
     let bytes = user_file::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
     Ok(Initramfs { bytes, absent: Vec::new() })
 }
 
-/// Packs the program, the modules and the settings of the guest; fails too if the kernel's modules
-/// lack a driver of one of its devices.
 pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
@@ -70,10 +66,8 @@ fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> 
     let modules = Modules::read(directory)?;
     let drivers = drivers(order);
     let absent = drivers.iter().filter(|[module, ..]| !modules.has(module));
-    let mut lacking: Vec<String> =
+    let lacking: Vec<String> =
         absent.clone().map(|[module, purpose, _]| format!("{module} ({purpose})")).collect();
-    let absent_groups = order.needed.iter().filter(|group| !group.iter().any(|module| modules.has(module)));
-    lacking.extend(absent_groups.map(|group| format!("{} (scenario)", group.join(" or "))));
     if !lacking.is_empty() {
         return Err(format!(
             "the kernel {} has no {}, which a guest needs: neither built in nor in {}; {}",
@@ -98,7 +92,6 @@ const VIRTIO: &str =
     "use a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
 const E1000E: &str = "use a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
 
-/// The drivers that a guest needs, each with its purpose and with the remedy if it is missing.
 fn drivers(order: &GuestOrder) -> Vec<[&'static str; 3]> {
     let card = match order.nic {
         Nic::VirtioNet => ["virtio_net", "network card", VIRTIO],

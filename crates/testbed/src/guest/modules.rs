@@ -19,9 +19,7 @@ pub(crate) struct Modules {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChosenModules {
-    /// The name and the contents of each, in loading order.
     pub(crate) load: Vec<(String, Vec<u8>)>,
-    /// Requested, but neither built in nor present as a file.
     pub(crate) absent: Vec<String>,
 }
 
@@ -136,12 +134,11 @@ pub(crate) fn dependencies(file: &[u8]) -> Option<Vec<String>> {
     Some(names.map(plain_name).collect())
 }
 
-/// A module's name in the kernel: file names may have dashes instead.
 pub(crate) fn plain_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Limit of an unpacked module, in bytes: the largest ones (graphics drivers) have about 20 MB.
+// Limit of an unpacked module, in bytes: the largest ones (graphics drivers) have about 20 MB.
 const MOST: u64 = 128 << 20;
 
 const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];

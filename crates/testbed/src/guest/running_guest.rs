@@ -22,14 +22,14 @@ use crate::guest::sandbox;
 use crate::guest::spawn::{ProcessContext, Tap, in_memory, spawn};
 use crate::guest::tools::{Tools, decide};
 
-/// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
-/// tried (7 s).
+// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
+// tried (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
 const GLANCE: Duration = Duration::from_millis(20);
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_WORK: Duration = Duration::from_secs(10);
-/// Longest time from the end of QEMU's console to QEMU's exit.
+// Longest time from the end of QEMU's console to QEMU's exit.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
 /// A running virtual machine. It ends when this is dropped, and when the thread that started it
@@ -39,7 +39,6 @@ pub struct Guest {
     name: String,
     process: Child,
     console: Console,
-    /// The hang detector of its work, and the time of the next look.
     patience: (HangDetector, Duration),
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     /// The accelerator: KVM or emulation.
@@ -243,7 +242,6 @@ impl Guest {
         self.process.id()
     }
 
-    /// The guest as its host sees it, after its boot ([`Guest::alive`]).
     pub(crate) fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
         Booted {
             process: self.pid(),
@@ -312,16 +310,15 @@ impl Guest {
 }
 
 impl Drop for Guest {
-    /// Ends QEMU at once: a guest has nothing to save.
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Capabilities until the guest has booted. `DAC_OVERRIDE` reads files of a login that is not root;
-/// `SETGID`, `SETUID` and `SETPCAP` start QEMU as nobody without capabilities; `NET_ADMIN` opens
-/// its tap; `SYS_NICE` pins its threads; `KILL` ends a guest that fails.
+// Capabilities until the guest has booted. `DAC_OVERRIDE` reads files of a login that is not root;
+// `SETGID`, `SETUID` and `SETPCAP` start QEMU as nobody without capabilities; `NET_ADMIN` opens
+// its tap; `SYS_NICE` pins its threads; `KILL` ends a guest that fails.
 const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID)
@@ -330,7 +327,6 @@ const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::SYS_NICE)
     .union(CapabilitySet::KILL);
 
-/// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
 const WHILE_RUNNING: CapabilitySet = CapabilitySet::KILL;
 
 /// Boots the guest that the controller orders on standard input, and relays its agent's

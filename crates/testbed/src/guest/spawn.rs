@@ -17,15 +17,12 @@ use crate::guest::sandbox::{self, ProcessUser};
 /// `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessContext {
-    /// Namespaces in the order of entry.
     pub(crate) namespaces: Vec<OwnedFd>,
     pub(crate) tap: Option<Tap>,
-    /// Its user there; `None`: ours.
     pub(crate) user: Option<ProcessUser>,
 }
 
 impl ProcessContext {
-    /// The namespaces of the process `pid`; `None`: ours.
     pub(crate) fn in_namespaces_of(pid: Option<u32>, rootless: bool) -> io::Result<Self> {
         let Some(pid) = pid else { return Ok(Self::default()) };
         // The user namespace first: it gives the right to enter the other.
@@ -96,7 +93,6 @@ fn settle(place: &ProcessContext, closed: &[RawFd], kept: &[RawFd], parent: libc
     Ok(())
 }
 
-/// A tap by its name, and the descriptor number under which QEMU finds it.
 #[derive(Debug)]
 pub(crate) struct Tap {
     /// Reserves the number, which the command line names before the tap can be opened.

@@ -5,7 +5,6 @@ use std::io::{self, Read};
 
 use tar::{Archive, EntryType};
 
-/// The longest path (`PATH_MAX`).
 const LONGEST_NAME: u64 = 4096;
 
 pub(crate) struct TarEntry<'a, R: Read> {
@@ -31,7 +30,6 @@ pub(crate) fn entries<R: Read>(
     Ok(raw.filter_map(move |entry| entry.and_then(|entry| read(entry, &mut long_name)).transpose()))
 }
 
-/// An entry, if it is not about the next one.
 fn read<'a, R: Read>(
     mut contents: tar::Entry<'a, R>,
     long_name: &mut Option<Vec<u8>>,

@@ -20,15 +20,14 @@ use crate::guest::sandbox::{self, ProcessUser, has_sandbox};
 use crate::guest::spawn::{ProcessContext, in_memory, spawn};
 
 const QEMU: &str = "qemu-system-x86_64";
-/// A small and quick firmware, which comes with QEMU.
 const FIRMWARE: &str = "qboot.rom";
 
 /// The places of QEMU and KVM.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Tools {
     /// Directories with programs, as in `PATH`.
     pub path: OsString,
-    /// KVM's device.
     pub kvm: PathBuf,
 }
 
@@ -75,10 +74,9 @@ impl Tools {
     }
 }
 
-/// Longest time until a kernel prints its first line under KVM. Normally a fraction of a second.
+// Longest time until a kernel prints its first line under KVM. Normally a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(20);
-/// The first words of a kernel.
 const FIRST_LINE: &str = "Linux version";
 
 impl Tools {

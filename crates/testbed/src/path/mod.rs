@@ -48,7 +48,6 @@ impl Addresses {
         }
     }
 
-    /// The addresses of these families, each with the length of its prefix.
     pub(crate) fn with_prefixes(self, families: &[Family]) -> Vec<(IpAddr, u8)> {
         let length = |family| if family == Family::Ipv4 { 24 } else { 64 };
         families.iter().map(|family| (self.in_family(*family), length(*family))).collect()
@@ -57,7 +56,7 @@ impl Addresses {
 
 pub(crate) const DISCARD: &str = "discard0";
 
-/// The port of the discard service (RFC 863), where nothing listens here.
+// The port of the discard service (RFC 863), where nothing listens here.
 const DISCARD_PORT: u16 = 9;
 
 /// Creates an interface that discards all packets, of this kind or of the first that the kernel
@@ -89,7 +88,6 @@ pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<Socke
 
 pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receiver: "receive0" };
 
-/// The tunnel's name in network namespaces of our own.
 pub(crate) const TUNNEL: &str = "vxlan0";
 
 /// Makes a veth pair between two agents' namespaces, with these addresses or with a tunnel over it,
@@ -162,12 +160,10 @@ pub(crate) fn await_running(agent: &mut LaunchedAgent, interface: &str) -> Resul
     agent.order(&Request::AwaitRunning { interface: interface.to_owned() })
 }
 
-/// The name of a tunnel, and of a bridge, with this number.
 pub(crate) fn numbered(number: u16) -> [String; 2] {
     NUMBERED.map(|kind| format!("{kind}{number}"))
 }
 
-/// The least number of which nobody has anything at either end.
 pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     let is_free =
         |number: &u16| both.each_ref().into_iter().all(|(_, located)| !located.taken.contains(number));
@@ -175,19 +171,17 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     (0..NUMBERS).find(is_free).unwrap_or_default()
 }
 
-/// The default MTU of an underlay, in bytes: that of Ethernet.
+// The default MTU of an underlay, in bytes: that of Ethernet.
 const UNDERLAY_MTU: u32 = 1_500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TunnelMtu {
     pub(crate) inner: u32,
     pub(crate) outer: u32,
-    /// The outer packet of the largest inner one.
     needed: u32,
 }
 
 impl TunnelMtu {
-    /// The requested MTUs and their defaults: Ethernet's outside, and what fits inside.
     pub(crate) fn resolve(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
         let outer = outer.unwrap_or(UNDERLAY_MTU);
         let overhead = Vxlan::overhead(family == Family::Ipv6);
@@ -201,7 +195,6 @@ impl TunnelMtu {
         self.outer.max(self.needed)
     }
 
-    /// The packet sizes, if full packets do not fit.
     pub(crate) fn fragments(&self) -> Option<Fragments> {
         let Self { inner, outer, needed } = *self;
         (needed > outer).then_some(Fragments { inner, needed, outer })

@@ -11,7 +11,6 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct Binary {
     pub(crate) file: SentFile,
-    /// The machine that it is made for, as `uname -m` says it.
     pub(crate) architecture: &'static str,
 }
 
@@ -21,7 +20,7 @@ pub(crate) struct SentFile {
     pub(crate) sum: String,
 }
 
-/// The machines of ELF (`e_machine`, little-endian at offset 18) that Linux calls by these names.
+// The machines of ELF (`e_machine`, little-endian at offset 18) that Linux calls by these names.
 const MACHINES: &[(u16, &str)] = &[(0x3e, "x86_64"), (0xb7, "aarch64"), (0xf3, "riscv64")];
 
 impl Binary {

@@ -32,7 +32,6 @@ pub(crate) fn present_boot(shell: &RootShell<'_>, within: Duration) -> Result<Ho
     read(&shell.launcher.to_string(), &shell.start(BOOT, &[], within)?.line()?)
 }
 
-/// Reads `boot ID RELEASE DEFAULT`, the last of which may be missing.
 pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
     let plain =
         |id: &str| id.len() == LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -54,27 +53,23 @@ pub(crate) fn is_release(text: &str) -> bool {
     (1..=64).contains(&text.len()) && !text.starts_with(['.', '-']) && text.bytes().all(plain)
 }
 
-/// The most lines that are read: a menu of GRUB has some 300 of these.
+// The most lines that are read: a menu of GRUB has some 300 of these.
 const MOST: usize = 4096;
 
-/// Means of a host to boot another kernel once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Kernels {
     installed: Vec<String>,
-    /// `grub` or `grub2`: the beginning of its programs' names.
     grub: Option<String>,
-    /// Whether GRUB's menu boots what was chosen once.
     grub_obeys: bool,
     /// The storage of GRUB's environment if GRUB cannot write there: it would boot the chosen kernel
     /// again and again.
     unwritable: Option<String>,
-    /// The kernel's release of each entry of GRUB's menu, with the name of the entry.
     entries: Vec<(String, String)>,
     has_kexec: bool,
 }
 
-/// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
-/// out what must be written at each start) that GRUB reads and cannot write.
+// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
+// out what must be written at each start) that GRUB reads and cannot write.
 const UNWRITABLE: [&str; 10] =
     ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
 
@@ -179,7 +174,6 @@ fn entries(menu: &[&str]) -> Vec<(String, String)> {
     found
 }
 
-/// The name of an entry: its identity if it has one, else its title.
 fn name_of(rest: &str) -> Option<String> {
     let quoted = |text: &str| {
         let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;

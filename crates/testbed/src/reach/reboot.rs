@@ -12,21 +12,18 @@ use crate::reach::launcher::Launcher;
 use crate::reach::script::{REBOOT, SETTLE};
 use crate::reach::session::{RootShell, TO_ANSWER};
 
-/// Time for an order to begin. A host whose shutdown has begun no longer answers.
+// Time for an order to begin. A host whose shutdown has begun no longer answers.
 const TO_OBEY: Duration = Duration::from_secs(20);
 
-/// Time for a silent host to answer before its restart is ordered.
+// Time for a silent host to answer before its restart is ordered.
 const TO_BEGIN: Duration = Duration::from_secs(60);
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A host that is to restart.
 #[derive(Debug)]
 pub(crate) struct Restart {
     pub(crate) launcher: Launcher,
-    /// The login is not root.
     pub(crate) by_sudo: bool,
-    /// The release of the kernel for this boot; none: the host's default.
     pub(crate) kernel: Option<String>,
 }
 
@@ -59,7 +56,6 @@ pub(crate) fn restart_with_default(hosts: &[Restart], interrupt: &Interrupt) {
     }
 }
 
-/// Does something over a connection of its own.
 fn connected<T>(
     of: &Restart,
     interrupt: &Interrupt,

@@ -22,13 +22,12 @@ use crate::reach::session::{
     PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
 };
 
-/// Space in the program's directory beside the program, in KiB.
+// Space in the program's directory beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
 
-/// The most that the program may print there, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Time limit for sending a file: 10 MB over 1 Mbit/s.
+// Time limit for sending a file: 10 MB over 1 Mbit/s.
 const TO_ARRIVE: Duration = Duration::from_secs(120);
 
 /// A host that answered and holds the program. Dropping it removes the program there.
@@ -39,22 +38,19 @@ pub struct RemoteHost {
     /// The session that keeps the program there for as long as its input is open, and ssh's
     /// connection with it.
     holder: ScriptSession,
-    /// Dropping it ends the signs of life.
     signs: Option<Sender<()>>,
     control: ControlSocket,
     pub(crate) setup: SetupAnswer,
-    /// The sums of the files that are there.
     brought: Mutex<BTreeSet<String>>,
     /// Why agents do not run by `sudo`, where the login is not root; else empty.
     pub no_sudo: String,
-    /// The addresses of the connection, if it is ssh's.
     pub(crate) connection: Option<ConnectionAddresses>,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
     is_lost: AtomicBool,
 }
 
-/// `CAP_NET_ADMIN` and `CAP_SYS_ADMIN` of linux/capability.h.
+// `CAP_NET_ADMIN` and `CAP_SYS_ADMIN` of linux/capability.h.
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 
@@ -76,10 +72,10 @@ impl Default for Retention {
 
 /// The result of a program that ran on a host.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ProgramOutput {
     /// Its exit code; `None`: it did not exit by itself.
     pub code: Option<i32>,
-    /// Its standard output, unchanged.
     pub stdout: Vec<u8>,
     /// The end of its standard error, made harmless.
     pub stderr: String,
@@ -87,23 +83,19 @@ pub struct ProgramOutput {
 
 /// The addresses of a connection, as the host sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ConnectionAddresses {
-    /// The controller's.
     pub controller: IpAddr,
-    /// The host's.
     pub host: IpAddr,
 }
 
-/// The answer of [`KEEP`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SetupAnswer {
     architecture: String,
     user: u32,
     /// The effective capabilities, a bit for each; `None`: the host does not tell.
     capabilities: Option<u64>,
-    /// Whether it has the program.
     has: bool,
-    /// Whether agents run by `sudo`.
     pub(crate) by_sudo: bool,
     /// The directory of the program and of files, which goes with the connection.
     directory: String,
@@ -181,7 +173,6 @@ impl RemoteHost {
         in_parallel(launchers, connect).into_iter().collect()
     }
 
-    /// Brings a file there, unless it is there, and tells its path. It goes with the connection.
     pub(crate) fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
         let file = SentFile::new(plain);
         let path = format!("{}/{}", self.setup.directory, file.sum);
@@ -228,7 +219,6 @@ impl RemoteHost {
         Ok(ProgramOutput { code, stdout, stderr: session.last_words() })
     }
 
-    /// The command that runs the program there with these arguments: `agent` for an agent.
     pub(crate) fn program(&self, arguments: &[&str]) -> PipedCommand {
         let all = [&[self.setup.directory.as_str(), yes_or_no(self.setup.by_sudo)], arguments].concat();
         self.launcher.command(RUN, &all, &self.control.socket())
@@ -238,7 +228,6 @@ impl RemoteHost {
         boot::present_boot(&self.root_shell(interrupt), TO_ANSWER)
     }
 
-    /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
     pub(crate) fn kernels_refused(
         &self,
         releases: &BTreeSet<String>,
@@ -268,7 +257,6 @@ impl RemoteHost {
         self.lacks().is_none() && (self.setup.by_sudo || self.setup.has_capability(SYS_ADMIN))
     }
 
-    /// Notes whether an agent there stopped to answer.
     pub(crate) fn set_lost(&self, is_lost: bool) {
         self.is_lost.store(is_lost, Ordering::Relaxed);
     }
@@ -318,7 +306,6 @@ impl SetupAnswer {
 }
 
 impl ConnectionAddresses {
-    /// Reads `SSH_CONNECTION`: the client's address and port, the server's address and port.
     fn read(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         // A link-local address has its interface behind it.

@@ -17,7 +17,6 @@ use crate::reach::launcher::Launcher;
 /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
 pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
 
-/// The error of an answer that is not the script's. `hint`: the way out; may be empty.
 pub(crate) fn unexpected_answer(host: &str, got: &str, hint: &str) -> Error {
     let got = words::shortened_reason(got);
     Error::Failed(format!("{host} answered {got:?}, and not what netassay's script says{hint}"))
@@ -26,7 +25,6 @@ pub(crate) fn unexpected_answer(host: &str, got: &str, hint: &str) -> Error {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RootShell<'a> {
     pub(crate) launcher: &'a Launcher,
-    /// The login is not root.
     pub(crate) by_sudo: bool,
     pub(crate) control: &'a ControlSocket,
     pub(crate) interrupt: &'a Interrupt,
@@ -55,21 +53,17 @@ pub(crate) struct ScriptSession {
     pub(crate) process: Child,
     pub(crate) input: Option<ChildStdin>,
     output: ChildStdout,
-    /// Output that was read and is not yet a whole line.
     pending: Vec<u8>,
     pace: ReadLimiter,
     stderr: Console,
     interrupt: Interrupt,
-    /// Time for the next answers, and its end.
     patience: Duration,
     until: Instant,
     is_ssh: bool,
-    /// Whether the login's shell starts the script, and has not done so yet.
     is_at_login: bool,
 }
 
 impl ScriptSession {
-    /// Starts a script, whose answers are waited for `within` this time.
     pub(crate) fn start(
         host: &str,
         start: PipedCommand,
@@ -95,13 +89,10 @@ impl ScriptSession {
         })
     }
 
-    /// Gives its next answers this time.
     pub(crate) fn wait_for(&mut self, patience: Duration) {
         (self.patience, self.until) = (patience, Instant::now() + patience);
     }
 
-    /// The first line that the first script of a connection answers, which begins with this word.
-    /// Any other line comes from the login's shell.
     pub(crate) fn first_line(&mut self, word: &str) -> Result<String, Error> {
         self.is_at_login = true;
         let line = self.line()?;
@@ -110,8 +101,6 @@ impl ScriptSession {
         Ok(rest.to_owned())
     }
 
-    /// The next line that it answers, without its end, made harmless; otherwise the script's end,
-    /// with its last words in the error.
     pub(crate) fn line(&mut self) -> Result<String, Error> {
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
@@ -197,7 +186,6 @@ impl ScriptSession {
         }
     }
 
-    /// Its exit status. A process that has closed its output may go on.
     fn exit(&mut self) -> Option<ExitStatus> {
         loop {
             match self.process.try_wait() {
@@ -214,7 +202,6 @@ impl ScriptSession {
 }
 
 impl Drop for ScriptSession {
-    /// Whatever the host answered, its `ssh` does not go on.
     fn drop(&mut self) {
         self.end();
     }
@@ -222,21 +209,17 @@ impl Drop for ScriptSession {
 
 const OF_SSH: i32 = 255;
 
-/// The way out where a login's shell comes before the script.
 const GUARD: &str = "; if a startup file of its login's shell (~/.bashrc, ~/.zshenv, ~/.cshrc) prints, reads, waits or exits, let it do so \
     only where somebody types: begin it with `case $- in *i*) ;; *) return ;; esac` (csh: `if (! $?prompt) exit`)";
 
-/// The longest line that a host's shell may answer, in bytes.
+// The longest line that a host's shell may answer, in bytes.
 const LONGEST: usize = 4 << 10;
 
-/// Why there is no more of a script's output.
 #[derive(Debug, PartialEq, Eq)]
 enum NoMore {
-    /// The output ended.
     Ended,
     Late,
     Interrupted,
-    /// A line, or the whole, is too long.
     Endless,
 }
 
@@ -252,12 +235,10 @@ pub(crate) struct PipedProcess {
     pub(crate) process: Child,
     pub(crate) input: ChildStdin,
     pub(crate) output: ChildStdout,
-    /// The end of its standard error.
     pub(crate) stderr: Console,
 }
 
 impl PipedCommand {
-    /// The program on this machine.
     pub(crate) fn program(&self) -> String {
         self.command.get_program().to_string_lossy().into_owned()
     }

@@ -97,7 +97,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Moments of a connection, in ms. From [`SENDING`] on the program is sent, and a part of it there.
+// Moments of a connection, in ms. From [`SENDING`] on the program is sent, and a part of it there.
 const MOMENTS: Range<u64> = 0..60;
 const SENDING: u64 = 40;
 
