@@ -106,7 +106,6 @@ fn order(bench: &Bench, kernel: &Kernel, acceleration: Acceleration) -> GuestOrd
         copies: Copies::Words,
         program: bench.netassay.clone(),
         modules: &[],
-        needed: &[],
         packed: None,
         place: None,
         rootless: false,

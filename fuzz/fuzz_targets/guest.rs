@@ -1,8 +1,8 @@
 //! Files and output that a guest is made of or gives: read or refused, in bounded memory.
 //!
 //! The first byte chooses the reader: 0 the tar file of a package, 1 the console of a guest or
-//! QEMU, 2 kernel images, modules, programs and package descriptions, 3 packed modules, packed
-//! images, lists of modules and output of apt.
+//! QEMU, 2 kernel images, modules, programs and package descriptions, 3 packed modules, lists
+//! of modules and output of apt.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -9,23 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use host::ProcessThreads;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::PollFlags;
 use serde::Serialize;
 
 use crate::error::CallError;
 use crate::frame::{
-    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, read_answer,
+    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, encode,
+    read_answer,
 };
 use crate::interrupt::{Interrupt, Wake};
 use crate::keepalive::{Input, is_passing, repeat};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
-
-// The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
-// answer.
-const BUSY: Duration = Duration::from_secs(60);
 
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
@@ -48,9 +44,6 @@ pub struct Client {
     /// life.
     answers_within: Option<Duration>,
     is_lost: AtomicBool,
-    /// The agent's process on this machine, and its threads when the last request was sent.
-    process: Option<u32>,
-    threads: Option<ProcessThreads>,
 }
 
 impl Client {
@@ -80,15 +73,7 @@ impl Client {
             open: BTreeSet::new(),
             answers_within: None,
             is_lost: AtomicBool::new(false),
-            process: None,
-            threads: None,
         }
-    }
-
-    /// Declares that the agent, or its guest, is this process on this machine. Time in which its
-    /// threads wait for a CPU then does not count as time for its answer, up to a minute.
-    pub fn runs_as(&mut self, process: u32) {
-        self.process = Some(process);
     }
 
     /// Whether the last answer was invalid or late; no further answer is then waited for.
@@ -141,7 +126,7 @@ impl Client {
 
     /// Sends the line by which the agent begins, before its first request.
     pub fn launch(&self, launch: &Launch, patience: Duration) -> Result<(), CallError> {
-        let line = launch.line().map_err(|error| self.pipe(error.into()))?;
+        let line = encode(launch).map_err(|error| self.pipe(error.into()))?;
         self.write(&line, Instant::now() + patience, patience)
     }
 
@@ -170,9 +155,7 @@ impl Client {
     /// # Errors
     /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
     pub fn send(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
-        self.threads = self.process.and_then(|process| ProcessThreads::read(process).ok());
-        let busy = self.threads.as_ref().map_or(Duration::ZERO, |_| BUSY);
-        let asked = RequestHeader { id: self.asked.0 + 1, within: patience + busy };
+        let asked = RequestHeader { id: self.asked.0 + 1, within: patience };
         let line = asked.line(message).map_err(|error| self.pipe(error.into()))?;
         let begun = Instant::now();
         self.asked = (asked.id, Deadline::new(begun, patience));
@@ -209,8 +192,8 @@ impl Client {
     }
 
     fn receive_until(&mut self, wanted: Option<Instant>) -> Result<Option<Answer>, CallError> {
-        let mut last = self.asked.1.controller_gives_up();
-        let mut limit = wanted.map_or(last, |wanted| wanted.min(last));
+        let last = self.asked.1.controller_gives_up();
+        let limit = wanted.map_or(last, |wanted| wanted.min(last));
         let mut late = false;
         loop {
             while let Some(line) = self.lines.next_message().map_err(|source| self.garbled(source))? {
@@ -219,15 +202,8 @@ impl Client {
                 }
             }
             // An agent that sends bytes but never a line counts as silent.
-            if late && limit < last {
-                return Ok(None);
-            }
             if late {
-                last = self.asked.1.controller_gives_up() + self.waited_for_cpu();
-                limit = wanted.map_or(last, |wanted| wanted.min(last));
-                if Instant::now() >= last {
-                    return Err(self.silent());
-                }
+                return if limit < last { Ok(None) } else { Err(self.silent()) };
             }
             let until = self.lost_at().map_or(limit, |lost| lost.min(limit));
             let since = Instant::now();
@@ -238,14 +214,6 @@ impl Client {
             }
             late = Instant::now() >= limit;
         }
-    }
-
-    /// The time that the agent's threads have waited for a CPU since the last request.
-    fn waited_for_cpu(&self) -> Duration {
-        let now = self.process.and_then(|process| ProcessThreads::read(process).ok());
-        let since = self.threads.as_ref().zip(now).map(|(before, now)| now.since(before));
-        let waiting = since.map_or(0, |since| since.sum(|_| true).waiting_ns);
-        Duration::from_nanos(waiting).min(BUSY)
     }
 
     /// The time at which the oldest sign of life will have waited too long for its answer; `None`

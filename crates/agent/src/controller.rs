@@ -129,7 +129,6 @@ fn is_port() -> bool {
     about.is_ok_and(|about| about.file_type().is_char_device())
 }
 
-/// Reads the available bytes; returns whether there were any.
 fn read_piece(lines: &mut LineReader) -> io::Result<bool> {
     let mut piece = [0u8; 16 << 10];
     loop {
@@ -145,7 +144,6 @@ fn read_piece(lines: &mut LineReader) -> io::Result<bool> {
     }
 }
 
-/// The thread that reads standard input.
 struct Reader {
     lines: LineReader,
     give: SyncSender<Result<Line, FrameError>>,
@@ -161,7 +159,6 @@ impl Reader {
         end();
     }
 
-    /// Waits for bytes and reads them; returns whether more may come.
     fn read_more(&mut self) -> bool {
         let waits = self.lease.map_or([None; 2], |lease| waits(lease).map(Some));
         let is_silent = |wait| matches!(is_ready(io::stdin().as_fd(), PollFlags::POLLIN, wait), Ok(false));
@@ -172,7 +169,6 @@ impl Reader {
         read_piece(&mut self.lines).unwrap_or(false)
     }
 
-    /// Hands complete lines over; returns whether more may come.
     fn hand_over(&mut self) -> bool {
         loop {
             match self.lines.next_line() {

@@ -73,10 +73,8 @@ pub enum ServeError {
 
 pub(crate) type Reply = Result<Answer, Refusal>;
 
-/// Writes a part of the answer, before the answer.
 pub(crate) type Tell<'t> = &'t dyn Fn(&Answer) -> Result<(), ServeError>;
 
-/// The answer to a request without content.
 pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
     result.map(|()| Answer::Done).map_err(Into::into)
 }
@@ -85,7 +83,6 @@ pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
 pub(crate) struct Refusal(Box<Answer>);
 
 impl Refusal {
-    /// From an error after which other requests can still be met.
     pub(crate) fn passing(error: impl Display) -> Self {
         error.to_string().into()
     }
@@ -99,12 +96,10 @@ impl Refusal {
         }
     }
 
-    /// From the reason why states cannot take turns.
     pub(crate) fn not_in_turns(why: impl Display) -> Self {
         Answer::NotInTurns { why: why.to_string() }.into()
     }
 
-    /// Lets the states have runs of their own, if other requests can still be met.
     pub(crate) fn of_turns(self) -> Self {
         match *self.0 {
             Answer::Failed { why, broken: false } => Self::not_in_turns(why),
@@ -135,7 +130,6 @@ impl From<&str> for Refusal {
     }
 }
 
-/// Errors after which other requests can still be met.
 macro_rules! passing {
     ($($error:ty),+) => {$(
         impl From<$error> for Refusal {

@@ -11,7 +11,6 @@ use load::exact::{Account, ReceivingEnd, SoftirqTime, await_beat, connections, r
 use crate::error::{Refusal, Reply};
 use crate::message::{Answer, ExactReceiver};
 
-/// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) -> Reply {
     let connections = 0..connections(spec.traffic.kind);
     let accounts: Result<Vec<Account>, Refusal> =
@@ -44,16 +43,12 @@ fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result
 const NO_OTHER: &str = "exact mode holds the sockets of both ends: no other machine has one";
 
 pub(crate) struct OtherEnd {
-    /// `None` if nobody receives.
     pub(crate) receiver: Option<ReceivingEnd>,
-    /// The interfaces of its network namespace, if that is another one.
     pub(crate) links: Option<Links>,
-    /// The address to which messages go if nobody receives them.
     pub(crate) nobody: Option<SocketAddr>,
 }
 
 impl OtherEnd {
-    /// Opens the other end; `None` if it is on another machine.
     pub(crate) fn open(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
         Ok(match receiver {
             ExactReceiver::In { process, spec } => Some(Self::in_namespace_of(process, *spec)?),
@@ -64,8 +59,6 @@ impl OtherEnd {
         })
     }
 
-    /// Opens a receiver in the network namespace of that process. A new thread enters it; this one
-    /// stays.
     fn in_namespace_of(process: u32, spec: Spec) -> Result<Self, Refusal> {
         let open = move || -> Result<Self, Refusal> {
             host::namespace::join_net(process)?;

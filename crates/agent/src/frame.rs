@@ -128,7 +128,6 @@ pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
 #[derive(Debug, Default)]
 pub struct LineReader {
     pending: Vec<u8>,
-    /// The offset of the next line.
     begin: usize,
     /// The bytes of `pending` that were searched for a newline, so that a long line is searched
     /// once.
@@ -234,7 +233,6 @@ fn number(line: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, line[end..].strip_prefix(b" ")?))
 }
 
-/// The time by which a request must be answered, on this process's clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     at: Instant,
@@ -242,7 +240,6 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline of a request that was sent, or arrived, at `begun`.
     pub(crate) fn new(begun: Instant, within: Duration) -> Self {
         let within = within.min(MOST);
         Self { at: begun + within, within }

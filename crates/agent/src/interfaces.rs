@@ -21,7 +21,6 @@ pub(crate) struct Interfaces {
     pub(crate) ethtool: Ethtool,
     pub(crate) machine: MachineSettings,
     made: BTreeSet<String>,
-    /// The addresses of interfaces: the kernel removes IPv6 addresses when the MTU is too small.
     given: BTreeMap<String, AddressPlan>,
 }
 
@@ -68,7 +67,6 @@ impl Interfaces {
         Ok(made)
     }
 
-    /// Adds addresses. The machine's own interface may have them already.
     pub(crate) fn add_addresses(&mut self, name: &str, addresses: &[(IpAddr, u8)]) -> Result<(), Refusal> {
         let journalled = self.journalled(name)?;
         let Self { links, machine, .. } = self;
@@ -86,7 +84,6 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Changes an interface. What this affects of the machine's own is in the journal before.
     fn change<T>(
         &mut self,
         name: &str,
@@ -122,7 +119,6 @@ impl Interfaces {
         self.change(name, affected, |links, _| links.add_port(bridge, name))
     }
 
-    /// Adds addresses that are routed through a discarding interface, though nobody has them.
     pub(crate) fn add_addresses_behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
         for address in &behind {
             self.links.add_neighbour_behind_discard(name, *address)?;
@@ -196,8 +192,6 @@ impl Interfaces {
         self.change(name, affected, |_, ethtool| ethtool.set_device(name, wanted))
     }
 
-    /// Changes settings of the machine. A placement also leaves its interface one queue, where the
-    /// driver lets that be chosen.
     pub(crate) fn change_machine(&mut self, wanted: &MachineRequest) -> Reply {
         self.machine.check_allowed()?;
         if let Some(PlacementRequest { interface, .. }) = &wanted.placement
@@ -209,7 +203,6 @@ impl Interfaces {
         self.machine.change(wanted)
     }
 
-    /// The number of queues of an interface, if its driver lets that be chosen.
     fn queues(&mut self, name: &str) -> Result<Option<u32>, Refusal> {
         Ok(self.ethtool.device(name)?.get(&DeviceSetting::Queues).map(|queues| queues.now))
     }
@@ -229,7 +222,6 @@ impl Interfaces {
         Ok(Answer::MachineChanged { changes })
     }
 
-    /// Sets the tuning of a condition on the machine of an interface, and reads it back.
     pub(crate) fn tune(
         &mut self,
         name: &str,
@@ -272,7 +264,6 @@ impl Interfaces {
         }
     }
 
-    /// The values of the machine's settings that a condition varies.
     pub(crate) fn read_tuning(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
         let machine = Machine::system();
         of.varied.iter().map(|key| (*key, machine.setting_text(*key, of, name))).collect()
@@ -297,8 +288,6 @@ impl Interfaces {
         host::machine::steer_new(cpus).map_err(Refusal::passing)
     }
 
-    /// Applies an impairment to packets that leave an interface. The machine's own interfaces keep
-    /// their queues.
     pub(crate) fn impair(&mut self, name: &str, wanted: &Impairment) -> Result<(), Refusal> {
         if self.journalled(name)?.is_none() {
             return Ok(self.links.impair(name, wanted)?);
@@ -314,7 +303,6 @@ impl Interfaces {
     }
 }
 
-/// The device settings that a placement needs, on a device that has queues.
 pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
 
 pub(crate) fn check_one_queue(interface: &str, change: &DeviceChange) -> Result<(), Refusal> {

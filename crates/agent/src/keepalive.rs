@@ -30,9 +30,7 @@ pub(crate) struct Input {
 
 #[derive(Debug, Default)]
 struct Signs {
-    /// The time of the oldest unanswered sign of life.
     unanswered: Option<Instant>,
-    /// The longest wait for an answer so far.
     slowest: Duration,
 }
 
@@ -41,7 +39,6 @@ impl Input {
         Arc::new(Self { file, writing: Mutex::new(()), signs: Mutex::default() })
     }
 
-    /// Locks the input for one message.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         // A thread that panicked has written nothing since.
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,13 +58,10 @@ impl Input {
         Ok(())
     }
 
-    /// The time at which the agent counts as lost.
     pub(crate) fn lost_at(&self, within: Duration) -> Instant {
         self.signs().lost_at(within, Instant::now())
     }
 
-    /// Notes that bytes came from the agent, for which the controller had waited since `since`:
-    /// they answer all earlier signs of life.
     pub(crate) fn heard(&self, since: Instant) {
         self.signs().heard(since, Instant::now());
     }

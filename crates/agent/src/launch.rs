@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::encode;
-
 /// The first line of an agent's standard input. Process numbers are those of the agent's kernel.
 /// The first request may follow at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,19 +64,12 @@ pub enum Isolation {
     UserAndNetworkOf(u32),
 }
 
-impl Launch {
-    /// The line, with its end.
-    pub fn line(&self) -> Result<Vec<u8>, serde_json::Error> {
-        encode(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::frame::decode;
+    use crate::frame::{decode, encode};
 
     #[test]
     fn the_line_is_what_people_can_write_too() {
@@ -90,7 +81,7 @@ mod tests {
             ..Launch::default()
         };
         let line = b"{\"isolation\":{\"network_of\":71},\"cpus\":[0],\"parent\":7,\"lease_ms\":null,\"session\":3,\"shares_machine\":false}\n";
-        assert_eq!(launch.line().unwrap(), line);
+        assert_eq!(encode(&launch).unwrap(), line);
         let launch: Launch = decode(b"{\"isolation\":\"none\",\"cpus\":[],\"parent\":null}").unwrap();
         assert_eq!(launch.isolation, Isolation::None);
     }
@@ -117,7 +108,7 @@ mod tests {
             ][kind];
             let lease_ms = lease_ms.map(|ms| ms % (1 << 20));
             let launch = Launch { isolation, cpus, parent, lease_ms, session, shares_machine };
-            prop_assert_eq!(decode::<Launch>(launch.line().unwrap().trim_ascii_end()).unwrap(), launch);
+            prop_assert_eq!(decode::<Launch>(encode(&launch).unwrap().trim_ascii_end()).unwrap(), launch);
         }
 
         #[test]

@@ -19,13 +19,10 @@ pub(crate) struct MachineSettings {
     journal: Option<Journal>,
     /// Ends with the agent, so that it needs no journal.
     latency: Option<HeldLatency>,
-    /// The bound of the whole session, in µs.
     session_latency: Option<u32>,
-    /// The requested CPUs of interrupts and queues.
     placed: Vec<(Target, String)>,
     /// Settings that conditions changed, each with its value before the first of them.
     tuned: BTreeMap<Target, String>,
-    /// The interfaces whose receiving CPUs are in `tuned`.
     remembered: BTreeSet<String>,
 }
 
@@ -85,7 +82,6 @@ impl MachineSettings {
         Ok(())
     }
 
-    /// The changes that [`MachineSettings::change`] would make.
     pub(crate) fn preview(&self, wanted: &MachineRequest) -> Result<Vec<Change>, Refusal> {
         self.check_allowed()?;
         let machine = Machine::system();
@@ -172,14 +168,12 @@ impl MachineSettings {
         Err("this agent was not launched to change the settings of its machine".into())
     }
 
-    /// Permits changes of settings that a user had applied to stay.
     pub(crate) fn allow_changing_applied(&mut self) -> Result<(), Refusal> {
         self.check_allowed()?;
         self.journal()?.may_change_applied = true;
         Ok(())
     }
 
-    /// Lets all changes stay, and lists them. Then other sessions may change the machine.
     pub(crate) fn keep(&mut self, why: &str) -> Reply {
         self.check_allowed()?;
         let kept = self.journal.take().map_or(Ok(Vec::new()), |journal| journal.keep(why));

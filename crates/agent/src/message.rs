@@ -213,15 +213,11 @@ pub enum Answer {
         pid: u32,
         cpus: Vec<(u32, u32)>,
     },
-    /// Done; no content.
     Done,
-    /// To [`Request::CreateDiscard`].
     Discards(host::Discard),
-    /// To [`Request::Settle`] and [`Request::Apply`].
     Settled(Settled),
-    /// To [`Request::Environment`]: the host's description.
     Environment(Box<host::Environment>),
-    /// To [`Request::Lacking`]: each lacking thing, in words.
+    /// Each lacking thing, in words.
     Told {
         what: Vec<String>,
     },
@@ -253,9 +249,7 @@ pub enum Answer {
     },
     Located(host::LocatedInterface),
     PairFacts(Box<host::PairFacts>),
-    /// To [`Request::ExchangeProbes`].
     Arrived(load::Arrived),
-    /// To [`Request::FindInterface`].
     Interface {
         #[serde(deserialize_with = "words::names::interfaces")]
         name: String,
@@ -266,9 +260,7 @@ pub enum Answer {
     Booted(Box<Booted>),
     /// To [`Request::Trace`], before its answer: a finished round.
     TracedRound(Box<trace::TraceAccount>),
-    /// To [`Request::Trace`]: all rounds.
     Traced(Box<trace::TraceAccount>),
-    /// To [`Request::Survey`].
     Surveyed(Box<trace::Survey>),
     Finished(Box<Finished>),
     /// The request failed: problem, cause and remedy, in words for the user. `broken`: other
@@ -288,12 +280,10 @@ pub enum Answer {
 /// A guest that runs, as its host sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Booted {
-    /// QEMU's process on that host.
     pub process: u32,
-    /// The accelerator, KVM or emulation.
     pub acceleration: Accelerated,
-    /// Why QEMU runs as root, if it does.
     pub stays_root: Option<String>,
     /// The time from its start until its agents were at their ports, in ms.
     pub boot_ms: f64,

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crate::controller;
 use crate::controller::{Line, Requests};
 use crate::error::{Refusal, ServeError};
-use crate::frame::{Deadline, LineReader, NO_REQUEST, decode};
+use crate::frame::{Deadline, LineReader, NO_REQUEST, decode, encode};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::serve::reply;
@@ -91,9 +91,8 @@ impl Relay {
     /// A pipe fails, or no thread can be started.
     pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<RelayEnd, ServeError> {
         let (to, from) = port;
-        let launch = Launch::default();
         let mut to = UnixStream::from(to);
-        to.write_all(&launch.line()?)?;
+        to.write_all(&encode(&Launch::default())?)?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
         let waits = Arc::new(Mutex::new(Instant::now()));

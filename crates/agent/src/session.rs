@@ -14,7 +14,7 @@ use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::trace::{survey, trace};
 use crate::turns::Schedule;
-use crate::watch::Watch;
+use crate::watch::watch;
 use crate::workload_side::{WorkloadSide, within};
 use words::{DeviceSetting, Settled, Tuning};
 
@@ -25,16 +25,12 @@ pub(crate) struct Session {
     interfaces: Interfaces,
     cpus: Vec<u32>,
     facts: AgentFacts,
-    /// The state of each interface when it was set up, to which requests that are over return.
     originals: BTreeMap<String, Original>,
 }
 
-/// The facts that an agent knows before its first request.
 pub(crate) struct AgentFacts {
     pub(crate) version: &'static str,
-    /// The machine's settings, read outside of the namespace.
     pub(crate) machine: BTreeMap<String, String>,
-    /// The CPUs that it could use, each with its core.
     pub(crate) usable: Vec<(u32, u32)>,
     pub(crate) quotas: host::Quotas,
 }
@@ -165,8 +161,8 @@ impl Session {
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                let watched = Watch { processes, cpus, underlay, quotas: &self.facts.quotas };
-                watched.measure(&mut self.interfaces.links, times, deadline)
+                let (links, quotas) = (&mut self.interfaces.links, &self.facts.quotas);
+                watch(links, (&processes, &cpus), underlay.as_deref(), quotas, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
             Request::Exact { spec, receiver } => {

@@ -85,19 +85,6 @@ struct TracedWork<'w> {
 }
 
 impl TracedWork<'_> {
-    /// The remedy if tracepoints are too few.
-    fn remedy(&self, stages: &[ChosenStage]) -> String {
-        let functions = "Functions are probed in a virtual machine (inside=guest) and on a machine with another kernel (--host)";
-        let has_reader = stages.iter().any(|stage| stage.phase == JourneyPhase::Reading);
-        // `skb_copy_datagram_iovec` is passed where not all of a packet is in one piece.
-        match has_reader && self.path.workload.is_udp() {
-            true => format!(
-                "With message=20000 a datagram lies in several pieces, and their copy to the reader has a tracepoint. {functions}"
-            ),
-            false => functions.to_owned(),
-        }
-    }
-
     fn account(
         &self,
         work: &mut LentWork<'_>,
@@ -120,7 +107,9 @@ impl TracedWork<'_> {
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
             true => reason,
-            false => format!("{reason}. {}", self.remedy(&stages)),
+            false => format!(
+                "{reason}. Functions are probed in a virtual machine (inside=guest) and on a machine with another kernel (--host)"
+            ),
         })?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<ProbeCost, Probe> = BTreeMap::new();
@@ -209,7 +198,6 @@ impl TracedWork<'_> {
         Ok(candidates.choose(self.wanted.functions, tried, u64::from(TRIED / 2)))
     }
 
-    /// The system call that `sys_enter` and `sys_exit` stand for.
     fn call(&self) -> u64 {
         if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
@@ -286,7 +274,6 @@ struct Profiler {
 }
 
 impl Profiler {
-    /// Checks that sampling is possible, before time is spent.
     fn ready(work: &LentWork<'_>, frequency: u32) -> Result<Self, Refusal> {
         let threads = work.workers().iter().map(|worker| worker.thread).collect();
         let period = 1_000_000_000 / u64::from(frequency.max(1));
@@ -295,7 +282,6 @@ impl Profiler {
         Ok(ready)
     }
 
-    /// A sampler whose period is longer by this many ns.
     fn sampler(&self, longer: u64) -> Result<Sampler, Refusal> {
         Ok(Sampler::open(self.period + longer)?)
     }

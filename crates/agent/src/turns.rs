@@ -47,7 +47,6 @@ impl Schedule {
         Ok(Answer::Alternated { states: followed? })
     }
 
-    /// The time from the first turn's beginning to this turn's.
     fn begins(&self, number: usize) -> Option<Duration> {
         self.turn.checked_mul(u32::try_from(number).ok()?)
     }
@@ -59,12 +58,10 @@ struct Following<'a> {
     sockets: SocketSwitches,
     interfaces: &'a mut Interfaces,
     cpus: &'a [u32],
-    /// The machine's settings as read back after the last switch.
     tuned: BTreeMap<TuningKey, String>,
 }
 
 struct TurnReadings {
-    /// Bytes that were sent before the turn.
     sent: u64,
     first: Reading,
     last: Reading,

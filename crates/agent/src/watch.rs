@@ -11,55 +11,47 @@ use crate::message::Answer;
 use crate::workload_side::{TOO_LONG, each_since, ns};
 use record::{GuestTimes, Late, Watched};
 
-pub(crate) struct Watch<'s> {
-    pub(crate) processes: Vec<u32>,
-    pub(crate) cpus: Vec<u32>,
-    pub(crate) underlay: Option<String>,
-    /// The guests' processes are in the same cgroup as the agent.
-    pub(crate) quotas: &'s Quotas,
-}
-
-impl Watch<'_> {
-    pub(crate) fn measure(
-        &self,
-        links: &mut Links,
-        [ramp, window]: [Duration; 2],
-        deadline: Deadline,
-    ) -> Reply {
-        let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
-        let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
-        deadline.allows(closes)?;
-        thread::sleep(opens.saturating_duration_since(Instant::now()));
-        let opened_ns = ns(opens.elapsed());
-        let first = self.read(links)?;
-        thread::sleep(closes.saturating_duration_since(Instant::now()));
-        let closed_ns = ns(closes.elapsed());
-        let last = self.read(links)?;
-        let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
-            let passed = last.since(first);
-            GuestTimes { vcpu_each: passed.times_of(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
-        });
-        Ok(Answer::Watched(Box::new(Watched {
-            elapsed_ns: ns(last.at.duration_since(first.at)),
-            late: Late { opened_ns, closed_ns },
-            guests: guests.collect(),
-            cpu_each: each_since(&last.cpus, &first.cpus, CpuTimes::since),
-            interrupts_each: each_since(&last.interrupts, &first.interrupts, Interrupts::since),
-            underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
-            throttled: Throttled::most_throttled(&last.throttled, &first.throttled),
-        })))
-    }
-
-    fn read(&self, links: &mut Links) -> Result<HostReading, Refusal> {
+/// Counts what these processes, the CPUs for them and the interface below their tunnel do in a window
+/// after a ramp. They are in the same cgroup as the agent, whose `quotas` may throttle them.
+pub(crate) fn watch(
+    links: &mut Links,
+    (processes, cpus): (&[u32], &[u32]),
+    underlay: Option<&str>,
+    quotas: &Quotas,
+    [ramp, window]: [Duration; 2],
+    deadline: Deadline,
+) -> Reply {
+    let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
+    let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
+    deadline.allows(closes)?;
+    let mut read = || -> Result<HostReading, Refusal> {
         let at = Instant::now();
-        let threads = self.processes.iter().map(|process| ProcessThreads::read(*process));
+        let threads = processes.iter().map(|process| ProcessThreads::read(*process));
         let threads = threads.collect::<Result<_, _>>()?;
-        let cpus = CpuTimes::read_each(&self.cpus)?;
-        let interrupts = Interrupts::read_each(&self.cpus);
-        let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
-        let throttled = self.quotas.counters();
-        Ok(HostReading { at, threads, cpus, interrupts, underlay, throttled })
-    }
+        let times = CpuTimes::read_each(cpus)?;
+        let interrupts = Interrupts::read_each(cpus);
+        let underlay = underlay.map(|name| WireCounters::read(links, name)).transpose()?;
+        Ok(HostReading { at, threads, cpus: times, interrupts, underlay, throttled: quotas.counters() })
+    };
+    thread::sleep(opens.saturating_duration_since(Instant::now()));
+    let opened_ns = ns(opens.elapsed());
+    let first = read()?;
+    thread::sleep(closes.saturating_duration_since(Instant::now()));
+    let closed_ns = ns(closes.elapsed());
+    let last = read()?;
+    let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
+        let passed = last.since(first);
+        GuestTimes { vcpu_each: passed.times_of(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
+    });
+    Ok(Answer::Watched(Box::new(Watched {
+        elapsed_ns: ns(last.at.duration_since(first.at)),
+        late: Late { opened_ns, closed_ns },
+        guests: guests.collect(),
+        cpu_each: each_since(&last.cpus, &first.cpus, CpuTimes::since),
+        interrupts_each: each_since(&last.interrupts, &first.interrupts, Interrupts::since),
+        underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
+        throttled: Throttled::most_throttled(&last.throttled, &first.throttled),
+    })))
 }
 
 struct HostReading {

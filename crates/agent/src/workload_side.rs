@@ -37,9 +37,7 @@ pub(crate) struct WorkloadSide {
     pub(crate) closes: Instant,
     pub(crate) interface: String,
     underlay: Option<String>,
-    /// The kernel's counters before the sockets were opened.
     before: Counters,
-    /// The number of sockets that carry the traffic.
     pub(crate) flows: u32,
     pub(crate) kind: Kind,
     quotas: Quotas,

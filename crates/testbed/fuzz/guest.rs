@@ -6,12 +6,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::console::Text;
-use crate::error::Error;
-use crate::guest::apt::{RequestedPackage, candidate, complaint};
+use crate::guest::apt::{candidate, complaint, file_name, from_file_name, is_request};
 use crate::guest::deb;
-use crate::guest::image::{Payload, loaded_part, release_of};
+use crate::guest::image::{loaded_part, release_of};
 use crate::guest::initramfs::Archive;
-use crate::guest::modules::{ModuleInfo, built_in, module_info, order, unpack};
+use crate::guest::modules::{built_in, dependencies, order, unpack};
 
 /// Reads a kernel's image, a module, a program or a package's description, and packs the bytes.
 pub fn file(bytes: &[u8]) {
@@ -19,8 +18,8 @@ pub fn file(bytes: &[u8]) {
         // It becomes part of a path.
         assert!(!release.is_empty() && !release.contains('/'));
     }
-    if let Some(info) = module_info(bytes) {
-        assert!(info.depends.iter().chain(&info.after).all(|name| !name.is_empty() && !name.contains('-')));
+    if let Some(needs) = dependencies(bytes) {
+        assert!(needs.iter().all(|name| !name.is_empty() && !name.contains('-')));
     }
     if let Ok(part) = loaded_part(bytes) {
         assert!(part.len() <= bytes.len());
@@ -37,28 +36,19 @@ pub fn file(bytes: &[u8]) {
     assert_eq!(archive.finish().len() % 4, 0);
 }
 
-/// Reads a file of a package: a module, packed or not, or an image.
+/// Reads a file of a package: a module, packed or not.
 pub fn package_file(bytes: &[u8]) {
     if let Ok(unpacked) = unpack(bytes)
-        && let Some(info) = module_info(unpacked.as_deref().unwrap_or(bytes))
+        && let Some(needs) = dependencies(unpacked.as_deref().unwrap_or(bytes))
     {
-        assert!(info.depends.iter().chain(&info.after).all(|name| !name.is_empty()));
-    }
-    if let Ok(kernel) = Payload::from_image(bytes) {
-        // Every kernel contains the magic number as a text, if a zero byte follows it.
-        let _ = kernel.may_have("\x7fELF");
+        assert!(needs.iter().all(|name| !name.is_empty()));
     }
 }
 
-/// Reads a package's tar file as its description and as its contents, which are written into the
-/// directory `tree`, alone in the directory `place`. Only a kernel's image and modules are written,
-/// inside of the tree.
+/// Reads a package's tar file, whose contents are written into the directory `tree`, alone in the
+/// directory `place`. Only a kernel's image and modules are written, inside of the tree.
 pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
-    if let Ok(control) = deb::control(&mut &*tar) {
-        let _ = candidate(&control);
-    }
-    let bad = |error: &std::io::Error| Error::Failed(error.to_string());
-    let _ = deb::unpack(&mut &*tar, tree, bad);
+    let _ = deb::unpack(&mut &*tar, tree);
     let (mut pending, mut bytes) = (vec![place.to_owned()], 0);
     while let Some(directory) = pending.pop() {
         for entry in std::fs::read_dir(&directory).expect("a directory of ours").flatten() {
@@ -86,17 +76,14 @@ pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
 pub fn package_texts(text: &str) {
     let _ = complaint(text);
     assert!(built_in(text).iter().all(|name| !name.contains(['/', '-'])));
-    if let Some(asked) = text.lines().next().and_then(RequestedPackage::read) {
-        assert_eq!(RequestedPackage::from_file_name(&asked.file_name()), asked.to_string());
+    if let Some(asked) = text.lines().next().filter(|asked| is_request(asked)) {
+        assert_eq!(from_file_name(&file_name(asked)), asked);
     }
     // Each line: a module and its dependencies. Any such graph has an order with each module once.
     let needs = |name: &str| {
         let line = text.lines().find(|line| line.split(' ').next() == Some(name));
-        let info = line.map(|line| ModuleInfo {
-            depends: line.split(' ').skip(1).map(str::to_owned).collect(),
-            ..Default::default()
-        });
-        Ok::<_, std::convert::Infallible>(info)
+        let needs = line.map(|line| line.split(' ').skip(1).map(str::to_owned).collect());
+        Ok::<_, std::convert::Infallible>(needs)
     };
     let wanted: Vec<String> =
         text.lines().take(4).filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();

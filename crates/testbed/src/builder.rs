@@ -16,15 +16,14 @@ use crate::guests::IMPAIRING;
 use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent};
 use crate::path::node::{Node, NodeGuest};
-use crate::scenario::{compose, guest_needs};
+use crate::scenario::{agents_in_guest, compose};
 use crate::testbed::Testbed;
 
 /// The options of a testbed.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Options {
-    /// The netassay binary, which becomes each agent.
     pub program: PathBuf,
-    /// The CPUs of each host.
     pub cpus: CpuSplit,
     /// Use a user namespace even with privileges.
     pub rootless: bool,
@@ -32,16 +31,11 @@ pub struct Options {
     pub discard_device: Option<DiscardDevice>,
     /// The families of the traffic: interfaces get no address of another one.
     pub families: Vec<Family>,
-    /// The state that only a fresh boot changes: the scenario, the tunnel's underlay, the virtual
-    /// machines.
     pub state: BootState,
-    /// Build it inside one virtual machine.
     pub inside_guest: bool,
     /// (inside a virtual machine) count instructions instead of time.
     pub exact: bool,
-    /// The user's machines, for the scenarios that run between them.
     pub hosts: Option<Hosts>,
-    /// The study's settings of these machines, made for each boot.
     pub machine: BySide<MachineSideSettings>,
 }
 
@@ -67,14 +61,11 @@ impl Options {
         }
     }
 
-    /// The IP version that carries the tunnel; `None`: the scenario has none.
     pub(crate) fn tunnel(&self) -> Option<Family> {
         self.state.scenario.has_tunnel().then_some(self.state.underlay_family)
     }
 }
 
-/// The inputs of a testbed: its options, the signal to stop, and the virtual machine to build it
-/// in.
 #[derive(Debug)]
 pub(crate) struct Builder<'a> {
     pub(crate) options: &'a Options,
@@ -110,7 +101,6 @@ impl<'a> Builder<'a> {
         AgentStart::plain(name, &self.options.program, self.interrupt)
     }
 
-    /// Launches an agent; the caller greets it.
     fn launch(&mut self, name: &str, isolation: Isolation, cpus: &[u32]) -> Result<LaunchedAgent, Error> {
         let Options { program, .. } = self.options;
         let start = AgentStart { name, program, isolation, cpus, interrupt: self.interrupt };
@@ -125,7 +115,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// An agent in a network namespace of its own, or in that of another agent.
     pub(crate) fn agent_in_namespace(
         &mut self,
         of: Option<&LaunchedAgent>,
@@ -169,7 +158,7 @@ const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IM
 fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;
-    let Some((agents, needed)) = guest_needs(scenario) else {
+    let Some(agents) = agents_in_guest(scenario) else {
         return Err(Error::Failed(format!(
             "scenario \"{scenario}\" already has virtual machines: remove `inside`, or use scenario \"veth\""
         )));
@@ -180,8 +169,8 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     // Exact mode has no impaired path; a constant set of modules keeps the layout of the kernel's
     // memory.
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
-    let order = GuestOrder { ports, modules: may_need, needed, ..builder.order("guest", &own)? };
-    let (mut machine, guest) = builder.boot(order)?;
+    let order = GuestOrder { ports, modules: may_need, ..builder.order("guest", &own)? };
+    let (mut machine, guest) = builder.await_boot(Guest::start(&order)?, order)?;
     let mut first = LaunchedAgent::in_guest(&guest, 0, builder.start("guest"))?;
     first.greet()?;
     // A guest has no users to protect from each other.
@@ -203,8 +192,6 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     Ok(testbed)
 }
 
-/// A scenario of one machine, in namespaces on the transmitter's machine. Nothing of that machine
-/// is changed.
 fn remote_namespaces(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Error> {
     let Builder { options, interrupt, .. } = *builder;
     let place = &hosts.places.transmitter;

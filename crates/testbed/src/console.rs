@@ -14,7 +14,7 @@ const LINES: usize = 400;
 const LINE_BYTES: usize = 1000;
 const SHOWN: usize = 12;
 
-/// Time for the reader to end after its process. A child of that may hold the pipe open.
+// Time for the reader to end after its process. A child of that may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A pipe with a thread that reads it, so that no process ever waits for a reader. The thread ends
@@ -35,7 +35,6 @@ pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<BootSign>,
-    count: u64,
     has_panicked: bool,
     closed: bool,
 }
@@ -67,7 +66,6 @@ impl Console {
         self.wait(patience, |text| text.sign.is_none() && !text.closed).sign.clone()
     }
 
-    /// Waits until every writer has closed it, at most `patience`. Returns whether they have.
     pub(crate) fn closed_within(&self, patience: Duration) -> bool {
         self.wait(patience, |text| !text.closed).closed
     }
@@ -96,12 +94,6 @@ impl Console {
         line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
     }
 
-    pub(crate) fn count(&self) -> u64 {
-        self.shared.lock().count
-    }
-
-    /// The end of what a process wrote that has exited, for an error: one line of bounded length.
-    /// Empty if it wrote nothing.
     pub(crate) fn last_words(&self) -> String {
         let text = self.wait(PATIENCE, |text| !text.closed);
         let pending = plain(&text.pending);
@@ -109,14 +101,12 @@ impl Console {
         words::last_words(&lines.collect::<Vec<_>>().join("\n"))
     }
 
-    /// The last lines, indented, for an error.
     pub(crate) fn tail(&self) -> String {
         self.shared.lock().tail()
     }
 }
 
 impl SharedText {
-    /// The text consists of whole lines even if a thread panicked.
     fn lock(&self) -> MutexGuard<'_, Text> {
         self.text.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,7 +114,6 @@ impl SharedText {
 
 impl Text {
     pub(crate) fn add(&mut self, piece: &[u8]) {
-        self.count += piece.len() as u64;
         for &byte in piece {
             if byte == b'\n' || self.pending.len() >= LINE_BYTES {
                 self.end_line();
@@ -174,7 +163,6 @@ impl Text {
 
 const EMPTY: &str = "  its console is empty: the kernel did not come to its first line, as with a damaged image (build or fetch it again)";
 
-/// A line, safe to keep and to print. A serial console ends lines in a carriage return too.
 fn plain(line: &[u8]) -> String {
     words::sanitised_line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
 }
@@ -186,10 +174,10 @@ pub(crate) enum BootSign {
     Panicked(String),
 }
 
-/// The kernel's words, in every version (kernel/panic.c).
+// The kernel's words, in every version (kernel/panic.c).
 const PANIC: &str = "Kernel panic - not syncing";
 
-/// The last line of a panic after which the kernel stops.
+// The last line of a panic after which the kernel stops.
 const PANIC_END: &str = "---[ end Kernel panic";
 
 fn boot_sign(line: &str) -> Option<BootSign> {

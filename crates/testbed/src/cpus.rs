@@ -19,7 +19,7 @@ pub fn cpu_split_of_this_machine(program: &Path, interrupt: &Interrupt) -> Resul
     Ok(split_cpus(&agent.cpus))
 }
 
-/// The fewest cores that leave one for the controller and the rest of the machine.
+// The fewest cores that leave one for the controller and the rest of the machine.
 const CORES_TO_SPARE_ONE: usize = 5;
 
 /// Gives each host half of the cores, and the controller one if there are enough. Hardware threads

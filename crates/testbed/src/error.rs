@@ -1,5 +1,6 @@
 //! Errors of testbeds, of guests, and on the way to machines.
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -17,40 +18,22 @@ pub enum Error {
     Agent(String),
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The conversation of a guest's relay with its controller failed.
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error("{0}, but answers again: the machine is busy")]
     Late(CallError),
     #[error("{0}; the virtual machine still runs; last lines of its console:\n{1}")]
     SilentGuest(CallError, String),
-    /// A virtual machine did not boot, or ended: what it did, and the console's last lines.
     #[error("{what}\n{console}")]
     Guest { what: String, console: String, fault: GuestFault },
-    /// A virtual machine did not boot in two attempts: why the first one failed, and the second.
-    #[error("{}\n{}", .1, earlier(.0, .1))]
-    Twice(Box<Error>, Box<Error>),
-    #[error(
-        "no {0} in the PATH: netassay fetches packages with Debian's tools; on other systems unpack a kernel package by hand and give \
-         kernel = \"DIRECTORY\", which holds boot/vmlinuz-* and lib/modules"
-    )]
-    NoTool(&'static str),
-    /// What a guest needs is not there, or a file cannot be used: the thing, what is wrong, and the
-    /// remedy.
+    /// A guest, a file or a machine of the user's cannot be used: its name, why, and the remedy.
     #[error("{0}")]
     Failed(String),
-    /// A machine of the user's cannot be used as the study asks: its name, why, and the remedy.
-    #[error("{0}")]
-    Machine(String),
     /// A machine of the user's did not answer, or not as expected. Another attempt may succeed.
     #[error("{0}")]
     Unanswered(String),
-    /// The two machines cannot exchange the study's packets.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Pair(Vec<PairFault>),
-    /// A setting of a machine could not be changed.
-    #[error("the {side} ({host}): {why}")]
-    NotSet { side: study::Side, host: String, why: String },
     #[error(
         "the switches do not read back as they did when the study was planned: {0}: something changed them since; start the study anew"
     )]
@@ -84,7 +67,7 @@ impl From<String> for Error {
 impl Error {
     /// A scenario between the user's machines, of which none are given.
     pub fn no_hosts(scenario: study::Scenario) -> Self {
-        Self::Machine(format!(
+        Self::Failed(format!(
             "scenario \"{scenario}\" runs between machines of yours: name them with --transmitter USER@HOST:INTERFACE and --receiver USER@HOST:INTERFACE (one is enough if the other is this machine)"
         ))
     }
@@ -107,12 +90,20 @@ impl Error {
         }
     }
 
-    /// For the refusal of a machine's agent [`Error::NotSet`]; any other error as it is.
-    pub(crate) fn or_not_set(self, side: study::Side, host: String) -> Self {
-        self.refusal().map_or_else(|other| other, |why| Self::NotSet { side, host, why })
+    pub(crate) fn or_not_set(self, end: impl Display) -> Self {
+        self.refusal().map_or_else(|other| other, |why| Self::Failed(format!("the {end}: {why}")))
     }
 
-    /// For the silence of an agent that answers again [`Error::Late`]; any other error as it is.
+    pub(crate) fn after(self, first: &Self) -> Self {
+        match self {
+            Self::Guest { what, console, fault } => {
+                let console = format!("{console}\nit was booted twice; the first time {first}");
+                Self::Guest { what, console, fault }
+            }
+            other => other,
+        }
+    }
+
     pub(crate) fn or_late(self) -> Self {
         match self {
             Self::Call(source @ CallError::Silent { .. })
@@ -123,15 +114,7 @@ impl Error {
 
     /// Whether its text says what to do; other errors are about what this machine supports.
     pub fn names_its_way_out(&self) -> bool {
-        matches!(
-            self,
-            Self::NoTool(_)
-                | Self::Failed(_)
-                | Self::Machine(_)
-                | Self::Unanswered(_)
-                | Self::Pair(_)
-                | Self::Unfit(_)
-        )
+        matches!(self, Self::Failed(_) | Self::Unanswered(_) | Self::Pair(_) | Self::Unfit(_))
     }
 
     /// Whether the testbed can be used for the next run. If not, it must be built again.
@@ -150,11 +133,7 @@ impl Error {
 
     /// Whether it is the guest's kernel that does not boot, and nothing that the machine lacks.
     pub fn is_of_kernel(&self) -> bool {
-        match self {
-            Self::Twice(_, second) => second.is_of_kernel(),
-            Self::Guest { fault, .. } => *fault != GuestFault::Machine,
-            _ => false,
-        }
+        matches!(self, Self::Guest { fault: GuestFault::Passing | GuestFault::Kernel, .. })
     }
 
     pub(crate) fn read(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
@@ -166,20 +145,6 @@ impl Error {
     }
 }
 
-/// The first failure, beside the second; the same reason is not repeated.
-fn earlier(first: &Error, second: &Error) -> String {
-    // Times and addresses differ, but are not the cause; nor are the console's lines.
-    let plain = |error: &Error| {
-        let text = error.to_string();
-        text.lines().next().unwrap_or_default().replace(|c: char| c.is_ascii_hexdigit(), "")
-    };
-    if plain(first) == plain(second) {
-        "it was booted twice, and failed for the same reason both times".to_owned()
-    } else {
-        format!("it was booted twice; the first time {first}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,18 +153,11 @@ mod tests {
         Error::Guest { what: what.to_owned(), console: "  | x".to_owned(), fault }
     }
 
-    fn twice(first: Error, second: Error) -> Error {
-        Error::Twice(Box::new(first), Box::new(second))
-    }
-
     #[test]
-    fn two_failures_are_both_reported_and_the_same_one_once() {
+    fn two_failures_are_both_reported() {
         let panicked =
             |what: &str| guest(&format!("the guest's kernel panicked: {what}"), GuestFault::Passing);
-        let same = twice(panicked("no init at 0x9f1c"), panicked("no init at 0x100")).to_string();
-        assert_eq!(same.matches("no init").count(), 1, "{same}");
-        assert!(same.ends_with("\nit was booted twice, and failed for the same reason both times"), "{same}");
-        let other = twice(panicked("out of memory"), panicked("no init")).to_string();
+        let other = panicked("no init").after(&panicked("out of memory")).to_string();
         assert!(
             other.starts_with("the guest's kernel panicked: no init\n  | x\n")
                 && other.ends_with("the first time the guest's kernel panicked: out of memory\n  | x"),
@@ -214,7 +172,7 @@ mod tests {
         assert!(passing.may_pass() && !kernel.may_pass() && !machine.may_pass());
         assert!(passing.is_of_kernel() && kernel.is_of_kernel());
         let again = guest("the guest's kernel panicked", GuestFault::Passing);
-        for of_machine in [twice(again, machine), Error::Failed("no QEMU".to_owned()), Error::Interrupted] {
+        for of_machine in [machine.after(&again), Error::Failed("no QEMU".to_owned()), Error::Interrupted] {
             assert!(!of_machine.is_of_kernel(), "{of_machine}");
         }
     }

@@ -127,7 +127,7 @@ impl Testbed {
     }
 
     fn has_two_kernels(&self) -> bool {
-        !self.path.scenario.is_of_namespaces()
+        !self.scenario.is_of_namespaces()
     }
 
     /// Whether instructions are counted instead of time.
@@ -178,11 +178,15 @@ fn varied(frequency: u32) -> u32 {
     frequency - now.subsec_nanos() % (frequency / 6).max(1)
 }
 
-/// Reduces a trace to the parts that are stored.
 fn path_trace(account: &TraceAccount, path: KernelPath, reader: Waiting) -> PathTrace {
     let rows = account.rows();
     let first = rows.first().map(|row| row.from);
     let passed = first.into_iter().chain(rows.iter().map(|row| row.to));
+    let place = |stage: &ChosenStage| PassedPlace {
+        label: stage.label.clone(),
+        returns: stage.at == At::Return,
+        seen_at: stage.seen.as_ref().map(|seen| seen.name.clone()).unwrap_or_default(),
+    };
     let steps = rows.iter();
     PathTrace {
         path,
@@ -195,9 +199,4 @@ fn path_trace(account: &TraceAccount, path: KernelPath, reader: Waiting) -> Path
         packets: account.reading().journeys.arrived,
         profile: account.profile.clone(),
     }
-}
-
-fn place(stage: &ChosenStage) -> PassedPlace {
-    let seen_at = stage.seen.as_ref().map(|seen| seen.name.clone()).unwrap_or_default();
-    PassedPlace { label: stage.label.clone(), returns: stage.at == At::Return, seen_at }
 }

@@ -22,7 +22,6 @@ use crate::path::{TRAFFIC, await_running};
 use crate::testbed::{End, Testbed};
 use crate::two_machines::{self, ConnectedMachine};
 
-/// The modules that impair a path, where the kernel has them.
 pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 
 /// A virtual machine that lives, as its host sees it. It ends with the last of its agents.
@@ -33,19 +32,13 @@ pub(crate) struct VirtualMachine {
     pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
     pub(crate) order: GuestOrder,
-    /// Modules that were wanted, and that its kernel lacks.
     absent: Vec<String>,
 }
 
 type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
 
 impl Builder<'_> {
-    /// Boots a machine, and waits until it runs. One that panics or hangs is booted once more.
-    pub(crate) fn boot(&self, order: GuestOrder) -> Result<LocalGuest, Error> {
-        self.await_boot(Guest::start(&order)?, order)
-    }
-
-    fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
+    pub(crate) fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
         let (guest, boot, first) = guest.alive(&order, &Tools::of_this_machine(), self.interrupt)?;
         let (booted, absent) = (guest.booted(boot, first.as_ref()), guest.absent_modules.clone());
         Ok((VirtualMachine { agent: None, booted, order, absent }, Rc::new(RefCell::new(guest))))
@@ -71,7 +64,6 @@ impl Builder<'_> {
             copies: asked.copies,
             program: options.program.clone(),
             modules: &IMPAIRING,
-            needed: &[],
             packed: None,
             place: None,
             rootless: options.rootless,
@@ -85,7 +77,6 @@ impl VirtualMachine {
         !self.order.pin.is_empty()
     }
 
-    /// The machine for an environment, as seen from its host. Its agent describes the kernel.
     pub(crate) fn describe(&self) -> GuestEnvironment {
         let Self { order, booted, .. } = self;
         GuestEnvironment {
@@ -116,72 +107,63 @@ impl VirtualMachine {
     }
 }
 
-/// The addresses of the guests' network cards: locally administered, and unique in a namespace of
-/// ours.
+// The addresses of the guests' network cards: locally administered, and unique in a namespace of
+// ours.
 const CARDS: BySide<[u8; 6]> = BySide {
     transmitter: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x01],
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
 };
 
-/// Two guests that run, one for each side, whose network cards connect to nodes of the path. Their
-/// agents are not greeted yet.
-pub(crate) struct Guests(BySide<(VirtualMachine, LaunchedAgent)>);
+pub(crate) type Guests = BySide<(VirtualMachine, LaunchedAgent)>;
 
-impl Guests {
-    /// Boots a machine for each side in parallel, in the network namespaces of these processes.
-    pub(crate) fn boot(builder: &Builder<'_>, places: BySide<u32>) -> Result<Self, Error> {
-        let orders = BySide::try_from_fn(|side: Side| {
-            let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
-            let tap = Some(TAPS[side].to_owned());
-            // Instructions are counted where a path is traced; the other one answers.
-            let exact = order.exact && side == Side::Transmitter;
-            Ok::<_, Error>(GuestOrder { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
-        })?;
-        let mut started = BySide::try_from_fn(|side| Guest::start(&orders[side]).map(Some))?;
-        Ok(Self(orders.try_map(|side, order| {
-            let guest = started[side].take().expect("one was started for each side");
-            let (machine, guest) = builder.await_boot(guest, order)?;
-            let agent = LaunchedAgent::in_guest(&guest, 0, builder.start(&side.to_string()))?;
-            Ok::<_, Error>((machine, agent))
-        })?))
-    }
-
-    pub(crate) fn of_nodes(&self, cpus: &CpuSplit) -> BySide<NodeGuest> {
-        self.0.each_ref().map(|side, (machine, _)| NodeGuest {
-            side: Some(side),
-            process: machine.booted.process,
-            cpus: cpus[side].clone(),
-        })
-    }
-
-    pub(crate) fn testbed(self, options: &Options, nodes: Vec<Node>) -> Result<Testbed, Error> {
-        let mut machines = Vec::new();
-        let mut ends = self.0.try_map(|side: Side, (machine, mut agent)| {
-            agent.greet()?;
-            let address = machine.order.mac.map(|byte| format!("{byte:02x}")).join(":");
-            machines.push(machine);
-            let request = Request::FindInterface { address };
-            let interface = ask!(agent, &request, Answer::Interface { name } => name);
-            let addresses = TRAFFIC[side].with_prefixes(&options.families);
-            agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
-            let cpus = agent.cpu_numbers();
-            Ok::<_, Error>(End::new(side, agent, &cpus, &interface, TRAFFIC[side]))
-        })?;
-        for (_, end) in ends.each_mut() {
-            await_running(&mut end.agent, &end.interface)?;
-        }
-        let mut testbed = Testbed::two(options, ends);
-        testbed.path.nodes = nodes;
-        testbed.add_machines(machines);
-        Ok(testbed)
-    }
+pub(crate) fn boot_guests(builder: &Builder<'_>, places: BySide<u32>) -> Result<Guests, Error> {
+    let orders = BySide::try_from_fn(|side: Side| {
+        let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
+        let tap = Some(TAPS[side].to_owned());
+        // Instructions are counted where a path is traced; the other one answers.
+        let exact = order.exact && side == Side::Transmitter;
+        Ok::<_, Error>(GuestOrder { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
+    })?;
+    let mut started = BySide::try_from_fn(|side| Guest::start(&orders[side]).map(Some))?;
+    orders.try_map(|side, order| {
+        let guest = started[side].take().expect("one was started for each side");
+        let (machine, guest) = builder.await_boot(guest, order)?;
+        let agent = LaunchedAgent::in_guest(&guest, 0, builder.start(&side.to_string()))?;
+        Ok((machine, agent))
+    })
 }
 
-/// The relays that will boot a guest on each machine of the user's, with everything that the guests
-/// need there.
-pub(crate) struct RemoteGuests(BySide<RemoteGuest>);
+pub(crate) fn guests_of_nodes(guests: &Guests, cpus: &CpuSplit) -> BySide<NodeGuest> {
+    guests.each_ref().map(|side, (machine, _)| NodeGuest {
+        side: Some(side),
+        process: machine.booted.process,
+        cpus: cpus[side].clone(),
+    })
+}
 
-struct RemoteGuest {
+pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>) -> Result<Testbed, Error> {
+    let mut machines = Vec::new();
+    let mut ends = guests.try_map(|side: Side, (machine, mut agent)| {
+        agent.greet()?;
+        let address = machine.order.mac.map(|byte| format!("{byte:02x}")).join(":");
+        machines.push(machine);
+        let request = Request::FindInterface { address };
+        let interface = ask!(agent, &request, Answer::Interface { name } => name);
+        let addresses = TRAFFIC[side].with_prefixes(&options.families);
+        agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
+        let cpus = agent.cpu_numbers();
+        Ok::<_, Error>(End::new(side, agent, &cpus, &interface, TRAFFIC[side]))
+    })?;
+    for (_, end) in ends.each_mut() {
+        await_running(&mut end.agent, &end.interface)?;
+    }
+    let mut testbed = Testbed::two(options, ends);
+    testbed.nodes = nodes;
+    testbed.add_machines(machines);
+    Ok(testbed)
+}
+
+pub(crate) struct RemoteGuest {
     agent: LaunchedAgent,
     host: String,
     order: GuestOrder,
@@ -190,14 +172,14 @@ struct RemoteGuest {
     initramfs: Brought,
 }
 
-impl RemoteGuests {
+impl RemoteGuest {
     /// Finds QEMU on both machines, and brings there what their guests boot from. Nothing is
     /// changed.
     pub(crate) fn open(
         builder: &Builder<'_>,
         hosts: &Hosts,
         machines: &BySide<ConnectedMachine>,
-    ) -> Result<Self, Error> {
+    ) -> Result<BySide<Self>, Error> {
         let (places, interrupt) = (&hosts.places, builder.interrupt);
         let host = |side: Side| format!("the {}", hosts.end(side));
         for (side, place) in places.each_ref() {
@@ -219,7 +201,7 @@ impl RemoteGuests {
                 agent.client.wait_for_answers_within(Launch::LEASE);
             }
         }
-        Ok(Self(agents.try_map(|side, agent| {
+        agents.try_map(|side, agent| {
             let cpus = two_machines::cpus(&machines[side].agent, &machines[side].located);
             let order = builder.order(&side.to_string(), &cpus)?;
             // Locally administered, and hardly the address of another guest on the same network.
@@ -229,18 +211,17 @@ impl RemoteGuests {
             let Initramfs { bytes, absent } = guest::pack(&order)?;
             let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
             let initramfs = places[side].bring(bytes, interrupt)?;
-            Ok::<_, Error>(RemoteGuest { agent, host: host(side), order, absent, kernel, initramfs })
-        })?))
+            Ok(Self { agent, host: host(side), order, absent, kernel, initramfs })
+        })
     }
 
-    /// Boots both guests, and has the testbed between them. `cpus`: the machines' CPUs for them.
-    pub(crate) fn testbed(
-        mut self,
+    pub(crate) fn between(
+        mut both: BySide<Self>,
         options: &Options,
         nodes: BySide<Node>,
         cpus: BySide<Vec<u32>>,
     ) -> Result<Testbed, Error> {
-        for (side, RemoteGuest { agent, order, kernel, initramfs, .. }) in self.0.each_mut() {
+        for (side, Self { agent, order, kernel, initramfs, .. }) in both.each_mut() {
             if !order.pin.is_empty() {
                 order.pin.clone_from(&cpus[side]);
             }
@@ -249,19 +230,19 @@ impl RemoteGuests {
             agent.send(&order, ANY_TIME)?;
         }
         let options = two_machines::with_cpus(options, cpus);
-        let guests = Guests(self.0.try_map(|_, RemoteGuest { mut agent, host, order, absent, .. }| {
+        let guests = both.try_map(|_, Self { mut agent, host, order, absent, .. }| {
             let booted = agent.booted().map_err(|error| boots_none(&host, error))?;
             Ok::<_, Error>((VirtualMachine { agent: None, booted, order, absent }, agent))
-        })?);
-        let of_nodes = guests.of_nodes(&options.cpus);
+        })?;
+        let of_nodes = guests_of_nodes(&guests, &options.cpus);
         let nodes = nodes.into_iter().zip(of_nodes);
         let nodes = nodes.map(|((_, node), (_, guest))| Node { guests: vec![guest], ..node }).collect();
-        guests.testbed(&options, nodes)
+        between_guests(guests, &options, nodes)
     }
 }
 
 fn no_guest(host: &str, why: &str) -> Error {
-    Error::Machine(format!("{host} cannot boot a guest: {why}"))
+    Error::Failed(format!("{host} cannot boot a guest: {why}"))
 }
 
 fn boots_none(host: &str, error: Error) -> Error {

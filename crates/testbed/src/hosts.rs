@@ -19,8 +19,8 @@ use crate::two_machines::{self, FoundMachine, pairs};
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Hosts {
-    /// The machine of each side.
     pub places: BySide<HostPlace>,
     /// Whether their interfaces get addresses of netassay's for the time of the study, in place of
     /// those that they have.
@@ -35,10 +35,10 @@ impl Hosts {
 
 /// A study's settings of a side's machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MachineSideSettings {
     /// The settings; the interface of a placement is that of the traffic.
     pub wanted: MachineRequest,
-    /// The CPUs of this end's work.
     pub placement: Option<Placement>,
 }
 
@@ -70,7 +70,6 @@ impl HostPlace {
         self.by.as_ref().and_then(|reached| reached.connection)
     }
 
-    /// Brings a file there, which is there for as long as the connection and the result.
     pub(crate) fn bring(&self, bytes: Vec<u8>, interrupt: &Interrupt) -> Result<Brought, Error> {
         if let Some(reached) = &self.by {
             return Ok(Brought { path: reached.bring(bytes, interrupt)?.into(), _here: None });
@@ -126,15 +125,13 @@ impl fmt::Display for HostPlace {
     }
 }
 
-/// The time between two looks at interfaces that are not back yet.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Inputs for using machines again after a restart.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Restarter {
-    /// The program, which is sent to them again.
     pub binary: Binary,
-    /// The conditions under which it stays there.
     pub stay: Retention,
     /// Time limit for both to be back, from the order to restart.
     pub within: Duration,
@@ -144,7 +141,7 @@ impl Hosts {
     /// Refuses machines that cannot be rebooted, before anything is changed.
     ///
     /// # Errors
-    /// [`Error::Machine`], which names the machine, the reason and the way out.
+    /// [`Error::Failed`], which names the machine, the reason and the way out.
     pub fn check(&self, found: &BySide<FoundMachine>) -> Result<(), Error> {
         let here = boot_id_here();
         let id = |side: Side| found[side].environment.kernel.boot_id.as_ref();
@@ -163,12 +160,12 @@ impl Hosts {
     /// Refuses kernels that the machines cannot be made to boot once, before anything is changed.
     ///
     /// # Errors
-    /// [`Error::Machine`], which names the machine and the reason.
+    /// [`Error::Failed`], which names the machine and the reason.
     pub fn check_kernels(&self, releases: &BTreeSet<String>, interrupt: &Interrupt) -> Result<(), Error> {
         for (side, place) in self.places.each_ref() {
             let Some(reached) = place.by.as_ref().filter(|_| !releases.is_empty()) else { continue };
             if let Some(why) = reached.kernels_refused(releases, interrupt)? {
-                return Err(Error::Machine(format!(
+                return Err(Error::Failed(format!(
                     "the {side} ({place}) cannot boot every kernel of the study: {why}"
                 )));
             }
@@ -257,26 +254,25 @@ impl Hosts {
     }
 }
 
-/// Time for the interfaces of a machine that answers to get their addresses.
+// Time for the interfaces of a machine that answers to get their addresses.
 const FOR_ADDRESSES: Duration = Duration::from_secs(60);
 
 const HERE: &str = "it is this machine, on which netassay runs";
 
-/// The identity of the present boot of this machine.
 pub(crate) fn boot_id_here() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
 fn not_restartable(host: &str, why: &str) -> Error {
-    Error::Machine(format!(
+    Error::Failed(format!(
         "{host} cannot be rebooted between boots: {why}; name two other machines that are reached over ssh, or use boots.how = \"reset\""
     ))
 }
 
 fn other_addresses() -> Error {
     let what = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
-    Error::Machine(what.to_owned())
+    Error::Failed(what.to_owned())
 }
 
 /// Why a machine cannot be restarted, if it has the boot of this machine (or none that is known)
@@ -292,8 +288,6 @@ fn against_restart(launcher: Option<&Launcher>, is_here: bool, is_the_other: boo
     }
 }
 
-/// The first success of `attempt`, or its error at the end of this time, which it may bring
-/// forward.
 fn patiently<T>(
     mut until: Instant,
     interrupt: &Interrupt,

@@ -21,13 +21,13 @@ use crate::path::{Addresses, TRAFFIC, UNDERLAY, free_number, numbered};
 use crate::switches::Switches;
 use crate::two_machines::{self, ConnectedMachine};
 
-/// The kernel's name of a feature that a port of a bridge must not have.
+// The kernel's name of a feature that a port of a bridge must not have.
 const LRO: &str = "rx-lro";
 
 /// A change, as a command that a person could give, and the command that undoes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct IntendedChange {
-    /// The command that makes the change.
     pub change: String,
     /// The command that undoes it by hand, or a comment where there is none.
     pub undo: String,
@@ -133,7 +133,6 @@ impl IntendedChange {
         }
     }
 
-    /// Changes of a machine itself. Governors of several CPUs are set by one command.
     fn of_machine(changes: &[Change], cpu_latency: Option<u32>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         let of_governor = |change: &Change| match change.target {
@@ -191,7 +190,7 @@ impl Hosts {
     /// settings of their own.
     ///
     /// # Errors
-    /// [`Error::NotSet`] for what a machine does not have, with its name.
+    /// [`Error::Failed`] for what a machine does not have, with its name.
     pub fn preview(
         &self,
         settings: &BySide<MachineSideSettings>,
@@ -213,8 +212,7 @@ impl Hosts {
                     continue;
                 }
                 let answer = agent.call(&Request::PreviewMachine(request.clone()));
-                let host = self.places[side].to_string();
-                let answer = answer.map_err(|error| error.or_not_set(side, host))?;
+                let answer = answer.map_err(|error| error.or_not_set(self.end(side)))?;
                 let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
                 all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
             }

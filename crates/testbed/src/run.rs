@@ -19,14 +19,11 @@ use crate::two_machines::reachable;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct RunOrder {
-    /// The traffic.
     pub traffic: load::Traffic,
-    /// The version of IP.
     pub family: Family,
-    /// Time between the threads' start and the window.
     pub ramp: Duration,
-    /// The window.
     pub window: Duration,
     /// Time between two rows of each side's series ([`agent::message::Series`]).
     pub step: Duration,
@@ -39,11 +36,11 @@ impl RunOrder {
     }
 }
 
-/// Time for an agent that was silent to become idle. Its own window is over.
+// Time for an agent that was silent to become idle. Its own window is over.
 const RECOVERY: Duration = Duration::from_secs(60);
 
-/// Interval at which a waiting controller turns from one end to the other and calls `tick`. Two
-/// wake-ups a second cost less than 0.01 % of a CPU.
+// Interval at which a waiting controller turns from one end to the other and calls `tick`. Two
+// wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
 
 impl Testbed {
@@ -57,8 +54,6 @@ impl Testbed {
         self.abandon_after(result)
     }
 
-    /// Closes the sockets of a run that failed, so that the next one can follow. An agent that was
-    /// silent answers this when it has time.
     pub(crate) fn abandon_after<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         let error = match result {
             Err(error) => error.or_late(),
@@ -125,7 +120,7 @@ impl Testbed {
     ) -> Result<(Vec<(Answer, Finished)>, RunAccount), Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
-        for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
+        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.work = traffic + turns;
         }
         let pinned = self.machines.iter().all(VirtualMachine::is_pinned);
@@ -147,13 +142,13 @@ impl Testbed {
             let patience = traffic + end.agent.patience();
             end.agent.send(&measure(end.side), patience)?;
         }
-        for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
+        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
         let windows = measured(&mut ends, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
-        let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
+        let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
         // From here on the transmitter first. Both ends stop sending before either stops receiving,
         // so that queued data drain and the account closes.
@@ -164,8 +159,8 @@ impl Testbed {
         let wholes = ends.iter_mut().rev().map(finish).collect::<Result<Vec<_>, _>>()?;
         let sides = windows.into_iter().rev().zip(wholes).collect();
         let account = |side| {
-            let (number, guest) = self.path.node(side)?;
-            host_account(&self.path.nodes[number], guest, watched.get(number)?, pinned)
+            let (number, guest) = self.node(side)?;
+            host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
         let beside = RunAccount {
             hosts: BySide::try_from_fn(|side| account(side).ok_or(())).ok(),
@@ -182,7 +177,6 @@ impl Testbed {
     }
 }
 
-/// The cost of a guest of a node, by its index.
 fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> Option<HostAccount> {
     let GuestTimes { vcpu_each, io } = watched.guests.get(guest)?.clone();
     // A node counts the CPUs of its guests one after the other.

@@ -8,20 +8,18 @@ use study::{BySide, Family, Scenario, Side};
 use crate::builder::{Builder, Options};
 use crate::cpus::oversubscription;
 use crate::error::Error;
-use crate::guests::Guests;
+use crate::guests::{between_guests, boot_guests, guests_of_nodes};
 use crate::path::node::{BRIDGE, Node, TAPS};
 use crate::path::{DISCARD, LOOPBACK, TRAFFIC, TUNNEL, VETH, create_discard, create_link};
 use crate::testbed::{End, Testbed};
 use crate::two_machines::between_machines;
 
-/// Its needs from the virtual machine around it: agents, and of each group of kernel modules one;
-/// `None`: it has machines of its own.
-pub(crate) fn guest_needs(scenario: Scenario) -> Option<(usize, &'static [&'static [&'static str]])> {
+/// The agents that a scenario needs in the virtual machine around it; `None`: it has machines of its
+/// own.
+pub(crate) fn agents_in_guest(scenario: Scenario) -> Option<usize> {
     match scenario {
-        Scenario::Loopback => Some((2, &[])),
-        Scenario::Veth => Some((2, &[&["veth"]])),
-        Scenario::Discard => Some((1, &[&["dummy", "bridge", "veth"]])),
-        Scenario::Vxlan => Some((2, &[&["veth"], &["vxlan"]])),
+        Scenario::Loopback | Scenario::Veth | Scenario::Vxlan => Some(2),
+        Scenario::Discard => Some(1),
         Scenario::Vm | Scenario::VmVxlan | Scenario::Ssh | Scenario::SshVxlan => None,
     }
 }
@@ -41,7 +39,6 @@ pub(crate) fn compose(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
 
 const NAMES: BySide<&str> = BySide { transmitter: "transmitter", receiver: "receiver" };
 
-/// Two agents in a network namespace of our own, so that the machine's `lo` keeps its features.
 fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let cpus = &builder.options.cpus;
     let mut transmitter = builder.agent_in_namespace(None, NAMES.transmitter, &cpus.transmitter)?;
@@ -57,8 +54,6 @@ fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(Testbed::between(builder.options, hosts, interfaces, addresses, None))
 }
 
-/// Two network namespaces and a veth pair, with the traffic's addresses on it or on a tunnel over
-/// it.
 fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (options, tunnel) = (builder.options, builder.options.tunnel());
     let cpus = &options.cpus;
@@ -69,7 +64,6 @@ fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(Testbed::between(options, hosts, VETH, TRAFFIC, tunnel.map(|_| TUNNEL)))
 }
 
-/// One network namespace and one interface that discards all packets.
 fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let options = Options { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
     let cpus = &options.cpus.transmitter;
@@ -79,7 +73,7 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let note = Note::Discards { device: discard.device, lacking };
     let transmitter = End::new(Side::Transmitter, host, cpus, DISCARD, TRAFFIC.transmitter);
     let mut testbed = Testbed::new(&options, transmitter, None);
-    testbed.path.discard = Some(discard);
+    testbed.discard = Some(discard);
     testbed.notes.push(note);
     Ok(testbed)
 }
@@ -107,11 +101,11 @@ fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         vec![node]
     };
     let place = |side: Side| usize::from(tunnel.is_some() && side == Side::Receiver);
-    let guests = Guests::boot(builder, BySide::from_fn(|side| nodes[place(side)].agent.pid))?;
-    for (side, guest) in guests.of_nodes(cpus) {
+    let guests = boot_guests(builder, BySide::from_fn(|side| nodes[place(side)].agent.pid))?;
+    for (side, guest) in guests_of_nodes(&guests, cpus) {
         nodes[place(side)].guests.push(guest);
     }
-    let mut testbed = guests.testbed(builder.options, nodes)?;
+    let mut testbed = between_guests(guests, builder.options, nodes)?;
     testbed.notes.extend(oversubscription(&builder.options.state, false, cpus));
     Ok(testbed)
 }

@@ -114,9 +114,7 @@ impl LastingSettings {
         let about = ask!(self.agent, &request, Answer::Environment(about) => about);
         about.interfaces.into_values().flatten().next().ok_or_else(|| {
             let host = &self.host;
-            Error::Machine(format!(
-                "{host} has no interface {interface:?}: `ip link` lists those that it has"
-            ))
+            Error::Failed(format!("{host} has no interface {interface:?}: `ip link` lists those that it has"))
         })
     }
 
@@ -130,7 +128,7 @@ impl LastingSettings {
         let request = Request::Apply { interface: interface.to_owned(), mtu, features };
         let settled = ask!(self.agent, &request, Answer::Settled(settled) => settled);
         let refused = |what: String| {
-            Error::Machine(format!(
+            Error::Failed(format!(
                 "{}, interface {interface}: {what}; so nothing is applied, and what was set is undone",
                 self.host
             ))
@@ -157,10 +155,10 @@ impl LastingSettings {
 
 /// Settings to be made on one interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct InterfaceSettings {
     /// The MTU, in bytes; `None` keeps it.
     pub mtu: Option<u32>,
-    /// Features by the kernel's names.
     pub features: BTreeMap<String, bool>,
 }
 

@@ -26,12 +26,11 @@ pub struct Switches {
 
 /// The switches of an interface on each side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct InterfaceSwitches {
     /// MTU of both, in bytes; `None`: as built.
     pub mtu: Option<u32>,
-    /// Features, by kernel name.
     pub features: BySide<BTreeMap<String, bool>>,
-    /// Settings of the devices.
     pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
 }
 
@@ -51,8 +50,8 @@ impl Testbed {
 
     fn settle_all(&mut self, switches: &Switches) -> Result<Effective, Error> {
         let (own, under) = (&switches.own, &switches.underlay);
-        let Some(family) = self.path.tunnel else {
-            self.set_bridged_mtu(own.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
+        let Some(family) = self.tunnel else {
+            self.set_bridged_mtu(own.mtu.unwrap_or(self.scenario.default_mtu()))?;
             let (transmitter, receiver) = self.settle_ends(switches, own.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, fragments: None });
         };
@@ -67,7 +66,7 @@ impl Testbed {
     }
 
     fn set_bridged_mtu(&mut self, mtu: u32) -> Result<(), Error> {
-        self.path.nodes.iter_mut().try_for_each(|node| node.set_mtu(mtu))
+        self.nodes.iter_mut().try_for_each(|node| node.set_mtu(mtu))
     }
 
     fn settle_ends(
@@ -87,7 +86,7 @@ impl Testbed {
             };
             settle_one(&mut end.agent, interface, mtu, (own, end.side), tuning)
         };
-        if self.path.is_one_interface() {
+        if self.is_one_interface() {
             // By one agent: each remembers the original state, and the second would remember what
             // the first had set.
             let features = BySide { transmitter: agreed(own)?, receiver: BTreeMap::new() };
@@ -144,8 +143,6 @@ fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error>
 }
 
 impl Testbed {
-    /// Places the work of both ends, and notes it in what they read back. A machine's agent has
-    /// placed its interrupts.
     pub(crate) fn place(&mut self, tuning: &BySide<Tuning>, effective: &mut Effective) -> Result<(), Error> {
         let hosts = self.named.as_ref().map(|named| named.each_ref().map(|_, one| one.host.clone()));
         for end in self.ends() {
@@ -153,7 +150,7 @@ impl Testbed {
             if !wanted.varied.contains(&TuningKey::Placement) {
                 continue;
             }
-            let host = hosts.as_ref().map_or("this machine".to_owned(), |hosts| hosts[side].clone());
+            let host = hosts.as_ref().map_or("this machine", |hosts| hosts[side].as_str());
             let receiving = end.place(wanted.placement, host)?;
             let cpus = format_cpu_list(&end.cpus);
             let Some(settled) = interface_read_back(effective, side) else { continue };
@@ -165,7 +162,6 @@ impl Testbed {
     }
 }
 
-/// The reading of the machine's own interface on a side.
 fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
     match (&mut effective.underlay, side) {
         (Some(under), side) => Some(&mut under[side]),
@@ -177,13 +173,13 @@ fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Set
 impl End {
     /// Places its threads, and in namespaces of this machine the receive work of its interface,
     /// whose CPUs are returned; `None` is where they were at first.
-    fn place(&mut self, wanted: Option<Placement>, host: String) -> Result<Option<String>, Error> {
+    fn place(&mut self, wanted: Option<Placement>, host: &str) -> Result<Option<String>, Error> {
         let is_on_machine = self.agent.is_on_machine();
         let may = if is_on_machine { self.agent.cpu_numbers() } else { self.home.clone() };
         if let Some(Placement { irq, traffic }) = wanted {
             let steered = (!is_on_machine).then_some(irq);
             if let Some(cpu) = std::iter::once(traffic).chain(steered).find(|cpu| !may.contains(cpu)) {
-                return Err(not_allowed(self.side, host, cpu, &may));
+                return Err(not_allowed(format_args!("{} ({host})", self.side), cpu, &may));
             }
         }
         self.cpus = wanted.map_or_else(|| self.home.clone(), |both| vec![both.traffic]);

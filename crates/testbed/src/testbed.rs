@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use agent::message::{Answer, Request};
-use host::DiscardDevice;
+use host::{Discard, DiscardDevice};
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
 use study::{BySide, Family, Scenario, Side};
 
@@ -14,22 +14,23 @@ use crate::guests::VirtualMachine;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::pair::Crossing;
 use crate::path::node::Node;
-use crate::path::{Addresses, NetworkPath, TRAFFIC};
+use crate::path::{Addresses, TRAFFIC};
 
 /// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Testbed {
-    /// The host that sends the load.
     pub transmitter: End,
     /// The host that receives it; `None` where all packets are discarded.
     pub receiver: Option<End>,
-    pub(crate) path: NetworkPath,
+    pub(crate) scenario: Scenario,
+    pub(crate) tunnel: Option<Family>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) discard: Option<Discard>,
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
-    /// The virtual machines: both hosts', or the one around the testbed.
     pub(crate) machines: Vec<VirtualMachine>,
-    /// Watches the virtual machine around the testbed, from its host.
     pub(crate) watcher: Option<Node>,
     pub(crate) named: Option<BySide<NamedMachine>>,
     pub(crate) crossed: Vec<Crossing>,
@@ -38,7 +39,6 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// A testbed of two hosts, on the path between these interfaces, or in a tunnel over it.
     pub(crate) fn between(
         options: &Options,
         hosts: BySide<LaunchedAgent>,
@@ -57,7 +57,6 @@ impl Testbed {
         Self::two(options, ends)
     }
 
-    /// A testbed of two hosts, each with its end of the path.
     pub(crate) fn two(options: &Options, ends: BySide<End>) -> Self {
         Self::new(options, ends.transmitter, Some(ends.receiver))
     }
@@ -66,12 +65,10 @@ impl Testbed {
         Self {
             transmitter,
             receiver,
-            path: NetworkPath {
-                scenario: options.state.scenario,
-                tunnel: options.tunnel(),
-                nodes: Vec::new(),
-                discard: None,
-            },
+            scenario: options.state.scenario,
+            tunnel: options.tunnel(),
+            nodes: Vec::new(),
+            discard: None,
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             exact: options.exact,
@@ -83,7 +80,6 @@ impl Testbed {
         }
     }
 
-    /// Adds virtual machines and their notes, without repetition.
     pub(crate) fn add_machines(&mut self, machines: Vec<VirtualMachine>) {
         for note in machines.iter().flat_map(VirtualMachine::notes) {
             if !self.notes.contains(&note) {
@@ -96,14 +92,13 @@ impl Testbed {
     /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
     /// on the sending CPU, and the CPU figures of the two hosts mix: a note says so.
     pub(crate) fn steer(&mut self) {
-        let scenario = self.path.scenario;
-        if self.named.is_some() || scenario == Scenario::Discard || self.exact {
+        if self.named.is_some() || self.scenario == Scenario::Discard || self.exact {
             return;
         }
         if self.cpus.is_shared() {
             return self.notes.push(Note::OneCore);
         }
-        match scenario {
+        match self.scenario {
             Scenario::Veth | Scenario::Vxlan => {}
             Scenario::Loopback => return self.notes.push(Note::Loopback),
             // Received packets are processed on the CPUs that the interface chooses.
@@ -120,10 +115,20 @@ impl Testbed {
         }
     }
 
+    /// Whether both ends are one interface, and packets are received on the CPU that sends.
+    pub(crate) fn is_one_interface(&self) -> bool {
+        self.scenario == Scenario::Loopback
+    }
+
+    pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
+        let guest_of = |node: &Node| node.guests.iter().position(|guest| guest.side == Some(side));
+        self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))
+    }
+
     /// The host's side of the first virtual machine: a process in its network namespace, and its
     /// bridge.
     pub fn bridge(&self) -> Option<(u32, &str)> {
-        self.path.nodes.first().map(|node| (node.agent.pid, node.bridge.as_str()))
+        self.nodes.first().map(|node| (node.agent.pid, node.bridge.as_str()))
     }
 
     /// Compares the settings of the user's machines with the values that the study set; each
@@ -132,8 +137,8 @@ impl Testbed {
         let Some(named) = self.named.clone() else { return Vec::new() };
         let mut all = Vec::new();
         for side in Side::BOTH.into_iter().filter(|side| !named[*side].changed.is_empty()) {
-            let agent = match self.path.node(side) {
-                Some((number, _)) => &mut self.path.nodes[number].agent,
+            let agent = match self.node(side) {
+                Some((number, _)) => &mut self.nodes[number].agent,
                 None => &mut self.end(side).agent,
             };
             let mut ask = || {
@@ -152,7 +157,6 @@ impl Testbed {
         all
     }
 
-    /// The end of a side; without a receiver the transmitter's.
     pub(crate) fn end(&mut self, side: Side) -> &mut End {
         match (side, &mut self.receiver) {
             (Side::Receiver, Some(receiver)) => receiver,
@@ -162,7 +166,7 @@ impl Testbed {
 
     /// The device that discards the packets, if there is one.
     pub fn discard_device(&self) -> Option<DiscardDevice> {
-        self.path.discard.as_ref().map(|discard| discard.device)
+        self.discard.as_ref().map(|discard| discard.device)
     }
 
     /// The host of a side, as messages name it.
@@ -177,10 +181,9 @@ impl Testbed {
         std::iter::once(&mut self.transmitter).chain(&mut self.receiver)
     }
 
-    /// The agent with the interface under the tunnel on this side, and its name.
     pub(crate) fn underlay(&mut self, side: Side) -> (&mut LaunchedAgent, String) {
-        if let Some((number, _)) = self.path.node(side) {
-            let node = &mut self.path.nodes[number];
+        if let Some((number, _)) = self.node(side) {
+            let node = &mut self.nodes[number];
             let interface =
                 node.underlay.clone().expect("nodes with a tunnel between them know its underlay");
             return (&mut node.agent, interface);
@@ -201,23 +204,18 @@ impl Testbed {
             let environment = Request::Environment { interfaces };
             hosts.push(ask!(end.agent, &environment, Answer::Environment(about) => *about));
         }
-        let nodes = self
-            .path
-            .nodes
-            .iter_mut()
-            .chain(&mut self.watcher)
-            .map(Node::environment)
-            .collect::<Result<Vec<_>, _>>()?;
+        let nodes = self.nodes.iter_mut().chain(&mut self.watcher);
+        let nodes = nodes.map(Node::environment).collect::<Result<Vec<_>, _>>()?;
         let guests = self.machines.iter();
         let guests: BTreeMap<_, _> =
             guests.map(|machine| (machine.order.name.clone(), machine.describe())).collect();
         let mut hosts = hosts.into_iter();
         Ok(Environment {
-            scenario: self.path.scenario,
+            scenario: self.scenario,
             rootless: self.rootless,
-            underlay_family: self.path.tunnel,
+            underlay_family: self.tunnel,
             discard_device: self.discard_device(),
-            discard_devices_lacking: self.path.discard.as_ref().map(|discard| discard.lacking.clone()),
+            discard_devices_lacking: self.discard.as_ref().map(|discard| discard.lacking.clone()),
             cpus: self.cpus.clone(),
             guests: (!guests.is_empty()).then_some(guests),
             nodes: (!nodes.is_empty()).then_some(nodes),
@@ -232,16 +230,13 @@ impl Testbed {
 
 /// One host of a workload: its agent, its interface and its addresses.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct End {
-    /// Its part in a workload.
     pub side: Side,
-    /// The interface that the traffic uses.
     pub interface: String,
     /// The interface under it, if it is a tunnel.
     pub underlay: Option<String>,
-    /// Its addresses on that interface.
     pub(crate) addresses: Addresses,
-    /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
     /// Its CPUs in conditions without a placement of their own.
     pub(crate) home: Vec<u32>,

@@ -12,14 +12,13 @@ use crate::testbed::Testbed;
 
 /// A flow to be made in which conditions take turns.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct TurnsOrder {
     /// The traffic of all of them. The window is that of all turns together.
     pub flow: RunOrder,
-    /// The length of a turn.
     pub turn: Duration,
     /// Its first part, which is not counted.
     pub settle: Duration,
-    /// The conditions.
     pub states: Vec<TurnCondition>,
     /// The turns; their states are indexes into `states`.
     pub turns: Vec<Turn>,
@@ -45,7 +44,6 @@ impl TurnsOrder {
         RunOrder { traffic: self.states[own].traffic.clone(), window, ..self.flow.clone() }
     }
 
-    /// Whether the conditions differ in settings of a side's machine.
     fn tunes(&self, side: Side) -> bool {
         self.states.windows(2).any(|pair| pair[0].tuning[side] != pair[1].tuning[side])
     }
@@ -69,7 +67,7 @@ impl Testbed {
     }
 
     fn in_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> Result<Vec<RunAccount>, Error> {
-        let shared = self.path.is_one_interface();
+        let shared = self.is_one_interface();
         let request = |side: Side| Request::Alternate {
             ramp_ns: nanoseconds(order.flow.ramp),
             turn_ns: nanoseconds(order.turn),
@@ -138,8 +136,6 @@ fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) ->
 }
 
 impl TurnCondition {
-    /// The state that a side switches to. If both ends share an interface, the receiver leaves it
-    /// to the transmitter.
     fn turn_state(&self, side: Side, shared: bool, tunes: bool) -> TurnState {
         let settled = match side {
             Side::Transmitter => Some(&self.effective.transmitter),

@@ -1,5 +1,6 @@
 //! Two machines of the user's, and the network between them.
 
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::path;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use study::{BootState, BySide, Family, Placement, Scenario, Side};
 
 use crate::builder::{Builder, Options};
 use crate::error::Error;
-use crate::guests::RemoteGuests;
+use crate::guests::RemoteGuest;
 use crate::hosts::{HostPlace, Hosts};
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, answer, ask};
 use crate::path::node::{Node, TAPS};
@@ -22,7 +23,6 @@ use crate::path::{Addresses, TRAFFIC, UNDERLAY, await_running, create_tunnel, fr
 use crate::settings::WORK;
 use crate::testbed::Testbed;
 
-/// An agent on a machine, with the interface for the traffic.
 pub(crate) struct ConnectedMachine {
     pub(crate) agent: LaunchedAgent,
     pub(crate) located: LocatedInterface,
@@ -30,10 +30,9 @@ pub(crate) struct ConnectedMachine {
 
 /// A machine and its interface, as its agent found them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FoundMachine {
-    /// The interface for the traffic.
     pub located: LocatedInterface,
-    /// The machine, with that interface.
     pub environment: host::Environment,
 }
 
@@ -121,12 +120,12 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
     for (side, machine) in machines.each_ref() {
         if is_bridged && machine.located.carries {
             let (host, interface) = (&hosts.places[side], &machine.located.interface);
-            return Err(Error::Machine(format!(
+            return Err(Error::Failed(format!(
                 "{host}: the interface {interface} carries this connection, and in the scenario \"vm\" it becomes a port of a bridge, which would cut netassay off: name another interface (USER@HOST:INTERFACE)"
             )));
         }
     }
-    let guests = scenario.has_guests().then(|| RemoteGuests::open(builder, hosts, &machines)).transpose()?;
+    let guests = scenario.has_guests().then(|| RemoteGuest::open(builder, hosts, &machines)).transpose()?;
     let (own, families) = match tunnel {
         Some(family) => (Some(UNDERLAY), vec![family]),
         None if is_bridged => (None, Vec::new()),
@@ -173,7 +172,7 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
             node.add_tap(TAPS[side])?;
             Ok::<_, Error>(node)
         })?;
-        guests.testbed(options, nodes, cpus)?
+        RemoteGuest::between(guests, options, nodes, cpus)?
     } else {
         let interfaces = located.each_ref().map(|_, located| located.interface.as_str());
         let tunnel = tunnel.map(|_| vxlan.as_str());
@@ -183,7 +182,6 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
     Ok(testbed)
 }
 
-/// Starts both agents, and finds their interfaces.
 pub(crate) fn machines(
     hosts: &Hosts,
     program: &path::Path,
@@ -228,7 +226,7 @@ fn locate(
     let request = Request::Locate { interface, beside, towards, connection };
     let located = ask!(agent, &request, Answer::Located(located) => located);
     if located.carries && place.interface.is_none() {
-        return Err(Error::Machine(format!(
+        return Err(Error::Failed(format!(
             "{place}: the interface that leads to the other machine, {}, carries this connection too, so a change of it may cut netassay off: name another interface (USER@HOST:INTERFACE), or this one to accept that; what is changed is undone when the connection is lost",
             located.interface
         )));
@@ -294,32 +292,28 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
     if near.is_empty() { all } else { near }
 }
 
-/// The CPUs of a machine's work, and its changes.
-type MachineSetup = (Vec<u32>, Vec<Change>);
-
 /// Sets what the study asks for on both machines; their agents undo it at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
     machines: &mut BySide<ConnectedMachine>,
-) -> Result<BySide<MachineSetup>, Error> {
+) -> Result<BySide<(Vec<u32>, Vec<Change>)>, Error> {
     BySide::try_from_fn(|side| {
         let ConnectedMachine { agent, located } = &mut machines[side];
-        let host = hosts.places[side].to_string();
         let settings = &builder.options.machine[side];
         let wanted = settings.request(&located.interface);
         let mut cpus = cpus(agent, located);
         if let Some(Placement { traffic, .. }) = settings.placement {
             let all = agent.cpu_numbers();
             if !all.contains(&traffic) {
-                return Err(not_allowed(side, host, traffic, &all));
+                return Err(not_allowed(hosts.end(side), traffic, &all));
             }
             cpus = vec![traffic];
         }
         agent.work = WORK;
         let answer = agent.call(&Request::ChangeMachine(wanted));
         agent.work = Duration::ZERO;
-        let answer = answer.map_err(|error| error.or_not_set(side, host))?;
+        let answer = answer.map_err(|error| error.or_not_set(hosts.end(side)))?;
         let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
         // Another number of queues restarts some cards.
         await_running(agent, &located.interface)?;
@@ -328,10 +322,9 @@ fn apply_settings(
 }
 
 /// The error of work that is placed on a CPU which the agent may not use.
-pub(crate) fn not_allowed(side: Side, host: String, cpu: u32, may: &[u32]) -> Error {
+pub(crate) fn not_allowed(end: impl Display, cpu: u32, may: &[u32]) -> Error {
     let may = format_cpu_list(may);
-    let why = format!("the traffic cannot run on CPU {cpu}: it may use the CPUs {may}");
-    Error::NotSet { side, host, why }
+    Error::Failed(format!("the {end}: the traffic cannot run on CPU {cpu}: it may use the CPUs {may}"))
 }
 
 /// The options of a testbed with these CPUs.

@@ -47,34 +47,6 @@ fn a_silent_agent_is_not_waited_for_for_ever() {
     assert!(!error.agent_is_well());
 }
 
-/// Four threads of this process share one CPU: each second they wait for it for three.
-#[test]
-fn an_agent_that_waits_for_a_cpu_has_more_time() {
-    let (mut client, mut agent, _) = conversation();
-    client.runs_as(std::process::id());
-    let is_over = std::sync::atomic::AtomicBool::new(false);
-    let cpu = host::affinity::allowed_cpus()[0];
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                host::affinity::pin_current_thread(&[cpu]).unwrap();
-                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        std::thread::sleep(A_MOMENT);
-        client.send(&Request::Start, A_MOMENT).unwrap();
-        scope.spawn(|| {
-            std::thread::sleep(6 * A_MOMENT);
-            agent.write_all(b"1 \"done\"\n").unwrap();
-        });
-        let answer = client.receive();
-        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(answer.unwrap(), Answer::Done);
-    });
-}
-
 #[test]
 fn a_late_answer_is_not_taken_for_that_to_the_next_request() {
     let (mut client, mut agent, _) = conversation();

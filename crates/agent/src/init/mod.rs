@@ -6,12 +6,12 @@
 
 mod system;
 
+use std::fmt::Display;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use self::system::say;
 use crate::frame::decode;
@@ -40,11 +40,10 @@ pub fn run(version: &'static str) -> ! {
     system::power_off()
 }
 
-fn serve_all(version: &'static str) -> Result<(), InitError> {
+fn serve_all(version: &'static str) -> Result<(), String> {
     system::mount_all()?;
-    let settings =
-        fs::read(format!("/{SETTINGS}")).map_err(|error| InitError::Settings(error.to_string()))?;
-    let settings: Settings = decode(&settings).map_err(|error| InitError::Settings(error.to_string()))?;
+    let settings = fs::read(format!("/{SETTINGS}")).map_err(|error| in_step(SETTINGS, error))?;
+    let settings: Settings = decode(&settings).map_err(|error| format!("{SETTINGS}: {error}"))?;
     if !settings.seed.is_empty() {
         system::seed(&settings.seed)?;
         system::keep_slabs();
@@ -69,24 +68,8 @@ fn serve_all(version: &'static str) -> Result<(), InitError> {
     Ok(())
 }
 
-#[derive(Debug, Error)]
-pub(crate) enum InitError {
-    #[error("{step}: {source}")]
-    System { step: String, source: std::io::Error },
-    #[error("/{SETTINGS}: {0}")]
-    Settings(String),
-    #[error(
-        "port {name} did not appear within {seconds} s: this kernel has no virtio_console or no virtio_pci, neither built in nor \
-         as modules; `netassay kernel fetch linux-image-cloud-amd64` brings one that has"
-    )]
-    NoPort { name: String, seconds: u64 },
-}
-
-impl InitError {
-    pub(super) fn in_step(step: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
-        let step = step.into();
-        move |source| Self::System { step, source }
-    }
+fn in_step(step: impl Display, source: std::io::Error) -> String {
+    format!("{step}: {source}")
 }
 
 /// The path of [`Settings`] in the initramfs.

@@ -14,7 +14,7 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::tcdrain;
 use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
-use super::InitError;
+use super::in_step;
 use crate::serve::serve;
 
 /// Writes one line to the console, and waits until it has left: the guest may power off next.
@@ -26,12 +26,12 @@ pub(super) fn say(line: &str) {
     }
 }
 
-pub(super) fn mount_all() -> Result<(), InitError> {
+pub(super) fn mount_all() -> Result<(), String> {
     for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
         match mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>) {
             // CONFIG_DEVTMPFS_MOUNT has mounted it.
             Ok(()) | Err(Errno::EBUSY) => {}
-            Err(errno) => return Err(InitError::in_step(format!("mount {kind} on {place}"))(errno.into())),
+            Err(errno) => return Err(format!("mount {kind} on {place}: {errno}")),
         }
     }
     Ok(())
@@ -39,13 +39,12 @@ pub(super) fn mount_all() -> Result<(), InitError> {
 
 /// Seeds the kernel's random numbers, and credits the seed as entropy, so that they are the same at
 /// each boot.
-pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
+pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     let step = "seed the random numbers";
-    let random = File::options().write(true).open("/dev/random").map_err(InitError::in_step(step))?;
+    let random = File::options().write(true).open("/dev/random").map_err(|error| in_step(step, error))?;
     // struct rand_pool_info: bits of entropy, bytes, the bytes themselves
     // (include/uapi/linux/random.h).
-    let too_long = |_| InitError::in_step(step)(io::ErrorKind::InvalidInput.into());
-    let size = i32::try_from(bytes.len()).map_err(too_long)?;
+    let size = i32::try_from(bytes.len()).map_err(|error| format!("{step}: {error}"))?;
     let mut pool = Vec::with_capacity(8 + bytes.len());
     pool.extend_from_slice(&size.saturating_mul(8).to_ne_bytes());
     pool.extend_from_slice(&size.to_ne_bytes());
@@ -53,7 +52,7 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
     // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives
     // through the call.
     let result = unsafe { libc::ioctl(random.as_raw_fd(), RNDADDENTROPY, pool.as_ptr()) };
-    if result == 0 { Ok(()) } else { Err(InitError::in_step(step)(io::Error::last_os_error())) }
+    if result == 0 { Ok(()) } else { Err(in_step(step, io::Error::last_os_error())) }
 }
 
 /// Makes the kernel keep empty slabs, so that the memory of packets is not given back and allocated
@@ -88,13 +87,11 @@ const KEPT: &str = "1000";
 // `_IOW('R', 0x03, int [2])`.
 const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
 
-/// Loads the files of a directory in the order of their names; returns those that the kernel
-/// refused.
-pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, InitError> {
-    let step = || format!("read {}", directory.display());
+pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, String> {
+    let failed = |error| in_step(format_args!("read {}", directory.display()), error);
     let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).map_err(InitError::in_step(step()))? {
-        paths.push(entry.map_err(InitError::in_step(step()))?.path());
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        paths.push(entry.map_err(failed)?.path());
     }
     paths.sort();
     let mut refused = Vec::new();
@@ -117,7 +114,6 @@ pub(super) fn fork() -> io::Result<bool> {
     Ok(matches!(unsafe { nix::unistd::fork() }?, ForkResult::Parent { .. }))
 }
 
-/// Waits for any child to end: its number and status; `None` without children.
 pub(super) fn reap() -> Option<(i32, i32)> {
     loop {
         let mut status = 0;
@@ -165,16 +161,23 @@ pub fn port_name(index: usize) -> String {
     format!("netassay.{index}")
 }
 
-pub(super) fn open(name: &str) -> Result<OwnedFd, InitError> {
+pub(super) fn open(name: &str) -> Result<OwnedFd, String> {
     for _ in 0..STEPS {
         if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {
             let path = Path::new("/dev").join(device);
             let file = File::options().read(true).write(true).open(&path);
-            return file.map(Into::into).map_err(InitError::in_step(format!("open {}", path.display())));
+            return file
+                .map(Into::into)
+                .map_err(|error| in_step(format_args!("open {}", path.display()), error));
         }
         std::thread::sleep(STEP);
     }
-    Err(InitError::NoPort { name: name.to_owned(), seconds: (STEP * STEPS).as_secs() })
+    Err(format!(
+        "port {name} did not appear within {} s: this kernel has no virtio_console or no virtio_pci, neither built in nor as \
+         modules; give the directory of its whole package, which has boot/ and lib/modules/, or the kernel that `netassay kernel \
+         fetch linux-image-cloud-amd64` brings",
+        (STEP * STEPS).as_secs()
+    ))
 }
 
 fn device(class: &Path, name: &str) -> Option<String> {
@@ -184,8 +187,8 @@ fn device(class: &Path, name: &str) -> Option<String> {
     })
 }
 
-pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), InitError> {
-    if fork().map_err(InitError::in_step("start a process"))? {
+pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), String> {
+    if fork().map_err(|error| in_step("start a process", error))? {
         return Ok(());
     }
     let code = match live(port, version) {

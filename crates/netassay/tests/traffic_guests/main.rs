@@ -38,7 +38,6 @@ fn order() -> GuestOrder {
         copies: Copies::Words,
         program: env!("CARGO_BIN_EXE_netassay").into(),
         modules: &[],
-        needed: &[],
         packed: None,
         place: None,
         rootless: false,

@@ -23,7 +23,6 @@ a port of a bridge | a:data0 | ip link add br7 type bridge; ip link set data0 ma
 an address in use | a:data0 | ip addr add 198.18.0.2/24 dev mgmt | ip addr del 198.18.0.2/24 dev mgmt | --addresses own | 198.18.0.2, which --addresses own would add; dev mgmt
 a firewall | a:data0 | nft 'add table inet t; add chain inet t c { type filter hook input priority 0; }; add rule inet t c iifname data0 meta l4proto tcp drop' | nft delete table inet t | | the receiver (b), interface data0: packets of TCP from the transmitter (a), interface data0 do not arrive; 1 rule of nftables
 a firewall that loses the first packets only | a:data0 | nft 'add table inet t; add chain inet t c { type filter hook input priority 0; }; add rule inet t c iifname data0 limit rate 1/day burst 3 packets drop' | nft delete table inet t | |
-two interfaces in one segment | a:data0 | ip link add data1 link data0 type macvlan mode bridge; ip link set data1 up; sysctl -qw net.ipv4.conf.data0.arp_ignore=8 net.ipv4.conf.data1.arp_ignore=0 | ip link del data1; sysctl -qw net.ipv4.conf.data0.arp_ignore=0 | | the receiver (b), interface data0: data1 of this machine answered for its address 10.78.0.2; arp_ignore=1
 ";
 
 #[test]

@@ -1,12 +1,9 @@
 //! Reads the output of Debian's package tools.
 
-use std::fmt;
-
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) package: String,
     pub(crate) version: String,
-    /// The packages that it depends on, the first of each set of alternatives.
     pub(crate) depends: Vec<String>,
 }
 
@@ -29,8 +26,6 @@ pub(crate) fn candidate(text: &str) -> Option<Candidate> {
 }
 
 impl Candidate {
-    /// The package with the image, if this one only refers to it, as "linux-image-cloud-amd64"
-    /// does.
     pub(crate) fn image(&self) -> Option<&str> {
         self.depends
             .iter()
@@ -38,13 +33,11 @@ impl Candidate {
             .find(|name| name.starts_with("linux-image-") && *name != self.package)
     }
 
-    /// The packages with modules of this image (Ubuntu separates them).
     pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
         self.depends.iter().map(String::as_str).filter(|name| name.starts_with("linux-modules-"))
     }
 }
 
-/// The name in "linux-image-x (>= 1) | other".
 fn first_name(alternatives: &str) -> Option<String> {
     let name = alternatives.split(['|', '(', ' ']).find(|word| !word.is_empty())?;
     let name = name.split(':').next().unwrap_or(name);
@@ -59,7 +52,6 @@ pub(crate) fn is_package_name(name: &str) -> bool {
         && name.bytes().all(|byte| plain(byte) || b"+-.".contains(&byte))
 }
 
-/// The line of apt's standard error with the cause: the last error, or the last line.
 pub(crate) fn complaint(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().rev().find(|line| line.starts_with("E:")).or(lines.last());
@@ -69,52 +61,33 @@ pub(crate) fn complaint(text: &str) -> String {
     )
 }
 
-/// A package and its release: "linux-image-amd64/bookworm-backports".
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RequestedPackage {
-    pub(crate) package: String,
-    /// Its name in apt's sources; `None`: apt chooses.
-    pub(crate) release: Option<String>,
-}
-
-/// Replaces the slash in a file's name: no package and no release has it.
-const IN_FILES: char = '@';
-
-impl RequestedPackage {
-    /// Reads it as apt does; `None` if it is not valid.
-    pub(crate) fn read(text: &str) -> Option<Self> {
-        let (package, release) = match text.split_once('/') {
-            Some((package, release)) => (package, Some(release)),
-            None => (text, None),
-        };
-        let release_is_one = release.is_none_or(is_release);
-        (is_package_name(package) && release_is_one)
-            .then(|| Self { package: package.to_owned(), release: release.map(str::to_owned) })
-    }
-
-    pub(crate) fn in_same_release(&self, package: &str) -> Self {
-        Self { package: package.to_owned(), release: self.release.clone() }
-    }
-
-    pub(crate) fn file_name(&self) -> String {
-        self.to_string().replace('/', &IN_FILES.to_string())
-    }
-
-    pub(crate) fn from_file_name(name: &str) -> String {
-        name.replace(IN_FILES, "/")
+/// Whether it is a package, or a package of a release as in "linux-image-amd64/bookworm-backports".
+/// Both are safe as arguments.
+pub(crate) fn is_request(text: &str) -> bool {
+    match text.split_once('/') {
+        Some((package, release)) => is_package_name(package) && is_release(release),
+        None => is_package_name(text),
     }
 }
 
-impl fmt::Display for RequestedPackage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.release {
-            Some(release) => write!(f, "{}/{release}", self.package),
-            None => f.write_str(&self.package),
-        }
+pub(crate) fn in_same_release(asked: &str, package: &str) -> String {
+    match asked.split_once('/') {
+        Some((_, release)) => format!("{package}/{release}"),
+        None => package.to_owned(),
     }
 }
 
-/// Whether it is a suite or a codename, safe as an argument and in a file's name.
+// Replaces the slash in a file's name: no package and no release has it.
+const IN_FILES: &str = "@";
+
+pub(crate) fn file_name(request: &str) -> String {
+    request.replace('/', IN_FILES)
+}
+
+pub(crate) fn from_file_name(name: &str) -> String {
+    name.replace(IN_FILES, "/")
+}
+
 fn is_release(name: &str) -> bool {
     name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._~".contains(&byte))
@@ -174,23 +147,19 @@ mod tests {
 }
 
 #[cfg(test)]
-mod requested_package_tests {
+mod request_tests {
     use super::*;
 
     #[test]
     fn a_release_is_asked_for_behind_a_slash() {
-        let asked = RequestedPackage::read("linux-image-amd64/bookworm-backports").unwrap();
-        assert_eq!(asked.release.as_deref(), Some("bookworm-backports"));
-        assert_eq!(asked.to_string(), "linux-image-amd64/bookworm-backports");
-        assert_eq!(asked.file_name(), "linux-image-amd64@bookworm-backports");
-        assert_eq!(RequestedPackage::from_file_name(&asked.file_name()), asked.to_string());
-        assert_eq!(
-            asked.in_same_release("linux-modules-1").to_string(),
-            "linux-modules-1/bookworm-backports"
-        );
-        assert_eq!(RequestedPackage::read("linux-image-amd64").unwrap().release, None);
+        let asked = "linux-image-amd64/bookworm-backports";
+        assert!(is_request(asked) && is_request("linux-image-amd64"));
+        assert_eq!(file_name(asked), "linux-image-amd64@bookworm-backports");
+        assert_eq!(from_file_name(&file_name(asked)), asked);
+        assert_eq!(in_same_release(asked, "linux-modules-1"), "linux-modules-1/bookworm-backports");
+        assert_eq!(in_same_release("linux-image-amd64", "linux-modules-1"), "linux-modules-1");
         for text in ["", "../evil", "linux/", "linux-a/../b", "linux-a/-x", "linux-a/b/c", "/etc", "a@b"] {
-            assert_eq!(RequestedPackage::read(text), None, "{text}");
+            assert!(!is_request(text), "{text}");
         }
     }
 }

@@ -2,28 +2,26 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::Error;
-use crate::guest::apt::{self, Candidate, RequestedPackage, candidate};
-use crate::guest::deb::Package;
+use crate::guest::apt::{self, Candidate, candidate};
+use crate::guest::deb;
 use crate::guest::kernel::{Kernel, fetched_kernels};
 use crate::guest::tools::Tools;
 
 /// A fetched kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Fetched {
-    /// The package, which is its name in a study.
     pub package: String,
     /// Other names: packages that refer to it.
     pub aliases: Vec<String>,
-    /// The package's version, if known.
     pub version: Option<String>,
-    /// Its directory.
     pub directory: PathBuf,
-    /// The kernel to boot.
     pub kernel: Kernel,
 }
 
@@ -33,8 +31,8 @@ pub struct Fetched {
 /// fetched again.
 ///
 /// # Errors
-/// [`Error::NoTool`] without these tools; the tool's message for an unknown
-/// package, without a network, or without a kernel in the package.
+/// Without these tools; the tool's message for an unknown package, without a network, or without a
+/// kernel in the package.
 pub fn fetch(package: &str) -> Result<Fetched, Error> {
     fetch_into(&fetched_kernels()?, package, &Tools::of_this_machine())
 }
@@ -47,7 +45,7 @@ pub fn fetched() -> Result<Vec<Fetched>, Error> {
     let kept = fetched_kernels()?;
     let entries = match fs::read_dir(&kept) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::read(&kept)(error)),
     };
     let mut found = Vec::new();
@@ -66,7 +64,7 @@ pub fn fetched() -> Result<Vec<Fetched>, Error> {
     found.sort_by(|one: &Fetched, other| one.package.cmp(&other.package));
     for fetched in &mut found {
         let own = links.iter().filter(|(_, target)| *target == fetched.package);
-        fetched.aliases = own.map(|(name, _)| RequestedPackage::from_file_name(name)).collect();
+        fetched.aliases = own.map(|(name, _)| apt::from_file_name(name)).collect();
     }
     Ok(found)
 }
@@ -77,23 +75,19 @@ pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fe
     let workplace = kept.join(format!("{WORKPLACE}{}", std::process::id()));
     remove(&workplace)?;
     fs::create_dir(&workplace).map_err(Error::write(&workplace))?;
-    let done = if package.ends_with(".deb") {
-        unpack_local(kept, &workplace, Path::new(package), tools)
+    let fetched = if package.ends_with(".deb") {
+        unpack_local(kept, &workplace, package, tools)
     } else {
         download(kept, &workplace, package, tools)
     };
-    let swept = remove(&workplace);
-    let fetched = done?;
-    swept?;
-    Ok(fetched)
+    remove(&workplace)?;
+    fetched
 }
 
-/// The prefix of a process's temporary directory, before its number.
+// The prefix of a process's temporary directory, before its number.
 const WORKPLACE: &str = ".fetching-";
-/// The directory of unpacked packages in it.
 const TREE: &str = "tree";
 
-/// Removes the temporary directories of killed processes.
 fn sweep(kept: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(kept).map_err(Error::read(kept))? {
         let path = entry.map_err(Error::read(kept))?.path();
@@ -105,62 +99,64 @@ fn sweep(kept: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn unpack_local(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
-    let asked = file.display().to_string();
+fn unpack_local(kept: &Path, workplace: &Path, name: &str, tools: &Tools) -> Result<Fetched, Error> {
+    let file = Path::new(name);
     if !file.is_file() {
-        return Err(unfetched(&asked, "the file does not exist"));
+        return Err(unfetched(name, "the file does not exist"));
     }
+    // Absolute, so that it is not read as an option.
     let file = file.canonicalize().map_err(Error::read(file))?;
-    let package = Package { name: &asked, file: &file, workplace, tools };
-    let described = package.describe()?;
-    package.unpack(&workplace.join(TREE))?;
-    keep(kept, workplace, &described)
+    let control = text(tools, workplace, DPKG_DEB, name, &["--field".as_ref(), file.as_ref()])?;
+    let package = candidate(&control).ok_or_else(|| unfetched(name, "it does not contain a package name"))?;
+    unpack(tools, workplace, name, &file)?;
+    keep(kept, workplace, &package)
 }
 
-fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<Fetched, Error> {
-    let asked = RequestedPackage::read(text)
-        .ok_or_else(|| unfetched(text, "this is not a package name: write PACKAGE or PACKAGE/RELEASE"))?;
-    let mut package = describe(tools, workplace, &asked)?;
+fn download(kept: &Path, workplace: &Path, asked: &str, tools: &Tools) -> Result<Fetched, Error> {
+    if !apt::is_request(asked) {
+        return Err(unfetched(asked, "this is not a package name: write PACKAGE or PACKAGE/RELEASE"));
+    }
+    let mut package = describe(tools, workplace, asked)?;
     // From "linux-image-amd64", perhaps through "linux-image-6.1-amd64", to the one with the image.
     for _ in 0..4 {
         match package.image() {
-            Some(real) => package = describe(tools, workplace, &asked.in_same_release(real))?,
+            Some(real) => package = describe(tools, workplace, &apt::in_same_release(asked, real))?,
             None => break,
         }
     }
-    let present = kept.join(&package.package);
-    let known = Fetched::read(&present);
-    let fetched = match known {
-        Some(known) if known.version.as_deref() == Some(package.version.as_str()) => known,
+    let present = Fetched::read(&kept.join(&package.package));
+    let fetched = match present {
+        Some(present) if present.version.as_deref() == Some(package.version.as_str()) => present,
         _ => {
-            let names: Vec<&str> = [package.package.as_str()].into_iter().chain(package.modules()).collect();
-            for name in names {
-                let (place, name) = (workplace.join("packages"), asked.in_same_release(name).to_string());
-                fs::create_dir_all(&place).map_err(Error::write(&place))?;
-                run(tools, "apt-get", &name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
-                let file = fs::read_dir(&place).ok().and_then(|mut files| Some(files.next()?.ok()?.path()));
+            for name in [package.package.as_str()].into_iter().chain(package.modules()) {
+                let name = apt::in_same_release(asked, name);
+                let arguments = ["-q", "download", &name].map(OsStr::new);
+                text(tools, workplace, "apt-get", &name, &arguments)?;
+                let mut files = fs::read_dir(workplace).map_err(Error::read(workplace))?;
+                let is_package = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "deb");
+                let file = files.find_map(|file| Some(file.ok()?.path()).filter(is_package));
                 let file = file.ok_or_else(|| unfetched(&name, "apt-get downloaded no file"))?;
-                Package { name: &name, file: &file, workplace, tools }.unpack(&workplace.join(TREE))?;
-                remove(&place)?;
+                unpack(tools, workplace, &name, &file)?;
+                fs::remove_file(&file).map_err(Error::write(&file))?;
             }
             keep(kept, workplace, &package)?
         }
     };
-    if asked.file_name() != fetched.package {
-        alias(kept, &asked.file_name(), &fetched.package)?;
+    let alias = apt::file_name(asked);
+    if alias != fetched.package {
+        link(kept, &alias, &fetched.package)?;
     }
-    Fetched::read(&present).ok_or_else(|| no_kernel(&package.package))
+    Ok(fetched)
 }
 
-fn describe(tools: &Tools, workplace: &Path, asked: &RequestedPackage) -> Result<Candidate, Error> {
-    let named = asked.to_string();
-    let arguments = ["--no-all-versions", "show", &named].map(OsStr::new);
-    match run(tools, "apt-cache", &named, workplace, &arguments).map(|said| candidate(&said)) {
+fn describe(tools: &Tools, workplace: &Path, asked: &str) -> Result<Candidate, Error> {
+    let arguments = ["--no-all-versions", "show", asked].map(OsStr::new);
+    match text(tools, workplace, "apt-cache", asked, &arguments).map(|shown| candidate(&shown)) {
         Ok(Some(found)) => Ok(found),
-        Err(error @ Error::NoTool(_)) => Err(error),
+        Err(error) if tools.program("apt-cache").is_none() => Err(error),
         // It fails for an unknown package, and prints nothing for an unknown release.
         Ok(None) | Err(_) => Err(unfetched(
-            &named,
+            asked,
             "apt knows no such package (of this release); `apt-get update` updates the package lists of apt, and \
              `apt-cache search --names-only '^linux-image'` lists the kernels that it knows",
         )),
@@ -180,13 +176,13 @@ fn keep(kept: &Path, workplace: &Path, package: &Candidate) -> Result<Fetched, E
     Fetched::read(&place).ok_or_else(|| no_kernel(&package.package))
 }
 
-fn alias(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
+fn link(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
     let (link, beside) = (kept.join(name), kept.join(format!(".{name}-{}", std::process::id())));
     std::os::unix::fs::symlink(package, &beside).map_err(Error::write(&beside))?;
     fs::rename(&beside, &link).map_err(Error::write(&link))
 }
 
-pub(crate) fn unfetched(package: &str, why: impl Display) -> Error {
+fn unfetched(package: &str, why: impl Display) -> Error {
     Error::Failed(format!("cannot fetch {package}: {why}"))
 }
 
@@ -194,7 +190,7 @@ fn no_kernel(package: &str) -> Error {
     unfetched(package, "it holds no kernel image (boot/vmlinuz-*)")
 }
 
-/// The file in an unpacked tree with its package's version.
+// The file in an unpacked tree with its package's version.
 const VERSION: &str = ".version";
 const LONGEST_VERSION: u64 = 4096;
 
@@ -208,29 +204,82 @@ impl Fetched {
     }
 }
 
-fn run(
+const DPKG_DEB: &str = "dpkg-deb";
+
+// The most bytes of a package unpacked: the largest kernels have about 1 GB.
+const MOST_BYTES: u64 = 4 << 30;
+
+// The most bytes of a text that a tool prints.
+const LONGEST_TEXT: u64 = 1 << 20;
+
+fn unpack(tools: &Tools, workplace: &Path, package: &str, file: &Path) -> Result<(), Error> {
+    let arguments = ["--fsys-tarfile".as_ref(), file.as_ref()];
+    run(tools, workplace, DPKG_DEB, package, &arguments, |stream| deb::unpack(stream, &workplace.join(TREE)))
+}
+
+fn text(
     tools: &Tools,
+    workplace: &Path,
     program: &'static str,
     package: &str,
-    place: &Path,
     arguments: &[&OsStr],
 ) -> Result<String, Error> {
-    let path = tools.program(program).ok_or(Error::NoTool(program))?;
-    let mut command = Command::new(path);
-    command
+    run(tools, workplace, program, package, arguments, |stream| {
+        let mut text = Vec::new();
+        stream.take(LONGEST_TEXT).read_to_end(&mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    })
+}
+
+fn run<T>(
+    tools: &Tools,
+    workplace: &Path,
+    program: &'static str,
+    package: &str,
+    arguments: &[&OsStr],
+    read: impl FnOnce(&mut dyn Read) -> io::Result<T>,
+) -> Result<T, Error> {
+    let path = tools.program(program).ok_or_else(|| {
+        Error::Failed(format!(
+            "no {program} in the PATH: netassay fetches packages with Debian's tools; on other systems unpack a kernel package by hand and give \
+             kernel = \"DIRECTORY\", which holds boot/vmlinuz-* and lib/modules"
+        ))
+    })?;
+    let failed = |why: String| unfetched(package, format_args!("{program}: {why}"));
+    let said = workplace.join("said");
+    let mut child = Command::new(path)
         .args(arguments)
-        .current_dir(place)
+        .current_dir(workplace)
         .env("LC_ALL", "C")
         .env("PATH", &tools.path)
-        .stdin(Stdio::null());
-    let output = command.output();
-    let output =
-        output.map_err(|error| unfetched(package, format_args!("{program} cannot be started: {error}")))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        // To a file, since nobody reads a second pipe meanwhile.
+        .stderr(File::create(&said).map_err(Error::write(&said))?)
+        .spawn()
+        .map_err(|error| failed(format!("it cannot be started: {error}")))?;
+    let mut output = child.stdout.take().expect("it is piped").take(MOST_BYTES);
+    // A tar file ends with padding; the tool fails if that is not read.
+    let result = read(&mut output).and_then(|value| io::copy(&mut output, &mut io::sink()).map(|_| value));
+    let is_whole = matches!(output.get_mut().read(&mut [0]), Ok(0));
+    if !is_whole {
+        let _ = child.kill();
     }
-    let why = apt::complaint(&String::from_utf8_lossy(&output.stderr));
-    Err(unfetched(package, format_args!("{program}: {why}")))
+    drop(output);
+    let status = child.wait().map_err(|error| failed(error.to_string()))?;
+    // A failed tool explains more than missing data.
+    if is_whole && !status.success() {
+        let mut text = Vec::new();
+        let _ = File::open(&said).map(|file| file.take(1 << 16).read_to_end(&mut text));
+        return Err(failed(apt::complaint(&String::from_utf8_lossy(&text))));
+    }
+    let shortened = |error: io::Error| words::shortened_reason(&error.to_string());
+    let value =
+        result.map_err(|error| unfetched(package, format_args!("cannot unpack it: {}", shortened(error))))?;
+    if !is_whole {
+        return Err(unfetched(package, format_args!("it holds more than {} GiB", MOST_BYTES >> 30)));
+    }
+    Ok(value)
 }
 
 fn name_of(path: &Path) -> String {
@@ -239,15 +288,13 @@ fn name_of(path: &Path) -> String {
 
 fn remove(directory: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::write(directory)(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(directory)(error)),
         _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
     use crate::guest::image::tests::image;
     use crate::guest::tar::tests::{END, entry};

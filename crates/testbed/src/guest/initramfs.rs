@@ -1,7 +1,6 @@
 //! The guest's first file system: netassay as `/init`, its modules and its settings.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::fs;
 use std::path::Path;
 
 use agent::init::{MODULES, SETTINGS, Settings};
@@ -9,16 +8,13 @@ use host::user_file;
 use words::Nic;
 
 use crate::error::Error;
-use crate::guest::image::{Payload, loaded_length, loaded_part};
+use crate::guest::image::loaded_part;
 use crate::guest::kernel::Kernel;
 use crate::guest::modules::{ChosenModules, Modules};
 use crate::guest::order::GuestOrder;
 
-/// The seed of exact mode's random numbers: arbitrary, but always the same.
+// The seed of exact mode's random numbers: arbitrary, but always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
-
-/// A program's headers are within its first bytes; linkers put them after the ELF header.
-const PROGRAM_HEAD: u64 = 4096;
 
 /// The largest kernel image, and the largest initramfs, in bytes: those of distributions have about
 /// 15 MB.
@@ -27,7 +23,6 @@ pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 #[derive(Debug)]
 pub(crate) struct Initramfs {
     pub(crate) bytes: Vec<u8>,
-    /// Optional modules that are neither built in nor present as files.
     pub(crate) absent: Vec<String>,
 }
 
@@ -35,19 +30,17 @@ pub(crate) fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     user_file::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
 }
 
-/// Packs the files that the guest needs, or reads the archive that was packed for it.
 pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<Initramfs, Error> {
     let Some(packed) = &order.packed else { return pack(order) };
     let bytes = user_file::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
     Ok(Initramfs { bytes, absent: Vec::new() })
 }
 
-/// Packs the program, the modules and the settings of the guest; fails too if the kernel has no
-/// driver for one of its devices.
 pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
-        None => ChosenModules { absent: lacking(order)?, ..ChosenModules::default() },
+        // Init tells what is not built in.
+        None => ChosenModules::default(),
     };
     let program = program(&order.program)?;
     let settings =
@@ -71,66 +64,27 @@ pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
 
 fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> {
     let modules = Modules::read(directory)?;
-    require(order, |module| modules.has(module))?;
-    let drivers = drivers(order).into_iter().map(|[module, ..]| module);
+    let drivers = drivers(order);
+    let absent = drivers.iter().filter(|[module, ..]| !modules.has(module));
+    let lacking: Vec<String> =
+        absent.clone().map(|[module, purpose, _]| format!("{module} ({purpose})")).collect();
+    if !lacking.is_empty() {
+        return Err(format!(
+            "the kernel {} has no {}, which a guest needs: neither built in nor in {}; {}",
+            order.kernel.image.display(),
+            lacking.join(", "),
+            directory.display(),
+            absent.last().map_or(VIRTIO, |[.., way_out]| way_out)
+        )
+        .into());
+    }
+    let drivers = drivers.iter().map(|[module, ..]| *module);
     modules.choose(&drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect::<Vec<_>>())
 }
 
-/// The requested modules that a kernel without module files has not built in.
-fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
-    let image = &order.kernel.image;
-    // If an image cannot be unpacked, everything may be built in; init reports it otherwise.
-    let Ok(payload) =
-        Payload::from_image(&user_file::read(image, LARGEST_IMAGE).map_err(Error::read(image))?)
-    else {
-        return Ok(Vec::new());
-    };
-    // A driver's own name may differ from its module's.
-    let may_have =
-        |module: &str| payload.may_have(if module == "virtio_pci" { "virtio-pci" } else { module });
-    require(order, may_have)?;
-    Ok(order.modules.iter().filter(|module| !may_have(module)).map(ToString::to_string).collect())
-}
-
-/// Rejects a kernel that lacks a module which the guest needs.
-fn require(order: &GuestOrder, has: impl Fn(&str) -> bool) -> Result<(), Error> {
-    let drivers = drivers(order);
-    let absent = drivers.iter().filter(|[module, ..]| !has(module));
-    let mut lacking: Vec<String> =
-        absent.clone().map(|[module, purpose, _]| format!("{module} ({purpose})")).collect();
-    let absent_groups = order.needed.iter().filter(|group| !group.iter().any(|module| has(module)));
-    lacking.extend(absent_groups.map(|group| format!("{} (scenario)", group.join(" or "))));
-    if lacking.is_empty() {
-        return Ok(());
-    }
-    let kernel = &order.kernel;
-    let searched = match &kernel.modules {
-        Some(directory) => format!("in {}", directory.display()),
-        None => format!(
-            "as modules (there is no lib/modules/{} beside it or on this machine): give the directory of an unpacked package or of \
-             `make tar-pkg`, which has boot/ and lib/modules/",
-            kernel.release.as_deref().unwrap_or("RELEASE")
-        ),
-    };
-    Err(format!(
-        "the kernel {} has no {}, which a guest needs: neither built in nor {searched}; {}",
-        kernel.image.display(),
-        lacking.join(", "),
-        absent.last().map_or(VIRTIO, |[.., way_out]| way_out)
-    )
-    .into())
-}
-
-/// The loaded part of a program. Only that is read: a quarter of a binary with debug data.
 fn program(path: &Path) -> Result<Vec<u8>, Error> {
     let broken = |why: &str| format!("{} cannot be used as a guest's /init: {why}", path.display());
-    let mut file = File::open(path).map_err(Error::read(path))?;
-    let mut bytes = Vec::new();
-    file.by_ref().take(PROGRAM_HEAD).read_to_end(&mut bytes).map_err(Error::read(path))?;
-    let length = loaded_length(&bytes).map_err(broken)?;
-    let rest = length.saturating_sub(bytes.len());
-    bytes.reserve(rest);
-    file.take(rest as u64).read_to_end(&mut bytes).map_err(Error::read(path))?;
+    let bytes = fs::read(path).map_err(Error::read(path))?;
     Ok(loaded_part(&bytes).map_err(broken)?)
 }
 
@@ -138,7 +92,6 @@ const VIRTIO: &str =
     "use a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
 const E1000E: &str = "use a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
 
-/// The drivers that a guest needs, each with its purpose and with the remedy if it is missing.
 fn drivers(order: &GuestOrder) -> Vec<[&'static str; 3]> {
     let card = match order.nic {
         Nic::VirtioNet => ["virtio_net", "network card", VIRTIO],

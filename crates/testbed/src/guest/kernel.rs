@@ -8,7 +8,7 @@ use host::user_file;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::guest::apt::RequestedPackage;
+use crate::guest::apt;
 use crate::guest::image::{self, release_of};
 
 /// A kernel to boot.
@@ -79,16 +79,15 @@ fn by_name(asked: &str, kept: Option<&Path>) -> Result<Kernel, Error> {
     if path.is_file() {
         return Kernel::of_image(path);
     }
-    let name = RequestedPackage::read(asked).map_or_else(|| asked.to_owned(), |asked| asked.file_name());
-    let plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
-    match kept {
-        Some(kept) if plain && kept.join(&name).is_dir() => Kernel::in_directory(&kept.join(&name)),
-        _ => Err(Error::Failed(format!(
-            "no kernel {asked:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
-             shows those; `{}` may download it)",
-            words::shell_command(["netassay", "kernel", "fetch", asked])
-        ))),
+    let fetched = kept.filter(|_| apt::is_request(asked)).map(|kept| kept.join(apt::file_name(asked)));
+    if let Some(fetched) = fetched.filter(|fetched| fetched.is_dir()) {
+        return Kernel::in_directory(&fetched);
     }
+    Err(Error::Failed(format!(
+        "no kernel {asked:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
+         shows those; `{}` may download it)",
+        words::shell_command(["netassay", "kernel", "fetch", asked])
+    )))
 }
 
 /// The directory of fetched kernels: `$XDG_DATA_HOME/netassay/kernels`, or

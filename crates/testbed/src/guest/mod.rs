@@ -27,7 +27,6 @@ mod tar;
 mod tools;
 
 pub use fetch::{Fetched, fetch, fetched};
-pub use hang::Threads;
 pub use image::loaded_part;
 pub use initramfs::Archive;
 pub(crate) use initramfs::{Initramfs, pack, read_image};
@@ -35,4 +34,4 @@ pub use kernel::Kernel;
 pub use order::GuestOrder;
 pub use running_guest::{Guest, serve_remote_guest};
 pub(crate) use spawn::in_memory;
-pub use tools::{Tools, TrialOutcome};
+pub use tools::Tools;

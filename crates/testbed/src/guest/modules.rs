@@ -19,9 +19,7 @@ pub(crate) struct Modules {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChosenModules {
-    /// The name and the contents of each, in loading order.
     pub(crate) load: Vec<(String, Vec<u8>)>,
-    /// Requested, but neither built in nor present as a file.
     pub(crate) absent: Vec<String>,
 }
 
@@ -49,8 +47,7 @@ impl Modules {
                 }
             }
         }
-        // A kernel without the list has nothing built in that is known: what it has shows when the
-        // guest runs.
+        // Drivers of a kernel without the list show when the guest runs.
         let builtin = user_file::read(&directory.join("modules.builtin"), MOST).unwrap_or_default();
         Ok(Self { files, builtin: built_in(&String::from_utf8_lossy(&builtin)) })
     }
@@ -74,10 +71,10 @@ impl Modules {
                 Error::Failed(format!("cannot use the kernel module {}: {why}", path.display()))
             };
             let contents = unpack(&contents).map_err(broken)?.unwrap_or(contents);
-            let info =
-                module_info(&contents).ok_or_else(|| broken("it is not a kernel module".to_owned()))?;
+            let needs =
+                dependencies(&contents).ok_or_else(|| broken("it is not a kernel module".to_owned()))?;
             files.insert(name.to_owned(), contents);
-            Ok(Some(info))
+            Ok(Some(needs))
         })?;
         let load = order.into_iter().filter_map(|name| files.remove_entry(&name)).collect();
         Ok(ChosenModules { load, absent })
@@ -96,11 +93,11 @@ fn name_of(file: &str) -> Option<String> {
     ENDINGS.iter().find_map(|ending| file.strip_suffix(ending)).map(plain_name)
 }
 
-/// Sorts modules after their dependencies. `info` returns a module's dependencies, or `None`
+/// Sorts modules after their dependencies. `needs` returns a module's dependencies, or `None`
 /// without a file (built in, or missing); it is called once for each name.
 pub(crate) fn order<E>(
     wanted: &[String],
-    mut info: impl FnMut(&str) -> Result<Option<ModuleInfo>, E>,
+    mut needs: impl FnMut(&str) -> Result<Option<Vec<String>>, E>,
 ) -> Result<Vec<String>, E> {
     enum Step {
         Enter(String),
@@ -118,9 +115,9 @@ pub(crate) fn order<E>(
                 if !seen.insert(name.clone()) {
                     continue;
                 }
-                if let Some(info) = info(&name)? {
+                if let Some(needs) = needs(&name)? {
                     steps.push(Step::Leave(name));
-                    steps.extend(info.after.into_iter().chain(info.depends).rev().map(Step::Enter));
+                    steps.extend(needs.into_iter().rev().map(Step::Enter));
                 }
             }
         }
@@ -128,59 +125,23 @@ pub(crate) fn order<E>(
     Ok(order)
 }
 
-/// The fields of a module's `.modinfo` that are needed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ModuleInfo {
-    /// The modules whose symbols it uses.
-    pub(crate) depends: Vec<String>,
-    /// Optional modules that must be loaded before it.
-    pub(crate) after: Vec<String>,
-    /// The release that it was built for.
-    pub(crate) release: Option<String>,
+/// Reads from the `.modinfo` of a module file (unpacked) the modules whose symbols it uses: texts of
+/// the form `key=value`, each ended by a zero byte. `None` if `file` is not a module.
+pub(crate) fn dependencies(file: &[u8]) -> Option<Vec<String>> {
+    let entries = section(file, ".modinfo")?.split(|&byte| byte == 0);
+    let lists = entries.filter_map(|entry| str::from_utf8(entry).ok()?.strip_prefix("depends="));
+    let names = lists.flat_map(|list| list.split(',')).filter(|name| !name.is_empty());
+    Some(names.map(plain_name).collect())
 }
 
-/// Reads the `.modinfo` of a module file (unpacked): texts of the form `key=value`, each ended by a
-/// zero byte. `None` if `file` is not a module.
-pub(crate) fn module_info(file: &[u8]) -> Option<ModuleInfo> {
-    let mut info = ModuleInfo::default();
-    for entry in section(file, ".modinfo")?.split(|&byte| byte == 0) {
-        let Ok(entry) = std::str::from_utf8(entry) else { continue };
-        match entry.split_once('=') {
-            Some(("depends", list)) => info.depends.extend(names(list.split(','))),
-            Some(("softdep", text)) => info.after.extend(names(before(text))),
-            Some(("vermagic", text)) => info.release = text.split(' ').next().map(str::to_owned),
-            _ => {}
-        }
-    }
-    Some(info)
-}
-
-/// The words between "pre:" and "post:" of "pre: a b post: c".
-fn before(text: &str) -> impl Iterator<Item = &str> {
-    let mut pre = false;
-    text.split_whitespace().filter(move |word| {
-        if let Some(place) = word.strip_suffix(':') {
-            pre = place == "pre";
-            return false;
-        }
-        pre
-    })
-}
-
-fn names<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
-    words.filter(|word| !word.is_empty()).map(plain_name).collect()
-}
-
-/// A module's name in the kernel: file names may have dashes instead.
 pub(crate) fn plain_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Limit of an unpacked module or kernel, in bytes: usual kernels have 60 MB, the largest modules
-/// (graphics drivers) about 20 MB.
-pub(crate) const MOST: u64 = 128 << 20;
+// Limit of an unpacked module, in bytes: the largest ones (graphics drivers) have about 20 MB.
+const MOST: u64 = 128 << 20;
 
-pub(crate) const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];
+const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];
 
 /// Unpacks what its first bytes say is packed; `None` for anything else.
 ///
@@ -196,13 +157,12 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, String> {
             let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
             ("zstd", Box::new(decoder.map_err(|error| format!("zstd: {error}"))?))
         }
-        [0x02, 0x21, 0x4c, 0x18, ..] => ("lz4", Box::new(lz4_flex::frame::FrameDecoder::new(packed))),
         _ => return Ok(None),
     };
     let mut unpacked = Vec::new();
     reader.take(MOST + 1).read_to_end(&mut unpacked).map_err(|error| format!("{format}: {error}"))?;
     if unpacked.len() as u64 > MOST {
-        return Err(format!("{format}: larger than any kernel or module unpacked"));
+        return Err(format!("{format}: larger than any module unpacked"));
     }
     Ok(Some(unpacked))
 }
@@ -217,14 +177,7 @@ mod tests {
 
     fn ordered(wanted: &[&str], needs: &BTreeMap<String, Vec<String>>) -> Vec<String> {
         let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-        let info = |name: &str| {
-            Ok::<_, Infallible>(
-                needs
-                    .get(name)
-                    .map(|depends| ModuleInfo { depends: depends.clone(), ..ModuleInfo::default() }),
-            )
-        };
-        order(&wanted, info).unwrap()
+        order(&wanted, |name| Ok::<_, Infallible>(needs.get(name).cloned())).unwrap()
     }
 
     #[test]
@@ -312,19 +265,17 @@ pub(crate) mod modinfo_tests {
 
     #[test]
     fn dependencies_are_read_with_the_names_that_the_kernel_uses() {
-        let text = b"license=GPL\0depends=udp_tunnel,ip6-udp-tunnel\0softdep=pre: crc32c a-b post: x\0vermagic=6.1.0 SMP\0";
-        let info = module_info(&module(text)).unwrap();
-        assert_eq!(info.depends, ["udp_tunnel", "ip6_udp_tunnel"]);
-        assert_eq!(info.after, ["crc32c", "a_b"]);
-        assert_eq!(info.release.as_deref(), Some("6.1.0"));
-        assert_eq!(module_info(&module(b"depends=\0")).unwrap(), ModuleInfo::default());
-        assert_eq!(module_info(b"text"), None);
+        let text =
+            b"license=GPL\0depends=udp_tunnel,ip6-udp-tunnel\0softdep=pre: crc32c\0vermagic=6.1.0 SMP\0";
+        assert_eq!(dependencies(&module(text)).unwrap(), ["udp_tunnel", "ip6_udp_tunnel"]);
+        assert_eq!(dependencies(&module(b"depends=\0")).unwrap(), [""; 0]);
+        assert_eq!(dependencies(b"text"), None);
     }
 
     proptest! {
         #[test]
         fn any_section_is_read(text in prop::collection::vec(any::<u8>(), 0..200)) {
-            prop_assert!(module_info(&module(&text)).is_some());
+            prop_assert!(dependencies(&module(&text)).is_some());
         }
     }
 }
@@ -333,9 +284,9 @@ pub(crate) mod modinfo_tests {
 pub(crate) mod unpack_tests {
     use super::*;
 
-    /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for),
-    /// gzip (with a file's name), zstd and `lz4 -l` write it.
-    pub(crate) const PACKED: [&[u8]; 4] = [
+    /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for), gzip
+    /// (with a file's name) and zstd write it.
+    pub(crate) const PACKED: [&[u8]; 3] = [
         &[
             0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01,
             0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x01, 0x17, 0x00, 0x15, 0x5d, 0x00, 0x35,
@@ -354,10 +305,6 @@ pub(crate) mod unpack_tests {
             0x20, 0x6d, 0x6f, 0x64, 0x75, 0x6c, 0x65, 0x20, 0x01, 0x00, 0x07, 0xa1, 0x4e, 0x25, 0x6d, 0xda,
             0x8e, 0xf3,
         ],
-        &[
-            0x02, 0x21, 0x4c, 0x18, 24, 0, 0, 0, 0xef, b'k', b'e', b'r', b'n', b'e', b'l', b' ', b'm', b'o',
-            b'd', b'u', b'l', b'e', b' ', 14, 0, 242, 0x50, b'd', b'u', b'l', b'e', b' ',
-        ],
     ];
 
     #[test]
@@ -371,7 +318,7 @@ pub(crate) mod unpack_tests {
 
     #[test]
     fn what_is_damaged_cut_short_or_endless_is_refused_in_words() {
-        for (packed, word) in PACKED.into_iter().zip(["xz", "gzip", "zstd", "lz4"]) {
+        for (packed, word) in PACKED.into_iter().zip(["xz", "gzip", "zstd"]) {
             let error = unpack(&packed[..packed.len() - 12]).unwrap_err();
             assert!(error.starts_with(word), "{error}");
         }
@@ -379,16 +326,11 @@ pub(crate) mod unpack_tests {
         let checksum = gzip.len() - 8;
         gzip[checksum] ^= 1;
         assert!(unpack(&gzip).unwrap_err().contains("checksum"));
-        let one_block = lz4(&vec![0; 8 << 20]);
-        let (magic, block) = one_block.split_at(4);
-        let error = unpack(&[magic, &block.repeat(17)].concat()).unwrap_err();
+        // A frame of zstd with a window of 128 KiB, and blocks that repeat one byte as often (RFC
+        // 8878, section 3.1.1).
+        let block = [&(((128_u32 << 10) << 3) | (1 << 1)).to_le_bytes()[..3], &[0]].concat();
+        let frame = [&PACKED[2][..4], &[0x00, 0x38], &block.repeat(1025)].concat();
+        let error = unpack(&frame).unwrap_err();
         assert!(error.contains("larger than any"), "{error}");
-    }
-
-    /// A legacy frame of LZ4.
-    pub(crate) fn lz4(bytes: &[u8]) -> Vec<u8> {
-        let block = lz4_flex::block::compress(bytes);
-        let length = u32::try_from(block.len()).unwrap().to_le_bytes();
-        [&PACKED[3][..4], &length, &block].concat()
     }
 }

@@ -11,27 +11,21 @@ use crate::guest::kernel::Kernel;
 /// initramfs ([`packed`](GuestOrder::packed)).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct GuestOrder {
     /// The guest in messages, such as "transmitter".
     pub name: String,
-    /// Its kernel.
     pub kernel: Kernel,
-    /// Appended to the kernel's command line.
     pub command_line: String,
-    /// Its virtual CPUs; at least 1.
     pub vcpus: u32,
-    /// Its memory in MiB.
     pub memory_mib: u32,
-    /// Its network card, if it has a [`tap`](GuestOrder::tap).
     pub nic: Nic,
     /// An existing tap interface in the network namespace of [`place`](GuestOrder::place), to which
     /// the network card is connected; `None`: no network card.
     pub tap: Option<String>,
-    /// The card's address.
     pub mac: [u8; 6],
     /// Its agents, each at its own port; 1 to 30.
     pub ports: usize,
-    /// The requested accelerator.
     pub acceleration: Acceleration,
     /// Exact mode: one virtual CPU whose instructions are counted, a clock that counts with them,
     /// and no outside randomness. It forces emulation.
@@ -44,16 +38,12 @@ pub struct GuestOrder {
     /// Optional modules beside those of its devices, such as `veth`.
     #[serde(skip)]
     pub modules: &'static [&'static str],
-    /// Required modules: of each group at least one, as a file or built in.
-    #[serde(skip)]
-    pub needed: &'static [&'static [&'static str]],
     /// The initramfs, already packed; `None`: it is packed at the start.
     pub packed: Option<PathBuf>,
     /// QEMU runs in the network namespace of this process (and in its user namespace, if
     /// [`rootless`](GuestOrder::rootless)).
     #[serde(skip)]
     pub place: Option<u32>,
-    /// Whether to enter the user namespace of `place` too.
     #[serde(skip)]
     pub rootless: bool,
     /// CPUs of the host for the threads of the virtual CPUs; empty: not pinned.

@@ -9,7 +9,6 @@ use words::{Copies, Nic};
 use crate::guest::order::GuestOrder;
 use crate::guest::sandbox::SANDBOX;
 
-/// The parts of a guest's command line that are known only at its start.
 pub(crate) struct QemuParts<'a> {
     pub(crate) kvm: bool,
     pub(crate) firmware: Option<&'a Path>,
@@ -50,7 +49,6 @@ pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
     line
 }
 
-/// The name of a file that QEMU got open.
 pub(crate) fn file(fd: RawFd) -> String {
     format!("/proc/self/fd/{fd}")
 }
@@ -97,7 +95,6 @@ pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String
     arguments
 }
 
-/// The machine of the guest: a server's chipset without the parts that our guests do not use.
 pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: bool) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "-nodefaults",
@@ -156,7 +153,6 @@ fn processors(vcpus: u32, kvm: bool, exact: bool) -> String {
     if kvm || exact || vcpus > 1 { vcpus.to_string() } else { "1,maxcpus=2".to_owned() }
 }
 
-/// A text inside an option of QEMU, where a comma in a value is doubled.
 fn option_text(text: &str) -> String {
     text.replace(',', ",,")
 }
@@ -184,7 +180,6 @@ mod tests {
             copies: Copies::Words,
             program: "/init".into(),
             modules: &[],
-            needed: &[],
             packed: None,
             place: None,
             rootless: false,

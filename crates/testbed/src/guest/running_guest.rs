@@ -14,7 +14,7 @@ use words::{Accelerated, Nic};
 
 use crate::console::{BootSign, Console};
 use crate::error::{Error, GuestFault};
-use crate::guest::hang::{HangDetector, ThreadWork, Threads};
+use crate::guest::hang::{HangDetector, ThreadWork, pin, vcpu_threads, work_of};
 use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu::{self, QemuParts};
@@ -22,14 +22,14 @@ use crate::guest::sandbox;
 use crate::guest::spawn::{ProcessContext, Tap, in_memory, spawn};
 use crate::guest::tools::{Tools, decide};
 
-/// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
-/// tried (7 s).
+// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
+// tried (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
 const GLANCE: Duration = Duration::from_millis(20);
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_WORK: Duration = Duration::from_secs(10);
-/// Longest time from the end of QEMU's console to QEMU's exit.
+// Longest time from the end of QEMU's console to QEMU's exit.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
 /// A running virtual machine. It ends when this is dropped, and when the thread that started it
@@ -39,7 +39,6 @@ pub struct Guest {
     name: String,
     process: Child,
     console: Console,
-    /// The hang detector of its work, and the time of the next look.
     patience: (HangDetector, Duration),
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     /// The accelerator: KVM or emulation.
@@ -68,7 +67,6 @@ impl Guest {
     /// # Errors
     /// As [`Guest::start`].
     pub fn start_with(order: &GuestOrder, tools: &Tools) -> Result<Self, Error> {
-        check(order)?;
         let qemu = tools.qemu()?;
         let Initramfs { bytes, absent } = initramfs::pack_or_read(order)?;
         let accelerated = decide(order, tools)?;
@@ -119,7 +117,7 @@ impl Guest {
         let files = [kernel.as_raw_fd(), initramfs.as_raw_fd()];
         let kept: Vec<RawFd> = ports.iter().copied().chain(files).collect();
         let started = Instant::now();
-        let process = spawn(&qemu, &arguments, &place, &kept, writer).map_err(failed("start the program"))?;
+        let process = spawn(&qemu, &arguments, place, &kept, writer).map_err(failed("start the program"))?;
         Ok(Self {
             name: order.name.clone(),
             process,
@@ -168,7 +166,7 @@ impl Guest {
                 continue;
             }
             next_look = now + LOOK;
-            if let Some(hang) = patience.look(now, self.work(), self.console.count()) {
+            if let Some(hang) = patience.look(now, self.work()) {
                 let what = format!("the {} did not boot within {} s: {hang}", self.name, now.as_secs());
                 return Err(self.error(what, GuestFault::Passing));
             }
@@ -199,7 +197,7 @@ impl Guest {
         match again {
             Ok((again, boot)) => Ok((again, boot, Some(first))),
             Err(error @ Error::Interrupted) => Err(error),
-            Err(second) => Err(Error::Twice(Box::new(first), Box::new(second))),
+            Err(second) => Err(second.after(&first)),
         }
     }
 
@@ -227,12 +225,12 @@ impl Guest {
         }
         let (now, work) = (self.started.elapsed(), self.work());
         self.patience.1 = now + LOOK_AT_WORK;
-        let hang = self.patience.0.look(now, work, self.console.count())?;
+        let hang = self.patience.0.look(now, work)?;
         Some(self.error(format!("the {} makes no progress: {hang}", self.name), GuestFault::Machine))
     }
 
     fn work(&self) -> Option<ThreadWork> {
-        self.threads().ok().and_then(|threads| threads.work())
+        self.threads().ok().and_then(|threads| work_of(&threads))
     }
 
     pub(crate) fn last_words(&self) -> String {
@@ -244,7 +242,6 @@ impl Guest {
         self.process.id()
     }
 
-    /// The guest as its host sees it, after its boot ([`Guest::alive`]).
     pub(crate) fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
         Booted {
             process: self.pid(),
@@ -255,19 +252,19 @@ impl Guest {
         }
     }
 
-    /// QEMU's threads by what they do, as of now.
+    /// QEMU's threads that run its virtual CPUs, as of now.
     ///
     /// # Errors
     /// When QEMU is gone.
-    pub fn threads(&self) -> io::Result<Threads> {
-        Threads::read(self.pid())
+    pub fn threads(&self) -> io::Result<Vec<u32>> {
+        vcpu_threads(self.pid())
     }
 
     fn pin(&self) -> Result<(), Error> {
         if self.pin.is_empty() {
             return Ok(());
         }
-        let pinned = self.threads().and_then(|threads| threads.pin(&self.pin));
+        let pinned = self.threads().and_then(|threads| pin(&threads, &self.pin));
         let failed = |source| {
             let cpus = words::format_cpu_list(&self.pin);
             format!("cannot pin the {}'s virtual CPUs to CPUs {cpus}: {source}", self.name).into()
@@ -313,32 +310,15 @@ impl Guest {
 }
 
 impl Drop for Guest {
-    /// Ends QEMU at once: a guest has nothing to save.
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-fn check(order: &GuestOrder) -> Result<(), Error> {
-    let faults = [
-        (order.vcpus == 0, "it has no virtual CPU: set vcpus to 1 or more"),
-        (
-            order.exact && order.vcpus != 1,
-            "exact mode counts the instructions of one virtual CPU: set vcpus = 1",
-        ),
-        (!(1..=30).contains(&order.ports), "it needs 1 to 30 agents"),
-        (order.memory_mib < 64, "it has less than 64 MiB of memory: give it more"),
-    ];
-    match faults.into_iter().find(|(is_so, _)| *is_so) {
-        Some((_, why)) => Err(format!("the {} cannot be started: {why}", order.name).into()),
-        None => Ok(()),
-    }
-}
-
-/// Capabilities until the guest has booted. `DAC_OVERRIDE` reads files of a login that is not root;
-/// `SETGID`, `SETUID` and `SETPCAP` start QEMU as nobody without capabilities; `NET_ADMIN` opens
-/// its tap; `SYS_NICE` pins its threads; `KILL` ends a guest that fails.
+// Capabilities until the guest has booted. `DAC_OVERRIDE` reads files of a login that is not root;
+// `SETGID`, `SETUID` and `SETPCAP` start QEMU as nobody without capabilities; `NET_ADMIN` opens
+// its tap; `SYS_NICE` pins its threads; `KILL` ends a guest that fails.
 const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID)
@@ -347,7 +327,6 @@ const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::SYS_NICE)
     .union(CapabilitySet::KILL);
 
-/// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
 const WHILE_RUNNING: CapabilitySet = CapabilitySet::KILL;
 
 /// Boots the guest that the controller orders on standard input, and relays its agent's

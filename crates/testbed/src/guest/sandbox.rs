@@ -14,7 +14,6 @@ use nix::unistd::geteuid;
 /// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
-/// Whether this QEMU was built with a sandbox. Asked once in a process.
 pub(crate) fn has_sandbox(qemu: &Path) -> bool {
     static KNOWN: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,7 +33,6 @@ pub(crate) struct ProcessUser {
     gid: u32,
 }
 
-/// The user and the group without any files.
 pub(crate) const NOBODY: u32 = 65_534;
 
 /// QEMU's user in place of root: nobody, in KVM's group where KVM is used. `None`: ours, since we

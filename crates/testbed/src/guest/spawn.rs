@@ -17,15 +17,12 @@ use crate::guest::sandbox::{self, ProcessUser};
 /// `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessContext {
-    /// Namespaces in the order of entry.
-    namespaces: Vec<OwnedFd>,
+    pub(crate) namespaces: Vec<OwnedFd>,
     pub(crate) tap: Option<Tap>,
-    /// Its user there; `None`: ours.
     pub(crate) user: Option<ProcessUser>,
 }
 
 impl ProcessContext {
-    /// The namespaces of the process `pid`; `None`: ours.
     pub(crate) fn in_namespaces_of(pid: Option<u32>, rootless: bool) -> io::Result<Self> {
         let Some(pid) = pid else { return Ok(Self::default()) };
         // The user namespace first: it gives the right to enter the other.
@@ -48,7 +45,7 @@ pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
 pub(crate) fn spawn(
     program: &Path,
     arguments: &[String],
-    place: &ProcessContext,
+    place: ProcessContext,
     kept: &[RawFd],
     console: PipeWriter,
 ) -> io::Result<Child> {
@@ -59,43 +56,33 @@ pub(crate) fn spawn(
         .stdout(console.try_clone()?)
         .stderr(console)
         .process_group(0);
-    let namespaces: Vec<RawFd> = place.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
     let kept = kept.to_vec();
     // QEMU must not inherit files that the parent of netassay left open.
     let closed = host::open_files()?;
-    let tap = place.tap.as_ref().map(|tap| tap.request);
-    let user = place.user;
     let parent = std::process::id().cast_signed();
     // SAFETY: between fork and exec the closure makes system calls only, on numbers that were fixed
     // before; it allocates nothing.
-    unsafe { command.pre_exec(move || settle(&namespaces, tap, &closed, &kept, user, parent)) };
+    unsafe { command.pre_exec(move || settle(&place, &closed, &kept, parent)) };
     let child = command.spawn()?;
     tracing::debug!(process = child.id(), ?command, "started");
     Ok(child)
 }
 
-fn settle(
-    namespaces: &[RawFd],
-    tap: Option<TapRequest>,
-    closed: &[RawFd],
-    kept: &[RawFd],
-    user: Option<ProcessUser>,
-    parent: libc::pid_t,
-) -> io::Result<()> {
-    for &namespace in namespaces {
+fn settle(place: &ProcessContext, closed: &[RawFd], kept: &[RawFd], parent: libc::pid_t) -> io::Result<()> {
+    for namespace in &place.namespaces {
         // SAFETY: an open descriptor of a namespace; 0 takes any kind.
-        Errno::result(unsafe { libc::setns(namespace, 0) })?;
+        Errno::result(unsafe { libc::setns(namespace.as_raw_fd(), 0) })?;
     }
     for &fd in closed {
         // SAFETY: plain numbers; a closed descriptor is an error without effect.
         unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
-    tap.map_or(Ok(()), open_tap)?;
+    place.tap.as_ref().map_or(Ok(()), Tap::open)?;
     for &fd in kept {
         // SAFETY: an open descriptor, and no flags: it is no longer closed by exec.
         Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
     }
-    sandbox::drop_privileges(user)?;
+    sandbox::drop_privileges(place.user)?;
     // Last: a change of credentials makes the kernel forget it.
     // SAFETY: plain numbers.
     Errno::result(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
@@ -106,17 +93,10 @@ fn settle(
     Ok(())
 }
 
-/// A tap by its name, and the descriptor number under which QEMU finds it.
 #[derive(Debug)]
 pub(crate) struct Tap {
     /// Reserves the number, which the command line names before the tap can be opened.
     place: OwnedFd,
-    request: TapRequest,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct TapRequest {
-    place: RawFd,
     name: [libc::c_char; libc::IFNAMSIZ],
     flags: libc::c_short,
 }
@@ -132,32 +112,30 @@ impl Tap {
             *to = libc::c_char::from_ne_bytes([from]);
         }
         let flags = libc::IFF_TAP | libc::IFF_NO_PI | if header { libc::IFF_VNET_HDR } else { 0 };
-        let place = OwnedFd::from(File::open("/dev/null")?);
         // The flags are far below 2^15.
-        let request = TapRequest { place: place.as_raw_fd(), name, flags: flags as libc::c_short };
-        Ok(Self { place, request })
+        Ok(Self { place: File::open("/dev/null")?.into(), name, flags: flags as libc::c_short })
     }
 
     pub(crate) fn fd(&self) -> RawFd {
         self.place.as_raw_fd()
     }
-}
 
-/// Opens it in the network namespace of the calling process, between `fork` and `exec`: a device
-/// belongs to the namespace that opened it. `exec` does not close it.
-fn open_tap(wanted: TapRequest) -> io::Result<()> {
-    // SAFETY: a text that ends with zero.
-    let device =
-        Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
-    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    request.ifr_name = wanted.name;
-    request.ifr_ifru.ifru_flags = wanted.flags;
-    // SAFETY: the request outlives the call, which reads it and writes the name back.
-    Errno::result(unsafe { libc::ioctl(device, libc::TUNSETIFF, &raw mut request) })?;
-    // SAFETY: two descriptors of this process; nobody uses the second yet.
-    Errno::result(unsafe { libc::dup2(device, wanted.place) })?;
-    Ok(())
+    /// Opens it in the network namespace of the calling process, between `fork` and `exec`: a device
+    /// belongs to the namespace that opened it. `exec` does not close it.
+    fn open(&self) -> io::Result<()> {
+        // SAFETY: a text that ends with zero.
+        let device =
+            Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
+        // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        request.ifr_name = self.name;
+        request.ifr_ifru.ifru_flags = self.flags;
+        // SAFETY: the request outlives the call, which reads it and writes the name back.
+        Errno::result(unsafe { libc::ioctl(device, libc::TUNSETIFF, &raw mut request) })?;
+        // SAFETY: two descriptors of this process; nobody uses the second yet.
+        Errno::result(unsafe { libc::dup2(device, self.fd()) })?;
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -230,7 +208,7 @@ mod tests {
         // SAFETY: an open descriptor, and no flags.
         assert_eq!(unsafe { libc::fcntl(inherited.as_raw_fd(), libc::F_SETFD, 0) }, 0);
         let (mut reader, writer) = io::pipe().unwrap();
-        let mut process = Running(spawn(&qemu, &arguments, &place, &[], writer).unwrap());
+        let mut process = Running(spawn(&qemu, &arguments, place, &[], writer).unwrap());
 
         // The sandbox is the last step before the machine.
         let begun = Instant::now();
@@ -284,7 +262,7 @@ mod tests {
         let place = ProcessContext { user: sandbox::user(&[], None).unwrap(), ..ProcessContext::default() };
         let (_reader, writer) = io::pipe().unwrap();
         let sleep = Path::new("/bin/sleep");
-        let process = Running(spawn(sleep, &["600".to_owned()], &place, &[], writer).unwrap());
+        let process = Running(spawn(sleep, &["600".to_owned()], place, &[], writer).unwrap());
         let status = status(process.0.id());
         assert_eq!((status("Seccomp").as_str(), status("NoNewPrivs").as_str()), ("0", "1"));
         for set in ["CapEff", "CapPrm"] {

@@ -1,25 +1,16 @@
-//! The entries of a tar file as Debian packages hold them (deb(5)): v7 and ustar, with GNU's long
-//! names and long sizes.
+//! The entries of a tar file as Debian packages hold them (deb(5)): ustar, with GNU's long names and
+//! long sizes.
 
 use std::io::{self, Read};
 
 use tar::{Archive, EntryType};
 
-/// The longest path (`PATH_MAX`).
 const LONGEST_NAME: u64 = 4096;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
-    File,
-    Directory,
-    /// A link, a device or a pipe.
-    Other,
-}
 
 pub(crate) struct TarEntry<'a, R: Read> {
     /// As the file writes it: it may be absolute, and may hold `..`.
     pub(crate) name: Vec<u8>,
-    pub(crate) kind: EntryKind,
+    pub(crate) kind: EntryType,
     pub(crate) is_executable: bool,
     pub(crate) contents: tar::Entry<'a, R>,
 }
@@ -39,41 +30,31 @@ pub(crate) fn entries<R: Read>(
     Ok(raw.filter_map(move |entry| entry.and_then(|entry| read(entry, &mut long_name)).transpose()))
 }
 
-/// An entry, if it is not about the next one.
 fn read<'a, R: Read>(
-    contents: tar::Entry<'a, R>,
+    mut contents: tar::Entry<'a, R>,
     long_name: &mut Option<Vec<u8>>,
 ) -> io::Result<Option<TarEntry<'a, R>>> {
     let header = contents.header();
-    let kind = match header.entry_type() {
-        EntryType::Regular | EntryType::Continuous => EntryKind::File,
-        EntryType::Directory => EntryKind::Directory,
-        EntryType::Link | EntryType::Symlink | EntryType::Char | EntryType::Block | EntryType::Fifo => {
-            EntryKind::Other
+    let kind = header.entry_type();
+    let is_executable = header.mode().is_ok_and(|mode| mode & 0o100 != 0);
+    match kind {
+        EntryType::GNULongName if contents.size() > LONGEST_NAME => {
+            return Err(invalid("a name is longer than a path can be"));
         }
         EntryType::GNULongName => {
-            *long_name = Some(name_in(contents)?);
+            let name = long_name.insert(Vec::new());
+            contents.read_to_end(name)?;
+            name.truncate(name.iter().position(|&byte| byte == 0).unwrap_or(name.len()));
             return Ok(None);
         }
         // The target of the next entry's link, which nobody asks for.
         EntryType::GNULongLink => return Ok(None),
+        EntryType::Regular | EntryType::Directory | EntryType::Link | EntryType::Symlink => {}
+        EntryType::Char | EntryType::Block | EntryType::Fifo => {}
         _ => return Err(invalid("an entry is of an unknown type")),
-    };
-    let is_executable = header.mode().is_ok_and(|mode| mode & 0o100 != 0);
-    let name = long_name.take().unwrap_or_else(|| header.path_bytes().into_owned());
-    // v7 has no type for directories.
-    let kind = if kind == EntryKind::File && name.ends_with(b"/") { EntryKind::Directory } else { kind };
-    Ok(Some(TarEntry { name, kind, is_executable, contents }))
-}
-
-fn name_in(mut contents: tar::Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
-    if contents.size() > LONGEST_NAME {
-        return Err(invalid("a name is longer than a path can be"));
     }
-    let mut name = Vec::new();
-    contents.read_to_end(&mut name)?;
-    name.truncate(name.iter().position(|&byte| byte == 0).unwrap_or(name.len()));
-    Ok(name)
+    let name = long_name.take().unwrap_or_else(|| contents.header().path_bytes().into_owned());
+    Ok(Some(TarEntry { name, kind, is_executable, contents }))
 }
 
 fn invalid(why: &'static str) -> io::Error {
@@ -132,10 +113,13 @@ pub(crate) mod tests {
             entry.contents.read_to_end(&mut contents).unwrap();
             Some((String::from_utf8(entry.name).unwrap(), entry.kind, entry.is_executable, contents))
         };
-        assert_eq!(next(), Some(("./boot/".to_owned(), EntryKind::Directory, true, vec![])));
-        assert_eq!(next(), Some(("./boot/vmlinuz-1".to_owned(), EntryKind::File, false, b"image".to_vec())));
-        assert_eq!(next(), Some(("link".to_owned(), EntryKind::Other, true, vec![])));
-        assert_eq!(next(), Some((long, EntryKind::File, true, vec![7; 600])));
+        assert_eq!(next(), Some(("./boot/".to_owned(), EntryType::Directory, true, vec![])));
+        assert_eq!(
+            next(),
+            Some(("./boot/vmlinuz-1".to_owned(), EntryType::Regular, false, b"image".to_vec()))
+        );
+        assert_eq!(next(), Some(("link".to_owned(), EntryType::Symlink, true, vec![])));
+        assert_eq!(next(), Some((long, EntryType::Regular, true, vec![7; 600])));
         assert_eq!(next(), None);
     }
 

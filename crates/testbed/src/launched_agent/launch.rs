@@ -19,8 +19,8 @@ use crate::guest::Guest;
 use crate::hosts::HostPlace;
 use crate::reach::{PipedCommand, PipedProcess, TO_ANSWER};
 
-/// Interval of the signs of life for an agent on a machine of the user's: some 100 bytes each way
-/// over ssh.
+// Interval of the signs of life for an agent on a machine of the user's: some 100 bytes each way
+// over ssh.
 const SIGNS: Duration = Duration::from_millis(400);
 
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,6 @@ pub(crate) struct AgentStart<'a> {
     pub(crate) name: &'a str,
     pub(crate) program: &'a Path,
     pub(crate) isolation: Isolation,
-    /// The CPUs that it runs on; empty: any.
     pub(crate) cpus: &'a [u32],
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -44,15 +43,11 @@ impl<'a> AgentStart<'a> {
 }
 
 impl LaunchedAgent {
-    /// Starts an agent as a process of this machine; [`LaunchedAgent::greet`] waits until it runs
-    /// there.
     pub(crate) fn process(start: AgentStart<'_>) -> Result<Self, Error> {
         let launch = Launch { parent: Some(std::process::id()), ..of_this_session(start) };
         Self::spawn(own_command(start.program, AGENT), start, launch)
     }
 
-    /// Starts one on a machine of the user's, by netassay's command [`AGENT`] or
-    /// [`super::GUEST`].
     pub(crate) fn on_machine(
         place: &HostPlace,
         word: &'static str,
@@ -84,7 +79,6 @@ impl LaunchedAgent {
         Self::launch(start, launch, (input.into(), output.into()), Carrier::Process(process, stderr))
     }
 
-    /// Starts and greets an agent that serves this machine as it is, under the name "host".
     pub(crate) fn on_this_machine(start: AgentStart<'_>) -> Result<Self, Error> {
         let mut agent = Self::process(AgentStart { name: "host", ..start })?;
         agent.greet()?;
@@ -101,19 +95,17 @@ impl LaunchedAgent {
         Self::launch(start, launch, pipes, Carrier::Guest(Rc::clone(guest)))
     }
 
-    /// Sends the first line to an agent that may still start.
     fn launch(
         start: AgentStart<'_>,
         launch: Launch,
         (to, from): (OwnedFd, OwnedFd),
         carrier: Carrier,
     ) -> Result<Self, Error> {
-        let mut client = Client::new(start.name, to, from, start.interrupt.clone());
-        let (process, pid, patience) = match &carrier {
-            Carrier::Process(process, _) => (process.id(), process.id(), PATIENCE),
-            Carrier::Guest(guest) => (guest.borrow().pid(), 0, PATIENCE_WITH_A_GUEST),
+        let client = Client::new(start.name, to, from, start.interrupt.clone());
+        let (pid, patience) = match &carrier {
+            Carrier::Process(process, _) => (process.id(), PATIENCE),
+            Carrier::Guest(_) => (0, PATIENCE_WITH_A_GUEST),
         };
-        client.runs_as(process);
         let mut launched = Self {
             client,
             work: Duration::ZERO,
@@ -141,7 +133,6 @@ fn of_this_session(start: AgentStart<'_>) -> Launch {
     Launch { session: *SESSION, isolation, cpus, ..Launch::default() }
 }
 
-/// The command that runs this program as an agent or a guest's relay on this machine.
 fn own_command(program: &Path, word: &str) -> PipedCommand {
     let mut command = Command::new(program);
     command.arg(word);

@@ -27,7 +27,6 @@ macro_rules! answer {
     };
 }
 
-/// Asks an agent; the value that the expected answer holds.
 macro_rules! ask {
     ($agent:expr, $request:expr, $expected:pat => $value:expr) => {
         $crate::launched_agent::answer!($agent, $agent.call($request)?, $expected => $value)
@@ -42,65 +41,54 @@ pub(crate) const AGENT: &str = "agent";
 /// it boots the guest, and as the guest's agent.
 pub(crate) const GUEST: &str = "guest";
 
-/// Time limit for an agent to start, or to answer a request without a wait of its own.
-const PATIENCE: Duration = Duration::from_secs(10);
+// Time limit for an agent to start, or to answer a request without a wait of its own. On a busy
+// machine its main thread waits for a CPU beside the threads of its flows.
+const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time limit in a guest: an emulated guest is some 20 times slower, and shares the machine's CPUs.
-const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
+// Time limit in a guest: an emulated guest is some 20 times slower, and shares the machine's CPUs.
+const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(120);
 
-/// Time limit of an agent's long work until its next report, outside of guests.
 const WORK: Duration = Duration::from_secs(300);
 
-/// Longest work that an agent accepts.
 pub(crate) const ANY_TIME: Duration = Duration::from_secs(7 * 86_400);
 
-/// Interval of the looks at a guest that works.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// Time limit of the answer to a sign of life, unless the agent was slow before. With the interval
-/// of the signs, and with [`crate::run`]'s looks at the other machine, a lost machine is noticed
-/// within 2 s.
+// Time limit of the answer to a sign of life, unless the agent was slow before. With the interval
+// of the signs, and with [`crate::run`]'s looks at the other machine, a lost machine is noticed
+// within 2 s.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-/// Time limit of an agent's undo: some drivers restart their device for each change.
+// Time limit of an agent's undo: some drivers restart their device for each change.
 const UNDOING: Duration = Duration::from_secs(30);
 
-/// Time limit of the undo of an agent that has failed: the user waits at most 5 s for its end,
-/// [`EXIT`] included. It undoes the rest without the controller.
+// Time limit of the undo of an agent that has failed: the user waits at most 5 s for its end,
+// [`EXIT`] included. It undoes the rest without the controller.
 const UNDOING_OF_FAILED: Duration = Duration::from_secs(3);
 
-/// Time limit of an agent's exit after its undo, or of giving up a request and undoing its changes.
+// Time limit of an agent's exit after its undo, or of giving up a request and undoing its changes.
 const EXIT: Duration = Duration::from_millis(1500);
 
-/// Time limit of the exit of an agent that no longer answers, or was never greeted.
+// Time limit of the exit of an agent that no longer answers, or was never greeted.
 const EXIT_OF_LOST: Duration = Duration::from_millis(500);
 
-/// An agent at work. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct LaunchedAgent {
     pub(crate) client: Client,
-    /// The extra time that its current work may take.
     pub(crate) work: Duration,
-    /// The time limit of an answer without that extra time.
     patience: Duration,
-    /// Its process id in its own namespace; of a guest's agent, known after
-    /// [`LaunchedAgent::greet`].
     pub(crate) pid: u32,
     /// The usable CPUs of its machine, each with its core; empty before [`LaunchedAgent::greet`].
     pub(crate) cpus: Vec<(u32, u32)>,
     carrier: Carrier,
-    /// netassay's command that serves a machine of the user's; that stays when the agent ends.
     on_machine: Option<&'static str>,
-    /// The connection to that machine, if it is another one.
     reached: Option<Arc<RemoteHost>>,
-    /// Whether it has refused a request, or failed in another way.
     has_failed: bool,
 }
 
 #[derive(Debug)]
 enum Carrier {
     Process(Child, Console),
-    /// A guest, which may hold other agents too.
     Guest(Rc<RefCell<Guest>>),
 }
 
@@ -152,7 +140,6 @@ impl LaunchedAgent {
         self.order_within(request, self.patience())
     }
 
-    /// Orders a request that takes up to `patience`.
     pub(crate) fn order_within(&mut self, request: &Request, patience: Duration) -> Result<(), Error> {
         self.client.order(request, patience).map_err(|error| self.explain(error))
     }
@@ -161,7 +148,6 @@ impl LaunchedAgent {
         self.client.call(request, self.patience()).map_err(|error| self.explain(error))
     }
 
-    /// Sends a request; [`LaunchedAgent::receive`] waits for its answer.
     pub(crate) fn send(&mut self, request: &impl Serialize, patience: Duration) -> Result<(), Error> {
         self.client.send(request, patience).map_err(|error| self.explain(error))
     }
@@ -170,20 +156,17 @@ impl LaunchedAgent {
         self.client.receive().map_err(|error| self.explain(error))
     }
 
-    /// The answer to a request whose work may take any time.
     pub(crate) fn work_through(&mut self, request: &Request) -> Result<Answer, Error> {
         self.begin(request)?;
         self.next_answer()
     }
 
-    /// Sends a request whose work may take any time; [`LaunchedAgent::next_answer`] waits for it.
     pub(crate) fn begin(&mut self, request: &Request) -> Result<(), Error> {
         self.send(request, ANY_TIME)?;
         self.works();
         Ok(())
     }
 
-    /// The next answer to that request. A guest has time as long as it makes progress.
     pub(crate) fn next_answer(&mut self) -> Result<Answer, Error> {
         let patience = WORK + self.patience;
         let until = Instant::now() + patience;
@@ -213,7 +196,6 @@ impl LaunchedAgent {
         }
     }
 
-    /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         self.has_failed |= !matches!(error, CallError::Interrupted);
         let is_gone = matches!(error, CallError::Gone { .. });
@@ -243,7 +225,6 @@ impl LaunchedAgent {
         }
     }
 
-    /// Makes an idle agent of a machine undo its changes, as long as it gives signs of life.
     fn undo(&mut self) {
         let is_idle = !self.cpus.is_empty() && !self.client.is_busy() && !self.client.is_lost();
         if self.on_machine == Some(AGENT) && is_idle && self.client.ignore_interrupt().is_ok() {

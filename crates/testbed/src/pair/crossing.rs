@@ -12,7 +12,6 @@ use crate::two_machines::{FoundMachine, pairs};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossing {
     pub(super) family: Family,
-    /// The addresses that the interfaces have with `--addresses own`.
     pub(super) own: BySide<Addresses>,
     /// The receiver's last port, as rules often let the first one alone pass; `None`: any.
     pub(super) port: Option<u16>,
@@ -80,8 +79,6 @@ impl Crossing {
         Self { sent, ..self }
     }
 
-    /// The packets that did not arrive: the sending side, their protocol, and whether small ones
-    /// arrived.
     pub(super) fn lost(&self, arrived: &BySide<Arrived>) -> Vec<(Side, usize, bool)> {
         let lost = |(from, protocol): (Side, usize)| {
             let largest = self.sent[from][protocol]?;

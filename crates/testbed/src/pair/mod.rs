@@ -24,15 +24,15 @@ pub use crossing::Crossing;
 pub use fault::PairFault;
 use fault::{CHECKS, ExchangedPackets, PairEnd};
 
-/// Time for packets to cross the network unchanged: TCP tries a connection again after 1 s.
+// Time for packets to cross the network unchanged: TCP tries a connection again after 1 s.
 const PATIENCE: Duration = Duration::from_millis(1150);
 
-/// Time for packets to cross after an interface was set: as long as the traffic's own connections
-/// have.
+// Time for packets to cross after an interface was set: as long as the traffic's own connections
+// have.
 const AFTER_CHANGES: Duration = Duration::from_secs(5);
 
-/// Wait of an end in one exchange, in ms. The packets of the end that is asked second have not been
-/// sent when the first one waits.
+// Wait of an end in one exchange, in ms. The packets of the end that is asked second have not been
+// sent when the first one waits.
 const WITHIN_MS: BySide<u16> = BySide { transmitter: 10, receiver: 100 };
 
 /// A check of a pair.
@@ -134,7 +134,7 @@ impl Testbed {
         };
         let mtus = BySide { transmitter: effective.transmitter.mtu, receiver: of_receiver.mtu };
         let crossing = Crossing::of_workload(order).within(mtus);
-        if !self.path.scenario.has_machines() || self.crossed.contains(&crossing) {
+        if !self.scenario.has_machines() || self.crossed.contains(&crossing) {
             return Ok(());
         }
         let ends = BySide { transmitter: &mut self.transmitter, receiver };
@@ -164,18 +164,8 @@ impl PairMachine<'_> {
         let facts = ask!(self.agent, &request, Answer::PairFacts(facts) => *facts);
         Ok(PairEnd { side: self.side, host: self.host.clone(), facts })
     }
-
-    /// The interface of this machine with a link-layer address.
-    fn with_address(&mut self, address: String) -> Result<Option<String>, Error> {
-        match self.agent.call(&Request::FindInterface { address }).map_err(Error::refusal) {
-            Ok(Answer::Interface { name }) => Ok(Some(name)),
-            Ok(_) | Err(Ok(_)) => Ok(None),
-            Err(Err(error)) => Err(error),
-        }
-    }
 }
 
-/// Sends a few packets each way, until all have arrived; the reasons for which some have not.
 fn cross(
     places: &mut BySide<PairMachine<'_>>,
     crossing: Crossing,
@@ -216,10 +206,5 @@ fn cross(
         }
     };
     let ends = BySide::try_from_fn(|side| places[side].tell(&[addresses.transmitter, addresses.receiver]))?;
-    let answered = BySide::try_from_fn(|side| {
-        let found = ends[side.other()].neighbour(addresses[side]);
-        let found = found.filter(|found| ends[side].facts.link.address.as_ref() != Some(*found));
-        found.map_or(Ok(None), |found| places[side].with_address(found.clone()))
-    })?;
-    Ok(ExchangedPackets { crossing, addresses, arrived, ends, answered }.faults())
+    Ok(ExchangedPackets { crossing, addresses, arrived, ends }.faults())
 }

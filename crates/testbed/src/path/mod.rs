@@ -8,33 +8,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use agent::CallError;
 use agent::message::{Answer, Request};
 use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
-use study::{BySide, Family, Fragments, Scenario, Side};
+use study::{BySide, Family, Fragments};
 
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
-use crate::path::node::Node;
-
-#[derive(Debug)]
-pub(crate) struct NetworkPath {
-    pub(crate) scenario: Scenario,
-    pub(crate) tunnel: Option<Family>,
-    /// The host's side of virtual machines: one node for both, or one for each.
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) discard: Option<Discard>,
-}
-
-impl NetworkPath {
-    /// Whether both ends are one interface, and packets are received on the CPU that sends.
-    pub(crate) fn is_one_interface(&self) -> bool {
-        self.scenario == Scenario::Loopback
-    }
-
-    /// The node of this side's virtual machine, and the index of its guest there.
-    pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
-        let guest_of = |node: &Node| node.guests.iter().position(|guest| guest.side == Some(side));
-        self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))
-    }
-}
 
 /// The addresses of an end, from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and
 /// RFC 5180 section 8).
@@ -71,7 +48,6 @@ impl Addresses {
         }
     }
 
-    /// The addresses of these families, each with the length of its prefix.
     pub(crate) fn with_prefixes(self, families: &[Family]) -> Vec<(IpAddr, u8)> {
         let length = |family| if family == Family::Ipv4 { 24 } else { 64 };
         families.iter().map(|family| (self.in_family(*family), length(*family))).collect()
@@ -80,7 +56,7 @@ impl Addresses {
 
 pub(crate) const DISCARD: &str = "discard0";
 
-/// The port of the discard service (RFC 863), where nothing listens here.
+// The port of the discard service (RFC 863), where nothing listens here.
 const DISCARD_PORT: u16 = 9;
 
 /// Creates an interface that discards all packets, of this kind or of the first that the kernel
@@ -112,7 +88,6 @@ pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<Socke
 
 pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receiver: "receive0" };
 
-/// The tunnel's name in network namespaces of our own.
 pub(crate) const TUNNEL: &str = "vxlan0";
 
 /// Makes a veth pair between two agents' namespaces, with these addresses or with a tunnel over it,
@@ -185,12 +160,10 @@ pub(crate) fn await_running(agent: &mut LaunchedAgent, interface: &str) -> Resul
     agent.order(&Request::AwaitRunning { interface: interface.to_owned() })
 }
 
-/// The name of a tunnel, and of a bridge, with this number.
 pub(crate) fn numbered(number: u16) -> [String; 2] {
     NUMBERED.map(|kind| format!("{kind}{number}"))
 }
 
-/// The least number of which nobody has anything at either end.
 pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     let is_free =
         |number: &u16| both.each_ref().into_iter().all(|(_, located)| !located.taken.contains(number));
@@ -198,19 +171,17 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     (0..NUMBERS).find(is_free).unwrap_or_default()
 }
 
-/// The default MTU of an underlay, in bytes: that of Ethernet.
+// The default MTU of an underlay, in bytes: that of Ethernet.
 const UNDERLAY_MTU: u32 = 1_500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TunnelMtu {
     pub(crate) inner: u32,
     pub(crate) outer: u32,
-    /// The outer packet of the largest inner one.
     needed: u32,
 }
 
 impl TunnelMtu {
-    /// The requested MTUs and their defaults: Ethernet's outside, and what fits inside.
     pub(crate) fn resolve(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
         let outer = outer.unwrap_or(UNDERLAY_MTU);
         let overhead = Vxlan::overhead(family == Family::Ipv6);
@@ -224,7 +195,6 @@ impl TunnelMtu {
         self.outer.max(self.needed)
     }
 
-    /// The packet sizes, if full packets do not fit.
     pub(crate) fn fragments(&self) -> Option<Fragments> {
         let Self { inner, outer, needed } = *self;
         (needed > outer).then_some(Fragments { inner, needed, outer })

@@ -7,7 +7,6 @@ use study::{BySide, Side};
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, answer, ask};
 
-/// The bridge's name in network namespaces of our own.
 pub(crate) const BRIDGE: &str = "bridge0";
 
 pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", receiver: "tap-receive" };
@@ -17,7 +16,6 @@ pub(crate) struct Node {
     pub(crate) agent: LaunchedAgent,
     pub(crate) bridge: String,
     pub(crate) ports: Vec<String>,
-    /// The machine's own interface that is a port too, with its MTU before.
     pub(crate) wire: Option<(String, u32)>,
     pub(crate) guests: Vec<NodeGuest>,
     pub(crate) underlay: Option<String>,
@@ -32,7 +30,6 @@ pub(crate) struct NodeGuest {
 }
 
 impl Node {
-    /// A node that only watches guests from outside.
     pub(crate) fn without_bridge(agent: LaunchedAgent) -> Self {
         let bridge = String::new();
         Self { agent, bridge, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None }
@@ -49,7 +46,6 @@ impl Node {
         Ok(())
     }
 
-    /// Makes the machine's own interface a port. `mtu`: what it has.
     pub(crate) fn add_wire(&mut self, name: &str, mtu: u32) -> Result<(), Error> {
         let (bridge, interface) = (self.bridge.clone(), name.to_owned());
         self.agent.order(&Request::AddPort { bridge, interface })?;

@@ -1,11 +1,8 @@
 //! Files for other machines: the program that becomes agents there, and what guests boot from.
 
 use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
 
-use flate2::Compression;
-use flate2::read::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
@@ -14,7 +11,6 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct Binary {
     pub(crate) file: SentFile,
-    /// The machine that it is made for, as `uname -m` says it.
     pub(crate) architecture: &'static str,
 }
 
@@ -24,7 +20,7 @@ pub(crate) struct SentFile {
     pub(crate) sum: String,
 }
 
-/// The machines of ELF (`e_machine`, little-endian at offset 18) that Linux calls by these names.
+// The machines of ELF (`e_machine`, little-endian at offset 18) that Linux calls by these names.
 const MACHINES: &[(u16, &str)] = &[(0x3e, "x86_64"), (0xb7, "aarch64"), (0xf3, "riscv64")];
 
 impl Binary {
@@ -33,7 +29,7 @@ impl Binary {
     /// # Errors
     /// A file that cannot be read, or is not a program for Linux.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let wrong = |what: String| Error::Machine(words::sanitised_line(&what).into_owned());
+        let wrong = |what: String| Error::Failed(words::sanitised_line(&what).into_owned());
         let name = path.display();
         let plain = fs::read(path).map_err(|error| wrong(format!("cannot read {name}: {error}")))?;
         let architecture = architecture(&plain).map_err(|why| {
@@ -47,15 +43,6 @@ impl SentFile {
     pub(crate) fn new(plain: Vec<u8>) -> Self {
         let sum = Sha256::digest(&plain).iter().map(|byte| format!("{byte:02x}")).collect();
         Self { plain, sum }
-    }
-
-    /// Writes its bytes, compressed by gzip if `packed`, and tells how many they were on the way.
-    pub(crate) fn send(&self, packed: bool, to: &mut impl io::Write) -> io::Result<u64> {
-        let mut plain = self.plain.as_slice();
-        // The fastest: a network of 1 Gbit/s carries what it saves in the time that it takes.
-        let mut small = GzEncoder::new(plain, Compression::fast());
-        let source: &mut dyn Read = if packed { &mut small } else { &mut plain };
-        io::copy(source, to)
     }
 }
 
@@ -79,10 +66,6 @@ mod tests {
         assert_eq!(binary.architecture, std::env::consts::ARCH);
         let sum = std::process::Command::new("sha256sum").arg(&path).output().unwrap().stdout;
         assert_eq!(binary.file.sum, String::from_utf8(sum).unwrap().split_once(' ').unwrap().0);
-        let mut sent = Vec::new();
-        assert_eq!(binary.file.send(false, &mut sent).unwrap(), binary.file.plain.len() as u64);
-        assert_eq!(sent, binary.file.plain);
-        assert!(binary.file.send(true, &mut io::sink()).unwrap() < binary.file.plain.len() as u64);
     }
 
     #[test]

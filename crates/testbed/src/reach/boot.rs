@@ -1,9 +1,11 @@
 //! The present boot of a host: its identity, which the kernel draws at each start, and the kernel.
 //! The kernels that are installed there, and how one of them is chosen for the next boot alone.
 
+use std::time::Duration;
+
 use crate::error::Error;
 use crate::reach::script::{BOOT, KERNELS};
-use crate::reach::session::{Deadline, RootShell, TO_ANSWER, unexpected_answer};
+use crate::reach::session::{RootShell, TO_ANSWER, unexpected_answer};
 
 /// A boot of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +28,10 @@ impl HostBoot {
 
 const LENGTH: usize = 36;
 
-pub(crate) fn present_boot(shell: &RootShell<'_>, deadline: Deadline) -> Result<HostBoot, Error> {
-    read(&shell.launcher.to_string(), &shell.start(BOOT, &[])?.line(deadline)?)
+pub(crate) fn present_boot(shell: &RootShell<'_>, within: Duration) -> Result<HostBoot, Error> {
+    read(&shell.launcher.to_string(), &shell.start(BOOT, &[], within)?.line()?)
 }
 
-/// Reads `boot ID RELEASE DEFAULT`, the last of which may be missing.
 pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
     let plain =
         |id: &str| id.len() == LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -52,32 +53,23 @@ pub(crate) fn is_release(text: &str) -> bool {
     (1..=64).contains(&text.len()) && !text.starts_with(['.', '-']) && text.bytes().all(plain)
 }
 
-/// The most lines that are read: a menu of GRUB has some 300 of these.
+// The most lines that are read: a menu of GRUB has some 300 of these.
 const MOST: usize = 4096;
 
-/// Means of a host to boot another kernel once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Kernels {
     installed: Vec<String>,
-    grub: Option<Grub>,
+    grub: Option<String>,
+    grub_obeys: bool,
+    /// The storage of GRUB's environment if GRUB cannot write there: it would boot the chosen kernel
+    /// again and again.
+    unwritable: Option<String>,
+    entries: Vec<(String, String)>,
     has_kexec: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Grub {
-    /// `grub` or `grub2`: the beginning of its programs' names.
-    name: String,
-    /// Whether its menu boots what was chosen once.
-    obeys: bool,
-    /// The storage of its environment if GRUB cannot write there: it would boot the chosen kernel
-    /// again and again.
-    unwritable: Option<String>,
-    /// The kernel's release of each entry, with the name of the entry.
-    entries: Vec<(String, String)>,
-}
-
-/// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
-/// out what must be written at each start) that GRUB reads and cannot write.
+// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
+// out what must be written at each start) that GRUB reads and cannot write.
 const UNWRITABLE: [&str; 10] =
     ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
 
@@ -87,10 +79,10 @@ pub(crate) type KernelChoice = [String; 2];
 
 impl Kernels {
     pub(crate) fn ask(shell: &RootShell<'_>) -> Result<Self, Error> {
-        let (mut session, deadline) = (shell.start(KERNELS, &[])?, Deadline::after(TO_ANSWER));
+        let mut session = shell.start(KERNELS, &[], TO_ANSWER)?;
         let mut lines = Vec::new();
         while lines.len() < MOST {
-            match session.line(deadline)? {
+            match session.line()? {
                 end if end == "end" => return Ok(Self::read(&lines)),
                 line => lines.push(line),
             }
@@ -105,16 +97,18 @@ impl Kernels {
         for line in lines {
             match line.split_once(' ').unwrap_or((line, "")) {
                 ("kernel", release) if is_release(release) => all.installed.push(release.to_owned()),
-                ("grub", words) => all.grub = Grub::read(words),
+                ("grub", words) => {
+                    let mut words = words.split(' ').map(str::to_owned);
+                    all.grub = words.next().filter(|name| ["grub", "grub2"].contains(&name.as_str()));
+                    all.unwritable = words.find(|on| UNWRITABLE.contains(&on.as_str()));
+                }
                 ("menu", line) => menu.push(line),
                 ("kexec", _) => all.has_kexec = true,
                 _ => {}
             }
         }
-        if let Some(grub) = &mut all.grub {
-            grub.obeys = menu.iter().any(|line| line.contains("next_entry"));
-            grub.entries = entries(&menu);
-        }
+        all.grub_obeys = menu.iter().any(|line| line.contains("next_entry"));
+        all.entries = entries(&menu);
         all
     }
 
@@ -129,18 +123,17 @@ impl Kernels {
                 all => format!("there is no kernel {release}: /boot has those of {}", all.join(", ")),
             });
         }
-        let grub = match &self.grub {
-            None => "there is no grub-reboot, or no environment of GRUB (grubenv)".to_owned(),
-            Some(grub) if !grub.obeys => "GRUB's menu does not read what grub-reboot chooses".to_owned(),
-            Some(Grub { unwritable: Some(on), .. }) => {
+        let entry = self.entries.iter().find(|(of, _)| of == release);
+        let grub = match (&self.grub, &self.unwritable, entry) {
+            (None, ..) => "there is no grub-reboot, or no environment of GRUB (grubenv)".to_owned(),
+            _ if !self.grub_obeys => "GRUB's menu does not read what grub-reboot chooses".to_owned(),
+            (_, Some(on), _) => {
                 format!(
                     "GRUB cannot write to its environment on {on}, so it would boot {release} again and again"
                 )
             }
-            Some(grub) => match grub.entries.iter().find(|(of, _)| of == release) {
-                Some((_, entry)) => return Ok([grub.name.clone(), entry.clone()]),
-                None => format!("GRUB's menu has no entry for {release}"),
-            },
+            (Some(grub), None, Some((_, entry))) => return Ok([grub.clone(), entry.clone()]),
+            (Some(_), None, None) => format!("GRUB's menu has no entry for {release}"),
         };
         if self.has_kexec {
             return Ok(["kexec".to_owned(), release.to_owned()]);
@@ -148,16 +141,6 @@ impl Kernels {
         Err(format!(
             "{release} cannot be chosen for one boot: {grub}, and there is no kexec, or its kernel does not allow it: install kexec-tools, or GRUB with its grub-reboot"
         ))
-    }
-}
-
-impl Grub {
-    /// Reads its name, and on what its environment lies.
-    fn read(words: &str) -> Option<Self> {
-        let mut words = words.split(' ');
-        let name = words.next().filter(|name| ["grub", "grub2"].contains(name))?.to_owned();
-        let unwritable = words.find(|on| UNWRITABLE.contains(on)).map(str::to_owned);
-        Some(Self { name, obeys: false, unwritable, entries: Vec::new() })
     }
 }
 
@@ -191,7 +174,6 @@ fn entries(menu: &[&str]) -> Vec<(String, String)> {
     found
 }
 
-/// The name of an entry: its identity if it has one, else its title.
 fn name_of(rest: &str) -> Option<String> {
     let quoted = |text: &str| {
         let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;

@@ -28,9 +28,7 @@ impl ControlSocket {
         let place = runtime.unwrap_or_else(std::env::temp_dir);
         Self::make(&place).map_err(|error| {
             let place = place.display();
-            Error::Machine(format!(
-                "cannot make a directory for the connection to {host} in {place}: {error}"
-            ))
+            Error::Failed(format!("cannot make a directory for the connection to {host} in {place}: {error}"))
         })
     }
 

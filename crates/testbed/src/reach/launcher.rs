@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
 
-use thiserror::Error;
 use words::names::check_interface;
 use words::shell_word;
 
@@ -23,8 +22,8 @@ pub enum Launcher {
     Words(Vec<String>),
 }
 
-/// Options of every connection. What the user's configuration says of keys and hosts holds; what
-/// would open a way back does not.
+// Options of every connection. What the user's configuration says of keys and hosts holds; what
+// would open a way back does not.
 const SSH: &[&str] = &[
     // Never a question: nobody may be there to answer, and a new host key is never accepted.
     "BatchMode=yes",
@@ -47,14 +46,16 @@ const SSH: &[&str] = &[
     // One connection for all sessions: the first one makes it, and closes it when it ends.
     "ControlMaster=auto",
     "ControlPersist=no",
+    // The program has some 10 MB.
+    "Compression=yes",
 ];
 
-/// Reads a script from the first line of its input, and runs it; what follows is the script's own
-/// input. A shell that reads a whole script so (`sh -s`) may take some of that too: `read` takes no
-/// byte beyond the line.
-///
-/// The login's shell passes this on, whichever it is: also csh and fish take nothing of it for
-/// theirs.
+// Reads a script from the first line of its input, and runs it; what follows is the script's own
+// input. A shell that reads a whole script so (`sh -s`) may take some of that too: `read` takes no
+// byte beyond the line.
+//
+// The login's shell passes this on, whichever it is: also csh and fish take nothing of it for
+// theirs.
 const READ_SCRIPT: &str = r#"IFS= read -r s; eval "$(printf %b "$s")""#;
 
 impl Launcher {
@@ -121,23 +122,18 @@ pub struct HostSpec {
     pub interface: Option<String>,
 }
 
-/// Why a text is not a host.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error(
-    "{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets; :ens1f0 alone is an interface of this machine)"
-)]
-pub struct SpecError {
-    why: String,
-}
-
-/// The longest name of a host (RFC 1035, section 2.3.4), with room for a user.
+// The longest name of a host (RFC 1035, section 2.3.4), with room for a user.
 const LONGEST: usize = 255 + 64;
 
 impl FromStr for HostSpec {
-    type Err = SpecError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        let wrong = |why: String| SpecError { why };
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = |why: String| {
+            format!(
+                "{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets; :ens1f0 alone is an interface of this machine)"
+            )
+        };
         let (user, rest) = match text.rsplit_once('@') {
             Some((user, rest)) => (Some(user), rest),
             None => (None, text),
@@ -181,7 +177,6 @@ impl fmt::Display for HostSpec {
     }
 }
 
-/// Whether ssh takes it as a destination, and nothing else.
 fn check_destination(destination: &str) -> Result<(), String> {
     // OpenSSH would read it as an option, and `user@-x` as a host that begins with one.
     if destination.split('@').any(|part| part.starts_with('-')) {
@@ -267,7 +262,7 @@ mod spec_tests {
     use super::*;
 
     fn read(text: &str) -> Result<(String, Option<String>), String> {
-        let spec: HostSpec = text.parse().map_err(|error: SpecError| error.to_string())?;
+        let spec: HostSpec = text.parse()?;
         let destination = match spec.launcher {
             Some(Launcher::Ssh { destination, .. }) => destination,
             other => format!("{other:?}"),

@@ -17,13 +17,11 @@ use std::{panic, thread};
 
 pub use binary::Binary;
 pub use boot::HostBoot;
-pub use launcher::Launcher;
-pub use launcher::{HostSpec, SpecError};
+pub use launcher::{HostSpec, Launcher};
 pub(crate) use reboot::{Restart, reboot_all, restart_with_default};
 pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
 pub(crate) use session::{PipedCommand, PipedProcess, TO_ANSWER};
 
-/// The results of this work for each item, in their order; each is done in a thread of its own.
 fn in_parallel<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     thread::scope(|scope| {
         let threads: Vec<_> = all.iter().map(|one| scope.spawn(|| work(one))).collect();

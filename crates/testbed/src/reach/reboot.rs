@@ -10,23 +10,20 @@ use crate::reach::control_socket::ControlSocket;
 use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{REBOOT, SETTLE};
-use crate::reach::session::{Deadline, RootShell, TO_ANSWER};
+use crate::reach::session::{RootShell, TO_ANSWER};
 
-/// Time for an order to begin. A host whose shutdown has begun no longer answers.
+// Time for an order to begin. A host whose shutdown has begun no longer answers.
 const TO_OBEY: Duration = Duration::from_secs(20);
 
-/// Time for a silent host to answer before its restart is ordered.
+// Time for a silent host to answer before its restart is ordered.
 const TO_BEGIN: Duration = Duration::from_secs(60);
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A host that is to restart.
 #[derive(Debug)]
 pub(crate) struct Restart {
     pub(crate) launcher: Launcher,
-    /// The login is not root.
     pub(crate) by_sudo: bool,
-    /// The release of the kernel for this boot; none: the host's default.
     pub(crate) kernel: Option<String>,
 }
 
@@ -45,7 +42,7 @@ pub(crate) fn reboot_all(
             Err(error) => errors.push(error.to_string()),
         }
     }
-    if errors.is_empty() { Ok(boots) } else { Err(Error::Machine(errors.join("; "))) }
+    if errors.is_empty() { Ok(boots) } else { Err(Error::Failed(errors.join("; "))) }
 }
 
 /// Restarts those hosts with their default kernel that run another kernel. Nobody waits for them;
@@ -53,13 +50,12 @@ pub(crate) fn reboot_all(
 pub(crate) fn restart_with_default(hosts: &[Restart], interrupt: &Interrupt) {
     for host in hosts {
         let _ = connected(host, interrupt, |shell| {
-            let now = present_boot(shell, Deadline::after(TO_ANSWER))?;
+            let now = present_boot(shell, TO_ANSWER)?;
             if now.is_of_default() { Ok(()) } else { order(shell, None, &now) }
         });
     }
 }
 
-/// Does something over a connection of its own.
 fn connected<T>(
     of: &Restart,
     interrupt: &Interrupt,
@@ -72,9 +68,7 @@ fn connected<T>(
 
 fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostBoot, Error> {
     let (host, kernel) = (of.launcher.to_string(), of.kernel.as_deref());
-    let before = retry(interrupt, || {
-        connected(of, interrupt, |shell| present_boot(shell, Deadline::after(TO_ANSWER)))
-    })?;
+    let before = retry(interrupt, || connected(of, interrupt, |shell| present_boot(shell, TO_ANSWER)))?;
     let choose = |release: &str| {
         let kernels = retry(interrupt, || connected(of, interrupt, Kernels::ask))?;
         kernels.choice(release).map_err(|why| unbootable(&host, &why))
@@ -89,10 +83,10 @@ fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostB
         let left = within.saturating_sub(begun.elapsed());
         // The connection of the boot before is dead.
         let settled = connected(of, interrupt, |shell| {
-            let now = present_boot(shell, Deadline::after(left.min(TO_ANSWER)))?;
+            let now = present_boot(shell, left.min(TO_ANSWER))?;
             if now.id != before.id && is_to_settle {
                 // Nothing of what was chosen for that boot is left.
-                shell.start(SETTLE, &[by])?.line(Deadline::after(TO_ANSWER))?;
+                shell.start(SETTLE, &[by], TO_ANSWER)?.line()?;
             }
             Ok(now)
         });
@@ -100,7 +94,7 @@ fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostB
             Ok(now) if now.id != before.id => {
                 let Some(wanted) = kernel.filter(|wanted| *wanted != now.release) else { return Ok(now) };
                 let release = now.release;
-                return Err(Error::Machine(format!(
+                return Err(Error::Failed(format!(
                     "{host} came up with kernel {release}, and {wanted} was chosen for this boot: look at its console for why its boot loader did not start that; its default kernel is unchanged"
                 )));
             }
@@ -112,7 +106,7 @@ fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostB
         }
         if begun.elapsed() >= within {
             let (seconds, last) = (within.as_secs(), last.unwrap_or_default());
-            return Err(Error::Machine(format!(
+            return Err(Error::Failed(format!(
                 "{host} did not come back within {seconds} s after its reboot ({last}): look at its console; `--resume` goes on once it is back, and `--reboot-within` waits longer"
             )));
         }
@@ -121,7 +115,7 @@ fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostB
 }
 
 fn unbootable(host: &str, why: &str) -> Error {
-    Error::Machine(format!(
+    Error::Failed(format!(
         "{host} cannot be rebooted: {why}: let its login be root, or let sudo run systemctl, reboot and sh without a password"
     ))
 }
@@ -142,9 +136,10 @@ fn retry<T>(interrupt: &Interrupt, mut attempt: impl FnMut() -> Result<T, Error>
 fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot) -> Result<(), Error> {
     let host = shell.launcher.to_string();
     let [by, what] = choice.map_or(["default", ""], |choice| choice.each_ref().map(String::as_str));
-    let mut session = shell.start(REBOOT, &[by, what, &before.id])?;
-    boot::read(&host, &session.line(Deadline::after(TO_ANSWER))?)?;
-    match session.line(Deadline::after(TO_OBEY)) {
+    let mut session = shell.start(REBOOT, &[by, what, &before.id], TO_ANSWER)?;
+    boot::read(&host, &session.line()?)?;
+    session.wait_for(TO_OBEY);
+    match session.line() {
         // What the host said when its shutdown cut the session is of no interest.
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Ok(line) if line.starts_with("failed") => {
@@ -200,7 +195,7 @@ mod tests {
         let control = ControlSocket::for_host("host").unwrap();
         let shell =
             RootShell { launcher: &launcher, by_sudo: false, control: &control, interrupt: &interrupt };
-        assert_eq!(present_boot(&shell, Deadline::after(TO_ANSWER)).unwrap().id, FIRST);
+        assert_eq!(present_boot(&shell, TO_ANSWER).unwrap().id, FIRST);
         let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &interrupt).unwrap();
         let [id, release, default] = [SECOND, "6.1", "6.1"].map(str::to_owned);
         assert_eq!(boots, [HostBoot { id, release, default }]);

@@ -19,16 +19,15 @@ use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{KEEP, RUN, TAKE};
 use crate::reach::session::{
-    Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
+    PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
 };
 
-/// Space in the program's directory beside the program, in KiB.
+// Space in the program's directory beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
 
-/// The most that the program may print there, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Time limit for sending a file: 10 MB over 1 Mbit/s.
+// Time limit for sending a file: 10 MB over 1 Mbit/s.
 const TO_ARRIVE: Duration = Duration::from_secs(120);
 
 /// A host that answered and holds the program. Dropping it removes the program there.
@@ -39,22 +38,19 @@ pub struct RemoteHost {
     /// The session that keeps the program there for as long as its input is open, and ssh's
     /// connection with it.
     holder: ScriptSession,
-    /// Dropping it ends the signs of life.
     signs: Option<Sender<()>>,
     control: ControlSocket,
     pub(crate) setup: SetupAnswer,
-    /// The sums of the files that are there.
     brought: Mutex<BTreeSet<String>>,
     /// Why agents do not run by `sudo`, where the login is not root; else empty.
     pub no_sudo: String,
-    /// The addresses of the connection, if it is ssh's.
     pub(crate) connection: Option<ConnectionAddresses>,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
     is_lost: AtomicBool,
 }
 
-/// `CAP_NET_ADMIN` and `CAP_SYS_ADMIN` of linux/capability.h.
+// `CAP_NET_ADMIN` and `CAP_SYS_ADMIN` of linux/capability.h.
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 
@@ -76,10 +72,10 @@ impl Default for Retention {
 
 /// The result of a program that ran on a host.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ProgramOutput {
     /// Its exit code; `None`: it did not exit by itself.
     pub code: Option<i32>,
-    /// Its standard output, unchanged.
     pub stdout: Vec<u8>,
     /// The end of its standard error, made harmless.
     pub stderr: String,
@@ -87,25 +83,19 @@ pub struct ProgramOutput {
 
 /// The addresses of a connection, as the host sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ConnectionAddresses {
-    /// The controller's.
     pub controller: IpAddr,
-    /// The host's.
     pub host: IpAddr,
 }
 
-/// The answer of [`KEEP`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SetupAnswer {
     architecture: String,
     user: u32,
     /// The effective capabilities, a bit for each; `None`: the host does not tell.
     capabilities: Option<u64>,
-    /// Whether it has the program.
     has: bool,
-    /// Whether it unpacks what is compressed by gzip.
-    packed: bool,
-    /// Whether agents run by `sudo`.
     pub(crate) by_sudo: bool,
     /// The directory of the program and of files, which goes with the connection.
     directory: String,
@@ -129,16 +119,15 @@ impl RemoteHost {
         let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
         let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
         let command = launcher.command(KEEP, &arguments, &control.socket());
-        let mut session = ScriptSession::start(&host, command, interrupt)?;
-        let first = session.first_line("connection ", Deadline::after(TO_ANSWER))?;
-        let connection = ConnectionAddresses::read(&first);
-        let deadline = Deadline::after(TO_ANSWER);
-        let second = session.line(deadline)?;
+        let mut session = ScriptSession::start(&host, command, TO_ANSWER, interrupt)?;
+        let connection = ConnectionAddresses::read(&session.first_line("connection ")?);
+        session.wait_for(TO_ANSWER);
+        let second = session.line()?;
         let answer = SetupAnswer::read(&second).ok_or_else(|| unexpected_answer(&host, &second, ""))?;
-        let third = session.line(deadline)?;
+        let third = session.line()?;
         let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| unexpected_answer(&host, &third, ""))?;
         if answer.architecture != binary.architecture {
-            return Err(Error::Machine(format!(
+            return Err(Error::Failed(format!(
                 "{host} is of the architecture {}, and this netassay is of {}: give one for it with --agent-binary FILE",
                 answer.architecture, binary.architecture
             )));
@@ -156,14 +145,15 @@ impl RemoteHost {
             is_lost: AtomicBool::new(false),
         };
         if !reached.setup.has {
-            reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
+            reached.send(&binary.file, "netassay", interrupt)?;
+            reached.sent = binary.file.plain.len() as u64;
         }
         // Without signs of life the far side removes the program at the end of the lease.
         if let Some(mut input) = reached.holder.input.take() {
             let mut word: &[u8] = b"hold\n";
             let give = move || input.write_all(std::mem::replace(&mut word, b"\n")).is_ok();
             let signs = repeat("signs of life", stay.lease / 3, give);
-            let failed = |error| Error::Machine(format!("{host}: cannot start {launcher}: {error}"));
+            let failed = |error| Error::Failed(format!("{host}: cannot start {launcher}: {error}"));
             reached.signs = Some(signs.map_err(failed)?);
         }
         Ok(reached)
@@ -183,7 +173,6 @@ impl RemoteHost {
         in_parallel(launchers, connect).into_iter().collect()
     }
 
-    /// Brings a file there, unless it is there, and tells its path. It goes with the connection.
     pub(crate) fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
         let file = SentFile::new(plain);
         let path = format!("{}/{}", self.setup.directory, file.sum);
@@ -196,24 +185,21 @@ impl RemoteHost {
         Ok(path)
     }
 
-    /// Sends a file, and tells the bytes on the way.
-    fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
+    fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<(), Error> {
         let host = self.launcher.to_string();
-        let packed = self.setup.packed;
-        let arguments = [self.setup.directory.as_str(), &file.sum, yes_or_no(packed), name];
+        let arguments = [self.setup.directory.as_str(), &file.sum, name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
-        let mut session = ScriptSession::start(&host, command, interrupt)?;
+        let mut session = ScriptSession::start(&host, command, TO_ARRIVE, interrupt)?;
         let input = session.input.take();
-        let (line, sent) = thread::scope(|scope| {
-            // A host that stops reading blocks the writer; the end of the session frees it.
-            let writer = scope.spawn(move || input.map_or(Ok(0), |mut input| file.send(packed, &mut input)));
-            let line = session.line(Deadline::after(TO_ARRIVE));
+        let line = thread::scope(|scope| {
+            // A host that stops reading blocks the writer; the end of the session frees it. What
+            // stopped the writer, the host's answer tells.
+            scope.spawn(move || input.map(|mut input| input.write_all(&file.plain)));
+            let line = session.line();
             session.end();
-            // What stopped the writer, the host's answer tells.
-            (line, writer.join().map_or(0, Result::unwrap_or_default))
-        });
-        let line = line?;
-        if line == "taken" { Ok(sent) } else { Err(unexpected_answer(&host, &line, "")) }
+            line
+        })?;
+        if line == "taken" { Ok(()) } else { Err(unexpected_answer(&host, &line, "")) }
     }
 
     /// Runs the program there with these arguments to its end, which must come `within` this time.
@@ -227,23 +213,21 @@ impl RemoteHost {
         interrupt: &Interrupt,
     ) -> Result<ProgramOutput, Error> {
         let command = self.program(arguments);
-        let mut session = ScriptSession::start(&self.launcher.to_string(), command, interrupt)?;
-        let (stdout, status) = session.read_to_end(LONGEST, Deadline::after(within))?;
+        let mut session = ScriptSession::start(&self.launcher.to_string(), command, within, interrupt)?;
+        let (stdout, status) = session.read_to_end(LONGEST)?;
         let code = status.and_then(|status| status.code());
         Ok(ProgramOutput { code, stdout, stderr: session.last_words() })
     }
 
-    /// The command that runs the program there with these arguments: `agent` for an agent.
     pub(crate) fn program(&self, arguments: &[&str]) -> PipedCommand {
         let all = [&[self.setup.directory.as_str(), yes_or_no(self.setup.by_sudo)], arguments].concat();
         self.launcher.command(RUN, &all, &self.control.socket())
     }
 
     pub(crate) fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
-        boot::present_boot(&self.root_shell(interrupt), Deadline::after(TO_ANSWER))
+        boot::present_boot(&self.root_shell(interrupt), TO_ANSWER)
     }
 
-    /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
     pub(crate) fn kernels_refused(
         &self,
         releases: &BTreeSet<String>,
@@ -273,7 +257,6 @@ impl RemoteHost {
         self.lacks().is_none() && (self.setup.by_sudo || self.setup.has_capability(SYS_ADMIN))
     }
 
-    /// Notes whether an agent there stopped to answer.
     pub(crate) fn set_lost(&self, is_lost: bool) {
         self.is_lost.store(is_lost, Ordering::Relaxed);
     }
@@ -300,7 +283,7 @@ impl Drop for RemoteHost {
 
 impl SetupAnswer {
     fn read(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix("netassay ")?.splitn(7, ' ');
+        let mut words = line.strip_prefix("netassay ")?.splitn(6, ' ');
         let architecture = words.next()?.to_owned();
         let user = words.next()?.parse().ok()?;
         let capabilities = match words.next()? {
@@ -312,9 +295,9 @@ impl SetupAnswer {
             Some("no") => Some(false),
             _ => None,
         };
-        let (has, packed, by_sudo) = (flag()?, flag()?, flag()?);
+        let (has, by_sudo) = (flag()?, flag()?);
         let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
-        Some(Self { architecture, user, capabilities, has, packed, by_sudo, directory })
+        Some(Self { architecture, user, capabilities, has, by_sudo, directory })
     }
 
     fn has_capability(&self, capability: u32) -> bool {
@@ -323,7 +306,6 @@ impl SetupAnswer {
 }
 
 impl ConnectionAddresses {
-    /// Reads `SSH_CONNECTION`: the client's address and port, the server's address and port.
     fn read(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         // A link-local address has its interface behind it.

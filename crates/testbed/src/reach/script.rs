@@ -19,7 +19,7 @@
 /// renamed before it is removed, so that nothing more arrives in it.
 ///
 /// It answers `connection` with the addresses of the connection as ssh tells them, at once; then
-/// `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, and `sudo` with why
+/// `netassay ARCHITECTURE USER-ID CAPABILITIES HAS SUDO DIRECTORY`, and `sudo` with why
 /// there is none for a login that is not root.
 pub(crate) const KEEP: &str = r#"
 printf 'connection %s\n' "$SSH_CONNECTION"
@@ -94,12 +94,11 @@ if [ "$2" = keep ]; then
   [ -f "$k/netassay" ] && cp "$k/netassay" "$f/netassay"
 fi
 has=no; printf '%s  %s\n' "$1" "$f/netassay" | sha256sum -c >/dev/null 2>&1 && chmod 700 "$f/netassay" && has=yes
-packed=no; command -v gzip >/dev/null 2>&1 && packed=yes
 sudo=
 [ "$u" = 0 ] || sudo=$({ exec 2>/dev/null 9>&-; try_sudo & { sleep 5; echo "sudo did not answer within 5 s"; } & } | head -n 1)
 case $sudo in yes) why=;; *) why=$sudo sudo=no;; esac
 caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status 2>/dev/null)
-printf 'netassay %s %s %s %s %s %s %s\n' "$(uname -m)" "$u" "${caps:-unknown}" $has $packed $sudo "$f"
+printf 'netassay %s %s %s %s %s %s\n' "$(uname -m)" "$u" "${caps:-unknown}" $has $sudo "$f"
 printf 'sudo %s\n' "$why"
 read -r word
 [ "$word" = hold ] || exit 0
@@ -110,17 +109,17 @@ fi
 exit 0
 "#;
 
-/// Takes a file from its input into the directory `$1` under the name `$4`, and compares its
-/// SHA-256 with `$2` before it has that name, and can be run. `$3`: `yes` if it comes compressed by
-/// gzip. The part that has arrived has a name of its own.
+/// Takes a file from its input into the directory `$1` under the name `$3`, and compares its
+/// SHA-256 with `$2` before it has that name, and can be run. The part that has arrived has a name
+/// of its own.
 pub(crate) const TAKE: &str = r#"
 umask 077
 p=$(mktemp "$1/part.XXXXXX") || exit 1
 trap 'rm -f "$p"' EXIT
 trap 'exit 1' HUP INT TERM PIPE
-if [ "$3" = yes ]; then gzip -dc; else cat; fi > "$p"
-printf '%s  %s\n' "$2" "$p" | sha256sum -c >/dev/null 2>&1 || { echo "$4 did not arrive as it was sent (SHA-256)" >&2; exit 1; }
-chmod 700 "$p" && mv -f "$p" "$1/$4" && echo taken
+cat > "$p"
+printf '%s  %s\n' "$2" "$p" | sha256sum -c >/dev/null 2>&1 || { echo "$3 did not arrive as it was sent (SHA-256)" >&2; exit 1; }
+chmod 700 "$p" && mv -f "$p" "$1/$3" && echo taken
 "#;
 
 /// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.

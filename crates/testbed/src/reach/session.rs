@@ -17,38 +17,29 @@ use crate::reach::launcher::Launcher;
 /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
 pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Deadline {
-    at: Instant,
-    patience: Duration,
-}
-
-impl Deadline {
-    pub(crate) fn after(patience: Duration) -> Self {
-        Self { at: Instant::now() + patience, patience }
-    }
-}
-
-/// The error of an answer that is not the script's. `hint`: the way out; may be empty.
 pub(crate) fn unexpected_answer(host: &str, got: &str, hint: &str) -> Error {
     let got = words::shortened_reason(got);
-    Error::Machine(format!("{host} answered {got:?}, and not what netassay's script says{hint}"))
+    Error::Failed(format!("{host} answered {got:?}, and not what netassay's script says{hint}"))
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RootShell<'a> {
     pub(crate) launcher: &'a Launcher,
-    /// The login is not root.
     pub(crate) by_sudo: bool,
     pub(crate) control: &'a ControlSocket,
     pub(crate) interrupt: &'a Interrupt,
 }
 
 impl RootShell<'_> {
-    pub(crate) fn start(&self, script: &str, arguments: &[&str]) -> Result<ScriptSession, Error> {
+    pub(crate) fn start(
+        &self,
+        script: &str,
+        arguments: &[&str],
+        within: Duration,
+    ) -> Result<ScriptSession, Error> {
         let arguments = [&[yes_or_no(self.by_sudo)], arguments].concat();
         let command = self.launcher.command(script, &arguments, &self.control.socket());
-        ScriptSession::start(&self.launcher.to_string(), command, self.interrupt)
+        ScriptSession::start(&self.launcher.to_string(), command, within, self.interrupt)
     }
 }
 
@@ -62,20 +53,25 @@ pub(crate) struct ScriptSession {
     pub(crate) process: Child,
     pub(crate) input: Option<ChildStdin>,
     output: ChildStdout,
-    /// Output that was read and is not yet a whole line.
     pending: Vec<u8>,
     pace: ReadLimiter,
     stderr: Console,
     interrupt: Interrupt,
+    patience: Duration,
+    until: Instant,
     is_ssh: bool,
-    /// Whether the login's shell starts the script, and has not done so yet.
     is_at_login: bool,
 }
 
 impl ScriptSession {
-    pub(crate) fn start(host: &str, start: PipedCommand, interrupt: &Interrupt) -> Result<Self, Error> {
+    pub(crate) fn start(
+        host: &str,
+        start: PipedCommand,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
         let program = start.program();
-        let failed = |source| Error::Machine(format!("{host}: cannot start {program}: {source}"));
+        let failed = |source| Error::Failed(format!("{host}: cannot start {program}: {source}"));
         let PipedProcess { process, input, output, stderr } = start.spawn().map_err(failed)?;
         Ok(Self {
             host: host.to_owned(),
@@ -86,60 +82,58 @@ impl ScriptSession {
             pace: ReadLimiter::default(),
             stderr,
             interrupt: interrupt.clone(),
+            patience: within,
+            until: Instant::now() + within,
             is_ssh: program == "ssh",
             is_at_login: false,
         })
     }
 
-    /// The first line that the first script of a connection answers, which begins with this word.
-    /// Any other line comes from the login's shell.
-    pub(crate) fn first_line(&mut self, word: &str, deadline: Deadline) -> Result<String, Error> {
+    pub(crate) fn wait_for(&mut self, patience: Duration) {
+        (self.patience, self.until) = (patience, Instant::now() + patience);
+    }
+
+    pub(crate) fn first_line(&mut self, word: &str) -> Result<String, Error> {
         self.is_at_login = true;
-        let line = self.line(deadline)?;
+        let line = self.line()?;
         let rest = line.strip_prefix(word).ok_or_else(|| unexpected_answer(&self.host, &line, GUARD))?;
         self.is_at_login = false;
         Ok(rest.to_owned())
     }
 
-    /// The next line that it answers, without its end, made harmless; otherwise the script's end,
-    /// with its last words in the error.
-    pub(crate) fn line(&mut self, deadline: Deadline) -> Result<String, Error> {
+    pub(crate) fn line(&mut self) -> Result<String, Error> {
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.pending.drain(..=end).collect();
                 return Ok(words::sanitised_line(&String::from_utf8_lossy(&line[..end])).into_owned());
             }
-            let more = if self.pending.len() > LONGEST { Err(NoMore::Endless) } else { self.read(deadline) };
-            more.map_err(|no_more| self.failed(no_more, deadline))?;
+            let more = if self.pending.len() > LONGEST { Err(NoMore::Endless) } else { self.read() };
+            more.map_err(|no_more| self.failed(no_more))?;
         }
     }
 
     /// The script's output to its end, unchanged, at most `most` bytes; and its exit status, if it
     /// exited in time.
-    pub(crate) fn read_to_end(
-        &mut self,
-        most: usize,
-        deadline: Deadline,
-    ) -> Result<(Vec<u8>, Option<ExitStatus>), Error> {
+    pub(crate) fn read_to_end(&mut self, most: usize) -> Result<(Vec<u8>, Option<ExitStatus>), Error> {
         self.input = None;
         loop {
-            match self.read(deadline) {
-                Ok(()) if self.pending.len() > most => return Err(self.failed(NoMore::Endless, deadline)),
+            match self.read() {
+                Ok(()) if self.pending.len() > most => return Err(self.failed(NoMore::Endless)),
                 Ok(()) => {}
                 Err(NoMore::Ended) => break,
-                Err(other) => return Err(self.failed(other, deadline)),
+                Err(other) => return Err(self.failed(other)),
             }
         }
-        let status = self.exit(deadline.at);
+        let status = self.exit();
         self.end();
         Ok((std::mem::take(&mut self.pending), status))
     }
 
-    fn read(&mut self, deadline: Deadline) -> Result<(), NoMore> {
-        if Instant::now() >= deadline.at {
+    fn read(&mut self) -> Result<(), NoMore> {
+        if Instant::now() >= self.until {
             return Err(NoMore::Late);
         }
-        match self.interrupt.wait_for(self.output.as_fd(), PollFlags::POLLIN, deadline.at) {
+        match self.interrupt.wait_for(self.output.as_fd(), PollFlags::POLLIN, self.until) {
             Ok(Wake::Interrupted) => return Err(NoMore::Interrupted),
             Ok(Wake::Ready) => {}
             Ok(Wake::Timeout) | Err(_) => return Err(NoMore::Late),
@@ -159,9 +153,9 @@ impl ScriptSession {
         self.stderr.last_words()
     }
 
-    fn failed(&mut self, no_more: NoMore, deadline: Deadline) -> Error {
+    fn failed(&mut self, no_more: NoMore) -> Error {
         self.input = None;
-        let status = if no_more == NoMore::Ended { self.exit(deadline.at) } else { None };
+        let status = if no_more == NoMore::Ended { self.exit() } else { None };
         self.end();
         let host = &self.host;
         let said = Some(self.stderr.last_words()).filter(|said| !said.is_empty());
@@ -171,7 +165,7 @@ impl ScriptSession {
             NoMore::Endless => unexpected_answer(host, "what has no end", hint),
             NoMore::Late => Error::Unanswered(format!(
                 "{host} did not answer within {} s; it said: {}{hint}",
-                deadline.patience.as_secs(),
+                self.patience.as_secs(),
                 said.as_deref().unwrap_or("nothing")
             )),
             NoMore::Ended => {
@@ -180,24 +174,22 @@ impl ScriptSession {
                 let is_of_shell = self.is_ssh || said.is_none();
                 let status = status.map(|status| status.to_string());
                 let said = said.or(status).unwrap_or_else(|| "it closed its output".to_owned());
-                let hint = match (is_of_ssh, is_of_shell) {
-                    (true, _) => hint_of(&said, host),
-                    (false, true) => hint.to_owned(),
-                    (false, false) => String::new(),
-                };
-                Error::Unanswered(match self.is_at_login || is_of_ssh {
-                    true => format!("cannot reach {host}: {said}{hint}"),
+                Error::Unanswered(match self.is_at_login {
+                    _ if is_of_ssh => format!(
+                        "cannot reach {host}: {said}; netassay never accepts a host key and types no password: connect once by hand (ssh {host}), compare the key that it shows, and let a key log in without a question (ssh-copy-id {host})"
+                    ),
+                    true if is_of_shell => format!("cannot reach {host}: {said}{hint}"),
+                    true => format!("cannot reach {host}: {said}"),
                     false => format!("{host}: {said}"),
                 })
             }
         }
     }
 
-    /// Its exit status. A process that has closed its output may go on.
-    fn exit(&mut self, deadline: Instant) -> Option<ExitStatus> {
+    fn exit(&mut self) -> Option<ExitStatus> {
         loop {
             match self.process.try_wait() {
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+                Ok(None) if Instant::now() < self.until => thread::sleep(Duration::from_millis(5)),
                 exited => return exited.ok().flatten(),
             }
         }
@@ -210,7 +202,6 @@ impl ScriptSession {
 }
 
 impl Drop for ScriptSession {
-    /// Whatever the host answered, its `ssh` does not go on.
     fn drop(&mut self) {
         self.end();
     }
@@ -218,40 +209,17 @@ impl Drop for ScriptSession {
 
 const OF_SSH: i32 = 255;
 
-/// The way out where a login's shell comes before the script.
 const GUARD: &str = "; if a startup file of its login's shell (~/.bashrc, ~/.zshenv, ~/.cshrc) prints, reads, waits or exits, let it do so \
     only where somebody types: begin it with `case $- in *i*) ;; *) return ;; esac` (csh: `if (! $?prompt) exit`)";
 
-/// The way out of what ssh commonly says.
-fn hint_of(said: &str, host: &str) -> String {
-    if said.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") {
-        format!(
-            "; it is another machine, or was installed anew: only then take the old key out (ssh-keygen -R), connect once by hand (ssh {host}) and compare the key that it shows"
-        )
-    } else if said.contains("Host key verification failed") {
-        format!(
-            "; connect once by hand (ssh {host}) and compare the key that it shows: netassay never accepts one by itself"
-        )
-    } else if said.contains("Permission denied") {
-        format!(
-            "; netassay cannot type a password: let a key log in (ssh-copy-id {host}), or start an agent that holds it"
-        )
-    } else {
-        format!("; netassay reaches it once `ssh {host} true` does without a question")
-    }
-}
-
-/// The longest line that a host's shell may answer, in bytes.
+// The longest line that a host's shell may answer, in bytes.
 const LONGEST: usize = 4 << 10;
 
-/// Why there is no more of a script's output.
 #[derive(Debug, PartialEq, Eq)]
 enum NoMore {
-    /// The output ended.
     Ended,
     Late,
     Interrupted,
-    /// A line, or the whole, is too long.
     Endless,
 }
 
@@ -267,12 +235,10 @@ pub(crate) struct PipedProcess {
     pub(crate) process: Child,
     pub(crate) input: ChildStdin,
     pub(crate) output: ChildStdout,
-    /// The end of its standard error.
     pub(crate) stderr: Console,
 }
 
 impl PipedCommand {
-    /// The program on this machine.
     pub(crate) fn program(&self) -> String {
         self.command.get_program().to_string_lossy().into_owned()
     }
@@ -292,26 +258,5 @@ impl PipedCommand {
             let _ = process.wait();
         })?;
         Ok(PipedProcess { process, input, output, stderr })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_way_out_names_the_host() {
-        for (said, way_out) in [
-            (
-                "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! Host key verification failed.",
-                "ssh-keygen -R",
-            ),
-            ("Host key verification failed.", "compare the key"),
-            ("root@a: Permission denied (publickey).", "(ssh-copy-id root@a)"),
-            ("ssh: connect to host a port 22: ConnectionAddresses refused", "`ssh root@a true`"),
-        ] {
-            let hint = hint_of(said, "root@a");
-            assert!(hint.contains(way_out) && hint.contains("root@a"), "{said}: {hint}");
-        }
     }
 }

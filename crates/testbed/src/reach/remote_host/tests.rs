@@ -34,7 +34,7 @@ fn the_program_arrives_whole_and_goes_with_the_connection() {
     let directory = std::path::PathBuf::from(&reached.setup.directory);
     let arrived = std::fs::read(directory.join("netassay")).unwrap();
     assert_eq!(arrived, binary().file.plain);
-    assert!((1..binary().file.plain.len() as u64).contains(&reached.sent), "{}", reached.sent);
+    assert_eq!(reached.sent, arrived.len() as u64);
     let interrupt = Interrupt::new().unwrap();
     let brought = reached.bring(b"a kernel".to_vec(), &interrupt).unwrap();
     assert_eq!(std::fs::read(&brought).unwrap(), b"a kernel");
@@ -59,8 +59,10 @@ fn a_host_that_hangs_is_waited_for_as_long_as_was_said() {
     let goes_on = "exec sh -c 'exec >&- 2>&-; sleep 600'";
     let words = ["sh", "-c", goes_on].map(str::to_owned).to_vec();
     let command = Launcher::Words(words).command("", &[], Path::new("s"));
-    let mut session = ScriptSession::start("the-host", command, &Interrupt::new().unwrap()).unwrap();
-    let error = session.line(Deadline::after(Duration::from_secs(1))).unwrap_err();
+    let mut session =
+        ScriptSession::start("the-host", command, Duration::from_secs(1), &Interrupt::new().unwrap())
+            .unwrap();
+    let error = session.line().unwrap_err();
     assert!(error.to_string().contains("the-host: it closed its output"), "{error}");
 }
 
@@ -95,7 +97,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Moments of a connection, in ms. From [`SENDING`] on the program is sent, and a part of it there.
+// Moments of a connection, in ms. From [`SENDING`] on the program is sent, and a part of it there.
 const MOMENTS: Range<u64> = 0..60;
 const SENDING: u64 = 40;
 
@@ -111,7 +113,7 @@ fn running(launcher: &Launcher, moment: u64) -> Vec<PipedProcess> {
     }
     let line = io::BufReader::new(&mut keeper.output).lines().nth(1).unwrap().unwrap();
     let directory = SetupAnswer::read(&line).unwrap().directory;
-    let mut sending = start(TAKE, &[&directory, sum, "no", "netassay"]);
+    let mut sending = start(TAKE, &[&directory, sum, "netassay"]);
     sending.input.write_all(&binary().file.plain[..10_000]).unwrap();
     thread::sleep(Duration::from_millis(moment - SENDING));
     vec![keeper, sending]
@@ -173,8 +175,7 @@ fn what_a_kill_left_goes_with_the_next_connection_and_nothing_else() {
 fn a_session_that_is_refused_early_does_not_go_on() {
     let place = tempfile::tempdir().unwrap();
     let number = place.path().join("number");
-    for answer in
-        ["Welcome", "'connection '", "'connection '; echo netassay m68k 0 0 no yes no /x; echo 'sudo '"]
+    for answer in ["Welcome", "'connection '", "'connection '; echo netassay m68k 0 0 no no /x; echo 'sudo '"]
     {
         let script = format!("echo $$ > {}; echo {answer}; echo; exec sleep 600", number.display());
         let words = ["sh", "-c", &script].map(str::to_owned).to_vec();
@@ -287,7 +288,7 @@ fn what_is_in_the_way_is_named_with_its_host() {
     assert!(text.contains("answered \"Welcome\", and not") && text.contains(guard), "{text}");
     let text = said(&["sh", "-c", "echo 'connection '; echo no space >&2; exit 1", "host"]);
     assert!(text.starts_with("sh -c") && text.ends_with("host: no space"), "{text}");
-    let m68k = "echo 'connection '; echo netassay m68k 0 0 no yes no /tmp/x; echo 'sudo '; cat";
+    let m68k = "echo 'connection '; echo netassay m68k 0 0 no no /tmp/x; echo 'sudo '; cat";
     let text = said(&["sh", "-c", m68k, "x"]);
     assert!(text.contains("architecture m68k") && text.contains("--agent-binary"), "{text}");
     let text = said(&["/nowhere/kubectl"]);
@@ -352,19 +353,19 @@ fn directories_without_room_are_named() {
 }
 
 #[test]
-fn an_answer_has_its_seven_parts() {
-    let answer = SetupAnswer::read("netassay x86_64 1000 1000 no yes no /tmp/a b").unwrap();
-    assert_eq!((answer.user, answer.packed, answer.directory.as_str()), (1000, true, "/tmp/a b"));
+fn an_answer_has_its_six_parts() {
+    let answer = SetupAnswer::read("netassay x86_64 1000 1000 no no /tmp/a b").unwrap();
+    assert_eq!((answer.user, answer.has, answer.directory.as_str()), (1000, false, "/tmp/a b"));
     assert!(answer.has_capability(NET_ADMIN) && !answer.has_capability(SYS_ADMIN));
-    let answer = SetupAnswer::read("netassay x86_64 0 unknown no yes no /tmp/a").unwrap();
+    let answer = SetupAnswer::read("netassay x86_64 0 unknown no no /tmp/a").unwrap();
     assert!(answer.has_capability(SYS_ADMIN));
     for line in [
         "",
         "netassay",
-        "netassay x 0 0 no yes no",
-        "netassay x 0 0 no maybe no /t",
-        "netassay x -1 0 no no no /t",
-        "netassay x 0 0x1 no no no /t",
+        "netassay x 0 0 no no",
+        "netassay x 0 0 no maybe /t",
+        "netassay x -1 0 no no /t",
+        "netassay x 0 0x1 no no /t",
     ] {
         assert_eq!(SetupAnswer::read(line), None, "{line}");
     }
