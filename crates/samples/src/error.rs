@@ -1,6 +1,5 @@
 //! Errors of a file: the problem, its place, and the remedy.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use thiserror::Error;
@@ -86,14 +85,11 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     format!("\"{}{dots}\"", cut.escape_ascii())
 }
 
-/// The most reasons, and the most values of a circumstance, that are told apart.
+/// The most reasons that are told apart.
 const MOST: usize = 8;
 
 /// The reason of the parts whose reasons are too many.
 const OTHER: &str = "parts for other reasons";
-
-/// The longest value of a circumstance, in bytes.
-const LONGEST: usize = 60;
 
 /// Parts of a file that are no measurements.
 #[derive(Debug, Default)]
@@ -127,19 +123,5 @@ impl LeftOut {
         let (reason, count, place) = self.reasons.first()?;
         let what = format!("no measurement is left but {reason}: {count}");
         Some(Fault::new(*place, what, "measure again, and give results of runs that succeeded"))
-    }
-}
-
-/// Circumstances of the runs of a file, such as the program's version: their distinct values.
-#[derive(Debug, Default)]
-pub(crate) struct Settings(pub(crate) BTreeMap<String, Vec<String>>);
-
-impl Settings {
-    pub(crate) fn add(&mut self, name: &str, value: &str) {
-        let value = value.get(..LONGEST).unwrap_or(value);
-        let values = self.0.entry(name.to_owned()).or_default();
-        if values.len() < MOST && !values.iter().any(|known| known == value) {
-            values.push(value.to_owned());
-        }
     }
 }

@@ -1,9 +1,8 @@
 //! Columns with names (RFC 4180, with commas, semicolons or tabs): one row for each run and metric.
 //!
 //! By default the columns have the names of netassay's own export: `value`, `label` or `condition`,
-//! `boot`, `metric`, `unit`. Rows whose `warmup` is 1, or that a column such as `status` or
-//! `exit_code` calls failed, are left out. Other columns are named: runs that differ in them are
-//! one set.
+//! `boot`, `metric`, `unit`. Rows whose `warmup` is 1, whose `status` is not `ok`, or whose
+//! `exit_code` is not 0 are left out. Other columns are named: runs that differ in them are one set.
 
 mod records;
 
@@ -85,13 +84,18 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 /// Why a row is no measurement.
 fn reason_to_leave_out<R: Read>(records: &Records<R>, heading: &Heading) -> Option<String> {
     let field = |column: usize| records.field(column).0.trim_ascii();
-    let is_warm_up = |word: &[u8]| word == b"1" || word.eq_ignore_ascii_case(b"true");
-    if heading.warmup.is_some_and(|column| is_warm_up(field(column))) {
+    if heading.warmup.is_some_and(|column| field(column) == b"1") {
         return Some("rows of warm-up runs".to_owned());
     }
-    let failed = heading.outcomes.iter().find(|(column, outcome)| !outcome.is_success(field(*column)));
-    if let Some((column, _)) = failed {
-        return Some(format!("rows of failed runs ({} {})", heading.names[*column], quoted(field(*column))));
+    let successes = [(heading.status, &b"ok"[..]), (heading.exit_code, b"0")];
+    for (column, success) in successes.into_iter().filter_map(|(column, word)| Some((column?, word))) {
+        if !field(column).eq_ignore_ascii_case(success) {
+            return Some(format!(
+                "rows of failed runs ({} {})",
+                heading.names[column],
+                quoted(field(column))
+            ));
+        }
     }
     let is_empty = heading.metric.is_some_and(|column| records.field(column).0.is_empty())
         && records.field(heading.value).0.is_empty();
@@ -147,54 +151,9 @@ struct Heading {
     metric: Option<usize>,
     unit: Option<usize>,
     warmup: Option<usize>,
-    /// Columns that say whether a run succeeded.
-    outcomes: Vec<(usize, SuccessColumn)>,
+    status: Option<usize>,
+    exit_code: Option<usize>,
     names: Vec<String>,
-}
-
-/// The way in which a column says that a run succeeded.
-#[derive(Clone, Copy, Debug)]
-enum SuccessColumn {
-    /// A status in words.
-    Status,
-    /// 0 is success.
-    ExitCode,
-    /// Yes is success.
-    Success,
-    /// Yes is a failure.
-    Failure,
-    /// Any text but a number, such as a margin, is a failure.
-    Message,
-}
-
-impl SuccessColumn {
-    /// The outcome that a column of this name holds.
-    fn from_column_name(name: &str) -> Option<SuccessColumn> {
-        let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-        Some(match letters.to_ascii_lowercase().as_str() {
-            "status" | "outcome" => SuccessColumn::Status,
-            "exitcode" | "exitstatus" | "exit" | "returncode" | "rc" | "errno" => SuccessColumn::ExitCode,
-            "success" | "succeeded" | "ok" | "passed" | "valid" => SuccessColumn::Success,
-            "failed" | "failure" | "timedout" => SuccessColumn::Failure,
-            "error" | "err" => SuccessColumn::Message,
-            _ => return None,
-        })
-    }
-
-    fn is_success(self, word: &[u8]) -> bool {
-        let word = word.trim_ascii().to_ascii_lowercase();
-        let is_one_of = |words: &[&[u8]]| words.contains(&word.as_slice());
-        let is_no = is_one_of(&[b"", b"0", b"false", b"no", b"n", b"none", b"ok"]);
-        match self {
-            SuccessColumn::Status => {
-                is_one_of(&[b"ok", b"0", b"success", b"succeeded", b"pass", b"passed", b"done", b"completed"])
-            }
-            SuccessColumn::ExitCode => word == b"0",
-            SuccessColumn::Success => is_one_of(&[b"1", b"true", b"yes", b"y", b"ok"]),
-            SuccessColumn::Failure => is_no,
-            SuccessColumn::Message => is_no || ministat::parse_number(&word).is_some(),
-        }
-    }
 }
 
 /// Columns of netassay's own export that say where a run stands.
@@ -235,10 +194,8 @@ impl Heading {
             None => find("boot"),
         };
         let metric = find("metric").filter(|column| *column != value);
-        let is_used = |column: usize| [Some(value), condition, boot].contains(&Some(column));
-        let outcome = |(column, name): (usize, &String)| {
-            Some((column, SuccessColumn::from_column_name(name).filter(|_| !is_used(column))?))
-        };
+        let unused =
+            |word: &str| find(word).filter(|column| ![Some(value), condition, boot].contains(&Some(*column)));
         Ok(Heading {
             value,
             value_name: named.map(|_| names[value].clone()),
@@ -247,25 +204,29 @@ impl Heading {
             metric,
             unit: find("unit"),
             warmup: find("warmup"),
-            outcomes: names.iter().enumerate().filter_map(outcome).collect(),
+            status: unused("status"),
+            exit_code: unused("exit_code"),
             names,
         })
     }
 
     /// The columns that nothing uses.
     fn unused(&self) -> Vec<usize> {
-        let used = [Some(self.value), self.condition, self.boot, self.metric, self.unit, self.warmup];
+        let used = [
+            Some(self.value),
+            self.condition,
+            self.boot,
+            self.metric,
+            self.unit,
+            self.warmup,
+            self.status,
+            self.exit_code,
+        ];
         let is_export = PLACES.iter().all(|place| self.names.iter().any(|name| name == place));
-        let says_outcome = |column: usize| {
-            self.outcomes
-                .iter()
-                .any(|(at, outcome)| *at == column && !matches!(outcome, SuccessColumn::Message))
-        };
         let is_unused = |column: &usize| {
             let name = self.names[*column].as_str();
-            !used.contains(&Some(*column))
-                && !says_outcome(*column)
-                && !(is_export && (PLACES.contains(&name) || ["reason", "condition"].contains(&name)))
+            let says_place = PLACES.contains(&name) || ["reason", "condition"].contains(&name);
+            !used.contains(&Some(*column)) && !(is_export && says_place)
         };
         (0..self.names.len()).filter(is_unused).collect()
     }

@@ -70,7 +70,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         for benchmark in &document.results {
             let values = if metric == "time" { &benchmark.times } else { &benchmark.memory_usage_byte };
             benchmark.require_whole(values, metric, place)?;
-            if collector.found.runs.repeats(benchmark.identity(), place) {
+            if collector.found.repeats(benchmark.identity(), place) {
                 collector.left_out.add("benchmarks that the file holds already (by all their times)", place);
                 continue;
             }

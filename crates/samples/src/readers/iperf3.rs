@@ -83,7 +83,7 @@ impl Reader {
 
     fn run(&mut self, run: Run) -> Result<(), Fault> {
         let Collector { found, left_out, .. } = &mut self.collector;
-        if run.cookie().is_some_and(|cookie| found.runs.repeats(cookie, run.place)) {
+        if run.cookie().is_some_and(|cookie| found.repeats(cookie, run.place)) {
             left_out.add("runs that the file holds already (by their cookie)", run.place);
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl Reader {
             return Ok(());
         }
         self.count += 1;
-        run.add_settings(&mut found.settings);
+        run.add_settings(found);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
         let value = run.value(metric, word)?;
         self.loss_taken_off |= value.is_loss_taken_off;

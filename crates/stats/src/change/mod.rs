@@ -36,7 +36,7 @@ use crate::distribution::student;
 use crate::question::{StatsError, require_finite};
 
 pub use levels::NewestPoint;
-pub use point::{Error, FEWEST, Point};
+pub use point::{FEWEST, Point};
 
 /// Finds the changes of a history. In a history without one, a change is found with a chance of
 /// 1 - `level` at most.

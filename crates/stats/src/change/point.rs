@@ -10,17 +10,9 @@ use crate::question::{StatsError, require_finite};
 pub struct Point {
     /// The mean.
     pub value: f64,
-    /// The error of the mean as the study itself knows it; `None` if it had one boot.
-    pub error: Option<Error>,
-}
-
-/// The error of a mean.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Error {
-    /// The standard error, in the metric's unit.
-    pub standard: f64,
-    /// Its degrees of freedom.
-    pub df: f64,
+    /// The standard error of the mean, with its degrees of freedom, as the study itself knows it;
+    /// `None` if it had one boot.
+    pub error: Option<(f64, f64)>,
 }
 
 /// The fewest points of a level. A single point that lies apart is no new level: the next study
@@ -69,7 +61,7 @@ impl Scaled {
 
 /// The variance that a study knows, in squares of the unit, with its degrees of freedom.
 fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
-    let Error { standard, df } = point.error?;
+    let (standard, df) = point.error?;
     // An error beyond that says nothing, and its square would not be finite.
     let share = (standard / unit).abs().min(1e9);
     (share.is_finite() && df > 0.0).then(|| (share * share, df.min(1e6)))
