@@ -94,17 +94,16 @@ impl Plan {
     /// The |t| that proves a difference, at the last look. `None` with fewer than two conditions or
     /// boots, too few boots for the looks, or an `alpha` outside of 0 to 1.
     pub fn critical(&self, boots: u32) -> Option<f64> {
-        let critical = self.critical_of_one_look(boots)?;
-        let Some((bounds, looks)) = self.looks else { return Some(critical) };
+        let is_valid = self.conditions > 1 && boots > 1 && self.alpha > 0.0 && self.alpha < 1.0;
+        if !is_valid {
+            return None;
+        }
         let df = self.df(boots);
+        let critical = self.judged().critical(self.alpha, df)?;
+        let Some((bounds, looks)) = self.looks else { return Some(critical) };
         let looks = Schedule { bounds, looks, boots }.looks(df / (f64::from(boots) - 1.0));
         let nominal = looks.nominal(student::two_sided(critical, df));
         student::upper_quantile(0.5 * nominal.last()?, df)
-    }
-
-    fn critical_of_one_look(&self, boots: u32) -> Option<f64> {
-        let is_valid = self.conditions > 1 && boots > 1 && self.alpha > 0.0 && self.alpha < 1.0;
-        is_valid.then(|| self.judged().critical(self.alpha, self.df(boots))).flatten()
     }
 
     /// The width of intervals with `boots` boots relative to a known spread: the cost of few boots

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use crate::error::{Fault, FilePosition, quoted};
-use crate::limits::LONGEST_NAME;
 use crate::lines::measured;
 use crate::options::{Column, Options};
 use crate::readers::csv::records::Records;
@@ -20,12 +19,14 @@ use crate::series::{Collector, SeriesKey};
 /// The most metrics that messages list.
 const METRICS: usize = 1000;
 
+/// The most unused columns that a note lists.
+const UNUSED: usize = 8;
+
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut records = Records::new(input)?;
     let heading = Heading::read(&mut records, options)?;
     let wanted = options.metric.as_deref().filter(|metric| *metric != "all").map(plain_word);
     let mut metrics: BTreeSet<String> = BTreeSet::new();
-    let mut unused = Unused::new(&heading);
     let mut collector = Collector::default();
     while records.next()? {
         if let Some(reason) = reason_to_leave_out(&records, &heading) {
@@ -50,7 +51,6 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
                 *part = Some(records.text(column)?.to_owned()).filter(|text| !text.is_empty());
             }
         }
-        unused.see(&records);
         let (word, place) = records.field(heading.value);
         let value = measured(word.trim_ascii(), place)?;
         let boot = match heading.boot {
@@ -77,7 +77,15 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         return Err(Fault::new(FilePosition::start_of(1), format!("{} metrics", metrics.len()), way_out));
     }
     let mut found = collector.finish()?;
-    found.notes.extend(unused.note(&heading));
+    let unused = heading.unused();
+    if !unused.is_empty() {
+        let more = unused.len().saturating_sub(UNUSED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        found.notes.push(format!(
+            "columns that are not used: {}{more}; runs that differ in them count as one set (--condition and --boot take columns)",
+            unused[..unused.len().min(UNUSED)].join(", ")
+        ));
+    }
     Ok(found)
 }
 
@@ -100,44 +108,6 @@ fn reason_to_leave_out<R: Read>(records: &Records<R>, heading: &Heading) -> Opti
     let is_empty = heading.metric.is_some_and(|column| records.field(column).0.is_empty())
         && records.field(heading.value).0.is_empty();
     is_empty.then(|| "rows without metric and value".to_owned())
-}
-
-/// Columns that nothing uses, each with some of its words.
-struct Unused(Vec<(usize, Vec<Vec<u8>>)>);
-
-impl Unused {
-    /// The most columns, and the most words of each, that a note shows.
-    const MOST: usize = 8;
-
-    fn new(heading: &Heading) -> Unused {
-        Unused(heading.unused().into_iter().take(Self::MOST).map(|column| (column, Vec::new())).collect())
-    }
-
-    fn see<R: Read>(&mut self, records: &Records<R>) {
-        for (column, words) in &mut self.0 {
-            let (word, _) = records.field(*column);
-            if words.len() <= Self::MOST && !words.iter().any(|known| known == word) {
-                words.push(word[..word.len().min(LONGEST_NAME)].to_vec());
-            }
-        }
-    }
-
-    fn note(&self, heading: &Heading) -> Option<String> {
-        let named = |(column, words): &(usize, Vec<Vec<u8>>)| {
-            let shown: Vec<String> = words.iter().take(3).map(|word| quoted(word)).collect();
-            let more = if words.len() > shown.len() { ", …" } else { "" };
-            format!("{} ({}{more})", heading.names[*column], shown.join(", "))
-        };
-        let all: Vec<String> = self.0.iter().map(named).collect();
-        let more = heading.unused().len() - self.0.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        (!all.is_empty()).then(|| {
-            format!(
-                "columns that are not used: {}{more}; runs that differ in them count as one set (--condition and --boot take columns)",
-                all.join(", ")
-            )
-        })
-    }
 }
 
 /// The columns that are used, from 0.
@@ -210,8 +180,8 @@ impl Heading {
         })
     }
 
-    /// The columns that nothing uses.
-    fn unused(&self) -> Vec<usize> {
+    /// The names of the columns that nothing uses.
+    fn unused(&self) -> Vec<&str> {
         let used = [
             Some(self.value),
             self.condition,
@@ -223,11 +193,11 @@ impl Heading {
             self.exit_code,
         ];
         let is_export = PLACES.iter().all(|place| self.names.iter().any(|name| name == place));
-        let is_unused = |column: &usize| {
-            let name = self.names[*column].as_str();
-            let says_place = PLACES.contains(&name) || ["reason", "condition"].contains(&name);
+        let is_unused = |(column, name): &(usize, &str)| {
+            let says_place = PLACES.contains(name) || ["reason", "condition"].contains(name);
             !used.contains(&Some(*column)) && !(is_export && says_place)
         };
-        (0..self.names.len()).filter(is_unused).collect()
+        let names = self.names.iter().map(String::as_str);
+        names.enumerate().filter(is_unused).map(|(_, name)| name).collect()
     }
 }

@@ -13,24 +13,6 @@ use crate::question::{Question, ValueRange};
 /// An interval with a larger ratio of its ends is not stated.
 const WIDEST: f64 = 1e4;
 
-impl Ratio {
-    /// The ratio from the comparison of logarithms; `None` without an interval, or if it is not
-    /// finite.
-    fn from_logarithms(logarithms: &Comparison) -> Option<Ratio> {
-        let (low, high) = logarithms.interval?;
-        let ratio = Ratio { value: logarithms.difference.exp(), interval: (low.exp(), high.exp()) };
-        let is_size = ratio.interval.0 > 0.0
-            && ratio.interval.1.is_finite()
-            && ratio.interval.1 <= WIDEST * ratio.interval.0;
-        is_size.then_some(ratio)
-    }
-
-    /// Whether it agrees with the interval of the difference, which decides the verdict.
-    fn agrees_with(&self, (low, high): (f64, f64)) -> bool {
-        (self.interval.0 > 1.0, self.interval.1 < 1.0) == (low > 0.0, high < 0.0)
-    }
-}
-
 /// States the ratio of each comparison with an interval but no percentage.
 pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &QuestionAtLook<'_>) {
     let lacks = |one: &Comparison| one.interval.is_some() && one.relative_interval.is_none();
@@ -40,8 +22,18 @@ pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Quest
     let question = Question { margin: None, range: ValueRange::ANY, ..asked.question };
     let logarithms = asked.instead(question).judge(&cells.logarithms());
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
-        let ratio = one.same_among(&logarithms).and_then(Ratio::from_logarithms);
-        one.ratio = ratio.filter(|ratio| one.interval.is_some_and(|interval| ratio.agrees_with(interval)));
+        let ratio = one.same_among(&logarithms).and_then(|logarithms| {
+            let (low, high) = logarithms.interval?;
+            Some(Ratio { value: logarithms.difference.exp(), interval: (low.exp(), high.exp()) })
+        });
+        one.ratio = ratio.filter(|Ratio { interval: (low, high), .. }| {
+            let is_size = *low > 0.0 && high.is_finite() && *high <= WIDEST * low;
+            // The interval of the difference decides the verdict, which a ratio must not contradict.
+            let agrees = one.interval.is_some_and(|of_difference| {
+                (*low > 1.0, *high < 1.0) == (of_difference.0 > 0.0, of_difference.1 < 0.0)
+            });
+            is_size && agrees
+        });
     }
 }
 

@@ -72,17 +72,15 @@ pub(super) fn adjusted(p: f64, tests: usize) -> Option<f64> {
 /// One flag for all conditions together if none varies, otherwise one for each that does not. A
 /// single run cannot vary.
 fn conditions(campaign: &CampaignValues) -> Vec<Flag> {
-    let constant: Vec<&ConditionValues> =
-        campaign.conditions.iter().filter(|condition| is_constant(campaign, condition)).collect();
+    let is_constant = |condition: &&ConditionValues| {
+        let mut values = campaign.cells_of(condition).iter().flat_map(|cell| campaign.values(cell));
+        let first = values.next();
+        condition.runs > 1 && values.all(|value| Some(value) == first)
+    };
+    let constant: Vec<&ConditionValues> = campaign.conditions.iter().filter(is_constant).collect();
     let flag = |runs: usize| Flag::new(FlagKind::Constant, runs as f64, 0.0, 0.0);
     if constant.len() > 1 && constant.len() == campaign.conditions.len() {
         return vec![flag(constant.iter().map(|condition| condition.runs).sum())];
     }
     constant.into_iter().map(|condition| flag(condition.runs).in_condition(condition.number)).collect()
-}
-
-fn is_constant(campaign: &CampaignValues, condition: &ConditionValues) -> bool {
-    let mut values = campaign.cells_of(condition).iter().flat_map(|cell| campaign.values(cell));
-    let first = values.next();
-    condition.runs > 1 && values.all(|value| Some(value) == first)
 }

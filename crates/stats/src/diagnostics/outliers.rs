@@ -1,6 +1,6 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use crate::diagnostics::campaign::{BootEffect, CampaignValues};
+use crate::diagnostics::campaign::{BootEffect, CampaignValues, ConditionValues};
 use crate::diagnostics::flag::{Flag, FlagKind};
 use crate::diagnostics::{ROUNDING, adjusted};
 use crate::distribution::student;
@@ -28,7 +28,8 @@ pub(super) fn boots(effects: &[Vec<BootEffect>]) -> Vec<Flag> {
 
 /// Runs too far from their boot's mean, one family for each condition.
 pub(super) fn runs(campaign: &CampaignValues) -> Vec<Flag> {
-    let tested = campaign.varying();
+    let tested: Vec<(&ConditionValues, f64)> =
+        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();
     let mut flags = Vec::new();
     for (condition, within) in &tested {
         let cells = campaign.cells_of(condition);
@@ -81,7 +82,8 @@ fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut total: f64 = left.iter().map(|group| deviation(group.values, group.mean, 1.0).powi(2)).sum();
     let mut df = count - left.len();
     let mut found = Vec::new();
-    for step in 0..most_outliers(count) {
+    // More than a tenth are no longer outliers.
+    for step in 0..(count / 10).clamp(1, 10) {
         if df < 2 || !(total > 0.0 && total.is_finite()) {
             break;
         }
@@ -100,11 +102,6 @@ fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
         df -= 1;
     }
     found
-}
-
-/// The most outliers that are sought: more than a tenth are no longer outliers.
-fn most_outliers(count: usize) -> usize {
-    (count / 10).clamp(1, 10)
 }
 
 struct ValueGroup<'a> {
