@@ -30,7 +30,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     let mut collector = Collector::default();
     while records.next()? {
         if let Some(reason) = reason_to_leave_out(&records, &heading) {
-            collector.left_out.add(&reason, records.field(0).1);
+            collector.leave_out(&reason, records.field(0).1);
             continue;
         }
         let mut key = SeriesKey::default();
@@ -195,7 +195,7 @@ impl Heading {
         let is_export = PLACES.iter().all(|place| self.names.iter().any(|name| name == place));
         let is_unused = |(column, name): &(usize, &str)| {
             let says_place = PLACES.contains(name) || ["reason", "condition"].contains(name);
-            !used.contains(&Some(*column)) && !(is_export && says_place)
+            !(used.contains(&Some(*column)) || is_export && says_place)
         };
         let names = self.names.iter().map(String::as_str);
         names.enumerate().filter(is_unused).map(|(_, name)| name).collect()

@@ -204,7 +204,7 @@ impl Reader {
         match (total.count, self.is_sent_asked) {
             (Count::Sent, false) => {
                 let reason = "runs of UDP of which only the client's count is there";
-                self.collector.left_out.add(reason, total.place);
+                self.collector.leave_out(reason, total.place);
                 return Ok(());
             }
             (Count::Unclear, _) => {

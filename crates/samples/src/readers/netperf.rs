@@ -131,7 +131,7 @@ impl Reader {
     fn close(&mut self) -> Result<(), Fault> {
         self.flush()?;
         if let Some(test) = self.test.take().filter(|test| !test.has_value) {
-            self.collector.left_out.add(&format!("tests without {}", self.metric), test.place);
+            self.collector.leave_out(&format!("tests without {}", self.metric), test.place);
         }
         Ok(())
     }
