@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_ministat::{Caller, Format, Plot, Points, Request, Set, Values, write_all};
+use netassay_ministat::{Format, Plot, Points, Request, Set, Values, write_all};
 
 /// The widest plot that is worth the fuzzer's time.
 const WIDE: usize = 1000;
@@ -20,8 +20,7 @@ fuzz_target!(|input: &[u8]| {
     for file in &files {
         reads_alike(file);
     }
-    let caller = Caller { program: b"ministat", posix };
-    match Request::parse(&words, caller) {
+    match Request::parse(&words, b"ministat", posix) {
         Ok(request) => compare(&request, &files),
         Err(refusal) => assert!(!refusal.text.is_empty() && refusal.code != 0),
     }

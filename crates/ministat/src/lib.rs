@@ -24,6 +24,6 @@ pub use number::parse_number;
 pub use plot::{MAX_SETS, MAX_WIDTH, Plot};
 pub use refusal::{MinistatError, Refusal};
 pub use report::{report, write_all};
-pub use request::{Caller, Request, columns};
+pub use request::{Request, columns};
 pub use set::{Points, Set, Values};
 pub use student::{Level, PooledT};

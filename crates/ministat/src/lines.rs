@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::number::{decimal, is_space, parse_number};
+use crate::number::{is_space, parse_number};
 
 /// The format of values in a file.
 #[derive(Clone, Debug)]
@@ -10,9 +10,6 @@ pub struct Format {
     column: usize,
     is_delimiter: [bool; 256],
     longest_line: usize,
-    /// Whether a decimal number in the column is the whole token and the following newline ends the
-    /// line: no delimiter is part of either.
-    is_plain: bool,
 }
 
 /// A token in the column that is not a number.
@@ -34,8 +31,7 @@ impl Format {
         for byte in delimiters {
             is_delimiter[usize::from(*byte)] = true;
         }
-        let is_plain = !b"0123456789.+-eE\n".iter().any(|byte| is_delimiter[usize::from(*byte)]);
-        Format { column, is_delimiter, longest_line, is_plain }
+        Format { column, is_delimiter, longest_line }
     }
 
     /// The length of the whole lines among these bytes, which begin with a line.
@@ -55,11 +51,6 @@ impl Format {
         let mut rest = bytes;
         while !rest.is_empty() {
             lines += 1;
-            if let Some((value, length)) = self.plain_line(rest) {
-                values.push(value);
-                rest = &rest[length..];
-                continue;
-            }
             let line = self.line(rest);
             if let Some(token) = self.token(content(line)) {
                 let value = parse_number(token).filter(|value| !value.is_nan());
@@ -70,48 +61,9 @@ impl Format {
         Ok(lines)
     }
 
-    /// The value and length of a line with a decimal number in the column, as most have, in one
-    /// pass. `None` says nothing about the line.
-    #[inline]
-    fn plain_line(&self, bytes: &[u8]) -> Option<(f64, usize)> {
-        if !self.is_plain {
-            return None;
-        }
-        let most = &bytes[..bytes.len().min(self.longest_line)];
-        let start = self.column_start(most)?;
-        let (value, length) = decimal(&most[start..])?;
-        let end = start + length;
-        match *most.get(end)? {
-            b'\n' => Some((value, end + 1)),
-            next if self.is_delimiter[usize::from(next)] => Some((value, end + newline(&most[end..])? + 1)),
-            _ => None,
-        }
-    }
-
-    /// The start of the token in the column, unless a comment, newline or NUL comes first.
-    #[inline]
-    fn column_start(&self, most: &[u8]) -> Option<usize> {
-        let is_delimiter = |byte: &u8| self.is_delimiter[usize::from(*byte)];
-        let mut at = 0;
-        for _ in 1..self.column {
-            at += most[at..].iter().position(|byte| !is_delimiter(byte))?;
-            if most[at] == b'#' {
-                return None;
-            }
-            at += most[at..].iter().position(|byte| is_delimiter(byte) || matches!(byte, b'\n' | 0))?;
-            if !is_delimiter(&most[at]) {
-                return None;
-            }
-        }
-        Some(at + most[at..].iter().position(|byte| !is_delimiter(byte))?)
-    }
-
     fn line<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         let most = &bytes[..bytes.len().min(self.longest_line)];
-        match newline(most) {
-            Some(newline) => &most[..=newline],
-            None => most,
-        }
+        memchr(b'\n', most).map_or(most, |newline| &most[..=newline])
     }
 
     /// The token in the column, unless a comment starts before it or with it.
@@ -125,10 +77,6 @@ impl Format {
         }
         tokens.next().filter(|token| token[0] != b'#')
     }
-}
-
-fn newline(bytes: &[u8]) -> Option<usize> {
-    memchr(b'\n', bytes)
 }
 
 /// A line up to a NUL, without trailing blanks.
@@ -210,18 +158,6 @@ mod tests {
                 parts.1 = result.map(|more| lines + more).map_err(later);
             }
             prop_assert_eq!(format!("{:?}", parts), format!("{:?}", whole));
-        }
-
-        #[test]
-        fn plain_lines_are_a_short_cut_only(
-            text in r"([0-9]{1,3}|[.#,e\x00 \t\r\x0b\n-]|0x|a|inf|1\.5|\n){0,60}",
-            delimiters in "[ \t]{2}|[,;ax\x0b]|[eE\n.-]",
-            column in 1_usize..4,
-            longest in 3_usize..40,
-        ) {
-            let format = Format::new(column, delimiters.as_bytes(), longest);
-            let slow = Format { is_plain: false, ..format.clone() };
-            prop_assert_eq!(read(&format, text.as_bytes()), read(&slow, text.as_bytes()));
         }
 
         #[test]

@@ -3,18 +3,15 @@
 /// The number of the whole text, leading blanks included; `None` if anything is left over, even a
 /// blank. Correctly rounded; too large is infinite.
 pub fn parse_number(text: &[u8]) -> Option<f64> {
-    match decimal(text) {
-        Some((value, length)) if length == text.len() => Some(value),
-        _ => str::from_utf8(&text[leading(text, is_space)..]).ok()?.parse().ok(),
-    }
+    str::from_utf8(&text[leading(text, is_space)..]).ok()?.parse().ok()
 }
 
 /// The decimal whole number at the start of `text`, clamped to the type, and its length; 0 and 0 if
 /// there is none.
 pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     let blanks = leading(text, is_space);
-    let (negative, sign) = sign(&text[blanks..]);
-    let start = blanks + sign;
+    let negative = text.get(blanks) == Some(&b'-');
+    let start = blanks + usize::from(matches!(text.get(blanks), Some(b'-' | b'+')));
     let digits = leading(&text[start..], |byte| byte.is_ascii_digit());
     if digits == 0 {
         return (0, 0);
@@ -28,80 +25,6 @@ pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
 
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
-}
-
-/// The decimal number at the start of `text`, without leading blanks, and its length: the usual
-/// case. Of a hexadecimal number it is the 0 before the x.
-#[inline]
-pub(crate) fn decimal(text: &[u8]) -> Option<(f64, usize)> {
-    let (negative, start) = sign(text);
-    let (mantissa, whole_end) = digits(text, start, 0);
-    let (mantissa, mut end, count, decimals) = if text.get(whole_end) == Some(&b'.') {
-        let (mantissa, end) = digits(text, whole_end + 1, mantissa);
-        (mantissa, end, end - start - 1, end - whole_end - 1)
-    } else {
-        (mantissa, whole_end, whole_end - start, 0)
-    };
-    if count == 0 {
-        return None;
-    }
-    let mut power = -(decimals as i64);
-    if matches!(text.get(end), Some(b'e' | b'E')) {
-        let length = exponent_length(&text[end..]);
-        if length > 0 {
-            power = power.saturating_add(strtol(&text[end + 1..end + length]).0);
-            end += length;
-        }
-    }
-    // 19 digits fit into 64 bits. Whole numbers up to 2^53 and these powers of ten are exact
-    // doubles, so that one multiplication or division rounds correctly.
-    let value = match power {
-        _ if count > 19 || mantissa > 1 << 53 => parsed(&text[start..end]),
-        0 => mantissa as f64,
-        -22..0 => mantissa as f64 / POWERS_OF_TEN[-power as usize],
-        1..=22 => mantissa as f64 * POWERS_OF_TEN[power as usize],
-        _ => parsed(&text[start..end]),
-    };
-    Some((if negative { -value } else { value }, end))
-}
-
-/// The exact ones.
-const POWERS_OF_TEN: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
-];
-
-fn parsed(text: &[u8]) -> f64 {
-    let text = str::from_utf8(text).expect("digits, points, signs and e are ASCII");
-    text.parse().expect("Rust parses digits with a point and an exponent")
-}
-
-/// `value` with the digits from `at` on appended, and their end.
-#[inline]
-fn digits(text: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
-    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    (value, at)
-}
-
-/// Whether a minus comes first, and the length of the sign.
-#[inline]
-fn sign(text: &[u8]) -> (bool, usize) {
-    match text.first() {
-        Some(b'-') => (true, 1),
-        Some(b'+') => (false, 1),
-        _ => (false, 0),
-    }
-}
-
-fn exponent_length(text: &[u8]) -> usize {
-    let start = 1 + sign(&text[1..]).1;
-    match leading(&text[start..], |byte| byte.is_ascii_digit()) {
-        0 => 0,
-        digits => start + digits,
-    }
 }
 
 fn leading(text: &[u8], is: impl Fn(u8) -> bool) -> usize {

@@ -32,15 +32,14 @@ impl Plot {
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
-    /// too far apart, [`MinistatError::NoWidth`] and [`MinistatError::TooWide`] for a width that
-    /// cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
+    /// too far apart, [`MinistatError::Width`] for a width that cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
     pub fn new(sets: &[Set], width: usize, separate_bars: bool) -> Result<Option<Plot>, MinistatError> {
         let Some(axis) = Axis::new(sets, width)? else { return Ok(None) };
         if sets.len() > MAX_SETS {
             return Err(MinistatError::TooManySets { count: sets.len(), limit: MAX_SETS });
         }
         let mut stacks = Vec::new();
-        let too_wide = |_| MinistatError::TooWide { width, limit: MAX_WIDTH };
+        let too_wide = |_| MinistatError::Width { width, limit: MAX_WIDTH };
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
         stacks.resize(axis.width * sets.len(), 0);
         for (set, counts) in sets.iter().zip(stacks.chunks_mut(axis.width)) {
@@ -120,10 +119,8 @@ impl Axis {
         if let Some(set) = sets.iter().find(|set| !set.mean.is_finite()) {
             return Err(MinistatError::NotFinite(set.name.clone()));
         }
-        match width {
-            0 | 1 => return Err(MinistatError::NoWidth(width)),
-            2..=MAX_WIDTH => {}
-            _ => return Err(MinistatError::TooWide { width, limit: MAX_WIDTH }),
+        if !(2..=MAX_WIDTH).contains(&width) {
+            return Err(MinistatError::Width { width, limit: MAX_WIDTH });
         }
         let step = span / (width as f64 - 1.0);
         let start = low - 0.5 * step;
@@ -212,11 +209,10 @@ mod tests {
         }
         assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale(f64::INFINITY));
         assert_eq!(refused(&[5e-324, 0.0, 0.0], 10), MinistatError::NoScale(5e-324));
-        assert_eq!(refused(&[1.0, 2.0, 3.0], 1), MinistatError::NoWidth(1));
-        assert_eq!(
-            refused(&[1.0, 2.0, 3.0], 1 << 25),
-            MinistatError::TooWide { width: 1 << 25, limit: MAX_WIDTH }
-        );
+        for width in [1, 1 << 25] {
+            let error = MinistatError::Width { width, limit: MAX_WIDTH };
+            assert_eq!(refused(&[1.0, 2.0, 3.0], width), error);
+        }
         let eight = [SHORT; 8];
         assert_eq!(
             Plot::new(&sets(&eight), WIDTH, false).unwrap_err(),

@@ -19,12 +19,9 @@ pub enum MinistatError {
     /// The values are too far apart, or too close together, for a scale.
     #[error("cannot plot values that are {0:e} apart; -A leaves the plot out")]
     NoScale(f64),
-    /// A plot has at least two columns.
-    #[error("cannot plot in {0} columns: give -w 2 or more, or -A to leave the plot out")]
-    NoWidth(usize),
-    /// A plot has a bounded number of columns.
-    #[error("cannot plot in {width} columns: give -w {limit} or less")]
-    TooWide { width: usize, limit: usize },
+    /// A plot has at least two columns, and a bounded number of them.
+    #[error("cannot plot in {width} columns: give -w 2 to {limit}, or -A to leave the plot out")]
+    Width { width: usize, limit: usize },
 }
 
 /// Why there are no results.

@@ -10,15 +10,6 @@ use crate::student::Level;
 /// The most bytes of a line: one less than C's `BUFSIZ`. A longer line counts as several.
 const LONGEST_LINE: usize = 8191;
 
-/// The caller: facts that are not on the command line.
-#[derive(Clone, Copy, Debug)]
-pub struct Caller<'a> {
-    /// The program's name as getopt prints it: argv\[0\], with its path.
-    pub program: &'a [u8],
-    /// Whether POSIXLY_CORRECT is set: no options after files.
-    pub posix: bool,
-}
-
 /// The request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
@@ -56,11 +47,12 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Reads the words after the program's name.
+    /// Reads the words after the program's name. `program` is that name as getopt prints it, with its
+    /// path; `is_posix`: POSIXLY_CORRECT is set, so that no options come after files.
     ///
     /// # Errors
     /// The [`Refusal`] that ministat ends with, for the first error.
-    pub fn parse(words: &[Vec<u8>], caller: Caller<'_>) -> Result<Request, Refusal> {
+    pub fn parse(words: &[Vec<u8>], program: &[u8], is_posix: bool) -> Result<Request, Refusal> {
         let mut request = Request::default();
         let mut level = None;
         let mut only_files = false;
@@ -68,7 +60,7 @@ impl Request {
         while let Some(word) = words.next() {
             let Some(mut group) = word.strip_prefix(b"-").filter(|group| !only_files && !group.is_empty())
             else {
-                only_files |= caller.posix;
+                only_files |= is_posix;
                 request.files.push(word.clone());
                 continue;
             };
@@ -86,12 +78,11 @@ impl Request {
                         let following = || words.next().map(Vec::as_slice);
                         let value = Some(rest).filter(|rest| !rest.is_empty()).or_else(following);
                         let complaint = "option requires an argument -- '@'";
-                        let value =
-                            value.ok_or_else(|| Refusal::getopt(caller.program, complaint, *letter))?;
+                        let value = value.ok_or_else(|| Refusal::getopt(program, complaint, *letter))?;
                         request.set(*letter, value, &mut level)?;
                         group = &[];
                     }
-                    _ => return Err(Refusal::getopt(caller.program, "invalid option -- '@'", *letter)),
+                    _ => return Err(Refusal::getopt(program, "invalid option -- '@'", *letter)),
                 }
             }
         }
@@ -153,8 +144,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Request, String> {
         let words: Vec<Vec<u8>> = line.split_whitespace().map(|word| word.as_bytes().to_vec()).collect();
-        let caller = Caller { program: b"/bin/ministat", posix: false };
-        Request::parse(&words, caller).map_err(|refusal| {
+        Request::parse(&words, b"/bin/ministat", false).map_err(|refusal| {
             assert_eq!(refusal.code, 2);
             let text = String::from_utf8(refusal.text).unwrap();
             text.split_once("Usage: ").unwrap().0.to_owned()
@@ -185,7 +175,7 @@ mod tests {
         assert_eq!((request.column, request.files), (2, [&b"x"[..], b"-"].map(<[u8]>::to_vec).to_vec()));
         assert_eq!(parse("x -- -n --").unwrap().files, [&b"x"[..], b"-n", b"--"].map(<[u8]>::to_vec));
         let words = ["-n", "x", "-s", "--"].map(|word| word.as_bytes().to_vec());
-        let posix = Request::parse(&words, Caller { program: b"ministat", posix: true }).unwrap();
+        let posix = Request::parse(&words, b"ministat", true).unwrap();
         assert_eq!((posix.verdicts, posix.separate_bars, posix.files), (false, false, words[1..].to_vec()));
     }
 
@@ -225,8 +215,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_words(words: Vec<Vec<u8>>, posix: bool) {
-            let caller = Caller { program: b"ministat", posix };
-            if let Ok(request) = Request::parse(&words, caller) {
+            if let Ok(request) = Request::parse(&words, b"ministat", posix) {
                 request.format();
             }
         }
@@ -234,7 +223,7 @@ mod tests {
         #[test]
         fn words_like_options(words in prop::collection::vec(r"-{0,2}[AnsqCcdw=x0-9. -]{0,5}|--help", 0..6)) {
             let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
-            if let Ok(request) = Request::parse(&words, Caller { program: b"ministat", posix: false }) {
+            if let Ok(request) = Request::parse(&words, b"ministat", false) {
                 prop_assert!(request.column > 0 && !request.delimiters.is_empty());
             }
         }

@@ -19,11 +19,6 @@ pub struct Values {
 impl Values {
     /// Appends values.
     pub fn extend(&mut self, next: &[f64]) {
-        self.sum_up(next);
-        self.all.extend_from_slice(next);
-    }
-
-    fn sum_up(&mut self, next: &[f64]) {
         for value in next {
             self.sum += value;
             self.sum_of_squares += value * value;
@@ -32,6 +27,7 @@ impl Values {
             self.min = if *value < self.min { *value } else { self.min };
             self.max = if *value > self.max { *value } else { self.max };
         }
+        self.all.extend_from_slice(next);
     }
 }
 
@@ -45,8 +41,7 @@ impl Default for Values {
 impl From<Vec<f64>> for Values {
     fn from(all: Vec<f64>) -> Values {
         let mut values = Values::default();
-        values.sum_up(&all);
-        values.all = all;
+        values.extend(&all);
         values
     }
 }

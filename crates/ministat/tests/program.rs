@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use netassay_ministat::{Caller, Level, Plot, Points, Refusal, Request, Set, Values, report, write_all};
+use netassay_ministat::{Level, Plot, Points, Refusal, Request, Set, Values, report, write_all};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -53,7 +53,7 @@ fn parse(command: &str) -> Result<Request, Refusal> {
         command.split_whitespace().take_while(|word| *word != "|").skip_while(|word| *word != "ministat");
     let words = words.skip(1).map(|word| word.trim_matches('"').as_bytes().to_vec());
     let posix = command.starts_with("POSIXLY_CORRECT");
-    Request::parse(&words.collect::<Vec<_>>(), Caller { program: b"ministat", posix })
+    Request::parse(&words.collect::<Vec<_>>(), b"ministat", posix)
 }
 
 #[test]

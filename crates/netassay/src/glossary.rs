@@ -180,12 +180,10 @@ mod tests {
         for kind in Flag::ALL {
             let name = match kind {
                 Flag::Drift | Flag::DriftInBoots => "drift",
-                Flag::SerialCorrelation => "serial correlation",
-                Flag::OutlyingBoot | Flag::OutlyingCell => "outlying boot",
+                Flag::OutlyingBoot => "outlying boot",
                 Flag::OutlyingRun => "outlying run",
                 Flag::SeveralModes => "several modes",
                 Flag::FirstRun => "first run",
-                Flag::Saturation => "saturation",
                 Flag::Constant => "constant",
             };
             assert!(defined.contains(name), "{kind:?}");

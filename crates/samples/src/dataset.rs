@@ -186,7 +186,7 @@ fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError> {
     let mut seen: HashMap<u64, &Input> = HashMap::new();
     let mut shared: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for input in inputs {
-        for (run, place) in &input.sheet.found.runs.0 {
+        for (run, place) in &input.sheet.found.runs {
             let Some(first) = seen.get(run) else {
                 seen.insert(*run, input);
                 continue;
@@ -209,7 +209,7 @@ fn differences(inputs: &[Input]) -> Vec<String> {
     // The files that have each value of a circumstance.
     let mut all: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for input in inputs {
-        for (name, values) in &input.sheet.found.settings.0 {
+        for (name, values) in &input.sheet.found.settings {
             for value in values {
                 all.entry(name).or_default().entry(value).or_default().push(&input.file);
             }

@@ -58,15 +58,22 @@ impl MeasurementFile {
             Some(format) => format,
             None => recognised?,
         };
-        let whole = without_mark(&head).chain(Bounded { input, left: LARGEST_FILE });
-        let mut found = match format {
+        // Endless comments would never reach a limit of values.
+        let mut rest = input.take(LARGEST_FILE);
+        let whole = without_mark(&head).chain(&mut rest);
+        let found = match format {
             InputFormat::Stat => stat::read(whole, options),
             InputFormat::Csv => csv::read(whole, options),
             InputFormat::Netperf => netperf::read(whole, options),
             InputFormat::Iperf => iperf::read(whole, options),
             InputFormat::Iperf3 => iperf3::read(whole, options),
             InputFormat::Hyperfine => hyperfine::read(whole, options),
-        }?;
+        };
+        if rest.limit() == 0 {
+            let error = format!("more than {LARGEST_FILE} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, error).into());
+        }
+        let mut found = found?;
         if found.series.is_empty() {
             let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
             let way_out =
@@ -80,28 +87,6 @@ impl MeasurementFile {
             *note = words::sanitised_line(note).into_owned();
         }
         Ok(MeasurementFile { format, found })
-    }
-}
-
-/// An input with an end: endless comments would never reach a limit of values. Reads again after
-/// interruptions.
-struct Bounded<R> {
-    input: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = loop {
-            match self.input.read(into) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result?,
-            }
-        };
-        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {LARGEST_FILE} bytes"))
-        })?;
-        Ok(read)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Fault, FilePosition, LeftOut, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
 use crate::readers::ReadValues;
 
@@ -67,11 +67,18 @@ pub(crate) struct Series {
     pub(crate) last: FilePosition,
 }
 
+/// The most reasons of parts left out that are told apart.
+const MOST_REASONS: usize = 8;
+
+/// The reason of the parts whose reasons are too many.
+const OTHER: &str = "parts for other reasons";
+
 /// Collects the values of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     pub(crate) found: ReadValues,
-    pub(crate) left_out: LeftOut,
+    /// The reasons of parts that are no measurements, how often, and where each was first.
+    left_out: Vec<(String, u64, FilePosition)>,
     pub(crate) values: usize,
     /// The indices of the series.
     places: HashMap<SeriesKey, usize>,
@@ -110,6 +117,17 @@ impl Collector {
         Ok(())
     }
 
+    /// Leaves a part out; the reason is in the plural, such as `runs that failed`.
+    pub(crate) fn leave_out(&mut self, reason: &str, place: FilePosition) {
+        let find = |reason: &str| self.left_out.iter().position(|(known, ..)| known == reason);
+        let reason =
+            if find(reason).is_some() || self.left_out.len() < MOST_REASONS { reason } else { OTHER };
+        match find(reason) {
+            Some(known) => self.left_out[known].1 += 1,
+            None => self.left_out.push((reason.to_owned(), 1, place)),
+        }
+    }
+
     fn series_of(&mut self, key: &SeriesKey, place: FilePosition) -> Result<&mut Series, Fault> {
         if let Some(known) = self.places.get(key) {
             return Ok(&mut self.found.series[*known]);
@@ -145,10 +163,15 @@ impl Collector {
     /// The collected values. Rejects a file of which only parts that are no measurements are
     /// left.
     pub(crate) fn finish(mut self) -> Result<ReadValues, Fault> {
-        if let (Some(fault), true) = (self.left_out.fault(), self.found.series.is_empty()) {
-            return Err(fault);
+        if let (Some((reason, count, place)), true) = (self.left_out.first(), self.found.series.is_empty()) {
+            let what = format!("no measurement is left but {reason}: {count}");
+            return Err(Fault::new(*place, what, "measure again, and give results of runs that succeeded"));
         }
-        self.found.notes.extend(self.left_out.notes());
+        let note = |(reason, count, place): &(String, u64, FilePosition)| {
+            let first = if *count > 1 { "the first in line" } else { "in line" };
+            format!("left out: {reason}: {count}, {first} {}", place.line)
+        };
+        self.found.notes.extend(self.left_out.iter().map(note));
         Ok(self.found)
     }
 }

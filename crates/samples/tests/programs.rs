@@ -38,7 +38,6 @@ fn formats_are_recognised() {
         ("netperf-omni.csv", Netperf, 3),
         ("netperf-tcp-rr.csv", Netperf, 2),
         ("netperf-keyword.txt", Netperf, 2),
-        ("netperf-table.txt", Netperf, 1),
         ("netperf-numbers.txt", Stat, 4),
         ("hyperfine-two.json", Hyperfine, 20),
         ("hyperfine-again.json", Hyperfine, 16),
@@ -148,55 +147,12 @@ fn netperf_writes_csv_and_keywords() {
         (plain(&keyword), keyword.groups[0].unit.as_deref()),
         (vec![15985.93, 14340.73], Some("Mbit/s"))
     );
-    // A table has what was received in its second line.
-    let table = twice("netperf-table.txt", &Options::default());
-    assert_eq!((plain(&table), table.groups[0].unit.as_deref()), (vec![1054.19], Some("Mbit/s")));
-    assert_eq!(table.groups[0].kinds[0].as_deref(), Some("UDP STREAM"));
     // CSV and keywords of the same measurement can be compared.
     let mixed = dataset(
         &[("a", &fixture("netperf-omni.csv")), ("b", &fixture("netperf-keyword.txt"))],
         &Options::default(),
     );
     assert_eq!(mixed.unwrap().groups[0].labels, ["a", "b"]);
-}
-
-#[test]
-fn netperf_s_tables_for_people_have_figures() {
-    let text = String::from_utf8(fixture("netperf-tables.txt")).unwrap();
-    let mut read = Vec::new();
-    for test in text.split_inclusive('\n').fold(Vec::new(), |mut tests: Vec<String>, line| {
-        match tests.last_mut() {
-            Some(test) if !line.contains(" TEST from ") => test.push_str(line),
-            _ => tests.push(line.to_owned()),
-        }
-        tests
-    }) {
-        let files = [("a=x", test.as_bytes()), ("b=y", test.as_bytes())];
-        let one = dataset(&files, &Options::default()).unwrap();
-        let group = &one.groups[0];
-        assert!(one.notes.is_empty() || one.notes[0].contains("confidence"), "{:?}", one.notes);
-        let kind = group.kinds[0].clone().unwrap();
-        read.push((kind, plain(&one)[0], group.unit.clone().unwrap()));
-    }
-    let expected = [
-        ("TCP STREAM", 10398.94, "Mbit/s"),
-        ("TCP STREAM", 10883.30, "Mbit/s"),
-        ("TCP STREAM", 1.29, "GBytes/s"),
-        ("UDP STREAM", 195.4, "Mbit/s"),
-        ("UDP STREAM", 37.72, "Mbit/s"),
-        ("TCP REQUEST/RESPONSE, first burst 0", 8049.43, "Trans/s"),
-        ("TCP REQUEST/RESPONSE, first burst 0", 6511.56, "Trans/s"),
-        ("TCP REQUEST/RESPONSE, first burst 0", 0.57, "Mbit/s"),
-        ("TCP REQUEST/RESPONSE, first burst 0", 0.66, "Mbit/s"),
-        ("TCP Connect/Request/Response", 7128.37, "Trans/s"),
-        ("OMNI Send", 4153.19, "Mbit/s"),
-        ("OMNI Send", 5051.37, "Mbit/s"),
-        ("TCP STREAM", 10876.29, "Mbit/s"),
-        ("TCP REQUEST/RESPONSE, first burst 0", 29673.22, "Trans/s"),
-        ("TCP STREAM", 3062.85, "Mbit/s"),
-    ];
-    let expected = expected.map(|(kind, value, unit)| (kind.to_owned(), value, unit.to_owned()));
-    assert_eq!(read, expected);
 }
 
 #[test]

@@ -45,11 +45,7 @@ pub struct Agreement {
     pub second: PercentEstimate,
     /// The first less the second, in points of %. The intervals of all comparisons hold together.
     pub apart: PercentEstimate,
-    /// The chance of so large a disagreement if there is none, by itself.
-    pub p: f64,
-    /// The level of the interval of `apart`, within all comparisons.
-    pub level: f64,
-    /// Whether that interval includes 0.
+    /// Whether the interval of `apart` includes 0.
     pub agree: bool,
 }
 
@@ -63,60 +59,44 @@ pub struct Agreement {
 /// Scandinavian Journal of Statistics 6, 1979).
 pub fn agree(comparisons: &[Vec<EitherWay>], level: f64) -> Vec<Option<Agreement>> {
     let alpha = 1.0 - level;
-    let found: Vec<Option<Estimates>> = comparisons.iter().map(|runs| Estimates::from_runs(runs)).collect();
-    let p: Vec<Vec<f64>> = found.iter().map(|one| one.iter().map(Estimates::p).collect()).collect();
+    let found: Vec<Option<(usize, [Estimate; 3])>> = comparisons.iter().map(|runs| estimates(runs)).collect();
+    let p = |(_, [.., apart]): &(usize, [Estimate; 3])| student::two_sided(apart.t(), apart.df);
+    let p: Vec<Vec<f64>> = found.iter().map(|one| one.iter().map(p).collect()).collect();
     let levels = families::levels(&p, alpha);
-    found.iter().zip(levels).map(|(one, own)| one.as_ref()?.judge(alpha, own)).collect()
-}
-
-/// The boots' estimates of one difference.
-struct Estimates {
-    boots: usize,
-    ways: [Estimate; 2],
-    apart: Estimate,
-}
-
-impl Estimates {
-    fn from_runs(runs: &[EitherWay]) -> Option<Self> {
-        // The values of the baseline and of the condition, each way, by boot.
-        let mut cells: BTreeMap<u32, [[Vec<f64>; 2]; 2]> = BTreeMap::new();
-        for run in runs {
-            let cell = cells.entry(run.boot).or_default();
-            cell[usize::from(run.second)][usize::from(run.of_condition)].push(run.value);
-        }
-        cells.retain(|_, ways| ways.iter().flatten().all(|cell| !cell.is_empty()));
-        let means =
-            |way: usize| cells.values().map(move |ways| [mean(&ways[way][0]), mean(&ways[way][1])]).collect();
-        let (first, second) = (ratios(means(0))?, ratios(means(1))?);
-        let apart: Vec<f64> = first.iter().zip(&second).map(|(first, second)| first - second).collect();
-        Some(Self {
-            boots: cells.len(),
-            ways: [estimate(&first)?, estimate(&second)?],
-            apart: estimate(&apart)?,
-        })
-    }
-
-    fn p(&self) -> f64 {
-        student::two_sided(self.apart.t(), self.apart.df)
-    }
-
-    fn judge(&self, alpha: f64, own: f64) -> Option<Agreement> {
-        let share = |estimate: &Estimate, alpha: f64| {
-            let interval = estimate.interval(alpha)?;
-            Some(PercentEstimate { value: estimate.value, standard_error: estimate.se, interval })
-        };
-        let apart = share(&self.apart, own)?;
+    let judged = |(one, own): (Option<(usize, [Estimate; 3])>, f64)| {
+        let (boots, [first, second, apart]) = one?;
+        let apart = percent(&apart, own)?;
         let (low, high) = apart.interval;
         Some(Agreement {
-            boots: self.boots,
-            first: share(&self.ways[0], alpha)?,
-            second: share(&self.ways[1], alpha)?,
+            boots,
+            first: percent(&first, alpha)?,
+            second: percent(&second, alpha)?,
             apart,
-            p: self.p(),
-            level: 1.0 - own,
             agree: low <= 0.0 && high >= 0.0,
         })
+    };
+    found.into_iter().zip(levels).map(judged).collect()
+}
+
+/// The number of boots, and their estimates of one difference: each way, and how far both are apart.
+fn estimates(runs: &[EitherWay]) -> Option<(usize, [Estimate; 3])> {
+    // The values of the baseline and of the condition, each way, by boot.
+    let mut cells: BTreeMap<u32, [[Vec<f64>; 2]; 2]> = BTreeMap::new();
+    for run in runs {
+        let cell = cells.entry(run.boot).or_default();
+        cell[usize::from(run.second)][usize::from(run.of_condition)].push(run.value);
     }
+    cells.retain(|_, ways| ways.iter().flatten().all(|cell| !cell.is_empty()));
+    let means =
+        |way: usize| cells.values().map(move |ways| [mean(&ways[way][0]), mean(&ways[way][1])]).collect();
+    let (first, second) = (ratios(means(0))?, ratios(means(1))?);
+    let apart: Vec<f64> = first.iter().zip(&second).map(|(first, second)| first - second).collect();
+    Some((cells.len(), [estimate(&first)?, estimate(&second)?, estimate(&apart)?]))
+}
+
+fn percent(estimate: &Estimate, alpha: f64) -> Option<PercentEstimate> {
+    let interval = estimate.interval(alpha)?;
+    Some(PercentEstimate { value: estimate.value, standard_error: estimate.se, interval })
 }
 
 /// The difference of the condition's mean over boots from the baseline's in %, as one value for

@@ -24,10 +24,10 @@ pub mod sequential;
 mod wording;
 
 pub use compare::{
-    Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending,
-    Verdict, analyse, analyse_with, estimates,
+    Analysis, Check, Comparison, ConditionEstimate, Gap, Ratio, Spending, Verdict, analyse, analyse_with,
+    estimates,
 };
 pub use model::{Component, Components, ErrorTerm};
 pub use observed::{Observation, mean};
 pub use question::{Against, Correction, Design, Look, Margin, Question, StatsError, ValueRange};
-pub use wording::{Seen, confidence, corrected, fixed, signed};
+pub use wording::{confidence, corrected, fixed, power_sentence, signed};

@@ -94,17 +94,16 @@ impl Plan {
     /// The |t| that proves a difference, at the last look. `None` with fewer than two conditions or
     /// boots, too few boots for the looks, or an `alpha` outside of 0 to 1.
     pub fn critical(&self, boots: u32) -> Option<f64> {
-        let critical = self.critical_of_one_look(boots)?;
-        let Some((bounds, looks)) = self.looks else { return Some(critical) };
+        let is_valid = self.conditions > 1 && boots > 1 && self.alpha > 0.0 && self.alpha < 1.0;
+        if !is_valid {
+            return None;
+        }
         let df = self.df(boots);
+        let critical = self.judged().critical(self.alpha, df)?;
+        let Some((bounds, looks)) = self.looks else { return Some(critical) };
         let looks = Schedule { bounds, looks, boots }.looks(df / (f64::from(boots) - 1.0));
         let nominal = looks.nominal(student::two_sided(critical, df));
         student::upper_quantile(0.5 * nominal.last()?, df)
-    }
-
-    fn critical_of_one_look(&self, boots: u32) -> Option<f64> {
-        let is_valid = self.conditions > 1 && boots > 1 && self.alpha > 0.0 && self.alpha < 1.0;
-        is_valid.then(|| self.judged().critical(self.alpha, self.df(boots))).flatten()
     }
 
     /// The width of intervals with `boots` boots relative to a known spread: the cost of few boots
@@ -277,7 +276,29 @@ impl Plan {
     /// limit is too low, or as for [`Plan::power`].
     pub fn boots_needed(&self, goal: Goal, runs: u32) -> Option<u32> {
         self.check(runs)?;
-        Search::new(self, goal)?.boots_needed(runs, 2, goal.boots_at_most)
+        self.search(goal)?(runs, 2, goal.boots_at_most)
+    }
+
+    /// A function of runs that finds the fewest boots, between two numbers of them, that reach the
+    /// goal.
+    fn search(&self, goal: Goal) -> Option<impl Fn(u32, u32, u32) -> Option<u32>> {
+        if !(goal.delta > 0.0 && goal.delta.is_finite()) {
+            return None;
+        }
+        // A single look needs no more boots than several, and is computed much faster.
+        let plans = [Some(Plan { looks: None, ..*self }), self.looks.map(|_| *self)];
+        // The noncentrality takes the time, and depends only on the boots: it is kept.
+        let known: RefCell<BTreeMap<(u32, bool), Option<f64>>> = RefCell::default();
+        let reaches = move |plan: &Plan, boots: u32, runs: u32| {
+            let needed = *known
+                .borrow_mut()
+                .entry((boots, plan.looks.is_some()))
+                .or_insert_with(|| plan.noncentrality(goal.power, boots));
+            needed.is_some_and(|needed| needed * plan.standard_error(boots, runs) <= goal.delta)
+        };
+        Some(move |runs, least, most| {
+            fewest(least, most, |boots| plans.iter().flatten().all(|plan| reaches(plan, boots, runs)))
+        })
     }
 
     /// The cheapest size within the limits that reaches the goal; of equally cheap ones that with
@@ -286,19 +307,17 @@ impl Plan {
     pub fn cheapest(&self, goal: Goal, cost: Cost) -> Option<Choice> {
         self.check(1)?;
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
-        let search = Search::new(self, goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
+        let search = self.search(goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
         // More runs can save boots, but never more than unlimited runs would: that ends both
         // searches.
-        let fewest = search.boots_needed(u32::MAX, 2, goal.boots_at_most)?;
+        let fewest = search(u32::MAX, 2, goal.boots_at_most)?;
         let mut best: Option<(f64, u32, u32)> = None;
         let mut most = goal.boots_at_most;
         for runs in 1..=goal.runs_at_most {
             if best.is_some_and(|(least, ..)| self.cost(cost, fewest, runs) >= least) {
                 break;
             }
-            let Some(boots) = search.boots_needed(runs, fewest, most) else {
-                continue;
-            };
+            let Some(boots) = search(runs, fewest, most) else { continue };
             most = boots;
             let price = self.cost(cost, boots, runs);
             if best.is_none_or(|(least, ..)| price < least) {
@@ -314,13 +333,13 @@ impl Plan {
     /// Other sizes that reach the goal, for a table: a quarter, half, twice and four times the runs
     /// of `choice`, and `choice` itself, each with its boots; by the number of runs.
     pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
-        let Some(search) = Search::new(self, goal) else { return Vec::new() };
+        let Some(search) = self.search(goal) else { return Vec::new() };
         let Choice { runs, .. } = choice;
         let mut runs = vec![runs / 4, runs / 2, runs, runs.saturating_mul(2), runs.saturating_mul(4)];
         runs.retain(|runs| (1..=goal.runs_at_most).contains(runs));
         runs.dedup();
         let choice = |runs: u32| {
-            let boots = search.boots_needed(runs, 2, goal.boots_at_most)?;
+            let boots = search(runs, 2, goal.boots_at_most)?;
             self.choice(goal, self.cost(cost, boots, runs), boots, runs)
         };
         runs.into_iter().filter_map(choice).collect()
@@ -328,41 +347,6 @@ impl Plan {
 
     fn choice(&self, goal: Goal, seconds: f64, boots: u32, runs: u32) -> Option<Choice> {
         Some(Choice { boots, runs, seconds, power: self.power(goal.delta, boots, runs)? })
-    }
-}
-
-/// A search for boots. The noncentrality takes the time and depends only on the boots, so it is
-/// kept.
-struct Search<'a> {
-    plan: &'a Plan,
-    /// The plan with a single look, which needs no more boots and is computed much faster.
-    once: Plan,
-    goal: Goal,
-    /// The noncentralities by boots, and whether all looks count.
-    noncentralities: RefCell<BTreeMap<(u32, bool), Option<f64>>>,
-}
-
-impl<'a> Search<'a> {
-    fn new(plan: &'a Plan, goal: Goal) -> Option<Search<'a>> {
-        let is_sought = goal.delta > 0.0 && goal.delta.is_finite();
-        let once = Plan { looks: None, ..*plan };
-        is_sought.then(|| Search { plan, once, goal, noncentralities: RefCell::default() })
-    }
-
-    fn is_enough(&self, boots: u32, runs: u32) -> bool {
-        let reaches = |plan: &Plan| {
-            let needed = *self
-                .noncentralities
-                .borrow_mut()
-                .entry((boots, plan.looks.is_some()))
-                .or_insert_with(|| plan.noncentrality(self.goal.power, boots));
-            needed.is_some_and(|needed| needed * plan.standard_error(boots, runs) <= self.goal.delta)
-        };
-        reaches(&self.once) && (self.plan.looks.is_none() || reaches(self.plan))
-    }
-
-    fn boots_needed(&self, runs: u32, least: u32, most: u32) -> Option<u32> {
-        fewest(least, most, |boots| self.is_enough(boots, runs))
     }
 }
 

@@ -9,7 +9,7 @@ mod sizes;
 use std::f64::consts::TAU;
 
 use netassay_stats::Verdict;
-use netassay_stats::change::{Error, FEWEST, LevelHistory, NewestPoint, Point, find};
+use netassay_stats::change::{FEWEST, LevelHistory, NewestPoint, Point, find};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -41,7 +41,7 @@ fn study(value: f64, boots: f64, random: &mut ChaCha8Rng) -> Point {
     let means: Vec<f64> = (0..3).map(|_| value + boots * normal(random)).collect();
     let mean = means.iter().sum::<f64>() / 3.0;
     let squares: f64 = means.iter().map(|one| (one - mean).powi(2)).sum();
-    Point { value: mean, error: Some(Error { standard: (squares / 6.0).sqrt(), df: 2.0 }) }
+    Point { value: mean, error: Some(((squares / 6.0).sqrt(), 2.0)) }
 }
 
 /// Levels with noise of 1 (sd) of each point in all: a study's day, and what its three boots leave.
@@ -291,8 +291,7 @@ fn any_point() -> impl Strategy<Value = Point> {
         -1e3..1e3f64
     ];
     let error = prop::option::of((any::<f64>(), -1.0..9.0f64));
-    (value, error)
-        .prop_map(|(value, error)| Point { value, error: error.map(|(standard, df)| Error { standard, df }) })
+    (value, error).prop_map(|(value, error)| Point { value, error })
 }
 
 proptest! {

@@ -1,5 +1,5 @@
 //! The rate at which each kind of flag is raised on clean campaigns in the designs that netassay
-//! runs; and saturation is neither seen in continuous data of any shape nor missed where it is.
+//! runs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,35 +9,6 @@ use netassay_stats::Observation;
 use netassay_stats::diagnostics::{FlagKind, LEVEL, diagnose};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// The distribution of the runs of a boot, with a standard deviation near 1.
-#[derive(Clone, Copy, Debug)]
-enum Shape {
-    Normal,
-    /// Two modes, this many of their own standard deviations apart, the upper one with this share
-    /// of the runs.
-    Bimodal(f64, f64),
-    /// Exponential, the long tail upwards or downwards.
-    Exponential(f64),
-    /// Log-normal with this spread of the logarithm, the long tail upwards or downwards.
-    LogNormal(f64, f64),
-    Uniform,
-}
-
-impl Shape {
-    fn draw(self, random: &mut ChaCha8Rng) -> f64 {
-        match self {
-            Shape::Normal => normal(random),
-            Shape::Bimodal(apart, share) => {
-                let side = if random.random::<f64>() < share { apart } else { 0.0 };
-                (side + normal(random)) / (1.0 + apart * apart * share * (1.0 - share)).sqrt()
-            }
-            Shape::Exponential(sign) => -sign * (1.0 - random.random::<f64>()).ln(),
-            Shape::LogNormal(spread, sign) => sign * (spread * normal(random)).exp(),
-            Shape::Uniform => 12.0_f64.sqrt() * random.random::<f64>(),
-        }
-    }
-}
 
 /// A campaign without drift, outliers, first runs unlike the others and the like.
 #[derive(Clone, Copy, Debug)]
@@ -58,34 +29,11 @@ struct Campaign {
     ratio: f64,
     /// The share of the runs that are lost.
     lost: f64,
-    shape: Shape,
-    /// A limit so many standard deviations above the mean, which holds runs to within a hundredth
-    /// of one.
-    limit: Option<f64>,
 }
 
 /// Two conditions in netassay's default protocol.
-const DEFAULT: Campaign = Campaign {
-    states: 1,
-    conditions: 2,
-    boots: 3,
-    runs: 10,
-    shared: 1.0,
-    own: 0.5,
-    ratio: 0.0,
-    lost: 0.0,
-    shape: Shape::Normal,
-    limit: None,
-};
-
-/// The place of saturation among the kinds of flags.
-const SATURATION: usize = {
-    let mut place = 0;
-    while !matches!(FlagKind::ALL[place], FlagKind::Saturation) {
-        place += 1;
-    }
-    place
-};
+const DEFAULT: Campaign =
+    Campaign { states: 1, conditions: 2, boots: 3, runs: 10, shared: 1.0, own: 0.5, ratio: 0.0, lost: 0.0 };
 
 impl Campaign {
     /// One boot of each state after the other; in a boot blocks of one run of each condition, in
@@ -108,10 +56,7 @@ impl Campaign {
                 }
                 for place in order {
                     let condition = first + place;
-                    let free = effects[place] + of_runs[condition] * self.shape.draw(random);
-                    let held =
-                        self.limit.map_or(free, |limit| free.min(limit - 0.01 * random.random::<f64>()));
-                    let value = 1000.0 + held;
+                    let value = 1000.0 + effects[place] + of_runs[condition] * normal(random);
                     if random.random::<f64>() >= self.lost {
                         observations.push(Observation { condition, boot, value });
                     }
@@ -197,57 +142,4 @@ fn clean_campaigns_show_a_flag_of_a_kind_no_oftener_than_stated() {
 #[ignore = "40,000 runs of each of 105 designs, of which the gate makes 4,000"]
 fn a_clean_campaign_shows_a_flag_of_a_kind_no_oftener_than_stated() {
     holds_in_each(&clean(40_000));
-}
-
-/// Of each design with runs of each shape, so many campaigns.
-fn continuous(campaigns: usize) -> Flagged {
-    let shapes = [
-        Shape::Normal,
-        Shape::Uniform,
-        Shape::Bimodal(4.0, 0.5),
-        Shape::Bimodal(10.0, 0.5),
-        Shape::Bimodal(30.0, 0.3),
-        Shape::Exponential(1.0),
-        Shape::Exponential(-1.0),
-        Shape::LogNormal(1.0, 1.0),
-        Shape::LogNormal(0.5, -1.0),
-        Shape::LogNormal(1.0, -1.0),
-    ];
-    let mut all = Vec::new();
-    for (seed, shape) in (100..).zip(shapes) {
-        for (states, conditions, boots, runs) in [(1, 1, 1, 30), (1, 2, 3, 10), (2, 1, 5, 30)] {
-            for shared in [0.0, 1.0] {
-                let own = shared / 2.0;
-                let design = Campaign { states, conditions, boots, runs, shared, own, shape, ..DEFAULT };
-                // Of saturation only: other kinds of flags are raised by other shapes.
-                let mut counts = [0; FlagKind::ALL.len()];
-                counts[SATURATION] = design.flagged(campaigns, seed)[SATURATION];
-                all.push((design, campaigns, counts));
-            }
-        }
-    }
-    all
-}
-
-#[test]
-fn continuous_values_are_not_saturated() {
-    holds_in_all(&continuous(30));
-}
-
-#[test]
-#[ignore = "300 campaigns of each of 60 designs, of which the gate makes 30"]
-fn continuous_values_of_any_shape_are_not_saturated() {
-    holds_in_each(&continuous(300));
-}
-
-#[test]
-fn a_limit_that_holds_runs_is_seen() {
-    // It holds a third of the runs, or half of them; boots that differ lie above it or below.
-    for (limit, shared, conditions, boots, runs) in
-        [(0.4, 0.0, 1, 1, 30), (0.0, 0.0, 2, 3, 10), (0.4, 0.0, 2, 10, 3), (0.0, 0.7, 2, 5, 10)]
-    {
-        let design = Campaign { conditions, boots, runs, shared, own: 0.0, limit: Some(limit), ..DEFAULT };
-        let count = design.flagged(200, 200)[SATURATION];
-        assert!(count > 160, "{count} of 200 in {design:?}");
-    }
 }

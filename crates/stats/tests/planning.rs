@@ -20,10 +20,6 @@ in_two_sizes! { 300, 1_500, "1,500 experiments, of which the gate makes 300":
     the_planned_power_comes_out
 }
 
-in_two_sizes! { 800, 4_000, "4,000 pilots, of which the gate makes 800":
-    what_would_have_been_seen_has_an_interval_that_holds
-}
-
 in_two_sizes! { 120, 600, "600 pilots, of which the gate makes 120":
     the_upper_limit_of_a_pilot_assures_power
 }
@@ -263,31 +259,6 @@ fn pilot(cell: f64, boots: u32, runs: u32, level: f64, random: &mut ChaCha8Rng) 
         }
     }
     analyse(&observations, &Question { level, ..Question::against(0) }).expect("numbers of two conditions")
-}
-
-/// The difference that three boots would have seen is known as well as their spread is: its
-/// interval holds the true one as often as stated.
-fn what_would_have_been_seen_has_an_interval_that_holds(pilots: usize) {
-    let mut random = ChaCha8Rng::seed_from_u64(5);
-    let plan = Plan { design: Design::Crossed, ..two(0.5, 1.0) };
-    let truth = plan.detectable(0.8, 3, 4).unwrap();
-    let mut held = 0;
-    let mut powers = Vec::new();
-    for _ in 0..pilots {
-        let analysis = pilot(0.5, 3, 4, 0.95, &mut random);
-        let one = &analysis.comparisons[0];
-        let (low, high) = one.detectable_interval.unwrap();
-        held += usize::from(low <= truth && truth <= high);
-        powers.push(plan.power(one.detectable.unwrap(), 3, 4).unwrap());
-        let (low_share, high_share) = one.detectable_relative_interval.unwrap();
-        assert!((low_share / high_share - low / high).abs() < 1e-9);
-    }
-    let share = held as f64 / pilots as f64;
-    assert!((share - 0.95).abs() < 3.3 * (0.95_f64 * 0.05 / pilots as f64).sqrt(), "{share}");
-    // Without it a reader would take a power between these for one of 80 %.
-    powers.sort_by(f64::total_cmp);
-    let (low, high) = (powers[pilots / 20], powers[pilots - pilots / 20]);
-    assert!(low < 0.25 && high > 0.95, "{low} to {high}");
 }
 
 /// The size for the upper limit of a pilot's spread has its power with the confidence of the limit,

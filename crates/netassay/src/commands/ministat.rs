@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use ministat::{Caller, Plot, Refusal, Request, Set, write_all};
+use ministat::{Plot, Refusal, Request, Set, write_all};
 
 const NAME: &str = "ministat";
 
@@ -55,7 +55,7 @@ fn run(program: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
     terminal::end_on_broken_pipe();
     let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
     let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
-    let request = Request::parse(&words, Caller { program: program.as_bytes(), posix });
+    let request = Request::parse(&words, program.as_bytes(), posix);
     ended(request.and_then(|request| answer(&request)))
 }
 

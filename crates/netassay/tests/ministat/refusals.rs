@@ -22,17 +22,17 @@ fn a_plot_without_width() {
     assert_refused(
         &[NUMBERS],
         "-w 0 a",
-        "cannot plot in 0 columns: give -w 2 or more, or -A to leave the plot out",
+        "cannot plot in 0 columns: give -w 2 to 16777216, or -A to leave the plot out",
     );
     assert_refused(
         &[NUMBERS],
         "-w 1 a",
-        "cannot plot in 1 columns: give -w 2 or more, or -A to leave the plot out",
+        "cannot plot in 1 columns: give -w 2 to 16777216, or -A to leave the plot out",
     );
     assert_refused(
         &[NUMBERS],
         "-w 2000000000 a",
-        "cannot plot in 2000000000 columns: give -w 16777216 or less",
+        "cannot plot in 2000000000 columns: give -w 2 to 16777216, or -A to leave the plot out",
     );
     // The width does not matter where nothing is drawn.
     let directory = directory(&[NUMBERS, ("same", "3\n3\n3\n")]);

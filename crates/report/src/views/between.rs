@@ -24,9 +24,6 @@ pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     blocks.push(differences(found, most));
     for group in &found.comparisons {
         blocks.push(Block::Table(conditions(found, group)));
-        if is_whole {
-            blocks.push(Block::List(group.rows.iter().map(|row| format!("{}.", row.sentence)).collect()));
-        }
     }
     for (head, labels) in [
         (format!("Only in {}", named(&found.baseline)), &found.only_in_baseline),

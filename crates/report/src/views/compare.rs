@@ -41,13 +41,12 @@ fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     }
     blocks.push(Block::Table(compared(&[group], is_whole)));
     let mut sentences = Vec::new();
-    // In brief the answer has the figures that a narrow table leaves out.
-    for row in group.rows.iter().filter(|_| is_whole || is_all_pairs) {
-        sentences.push(format!("{}.", row.sentence));
-        if is_all_pairs {
-            sentences.extend(row.remarks.iter().map(|remark| format!("{remark}.")));
-            sentences.extend(row.why().map(|why| format!("why: {why}.")));
-        }
+    // Of pairs there is no answer, which has these notes otherwise.
+    for row in group.rows.iter().filter(|_| is_all_pairs) {
+        let pair = format!("{} against {}", row.label, row.against);
+        sentences.extend(row.comparison.gap.map(|gap| format!("{pair}: {}.", gap.as_str())));
+        sentences.extend(row.remarks.iter().map(|remark| format!("{pair}: {remark}.")));
+        sentences.extend(row.why().map(|why| format!("{pair}: why: {why}.")));
     }
     sentences.extend(group.caution.iter().map(|caution| format!("Caution: {caution}.")));
     // The view of the method shows them.

@@ -2,9 +2,9 @@
 //! says whether more boots or more runs would help.
 
 use results::{
-    ComparisonGroup, ComparisonRow, capital, counted, figure, metric_title, percent, plain, workload_prefix,
+    ComparisonGroup, ComparisonRow, capital, figure, metric_title, percent, plain, workload_prefix,
 };
-use stats::{Comparison, Component, Components, Seen};
+use stats::{Comparison, Component, Components, power_sentence};
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
@@ -64,35 +64,20 @@ pub(super) fn spread(spread: &Components, unit: &str, mean: f64, level: f64) -> 
 /// The smallest difference that the data could show, in a sentence without a full stop: in % if all
 /// comparisons have one.
 fn seen(rows: &[ComparisonRow], unit: &str) -> Option<String> {
-    type Ends = Option<(f64, f64)>;
-    let all = |of: fn(&Comparison) -> (Option<f64>, Ends)| -> Vec<(f64, Ends)> {
-        let seen = rows.iter().map(|row| of(&row.comparison));
-        seen.filter_map(|(size, interval)| Some((size?, interval))).collect()
+    let all = |of: fn(&Comparison) -> Option<f64>| -> Vec<f64> {
+        rows.iter().filter_map(|row| of(&row.comparison)).collect()
     };
-    let relative = all(|one| (one.detectable_relative, one.detectable_relative_interval));
-    let absolute = all(|one| (one.detectable, one.detectable_interval));
+    let relative = all(|one| one.detectable_relative);
     let is_relative = !relative.is_empty() && relative.len() == rows.len();
     let (sizes, show, unit): (_, fn(f64) -> String, _) = if is_relative {
         (relative, percent, " %".to_owned())
     } else {
-        (absolute, figure, if unit.is_empty() { String::new() } else { format!(" {unit}") })
+        (all(|one| one.detectable), figure, if unit.is_empty() { String::new() } else { format!(" {unit}") })
     };
-    let seen = Seen {
-        sizes: ends(sizes.iter().map(|(size, _)| (*size, *size)))?,
-        interval: ends(sizes.iter().filter_map(|(_, interval)| *interval)),
-        possible: rows
-            .iter()
-            .map(|row| row.comparison.possible_sizes(is_relative))
-            .fold((f64::INFINITY, f64::INFINITY), |(fall, rise), one| (fall.min(one.0), rise.min(one.1))),
-    };
-    let boots = rows.iter().filter(|row| row.comparison.detectable.is_some()).map(|row| row.comparison.boots);
-    let (least, most) = ends(boots.map(|boots| (boots as f64, boots as f64)))?;
-    let boots =
-        if least == most { counted(most as usize, "boot") } else { format!("{least} to {most} boots") };
-    Some(seen.sentence(show, &unit, &boots))
-}
-
-/// The lowest of the first and the highest of the second; `None` if empty.
-fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
-    ranges.reduce(|(low, high), (least, most)| (low.min(least), high.max(most)))
+    let least = sizes.iter().copied().reduce(f64::min)?;
+    let most = sizes.into_iter().fold(least, f64::max);
+    let possible = rows.iter().map(|row| row.comparison.possible_sizes(is_relative));
+    let possible =
+        possible.reduce(|(fall, rise), one| (fall.min(one.0), rise.min(one.1))).unwrap_or_default();
+    Some(power_sentence((least, most), possible, show, &unit))
 }

@@ -4,7 +4,7 @@
 use netassay_report::Layout;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use results::{ComparisonRequest, Comparisons, Results, figure, metric_title, plain};
+use results::{ComparisonRequest, Comparisons, Results, figure, metric_title};
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};
 use study::{DesignKind, Study, metric};
@@ -91,7 +91,7 @@ fn largest(stored: &StoredStudy) -> f64 {
 }
 
 /// The invariants of a comparison, whatever was measured; `largest` is the study's largest value.
-fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseError> {
+fn check_row(row: &Value, largest: f64) -> Result<(), TestCaseError> {
     let ends = |key: &str| Some((number(&row[key][0])?, number(&row[key][1])?));
     for percent in [number(&row["relative"]), ends("relative_interval").map(|(low, _)| low)] {
         prop_assert!(percent.is_none_or(|percent| percent >= -100.0), "{row}");
@@ -113,21 +113,6 @@ fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseErr
     // No metric here can be negative, and no more can its mean.
     prop_assert!(mean >= 0.0 && baseline >= 0.0, "{row}");
     prop_assert!((mean - baseline - difference).abs() <= 1e-9 * largest, "{row}");
-    // A sentence has the unit of the group, or %, or counts how many times; without an interval it
-    // says why there is none.
-    let (unit, sentence) = (plain(group["unit"].as_str().unwrap()), row["sentence"].as_str().unwrap());
-    let sizes = [" %", " times the baseline", unit];
-    let is_equal = row["interval"] == serde_json::json!([0.0, 0.0]);
-    let has_size = row["interval"].is_null() || is_equal || sizes.iter().any(|size| sentence.contains(size));
-    prop_assert!(
-        has_size && !sentence.contains("NaN") && !sentence.contains("inf ") && sentence.len() < 400,
-        "{sentence}"
-    );
-    // A proven difference has a size that is not nothing.
-    if let Some((_, said)) = sentence.split_once(" is ").filter(|_| !row["quality"].is_null()) {
-        let size = said.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
-        prop_assert!(size.is_none_or(|size| size != 0.0), "{sentence}");
-    }
     Ok(())
 }
 
@@ -152,8 +137,8 @@ fn check_words(text: &str) -> Result<(), TestCaseError> {
 fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let results = Results::new(stored).unwrap();
     let (page, json) = (results.text(Layout::WIDE), serde_json::to_value(&results).unwrap());
-    for (group, row) in rows(&json, "comparisons") {
-        check_row(group, row, largest(stored))?;
+    for (_, row) in rows(&json, "comparisons") {
+        check_row(row, largest(stored))?;
     }
     let workload = json["conditions"][0]["workload"].as_str().unwrap();
     for group in json["comparisons"].as_array().unwrap() {
@@ -222,9 +207,8 @@ fn check_figures(
         let (text, json) = (found.text(Layout::WIDE), serde_json::to_value(&found).unwrap());
         check_words(&text)?;
         for (group, row) in rows(&json, "groups") {
-            check_row(group, row, largest(&stored))?;
+            check_row(row, largest(&stored))?;
             prop_assert_eq!(group["unit"].as_str(), metric::find(metric).map(|metric| metric.unit));
-            prop_assert!(text.contains(row["sentence"].as_str().unwrap()));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The credit of each offload of a combination, by the kind of the design.
 
 use serde::Serialize;
-use stats::effects::{Effect, EffectsError, Estimated, FactorShare, REMARK, factorial, ladder, shapley};
+use stats::effects::{Effect, EffectsError, Estimated, REMARK, factorial, ladder, shapley};
 use study::DesignKind;
 
 use super::Credit;
@@ -134,8 +134,8 @@ impl Credit {
         }
         let shares = shapley(runs, &combination.layout(), self.level)?;
         let names = &combination.design.factors;
-        let part = |share: &FactorShare| CreditPart::average(&names[share.factor], "off", share.share);
-        self.parts = shares.shares.iter().map(part).collect();
+        let part = |(name, share): (&String, &Estimated)| CreditPart::average(name, "off", *share);
+        self.parts = names.iter().zip(&shares.shares).map(part).collect();
         self.adds_up = true;
         let orders =
             SwitchingOrders { used: shares.orders, planned: shares.planned_orders, all: shares.all_orders };

@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 use stats::diagnostics::Names;
-use stats::{
-    Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Farthest, Verdict,
-};
+use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Verdict};
 use study::Name;
 use study::metric::Better;
 
@@ -16,7 +14,6 @@ use crate::data::method;
 use crate::data::metric::ComparedMetric;
 use crate::data::subject::{BootNames, Subject};
 use crate::words::name_text;
-use crate::words::number::{figure, plain};
 
 /// The result of one comparison.
 #[derive(Debug, Serialize)]
@@ -92,20 +89,17 @@ impl ComparisonGroup {
             method::few_boots(subject, &analysis).map_or([None, None], |both| both.map(Some));
         let method = method::sentences(subject, &analysis, few_boots);
         let row = |comparison: Comparison| {
-            let (name, against) = (label(comparison.condition), label(comparison.baseline));
-            let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };
             let quality = match comparison.verdict {
                 Verdict::Higher => subject.quality.and_then(|quality| quality.word(true)),
                 Verdict::Lower => subject.quality.and_then(|quality| quality.word(false)),
                 _ => None,
             };
             ComparisonRow {
-                sentence: comparison.sentence(&named, plain(subject.metric.unit()), quality),
-                label: name,
+                label: label(comparison.condition),
                 is_without: subject.without.contains(&comparison.condition),
                 quality,
-                remarks: remarks(subject, &comparison),
-                against,
+                remarks: remarks(&comparison),
+                against: label(comparison.baseline),
                 comparison,
                 why: Vec::new(),
             }
@@ -170,34 +164,8 @@ fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     Ok(flags.iter().map(|flag| flag.sentence(names)).collect())
 }
 
-/// Remarks on a single comparison, as sentences without full stops: a run that decides its
-/// percentage, a robust check that disagrees.
-fn remarks(subject: &Subject, one: &Comparison) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if let Some(run) = one.wild {
-        remarks.push(format!(
-            "one run is why there is no percentage: {}, where the median of its condition is {}. It counts all the same; check what else ran at that time, and repeat the study if something was wrong",
-            value(subject, &run),
-            figure(run.median)
-        ));
-    }
+/// Remarks on a single comparison, as sentences without full stops: a robust check that disagrees.
+fn remarks(one: &Comparison) -> Vec<String> {
     let is_proven = one.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-    for check in one.checks.iter().filter(|check| !check.agrees) {
-        let farthest = check.farthest.as_ref().map_or_else(String::new, |far| {
-            let whole = if far.run.is_some() { "its boot" } else { "its condition's boots" };
-            format!(
-                "; the farthest is {}, where the median of {whole} is {}",
-                value(subject, far),
-                figure(far.median)
-            )
-        });
-        remarks.push(format!("{}{farthest}", check.sentence(is_proven)));
-    }
-    remarks
-}
-
-/// `run 2 of boot 3 of tso=off with 812.0`.
-fn value(subject: &Subject, far: &Farthest) -> String {
-    let run = far.run.map_or_else(String::new, |run| format!("run {run} of "));
-    format!("{run}{} of {} with {}", subject.boot(far.boot), subject.label(far.condition), figure(far.value))
+    one.checks.iter().filter(|check| !check.agrees).map(|check| check.sentence(is_proven)).collect()
 }

@@ -21,9 +21,7 @@ pub struct ComparisonRow {
     /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is
     /// better, or it is unknown.
     pub quality: Option<&'static str>,
-    /// The verdict, as a sentence.
-    pub sentence: String,
-    /// The remarks: a run that decides the percentage, a robust check that disagrees.
+    /// The remarks: a robust check that disagrees.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// Counters that differ in the same way, where the difference is large.

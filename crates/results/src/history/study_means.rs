@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use stats::change::{Error as PointError, Point};
+use stats::change::Point;
 use stats::{Correction, Observation, Question};
 use store::Outline;
 use study::Plan;
@@ -139,10 +139,7 @@ fn mean(
         interval: estimate.interval,
         boots: estimate.boots,
         runs: estimate.runs,
-        point: Point {
-            value: estimate.mean,
-            error: estimate.error.map(|(standard, df)| PointError { standard, df }),
-        },
+        point: Point { value: estimate.mean, error: estimate.error },
     });
     Ok(mean.filter(|mean| mean.mean.is_finite()))
 }

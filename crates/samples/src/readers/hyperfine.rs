@@ -70,8 +70,8 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         for benchmark in &document.results {
             let values = if metric == "time" { &benchmark.times } else { &benchmark.memory_usage_byte };
             benchmark.require_whole(values, metric, place)?;
-            if collector.found.runs.repeats(benchmark.identity(), place) {
-                collector.left_out.add("benchmarks that the file holds already (by all their times)", place);
+            if collector.found.repeats(benchmark.identity(), place) {
+                collector.leave_out("benchmarks that the file holds already (by all their times)", place);
                 continue;
             }
             // A repeated command is a second condition: an A/A comparison.
@@ -85,7 +85,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
                     Some(0) => collector.push(&key, None, *value, place)?,
                     code => {
                         let reason = format!("runs of {:?} that failed ({})", benchmark.command, exit(code));
-                        collector.left_out.add(&reason, place);
+                        collector.leave_out(&reason, place);
                     }
                 }
             }

@@ -8,7 +8,7 @@
 //! number connections on.
 //!
 //! Addresses do not say who counts: iperf 2.0 writes its own first, 2.1 its client's. What a client
-//! of UDP counts was sent. In 2.0 the server's count may follow it, with the addresses exchanged.
+//! of UDP counts was sent.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -62,11 +62,9 @@ struct Reader {
 /// The end whose count a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
-    /// A count of TCP; in iperf 2.0 also of the datagrams that a client of UDP sent.
+    /// A count of TCP.
     OneSide,
-    /// Of UDP, by the client alone.
-    SentAlone,
-    /// Of UDP, by the client; the server's count follows.
+    /// Of UDP, by the client.
     Sent,
     ReceivedTcp,
     ReceivedUdp,
@@ -89,13 +87,13 @@ impl Count {
         if is_server_first || has_figure(fields[9]) || has_figure(fields[10]) {
             return Count::ReceivedUdp;
         }
-        if fields[11].starts_with(b"-") { Count::SentAlone } else { Count::Unclear }
+        if fields[11].starts_with(b"-") { Count::Sent } else { Count::Unclear }
     }
 
     fn words(self) -> &'static str {
         match self {
             Count::OneSide | Count::Unclear => "counted by one side",
-            Count::SentAlone | Count::Sent => "sent by the client, UDP",
+            Count::Sent => "sent by the client, UDP",
             Count::ReceivedUdp => "received by the server, UDP",
             Count::ReceivedTcp => "received by the server, TCP",
         }
@@ -111,11 +109,8 @@ struct Open {
     has_later: bool,
 }
 
-#[derive(Clone)]
 struct Total {
     place: FilePosition,
-    /// The addresses and ports of both sides, and the number.
-    ends: Vec<u8>,
     count: Count,
     number: Vec<u8>,
     /// The rate in Mbit/s.
@@ -150,13 +145,9 @@ impl Reader {
             return Err(Fault::new(line.place_of(fields[6]), "no interval such as 0.0-10.0", UNCHANGED));
         };
         let place = line.place_of(fields[8]);
-        if fields.len() >= UDP_COLUMNS {
-            self.know_udp(&fields)?;
-        }
         let ends = fields[1..6].join(&b',');
         let total = Total {
             place,
-            ends: ends.clone(),
             count: Count::from_fields(&fields),
             number: fields[5].to_owned(),
             rate: measured(fields[8], place)? / 1e6,
@@ -190,23 +181,6 @@ impl Reader {
         Ok(())
     }
 
-    /// A line of a server's count: the lines of its client before it were UDP too.
-    fn know_udp(&mut self, fields: &[&[u8]]) -> Result<(), Fault> {
-        let of_client = [fields[3], fields[4], fields[1], fields[2], fields[5]].join(&b',');
-        // With intervals (-i) it is complete already.
-        if let Some(place) = self.run.iter().position(|total| total.ends == of_client) {
-            if let Some(open) = self.open.get_mut(&of_client) {
-                open.total.count = Count::Sent;
-            }
-            let total = self.run.swap_remove(place);
-            return self.add(Total { count: Count::Sent, ..total });
-        }
-        match self.open.remove(&of_client) {
-            Some(open) => self.close(Open { total: Total { count: Count::Sent, ..open.total }, ..open }),
-            None => Ok(()),
-        }
-    }
-
     /// A new connection has this number, so the open one is complete.
     fn close_number(&mut self, number: &[u8]) -> Result<(), Fault> {
         let ends =
@@ -228,9 +202,9 @@ impl Reader {
     fn add(&mut self, total: Total) -> Result<(), Fault> {
         // UDP has one line for the sent bytes and one for the received ones.
         match (total.count, self.is_sent_asked) {
-            (Count::SentAlone, false) => {
+            (Count::Sent, false) => {
                 let reason = "runs of UDP of which only the client's count is there";
-                self.collector.left_out.add(reason, total.place);
+                self.collector.leave_out(reason, total.place);
                 return Ok(());
             }
             (Count::Unclear, _) => {
@@ -238,9 +212,7 @@ impl Reader {
                     "UDP without jitter and loss: nothing says whether the client or the server counted";
                 return Err(Fault::new(total.place, what, "give the server's output (iperf -s -u -y C)"));
             }
-            (Count::Sent, false) | (Count::ReceivedTcp | Count::ReceivedUdp | Count::OneSide, true) => {
-                return Ok(());
-            }
+            (Count::ReceivedTcp | Count::ReceivedUdp | Count::OneSide, true) => return Ok(()),
             _ => {}
         }
         if !self.run.iter().all(|other| total.may_be_beside(other)) {

@@ -82,17 +82,17 @@ impl Reader {
     }
 
     fn run(&mut self, run: Run) -> Result<(), Fault> {
-        let Collector { found, left_out, .. } = &mut self.collector;
-        if run.cookie().is_some_and(|cookie| found.runs.repeats(cookie, run.place)) {
-            left_out.add("runs that the file holds already (by their cookie)", run.place);
+        let collector = &mut self.collector;
+        if run.cookie().is_some_and(|cookie| collector.found.repeats(cookie, run.place)) {
+            collector.leave_out("runs that the file holds already (by their cookie)", run.place);
             return Ok(());
         }
         if let Some(failure) = run.failure() {
-            left_out.add(&failure, run.place);
+            collector.leave_out(&failure, run.place);
             return Ok(());
         }
         self.count += 1;
-        run.add_settings(&mut found.settings);
+        run.add_settings(&mut collector.found);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
         let value = run.value(metric, word)?;
         self.loss_taken_off |= value.is_loss_taken_off;

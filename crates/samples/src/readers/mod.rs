@@ -12,7 +12,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::error::{Fault, FilePosition, Settings};
+use crate::error::{Fault, FilePosition};
 use crate::options::{Column, Options};
 use crate::series::Series;
 
@@ -26,24 +26,34 @@ pub(crate) struct ReadValues {
     pub(crate) owns_boots: bool,
     /// Notes, for people.
     pub(crate) notes: Vec<String>,
-    /// Circumstances of the runs.
-    pub(crate) settings: Settings,
-    /// The identities of the runs, where the program gives them one, and their places.
-    pub(crate) runs: Runs,
+    /// Circumstances of the runs, such as the program's version: their distinct values.
+    pub(crate) settings: BTreeMap<String, Vec<String>>,
+    /// The runs by a hash of their identities, where the program gives them one, and their places.
+    pub(crate) runs: BTreeMap<u64, FilePosition>,
 }
 
-/// The runs of a file by a hash of their values, which differ between runs, each with its place.
-#[derive(Debug, Default)]
-pub(crate) struct Runs(pub(crate) BTreeMap<u64, FilePosition>);
+/// The most values of a circumstance that are told apart.
+const MOST: usize = 8;
 
-impl Runs {
+/// The longest value of a circumstance, in bytes.
+const LONGEST: usize = 60;
+
+impl ReadValues {
+    pub(crate) fn add_setting(&mut self, name: &str, value: &str) {
+        let value = value.get(..LONGEST).unwrap_or(value);
+        let values = self.settings.entry(name.to_owned()).or_default();
+        if values.len() < MOST && !values.iter().any(|known| known == value) {
+            values.push(value.to_owned());
+        }
+    }
+
     /// Notes a run; whether the file already has it.
     pub(crate) fn repeats(&mut self, identity: impl Hash, place: FilePosition) -> bool {
         let mut hasher = DefaultHasher::new();
         identity.hash(&mut hasher);
-        let known = self.0.len();
-        self.0.entry(hasher.finish()).or_insert(place);
-        self.0.len() == known
+        let known = self.runs.len();
+        self.runs.entry(hasher.finish()).or_insert(place);
+        self.runs.len() == known
     }
 }
 

@@ -1,9 +1,7 @@
-//! netperf's results: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), and its tables for
-//! people, several results in sequence.
+//! netperf's results: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), several results in
+//! sequence.
 //!
 //! A test begins with a line that names it. Its throughput is what was received, also for UDP.
-
-mod table;
 
 use std::io::Read;
 
@@ -11,7 +9,6 @@ use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
-use crate::readers::netperf::table::Table;
 use crate::readers::{ReadValues, no_such_metric, plain_word, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
@@ -48,17 +45,14 @@ struct Reader {
     test: Option<Test>,
     /// The names of the CSV's columns, as plain words.
     columns: Vec<String>,
-    table: Table,
     /// Keywords: the value that waits for its unit.
     waiting: Option<(f64, FilePosition)>,
     unit: Option<String>,
     known: Vec<String>,
     collector: Collector,
-    /// Results that were not as sure as was asked (`-i`, `-I`).
-    unsure: u64,
     /// Lines that are not data, and the first of them.
     strange: u64,
-    first_strange: Option<(u64, String)>,
+    first_strange: Option<(FilePosition, String)>,
 }
 
 struct Test {
@@ -78,14 +72,7 @@ impl Reader {
                 kind: test_name(line.text_of(content)?),
                 has_value: false,
             });
-            (self.columns, self.table, self.unit) = (Vec::new(), Table::default(), None);
-            return Ok(());
-        }
-        if content.starts_with(b"!!!") {
-            self.unsure += u64::from(content.starts_with(b"!!! WARNING"));
-            return Ok(());
-        }
-        if content.starts_with(b"Interim result: ") {
+            (self.columns, self.unit) = (Vec::new(), None);
             return Ok(());
         }
         if let Some((key, value)) = keyword(line)? {
@@ -97,44 +84,24 @@ impl Reader {
             *byte == b',' && !is_quoted
         };
         let fields: Vec<&[u8]> = content.split(separates).map(<[u8]>::trim_ascii).collect();
-        // Lines of tables are padded.
+        // Lines of tables for people are padded.
         if !line.bytes.ends_with(b" ") && self.is_heading(&fields) {
             return self.heading(&fields, line);
         }
-        if !self.columns.is_empty() {
-            if fields.len() == self.columns.len() {
-                return self.row(&fields, line);
-            }
-            if !content.is_empty() {
-                self.wonder(line);
-            }
-            return Ok(());
+        if !self.columns.is_empty() && fields.len() == self.columns.len() {
+            return self.row(&fields, line);
         }
-        match self.table.take(line)? {
-            table::Content::Part => Ok(()),
-            table::Content::Throughput { value, unit, place } => {
-                self.learn(MAIN);
-                if self.metric == MAIN { self.push(value, Some(unit), place) } else { Ok(()) }
-            }
-            table::Content::Row { names, fields } => {
-                names.iter().for_each(|name| self.learn(name));
-                self.columns = names;
-                let read = self.row(&fields, line);
-                self.columns.clear();
-                read
-            }
-            table::Content::Strange => {
-                self.wonder(line);
-                Ok(())
-            }
+        if !content.is_empty() {
+            self.wonder(line);
         }
+        Ok(())
     }
 
     /// Notes a line that is not data.
     fn wonder(&mut self, line: &Line<'_>) {
         self.strange += 1;
         if self.first_strange.is_none() {
-            self.first_strange = Some((line.number, quoted(line.bytes)));
+            self.first_strange = Some((FilePosition::start_of(line.number), quoted(line.bytes)));
         }
     }
 
@@ -164,7 +131,7 @@ impl Reader {
     fn close(&mut self) -> Result<(), Fault> {
         self.flush()?;
         if let Some(test) = self.test.take().filter(|test| !test.has_value) {
-            self.collector.left_out.add(&format!("tests without {}", self.metric), test.place);
+            self.collector.leave_out(&format!("tests without {}", self.metric), test.place);
         }
         Ok(())
     }
@@ -224,7 +191,7 @@ impl Reader {
     fn circumstance(&mut self, name: &str, value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
         let is_result = ["final", "end"].iter().any(|word| name.ends_with(word));
         if ["protocol", "direction"].contains(&name) || name.contains("size") && !is_result {
-            self.collector.found.settings.add(name, line.text_of(value)?);
+            self.collector.found.add_setting(name, line.text_of(value)?);
         }
         Ok(())
     }
@@ -263,16 +230,16 @@ impl Reader {
         if !self.known.is_empty() && !self.known.contains(&self.metric) {
             return Err(no_such_metric(&self.metric, &self.known));
         }
-        let mut found = self.collector.finish()?;
-        if let Some((line, text)) = &self.first_strange {
-            found.notes.push(format!(
-                "lines that are no results of netperf: {}, the first is line {line}, {text}",
-                self.strange
-            ));
+        if let (Some((place, text)), 0) = (&self.first_strange, self.collector.values) {
+            let what = format!("{text}, which is no result: netperf's text for people has rounded figures");
+            return Err(Fault::new(*place, what, "let it write data with -- -o or -- -k"));
         }
-        if self.unsure > 0 {
-            let unsure = self.unsure;
-            found.notes.push(format!("results without the confidence that netperf was asked for: {unsure}"));
+        let mut found = self.collector.finish()?;
+        if let Some((place, text)) = &self.first_strange {
+            found.notes.push(format!(
+                "lines that are no results of netperf: {}, the first is line {}, {text}",
+                self.strange, place.line
+            ));
         }
         Ok(found)
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::Verdict;
 use crate::change::contrast::Sums;
-use crate::change::point::{FEWEST, Own, Scale, Scaled, Split, mean_and_squares};
+use crate::change::point::{FEWEST, Own, Scale, Split, mean_and_squares};
 use crate::distribution::student;
 
 /// The number of points from which a recent level has a spread of its own; with fewer, all levels
@@ -112,15 +112,14 @@ pub struct NewestPoint {
 /// it has five points, else that of all levels) are those of the points before the newest, which
 /// must not help to decide what is expected of it. A point that belongs to the recent level is
 /// called higher or lower with a chance of 1 - `level`.
-pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<NewestPoint> {
-    let (point, before) = scaled.points.split_last().filter(|(_, before)| !before.is_empty())?;
+pub(super) fn newest(points: &[Own], unit: f64, splits: &[Split], level: f64) -> Option<NewestPoint> {
+    let (point, before) = points.split_last().filter(|(_, before)| !before.is_empty())?;
     let levels = Levels::fit(before, splits.iter().map(|split| split.first).collect());
     let (mean, first) = levels.last();
     let difference = point.value - mean;
     let error = levels.error_of_new(point);
     let judged =
         error.and_then(|(error, df)| Some((error, student::upper_quantile((1.0 - level) / 2.0, df)?)));
-    let unit = scaled.unit;
     let interval = judged.map(|(error, critical)| {
         let half = error * critical;
         ((mean - half) * unit, (mean + half) * unit)

@@ -31,12 +31,12 @@ mod point;
 use serde::Serialize;
 
 use crate::change::levels::Levels;
-use crate::change::point::{Scaled, Split};
+use crate::change::point::Split;
 use crate::distribution::student;
 use crate::question::{StatsError, require_finite};
 
 pub use levels::NewestPoint;
-pub use point::{Error, FEWEST, Point};
+pub use point::{FEWEST, Point};
 
 /// Finds the changes of a history. In a history without one, a change is found with a chance of
 /// 1 - `level` at most.
@@ -44,12 +44,12 @@ pub use point::{Error, FEWEST, Point};
 /// # Errors
 /// [`StatsError`] for a value that is not finite, or an invalid level.
 pub fn find(points: &[Point], level: f64) -> Result<LevelHistory, StatsError> {
-    let scaled = Scaled::from_points(points, level)?;
-    let mut splits = point::splits(&scaled.points, 1.0 - level);
-    levels::settle(&scaled.points, &mut splits);
-    let levels = Levels::fit(&scaled.points, splits.iter().map(|split| split.first).collect());
-    let newest = levels::newest(&scaled, &splits, level);
-    let (levels, changes) = levels_and_changes(&levels, &splits, level, scaled.unit);
+    let (points, unit) = point::scaled(points, level)?;
+    let mut splits = point::splits(&points, 1.0 - level);
+    levels::settle(&points, &mut splits);
+    let levels = Levels::fit(&points, splits.iter().map(|split| split.first).collect());
+    let newest = levels::newest(&points, unit, &splits, level);
+    let (levels, changes) = levels_and_changes(&levels, &splits, level, unit);
     Ok(LevelHistory { levels, changes, newest, needed: contrast::fewest(1.0 - level) })
 }
 

@@ -10,17 +10,9 @@ use crate::question::{StatsError, require_finite};
 pub struct Point {
     /// The mean.
     pub value: f64,
-    /// The error of the mean as the study itself knows it; `None` if it had one boot.
-    pub error: Option<Error>,
-}
-
-/// The error of a mean.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Error {
-    /// The standard error, in the metric's unit.
-    pub standard: f64,
-    /// Its degrees of freedom.
-    pub df: f64,
+    /// The standard error of the mean, with its degrees of freedom, as the study itself knows it;
+    /// `None` if it had one boot.
+    pub error: Option<(f64, f64)>,
 }
 
 /// The fewest points of a level. A single point that lies apart is no new level: the next study
@@ -39,37 +31,30 @@ pub(super) struct Own {
     pub(super) variance: f64,
 }
 
-/// A history in that unit.
-pub(super) struct Scaled {
-    pub(super) points: Vec<Own>,
-    pub(super) unit: f64,
-}
-
-impl Scaled {
-    pub(super) fn from_points(points: &[Point], level: f64) -> Result<Self, StatsError> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(StatsError::Level(level));
-        }
-        require_finite(points.iter().map(|point| point.value))?;
-        let largest = points.iter().map(|point| point.value.abs()).fold(0.0, f64::max);
-        let unit = if largest > 0.0 { largest } else { 1.0 };
-        let known: Vec<Option<(f64, f64)>> = points.iter().map(|point| known(point, unit)).collect();
-        let weights: f64 = known.iter().flatten().map(|(_, df)| df).sum();
-        let common = known.iter().flatten().map(|(variance, df)| variance * (df / weights)).sum();
-        let variance = |of: &Option<(f64, f64)>| {
-            of.map_or(common, |(own, df)| (own * df + common * COMMON_DF) / (df + COMMON_DF))
-        };
-        let own = |(point, known): (&Point, &Option<(f64, f64)>)| Own {
-            value: point.value / unit,
-            variance: variance(known),
-        };
-        Ok(Self { points: points.iter().zip(&known).map(own).collect(), unit })
+/// The points in such a unit, and the unit.
+pub(super) fn scaled(points: &[Point], level: f64) -> Result<(Vec<Own>, f64), StatsError> {
+    if !(level > 0.0 && level < 1.0) {
+        return Err(StatsError::Level(level));
     }
+    require_finite(points.iter().map(|point| point.value))?;
+    let largest = points.iter().map(|point| point.value.abs()).fold(0.0, f64::max);
+    let unit = if largest > 0.0 { largest } else { 1.0 };
+    let known: Vec<Option<(f64, f64)>> = points.iter().map(|point| known(point, unit)).collect();
+    let weights: f64 = known.iter().flatten().map(|(_, df)| df).sum();
+    let common = known.iter().flatten().map(|(variance, df)| variance * (df / weights)).sum();
+    let variance = |of: &Option<(f64, f64)>| {
+        of.map_or(common, |(own, df)| (own * df + common * COMMON_DF) / (df + COMMON_DF))
+    };
+    let own = |(point, known): (&Point, &Option<(f64, f64)>)| Own {
+        value: point.value / unit,
+        variance: variance(known),
+    };
+    Ok((points.iter().zip(&known).map(own).collect(), unit))
 }
 
 /// The variance that a study knows, in squares of the unit, with its degrees of freedom.
 fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
-    let Error { standard, df } = point.error?;
+    let (standard, df) = point.error?;
     // An error beyond that says nothing, and its square would not be finite.
     let share = (standard / unit).abs().min(1e9);
     (share.is_finite() && df > 0.0).then(|| (share * share, df.min(1e6)))

@@ -100,7 +100,6 @@ pub fn analyse_with(
     let asked = QuestionAtLook::new(*question, &cells, &takes_part, spending);
     let mut comparisons = judge(&fit, &asked);
     ratio::state(&mut comparisons, &cells, &asked);
-    ratio::blame(&mut comparisons, observations, &asked);
     robust::state(&mut comparisons, (&cells, fit.design), observations, &asked);
     Ok(Analysis {
         design: fit.design,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::analysis::Analysis;
-use crate::compare::robust::{Check, Farthest};
+use crate::compare::robust::Check;
 use crate::model::ErrorTerm;
 use crate::question::{Margin, ValueRange};
 
@@ -47,8 +47,6 @@ pub struct Comparison {
     /// The number of boots: those that measured both (crossed), or those of the condition with
     /// fewer (nested, or separate boots).
     pub boots: usize,
-    /// The number of boots that measured only one of the two; 0 in a nested design.
-    pub boots_left_out: usize,
     /// Degrees of freedom of the intervals; 0 without one.
     pub df: f64,
     /// The p-value: the chance of so large a difference, in any comparison of the family and at any
@@ -59,13 +57,8 @@ pub struct Comparison {
     /// The smallest difference with 80 % power if the true spread is the measured one, in the
     /// metric's unit.
     pub detectable: Option<f64>,
-    /// `detectable` for the ends of the spread's interval, which has the confidence level by
-    /// itself.
-    pub detectable_interval: Option<(f64, f64)>,
     /// `detectable` in % of the baseline's size.
     pub detectable_relative: Option<f64>,
-    /// `detectable_interval` in % of the baseline's size.
-    pub detectable_relative_interval: Option<(f64, f64)>,
     /// The margin of equivalence, if one was stated.
     pub margin: Option<Margin>,
     /// The possible values.
@@ -77,9 +70,7 @@ pub struct Comparison {
     pub resolution: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// The run that prevents a percentage, if a single one does.
-    pub wild: Option<Farthest>,
-    /// The checks by medians and by ranks; empty without an interval.
+    /// The check by medians; empty without an interval, and for fewer than three runs in each boot.
     pub checks: Vec<Check>,
 }
 
@@ -100,7 +91,6 @@ impl Comparison {
             relative: self.unadjusted_relative.or(self.relative),
             boots_apart: self.boots_apart,
             boots: self.boots,
-            boots_left_out: self.boots_left_out,
             margin: self.margin,
             range: self.range,
             ..Comparison::default()
@@ -303,7 +293,7 @@ mod tests {
 
 #[cfg(test)]
 mod counts_tests {
-    use crate::{ErrorTerm, Observation, Question, Verdict, analyse};
+    use crate::{ErrorTerm, Gap, Observation, Question, Verdict, analyse};
 
     #[test]
     fn what_differs_beyond_the_resolution_differs() {
@@ -314,22 +304,14 @@ mod counts_tests {
         assert_eq!(analysis.error, ErrorTerm::Resolution);
         let verdicts: Vec<Verdict> = analysis.comparisons.iter().map(|one| one.verdict).collect();
         assert_eq!(verdicts, [Verdict::Equivalent, Verdict::Higher, Verdict::Lower, Verdict::Equivalent]);
-        let sentences: Vec<String> =
-            analysis.comparisons.iter().map(|one| one.sentence("c", "1", None)).collect();
-        assert_eq!(
-            sentences,
-            [
-                "c: equivalent, +0.090 % is within the resolution of counts (0.1 %)",
-                "c is 0.110 % higher (counts are the same to 0.1 %)",
-                "c is 10.000 % lower (counts are the same to 0.1 %)",
-                "c: equivalent, 0.000 % is within the resolution of counts (0.1 %)",
-            ]
-        );
+        let shares = analysis.comparisons.iter().map(|one| one.relative.unwrap());
+        let rounded: Vec<f64> = shares.map(|share| (1000.0 * share).round() / 1000.0).collect();
+        assert_eq!(rounded, [0.09, 0.11, -10.0, 0.0]);
         // Two zeros are equivalent; a count against zero has no percentage.
         let none = analyse(&[run(0, 0.0), run(1, 0.0), run(2, 5.0)], &Question::against(0)).unwrap();
         let none = none.by_resolution(0.1, &[]).comparisons;
         assert_eq!((none[0].verdict, none[1].verdict), (Verdict::Equivalent, Verdict::Higher));
-        assert_eq!(none[1].sentence("c", "", None), "c is 5 higher (counts are the same to 0.1 %)");
+        assert_eq!((none[1].difference, none[1].relative), (5.0, None));
     }
 
     #[test]
@@ -338,16 +320,10 @@ mod counts_tests {
         let judged = |unlike: &[usize]| {
             let runs = [run(0, 10_000.0), run(1, 9_000.0), run(2, 9_000.0)];
             let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1, unlike);
-            analysis
-                .comparisons
-                .iter()
-                .map(|one| (one.verdict, one.sentence("c", "1", None)))
-                .collect::<Vec<_>>()
+            analysis.comparisons.iter().map(|one| (one.verdict, one.gap)).collect::<Vec<_>>()
         };
-        let open = "c: inconclusive, its counts or the baseline's are not the same each time";
-        let lower = "c is 10.000 % lower (counts are the same to 0.1 %)";
-        let (open, lower) = ((Verdict::Inconclusive, open.to_owned()), (Verdict::Lower, lower.to_owned()));
-        assert_eq!(judged(&[1]), [open.clone(), lower]);
-        assert_eq!(judged(&[0]), [open.clone(), open]);
+        let (open, lower) = ((Verdict::Inconclusive, Some(Gap::Unlike)), (Verdict::Lower, None));
+        assert_eq!(judged(&[1]), [open, lower]);
+        assert_eq!(judged(&[0]), [open, open]);
     }
 }

@@ -109,14 +109,6 @@ pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
     None
 }
 
-/// The factors from the estimated spread with `df` degrees of freedom to the ends of its
-/// chi-squared interval of error rate `alpha`. A detectable difference is proportional to the
-/// spread.
-pub(crate) fn of_spread(alpha: f64, df: f64) -> Option<(f64, f64)> {
-    let end = |p: f64| Some((df / chi_squared::quantile(p, df)?).sqrt());
-    Some((end(1.0 - alpha / 2.0)?, end(alpha / 2.0)?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

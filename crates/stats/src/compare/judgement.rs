@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compare::analysis::{At, QuestionAtLook, Spending};
 use crate::compare::comparison::{Comparison, Gap, Verdict};
-use crate::compare::family::{ComparisonFamily, detectable, of_spread};
+use crate::compare::family::{ComparisonFamily, detectable};
 use crate::distribution::student;
 use crate::model::{
     Borrowing, ErrorTerm, Estimate, Fit, Quantiles, paired_relative_interval, relative_interval,
@@ -103,10 +103,7 @@ impl Pair {
         let common = in_common(one, other).count();
         let (one, other) = (one.len(), other.len());
         let boots_apart = fit.are_apart(condition, baseline);
-        let (boots, boots_left_out) = match fit.design {
-            Design::Crossed if !boots_apart => (common, one + other - 2 * common),
-            _ => (one.min(other), 0),
-        };
+        let boots = if fit.design == Design::Crossed && !boots_apart { common } else { one.min(other) };
         let difference = fit.contrast(&terms((condition, baseline)), borrowing);
         let gap = match (fit.design, difference) {
             (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
@@ -132,7 +129,6 @@ impl Pair {
             difference: difference.map_or(mean - baseline_mean, |estimate| estimate.value),
             boots_apart,
             boots,
-            boots_left_out,
             margin: question.margin,
             range: question.range,
             gap,
@@ -182,10 +178,6 @@ impl Judge<'_> {
             comparison.look_level =
                 self.look_of(pair, estimate.df).map(|_| student::two_sided(critical, estimate.df));
             comparison.detectable = self.detectable(pair, alpha, estimate);
-            let ends = of_spread(1.0 - question.level, estimate.df);
-            let sizes = comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
-            // Not finite: no interval.
-            comparison.detectable_interval = sizes.filter(|(_, high)| high.is_finite());
         } else {
             comparison.gap = comparison.gap.or(Some(Gap::NoError));
         }
@@ -198,8 +190,6 @@ impl Judge<'_> {
             let possible = |share| question.range.of_share((share, share), (0.0, f64::INFINITY)).0;
             comparison.relative = percent(comparison.difference).map(possible);
             comparison.detectable_relative = comparison.detectable.and_then(percent);
-            comparison.detectable_relative_interval =
-                comparison.detectable_interval.and_then(|(low, high)| percent(low).zip(percent(high)));
         }
         if comparison.relative.is_none() {
             comparison.relative_interval = None;

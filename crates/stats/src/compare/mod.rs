@@ -4,10 +4,9 @@ mod analysis;
 mod comparison;
 pub(crate) mod family;
 mod judgement;
-mod ranks;
 mod ratio;
 mod robust;
 
 pub use analysis::{Analysis, ConditionEstimate, Spending, analyse, analyse_with, estimates};
 pub use comparison::{Comparison, Gap, Ratio, Verdict};
-pub use robust::{Check, DOUBT, Farthest, Looks, SURE};
+pub use robust::Check;

@@ -68,11 +68,6 @@ impl CampaignValues {
         CampaignValues { values, sorted, cells, conditions }
     }
 
-    /// The conditions whose runs vary inside boots, with that spread.
-    pub(super) fn varying(&self) -> Vec<(&ConditionValues, f64)> {
-        self.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect()
-    }
-
     pub(super) fn cells_of(&self, condition: &ConditionValues) -> &[CellRuns] {
         &self.cells[condition.cells.clone()]
     }

@@ -10,13 +10,10 @@
 //! |---|---|---|---|
 //! | drift | boot | slope of the boot effects over time, Student's t in each group of boots | boots normal |
 //! | drift in boots | run | Mann and Kendall's trend within boots, summed over all | runs exchangeable |
-//! | serial correlation | run | von Neumann's ratio within boots, for each condition | runs normal |
 //! | outlying boots | boot | Grubbs, several at once (generalised ESD), in each group of boots | boots normal |
-//! | the same, crossed | cell | Grubbs on a condition's effects less those of the others, for each condition | cells normal |
 //! | outlying runs | run | the same within boots, for each condition | runs alike and normal |
 //! | several modes | run | Hartigan's dip of what is left after the boot's mean | one mode, of any shape |
 //! | first run | cell | Student's t of first run less the others | first runs alike |
-//! | saturation | run | how many lie at the maximum, binomial | density at most 1.5 per spread |
 //! | constant | run | none: all values equal | values continuous |
 //! A boot effect is not drift: the first test has boots as its units, so random differences of
 //! boots raise its noise, and the second looks only inside boots.
@@ -31,7 +28,7 @@ use crate::diagnostics::campaign::{CampaignValues, ConditionValues, boot_effects
 use crate::observed::Observation;
 use crate::question::{StatsError, require_finite};
 
-pub use flag::{Flag, FlagKind, Names, RunPlace};
+pub use flag::{Flag, FlagKind, Names};
 
 /// Flags suspicious `observations`, given in the order of measurement, by kind.
 ///
@@ -44,17 +41,11 @@ pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     require_finite(observations.iter().map(|observation| observation.value))?;
     let campaign = CampaignValues::from_observations(observations);
     let effects = boot_effects(&campaign);
-    let outlying_runs = outliers::runs(&campaign);
     let mut flags = Vec::new();
     flags.extend(drift::over_the_campaign(&effects));
     flags.extend(drift::in_boots(&campaign));
-    flags.extend(drift::correlation(&campaign));
-    let crossed = outliers::crossed(&campaign);
-    let families = if crossed.is_some() { 2 } else { 1 };
-    flags.extend(outliers::boots(&effects, families));
-    flags.extend(crossed.and_then(|conditions| outliers::outlying_cell(&campaign, &conditions, families)));
-    flags.extend(modes::ceilings(&campaign, &outlying_runs));
-    flags.extend(outlying_runs);
+    flags.extend(outliers::boots(&effects));
+    flags.extend(outliers::runs(&campaign));
     flags.extend(modes::several(&campaign));
     flags.extend(outliers::unlike_first_run(&campaign));
     flags.extend(conditions(&campaign));
@@ -81,17 +72,15 @@ pub(super) fn adjusted(p: f64, tests: usize) -> Option<f64> {
 /// One flag for all conditions together if none varies, otherwise one for each that does not. A
 /// single run cannot vary.
 fn conditions(campaign: &CampaignValues) -> Vec<Flag> {
-    let constant: Vec<&ConditionValues> =
-        campaign.conditions.iter().filter(|condition| is_constant(campaign, condition)).collect();
+    let is_constant = |condition: &&ConditionValues| {
+        let mut values = campaign.cells_of(condition).iter().flat_map(|cell| campaign.values(cell));
+        let first = values.next();
+        condition.runs > 1 && values.all(|value| Some(value) == first)
+    };
+    let constant: Vec<&ConditionValues> = campaign.conditions.iter().filter(is_constant).collect();
     let flag = |runs: usize| Flag::new(FlagKind::Constant, runs as f64, 0.0, 0.0);
     if constant.len() > 1 && constant.len() == campaign.conditions.len() {
         return vec![flag(constant.iter().map(|condition| condition.runs).sum())];
     }
     constant.into_iter().map(|condition| flag(condition.runs).in_condition(condition.number)).collect()
-}
-
-fn is_constant(campaign: &CampaignValues, condition: &ConditionValues) -> bool {
-    let mut values = campaign.cells_of(condition).iter().flat_map(|cell| campaign.values(cell));
-    let first = values.next();
-    condition.runs > 1 && values.all(|value| Some(value) == first)
 }

@@ -7,19 +7,19 @@ use crate::distribution::student;
 use crate::observed::{deviation, mean};
 
 /// Boots whose effect is too far from those of their group. Groups may spread differently, so each
-/// is judged by its own spread. `families` share the level.
-pub(super) fn boots(effects: &[Vec<BootEffect>], families: usize) -> Vec<Flag> {
+/// is judged by its own spread.
+pub(super) fn boots(effects: &[Vec<BootEffect>]) -> Vec<Flag> {
     let groups: Vec<&[BootEffect]> =
         effects.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
     let mut flags = Vec::new();
     for boots in &groups {
         let mut sorted: Vec<f64> = boots.iter().map(|boot| boot.effect).collect();
         sorted.sort_by(f64::total_cmp);
-        for (extreme, p) in believed(&farthest(&[&sorted]), families * groups.len()) {
+        for (extreme, p) in believed(&farthest(&[&sorted]), groups.len()) {
             let Some(boot) = boots.iter().find(|boot| boot.effect == extreme.value) else { continue };
             if boot.effect.abs() >= ROUNDING {
                 let flag = Flag::new(FlagKind::OutlyingBoot, extreme.statistic, p, extreme.value);
-                flags.push(Flag { condition: boot.condition, ..flag }.with_place(boot.boot, None));
+                flags.push(Flag { condition: boot.condition, ..flag }.in_boot(boot.boot, None));
             }
         }
     }
@@ -28,7 +28,8 @@ pub(super) fn boots(effects: &[Vec<BootEffect>], families: usize) -> Vec<Flag> {
 
 /// Runs too far from their boot's mean, one family for each condition.
 pub(super) fn runs(campaign: &CampaignValues) -> Vec<Flag> {
-    let tested = campaign.varying();
+    let tested: Vec<(&ConditionValues, f64)> =
+        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();
     let mut flags = Vec::new();
     for (condition, within) in &tested {
         let cells = campaign.cells_of(condition);
@@ -38,7 +39,7 @@ pub(super) fn runs(campaign: &CampaignValues) -> Vec<Flag> {
             let run = campaign.values(cell).iter().position(|value| *value == extreme.value);
             let size = (extreme.value - cell.mean) / within;
             let flag = Flag::new(FlagKind::OutlyingRun, extreme.statistic, p, size);
-            flags.push(flag.in_condition(condition.number).with_place(cell.boot, run.map(|run| run + 1)));
+            flags.push(flag.in_condition(condition.number).in_boot(cell.boot, run.map(|run| run + 1)));
         }
     }
     flags
@@ -57,63 +58,15 @@ fn believed(found: &[Extreme], tests: usize) -> Vec<(&Extreme, f64)> {
     believed
 }
 
-// A boot that treated one condition differently: an effect that neither the boot nor the
-// condition's mean explains.
-
-/// The conditions of a crossed campaign whose boots all measured all of them. With two conditions
-/// the affected one is unknown.
-pub(super) fn crossed(campaign: &CampaignValues) -> Option<Vec<(&ConditionValues, f64)>> {
-    let conditions: Vec<(&ConditionValues, f64)> =
-        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.scale?))).collect();
-    let boots = |condition: &ConditionValues| campaign.cells_of(condition).iter().map(|cell| cell.boot);
-    let first = conditions.first()?.0;
-    let is_complete = conditions.iter().all(|(condition, _)| boots(condition).eq(boots(first)));
-    (is_complete && conditions.len() > 2 && first.cells.len() > 2).then_some(conditions)
-}
-
-/// The cell farthest from its boot's effect on the other conditions, in units of the spread between
-/// runs. Conditions may spread differently, so each is judged by its own boots: its effects less
-/// the mean of the others' differ only by chance, and Grubbs' test is exact for them. `families`
-/// share the level.
-pub(super) fn outlying_cell(
-    campaign: &CampaignValues,
-    conditions: &[(&ConditionValues, f64)],
-    families: usize,
-) -> Option<Flag> {
-    let effects: Vec<Vec<f64>> = conditions
-        .iter()
-        .map(|(condition, scale)| {
-            campaign.cells_of(condition).iter().map(|cell| (cell.mean - condition.mean) / scale).collect()
-        })
-        .collect();
-    let others = (conditions.len() - 1) as f64;
-    let total: Vec<f64> =
-        (0..effects[0].len()).map(|boot| effects.iter().map(|own| own[boot]).sum()).collect();
-    let found = conditions.iter().zip(&effects).filter_map(|((condition, _), own)| {
-        let beside: Vec<f64> =
-            own.iter().zip(&total).map(|(own, total)| own - (total - own) / others).collect();
-        let mut sorted = beside.clone();
-        sorted.sort_by(f64::total_cmp);
-        let extreme = *farthest(&[&sorted]).first()?;
-        let boot = beside.iter().position(|value| *value == extreme.value)?;
-        (extreme.value.abs() >= ROUNDING).then_some((condition, boot, extreme, mean(&beside)))
-    });
-    let (condition, boot, extreme, centre) = found.min_by(|one, other| one.2.p.total_cmp(&other.2.p))?;
-    let p = adjusted(extreme.p, conditions.len() * families)?;
-    let boot = campaign.cells_of(condition)[boot].boot;
-    let flag = Flag::new(FlagKind::OutlyingCell, extreme.statistic, p, extreme.value - centre);
-    Some(flag.in_condition(condition.number).with_place(boot, None))
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Extreme {
+struct Extreme {
     /// Which of the groups given.
-    pub(super) group: usize,
-    pub(super) value: f64,
+    group: usize,
+    value: f64,
     /// Its studentised residual, with its sign: Grubbs' G times √(n / (n - 1)) for a single group.
-    pub(super) statistic: f64,
+    statistic: f64,
     /// The chance that the farthest of this many normal values is so far, by Bonferroni's bound.
-    pub(super) p: f64,
+    p: f64,
 }
 
 /// The farthest values of `groups`, each in ascending order, with one common spread: step by step
@@ -122,14 +75,15 @@ pub(super) struct Extreme {
 /// accepts all up to the last one whose p-value passes. For one group and one step it is Grubbs'
 /// test (Technometrics 11, 1969): the residual studentised without the value itself has Student's t
 /// with df - 1 degrees of freedom.
-pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
+fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut left: Vec<ValueGroup> =
         groups.iter().enumerate().filter_map(|(index, values)| ValueGroup::new(index, values)).collect();
     let count: usize = left.iter().map(|group| group.values.len()).sum();
     let mut total: f64 = left.iter().map(|group| deviation(group.values, group.mean, 1.0).powi(2)).sum();
     let mut df = count - left.len();
     let mut found = Vec::new();
-    for step in 0..most_outliers(count) {
+    // More than a tenth are no longer outliers.
+    for step in 0..(count / 10).clamp(1, 10) {
         if df < 2 || !(total > 0.0 && total.is_finite()) {
             break;
         }
@@ -148,11 +102,6 @@ pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
         df -= 1;
     }
     found
-}
-
-/// The most outliers that are sought: more than a tenth are no longer outliers.
-fn most_outliers(count: usize) -> usize {
-    (count / 10).clamp(1, 10)
 }
 
 struct ValueGroup<'a> {

@@ -38,15 +38,6 @@ pub fn binomial_interval(successes: u64, trials: u64, level: f64) -> Option<(f64
     Some((low, high))
 }
 
-/// The chance of `count` or more successes among `trials` that each succeed with `chance`.
-pub(crate) fn binomial_at_least(count: usize, trials: usize, chance: f64) -> f64 {
-    match count {
-        0 => 1.0,
-        count if count > trials => 0.0,
-        count => cdf(chance.clamp(0.0, 1.0), count as f64, (trials - count) as f64 + 1.0),
-    }
-}
-
 /// ln(x / (1 - x)) where the tails of X are `p` and `q`; it keeps the digits of either end. `None`
 /// unless both tails and shapes are positive, and the shapes finite.
 pub(crate) fn ln_odds(p: f64, q: f64, a: f64, b: f64) -> Option<f64> {

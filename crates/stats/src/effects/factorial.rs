@@ -27,8 +27,8 @@ pub struct Effect {
 /// combinations do not widen the intervals, which hold if the larger interactions are small.
 ///
 /// # Errors
-/// [`EffectsError`] for conditions that are not combinations of levels, for a repeated one, if no
-/// factor varies, and for a factor whose main effect cannot be separated from the others'.
+/// [`EffectsError`] for conditions without levels of their own, if no factor varies, and for a factor
+/// whose main effect cannot be separated from the others'.
 pub fn factorial(
     observations: &[Observation],
     layout: &Layout,
@@ -44,6 +44,8 @@ pub fn factorial(
     let share = 1.0 / conditions.len() as f64;
     let mean: Vec<(usize, f64)> = conditions.iter().map(|condition| (*condition, share)).collect();
     let effect = |term: &Vec<usize>| {
+        // Zero for a coefficient that is only rounding: its condition may then be missing.
+        let without_rounding = |of: f64| if of.abs() < 1e-12 { 0.0 } else { of };
         let coefficients = model.coefficients(term).into_iter().map(|of| without_rounding(2.0 * of));
         let terms: Vec<(usize, f64)> = conditions.iter().copied().zip(coefficients).collect();
         let effect = estimator.estimate(&terms, &mean, || {
@@ -75,11 +77,6 @@ fn largest(layout: &Layout, levels: &[&[bool]], order: usize) -> Result<Model, E
         }
     }
     Ok(model)
-}
-
-/// Zero for a coefficient that is only rounding: its condition may then be missing.
-fn without_rounding(coefficient: f64) -> f64 {
-    if coefficient.abs() < 1e-12 { 0.0 } else { coefficient }
 }
 
 /// A model of condition means with every interaction of up to some number of factors.

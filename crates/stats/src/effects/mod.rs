@@ -22,7 +22,7 @@ use crate::question::{Correction, Question, StatsError};
 
 pub use conditional::{ConditionalEffect, effects_given};
 pub use factorial::{Effect, factorial};
-pub use shapley::{FactorShare, MOST_FACTORS, Shares, shapley};
+pub use shapley::{Shares, shapley};
 
 /// The levels of conditions.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +39,9 @@ impl Layout<'_> {
     fn states(&self, conditions: &[usize]) -> Result<BTreeMap<&[bool], usize>, EffectsError> {
         let mut states: BTreeMap<&[bool], usize> = BTreeMap::new();
         for condition in conditions {
-            let levels = self.levels.get(*condition).ok_or(EffectsError::Unknown(*condition))?;
-            if let Some(one) = states.insert(levels, *condition) {
-                return Err(EffectsError::Same { one, other: *condition });
+            let levels = self.levels.get(*condition).ok_or(EffectsError::Levels(*condition))?;
+            if states.insert(levels, *condition).is_some() {
+                return Err(EffectsError::Levels(*condition));
             }
         }
         Ok(states)
@@ -55,14 +55,9 @@ pub enum EffectsError {
     /// Invalid numbers or an invalid confidence level.
     #[error(transparent)]
     Numbers(#[from] StatsError),
-    /// Runs of a condition with unknown levels.
-    #[error("condition {0} has runs but no levels: give the levels of every condition that was measured")]
-    Unknown(usize),
-    /// Two conditions have the same levels of all factors.
-    #[error(
-        "conditions {one} and {other} have the same levels of all factors: merge them, or add the factor that tells them apart"
-    )]
-    Same { one: usize, other: usize },
+    /// A condition has no levels, or those of another one.
+    #[error("condition {0} has runs but no levels of its own: give each measured condition different levels")]
+    Levels(usize),
     /// No factor was varied.
     #[error("no factor was measured at more than one level, so there is no effect to estimate")]
     NothingVaried,
@@ -76,19 +71,16 @@ pub enum EffectsError {
     TooMany { given: usize, most: usize },
     /// A combination that the shares need was not measured.
     #[error("{0} was not measured: measure it")]
-    Unreachable(String),
+    Unmeasured(String),
     /// No order of switching on uses only measured combinations.
     #[error(
         "no order of switching on leads from nothing to everything through measured combinations: measure more of those between"
     )]
     NoOrder,
-    /// A condition without runs.
-    #[error("condition {0} has no runs: leave it out, or measure it")]
-    Unmeasured(usize),
     /// Fewer than two rungs.
     #[error("a ladder of {0} conditions has no step: give two or more")]
     ShortLadder(usize),
-    /// The compared conditions have no boot in common, directly or through others.
+    /// The compared conditions have no boot in common, directly or through others, or one has no run.
     #[error("{0} cannot be estimated: no boot measured together the conditions that it combines")]
     Unconnected(String),
 }
@@ -219,17 +211,13 @@ pub struct Step {
 /// The steps between `rungs` (conditions), with intervals of confidence `level`.
 ///
 /// # Errors
-/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or
-/// an invalid level.
+/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or an
+/// invalid level.
 pub fn ladder(observations: &[Observation], rungs: &[usize], level: f64) -> Result<Ladder, EffectsError> {
     let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
         return Err(EffectsError::ShortLadder(rungs.len()));
     };
     let estimator = Estimator::new(observations, level)?;
-    if let Some(condition) = rungs.iter().find(|rung| estimator.fit.conditions().binary_search(rung).is_err())
-    {
-        return Err(EffectsError::Unmeasured(*condition));
-    }
     let change = |from: usize, to: usize| {
         // A step to the same condition is no change; its condition counts once.
         let terms = if from == to { [(to, 0.0), (from, 0.0)] } else { [(to, 1.0), (from, -1.0)] };

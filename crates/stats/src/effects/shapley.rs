@@ -6,7 +6,7 @@ use crate::effects::{EffectsError, Estimated, Estimator, Layout};
 use crate::observed::Observation;
 
 /// The most factors: all their combinations are 65,536.
-pub const MOST_FACTORS: usize = 16;
+const MOST_FACTORS: usize = 16;
 
 /// A total, from nothing switched on to everything, and each factor's share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,24 +15,15 @@ pub struct Shares {
     pub total: Estimated,
     /// The reverse: percentages are of the mean with everything on.
     pub back: Estimated,
-    /// The shares by factor. They add up to the total.
-    pub shares: Vec<FactorShare>,
+    /// Each factor's share: the mean gain of switching it on over the orders; percentages are of the
+    /// mean with everything off. They add up to the total.
+    pub shares: Vec<Estimated>,
     /// The number of averaged orders.
     pub orders: u64,
     /// The number of orders that use only conditions of the layout, measured or not.
     pub planned_orders: u64,
     /// The number of all orders.
     pub all_orders: u64,
-}
-
-/// A factor's share.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct FactorShare {
-    /// The factor's index.
-    pub factor: usize,
-    /// The mean gain of switching it on over the orders; percentages are of the mean with
-    /// everything off.
-    pub share: Estimated,
 }
 
 /// Divides the total of `layout`'s factors between them: a factor's share is the gain of the mean
@@ -49,7 +40,7 @@ pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Res
     let estimator = Estimator::new(observations, level)?;
     let conditions = conditions_by_set(layout, &estimator)?;
     let everything = conditions.len() - 1;
-    let end = |set: usize| conditions[set].ok_or_else(|| EffectsError::Unreachable(subset(layout, set)));
+    let end = |set: usize| conditions[set].ok_or_else(|| EffectsError::Unmeasured(subset(layout, set)));
     let (off, on) = (end(0)?, end(everything)?);
     let are_measured: Vec<bool> = conditions.iter().map(Option::is_some).collect();
     let paths = Paths::count(&are_measured, layout.factors.len());
@@ -61,12 +52,10 @@ pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Res
         let weights = conditions.iter().zip(paths.weights(factor));
         let terms: Vec<(usize, f64)> =
             weights.filter_map(|(condition, weight)| Some(((*condition)?, weight))).collect();
-        let share = estimator
-            .estimate(&terms, &[(off, 1.0)], || format!("the share of {}", layout.factors[factor]))?;
-        Ok(FactorShare { factor, share })
+        estimator.estimate(&terms, &[(off, 1.0)], || format!("the share of {}", layout.factors[factor]))
     };
     let factors = layout.factors.len();
-    let shares = (0..factors).map(share).collect::<Result<Vec<FactorShare>, EffectsError>>()?;
+    let shares = (0..factors).map(share).collect::<Result<Vec<Estimated>, EffectsError>>()?;
     let change = |from: usize, to: usize| {
         estimator.estimate(&[(to, 1.0), (from, -1.0)], &[(from, 1.0)], || "the total".to_owned())
     };

@@ -47,7 +47,9 @@ impl Components {
         let run_df = layout.run_df();
         let runs = (run_df > 0.0).then(|| Spread { variance: layout.within / run_df, df: run_df });
         let cells = fit.residual;
-        let of_runs = runs.map(|runs| Spread { variance: runs.variance / layout.harmonic_runs(), ..runs });
+        let inverse_runs: f64 = layout.places.iter().map(|place| 1.0 / place.runs).sum();
+        let harmonic = layout.places.len() as f64 / inverse_runs;
+        let of_runs = runs.map(|runs| Spread { variance: runs.variance / harmonic, ..runs });
         let component = |above, below| Component::from_difference(above, below, alpha, layout.scale);
         let between_cells = cells.map(|cells| component(cells, of_runs));
         let boots = fit.boots().zip(cells).map(|((boots, error_share), error)| {

@@ -156,10 +156,6 @@ impl Layout {
         sums
     }
 
-    pub(crate) fn harmonic_runs(&self) -> f64 {
-        self.places.len() as f64 / self.places.iter().map(|place| 1.0 / place.runs).sum::<f64>()
-    }
-
     /// A value of the model in the metric's unit: a combination of means whose coefficients add up
     /// to `weight`.
     pub(crate) fn restored(&self, value: f64, weight: f64) -> f64 {

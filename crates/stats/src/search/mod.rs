@@ -41,16 +41,9 @@ pub struct Search {
     bracket: Bracket,
     lower: Claim,
     upper: Claim,
-    /// Further attempts at both ends, at one load between them.
-    between: Option<Between>,
-}
-
-/// Attempts to show one load as an end: either end, by the same trials.
-#[derive(Debug, Clone)]
-struct Between {
-    load: f64,
-    lower: Claim,
-    upper: Claim,
+    /// Further attempts at both ends, the lower and the upper one, by the same trials at one load
+    /// between them.
+    between: Option<[Claim; 2]>,
 }
 
 /// The distance of the ends, in widths, above which trials between them are made. At a sharp edge
@@ -83,10 +76,7 @@ impl Search {
         if let Some(load) = self.bracket.next {
             return Some(Load::Of(load));
         }
-        match (self.turn(), &self.between) {
-            (Some(claim), _) => Some(claim.load),
-            (None, between) => between.as_ref().map(|between| Load::Of(between.load)),
-        }
+        self.turn().or(self.between.as_ref().map(|[lower, _]| lower)).map(|claim| claim.load)
     }
 
     /// The claim whose turn it is: claims alternate, so that a drift in time meets both alike.
@@ -137,24 +127,26 @@ impl Search {
         let is_apart = upper > lower * (1.0 + APART * self.goal.width * 1.01);
         if is_apart && left >= self.lower.fewest().min(self.upper.fewest()) {
             let load = (lower * upper).sqrt();
-            let attempt = |claim: &Claim| claim.farther_in(load);
-            self.between = Some(Between { load, lower: attempt(&self.lower), upper: attempt(&self.upper) });
+            self.between = Some([&self.lower, &self.upper].map(|claim| claim.farther_in(load)));
         }
     }
 
     /// Notes a trial between the ends. The first that is shown is the new end; if neither can be,
     /// the edge is as wide as that.
-    fn narrow(&mut self, mut between: Between, reached: bool, trial: Trial) {
-        between.lower.record_trial(reached, trial);
-        between.upper.record_trial(reached, trial);
-        let [lower, upper] = [&between.lower, &between.upper].map(|claim| claim.shown_load().is_some());
-        if lower || upper {
-            self.lower.spend_as(&between.lower);
-            self.upper.spend_as(&between.upper);
-            let end = if lower { &mut self.lower } else { &mut self.upper };
-            *end = if lower { between.lower } else { between.upper };
+    fn narrow(&mut self, mut between: [Claim; 2], reached: bool, trial: Trial) {
+        between.iter_mut().for_each(|claim| claim.record_trial(reached, trial));
+        let [is_lower, is_upper] = between.each_ref().map(|claim| claim.shown_load().is_some());
+        if is_lower || is_upper {
+            let [lower, upper] = between;
+            self.lower.spend_as(&lower);
+            self.upper.spend_as(&upper);
+            if is_lower {
+                self.lower = lower;
+            } else {
+                self.upper = upper;
+            }
             self.look_between();
-        } else if !(between.lower.is_hopeless() && between.upper.is_hopeless()) {
+        } else if !between.iter().all(Claim::is_hopeless) {
             self.between = Some(between);
         }
     }

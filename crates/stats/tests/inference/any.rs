@@ -25,16 +25,6 @@ fn intervals(analysis: &Analysis) -> Vec<(f64, f64)> {
     analysis.comparisons.iter().filter_map(|comparison| comparison.interval).collect()
 }
 
-/// The analysis without the number that a run has in its boot, which is a matter of the order.
-fn whatever_the_order(data: &[Observation], question: &Question) -> Analysis {
-    let mut analysis = analyse(data, question).unwrap();
-    for one in &mut analysis.comparisons {
-        let far = one.checks.iter_mut().filter_map(|check| check.farthest.as_mut());
-        far.chain(one.wild.as_mut()).for_each(|run| run.run = None);
-    }
-    analysis
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -43,7 +33,7 @@ proptest! {
         let mut turned = data.clone();
         turned.rotate_left(turn % data.len());
         let question = question(Against::AllPairs);
-        prop_assert_eq!(whatever_the_order(&data, &question), whatever_the_order(&turned, &question));
+        prop_assert_eq!(analyse(&data, &question), analyse(&turned, &question));
     }
 
     #[test]
@@ -55,7 +45,6 @@ proptest! {
         for against in [Against::Baseline(0), Against::AllPairs] {
             let Ok(analysis) = analyse(&data, &question(against)) else { continue };
             for comparison in &analysis.comparisons {
-                prop_assert!(!comparison.sentence("a", "ns", None).is_empty());
                 prop_assert_eq!(comparison.interval.is_none(), comparison.gap.is_some());
             }
         }
@@ -113,7 +102,7 @@ proptest! {
         let (first, second) = data.split_at(at % data.len());
         let resumed: Vec<Observation> = second.iter().chain(first).copied().collect();
         let question = question(Against::Baseline(0));
-        prop_assert_eq!(whatever_the_order(&data, &question), whatever_the_order(&resumed, &question));
+        prop_assert_eq!(analyse(&data, &question), analyse(&resumed, &question));
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn a_clear_loss() {
     ]);
     let analysis = analyse(&data, &Question::against(0)).unwrap();
     let [result] = analysis.comparisons.try_into().unwrap();
-    assert_eq!((result.condition, result.baseline, result.boots, result.boots_left_out), (1, 0, 3, 0));
+    assert_eq!((result.condition, result.baseline, result.boots), (1, 0, 3));
     // The boot means are those of the first case in oracles.py.
     let interval = result.interval.unwrap();
     close("low", interval.0, -35.325_812_068_469_936, 1e-9);
@@ -33,7 +33,6 @@ fn a_clear_loss() {
     close("in %", result.relative_interval.unwrap().0, -35.018_203_557_975_71, 1e-9);
     close("df", result.df, 2.0, 1e-12);
     assert_eq!(result.verdict, Verdict::Lower);
-    assert_eq!(result.sentence("b", "1/s", None), "b is 33.3 % lower (95 % interval 31.6 to 35.0, 3 boots)");
     let runs = analysis.components.runs.unwrap();
     close("runs", runs.sd, (0.08_f64 + 0.5 + 0.02 + 0.02 + 0.02).sqrt() / 6.0_f64.sqrt(), 1e-9);
 }
@@ -49,7 +48,7 @@ fn a_boot_that_lacks_one_of_two_is_left_out() {
     ragged.push(Observation { condition: 0, boot: 5, value: -1e6 });
     let compared = |data: &[Observation]| analyse(data, &Question::against(0)).unwrap().comparisons.remove(0);
     let (full, ragged) = (compared(&full), compared(&ragged));
-    assert_eq!((ragged.boots, ragged.boots_left_out), (3, 2));
+    assert_eq!(ragged.boots, 3);
     close("difference", ragged.difference, full.difference, 1e-9);
     assert_eq!(ragged.verdict, full.verdict);
 }
@@ -62,10 +61,7 @@ fn what_has_no_interval_says_why() {
     };
     let one = observations(&[&[(1, &[10.0]), (2, &[11.0])], &[(2, &[22.0]), (3, &[30.0])]]);
     let one = compared(&one, None);
-    assert_eq!(
-        (one.boots, one.boots_left_out, one.verdict, one.gap),
-        (1, 2, Verdict::Inconclusive, Some(Gap::OneBootInCommon))
-    );
+    assert_eq!((one.boots, one.verdict, one.gap), (1, Verdict::Inconclusive, Some(Gap::OneBootInCommon)));
     // Over all three boots, of which each condition has measured two: one mean for each, here as in
     // the table.
     close("difference", one.difference, 11.0, 1e-12);

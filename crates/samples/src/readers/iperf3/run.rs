@@ -1,8 +1,8 @@
 //! One run of iperf3: which figure is of which side and direction.
 
-use crate::error::{Fault, FilePosition, Settings};
+use crate::error::{Fault, FilePosition};
 use crate::readers::iperf3::{Document, Interval, Sum};
-use crate::readers::json;
+use crate::readers::{ReadValues, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
@@ -117,7 +117,7 @@ impl Run {
     }
 
     /// The circumstances.
-    pub(super) fn add_settings(&self, settings: &mut Settings) {
+    pub(super) fn add_settings(&self, found: &mut ReadValues) {
         let Some(start) = &self.document.start else { return };
         let test = &start.test_start;
         let number = |value: Option<f64>| value.map(|value| value.to_string());
@@ -130,7 +130,7 @@ impl Run {
             ("version", start.version.clone()),
             ("congestion control", congestion),
         ] {
-            value.iter().for_each(|value| settings.add(name, value));
+            value.iter().for_each(|value| found.add_setting(name, value));
         }
     }
 
