@@ -32,6 +32,10 @@ pub struct LadderStep {
     pub verdict: Availability,
     /// The evidence; what refuses it, with the remedy; or why it was not tried.
     pub reason: String,
+    /// The kernel's name of the kind.
+    pub name: String,
+    /// The loss of a trace without it.
+    pub without: String,
 }
 
 /// Whether something is available.
@@ -47,7 +51,7 @@ pub enum Availability {
 }
 
 /// The kinds of probe of a kernel, best first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProbeLadder(pub Vec<LadderStep>);
 
@@ -158,7 +162,8 @@ impl ProbeLadder {
                 (_, Some(why)) => (Availability::No, why),
                 (_, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
-            LadderStep { rung, verdict, reason }
+            let (name, without) = (declared.name.to_owned(), declared.without.to_owned());
+            LadderStep { rung, verdict, reason, name, without }
         };
         Self(RUNGS.iter().map(step).collect())
     }
