@@ -184,16 +184,14 @@ fn packets(traced: &SizedTrace) -> String {
 const MOST_FUNCTIONS: usize = 15;
 
 fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
-    let unit = short_unit(exact);
     let is_alone = sampled.len() == 1;
-    // Of several sizes the shares have no room.
-    let columns = if is_alone { 3 } else { 2 };
     let mut heads = vec!["function".to_owned()];
     for (traced, _) in sampled {
         let of = if is_alone { String::new() } else { format!("{} B, ", traced.asked.message) };
-        heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
+        heads.extend([short_unit(exact), "±", "%"].map(|what| format!("{of}{what}")));
     }
-    let mut table = Table::new(heads).uncut(&[0, 1]);
+    let shares: Vec<usize> = (1..=sampled.len()).map(|trace| 3 * trace).collect();
+    let mut table = Table::new(heads).optional(&shares).uncut(&[0, 1]);
     let names = dearest(sampled);
     let (shown, rest) = names.split_at(names.len().min(MOST_FUNCTIONS));
     for name in shown {
@@ -201,7 +199,7 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
         for (traced, _) in sampled {
             let cost = traced.functions.iter().find(|cost| cost.name == **name);
             let numbers = cost.map_or([0.0; 3], |cost| [cost.cost, cost.error, 100.0 * cost.share]);
-            cells.extend(numbers[..columns].iter().map(|number| Cell::from(*number)));
+            cells.extend(numbers.map(Cell::from));
         }
         table.row(cells);
     }
@@ -213,8 +211,7 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
         let costs = traced.functions.iter().filter(|cost| shown.contains(&cost.name.as_str()));
         let rest = (profile.message - costs.map(|cost| cost.cost).sum::<f64>()).max(0.0);
         let rest = beyond_rounding(rest, profile.message);
-        let share = 100.0 * rest / profile.message.max(1e-9);
-        cells.extend(cells![rest, "", share].into_iter().take(columns));
+        cells.extend(cells![rest, "", 100.0 * rest / profile.message.max(1e-9)]);
     }
     table.row(cells);
     table

@@ -12,7 +12,7 @@ use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
 use crate::again;
-use crate::cli::{Changes, Merge, ProgressStyle, RunFlags, Trace, first_given};
+use crate::cli::{Changes, Formatted, Merge, ProgressStyle, RunFlags, Trace, first_given};
 use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::load;
@@ -85,17 +85,10 @@ pub(super) fn print(word: &str, flags: &Trace) -> Result<(), Failure> {
     if let Some(path) = &flags.flame {
         Flames::of_study(&stages, &stored.row.name).write(path)?;
     }
-    let next = format!(
-        "Results: study {id} in {}; `netassay compare {id}` judges the runs before the traces, without probes",
-        named(db),
-        id = stored.row.id
-    );
-    let printed = Printed::new(stages);
-    output::show_view(&printed, &flags.output, |printed, _| {
-        let mut blocks = views::stage_differences(&printed.found);
-        blocks.extend([printed.line(), next].map(Block::Text));
-        blocks
-    })
+    let (id, db) = (stored.row.id, named(db));
+    let next =
+        format!("Results: study {id} in {db}; `netassay compare {id}` judges the runs before the traces");
+    show(stages, &flags.output, Some(next), views::stage_differences)
 }
 
 /// A result with the command and the version that print it.
@@ -107,14 +100,17 @@ struct Printed<F> {
     found: F,
 }
 
-impl<F> Printed<F> {
-    fn new(found: F) -> Self {
-        Self { netassay: env!("CARGO_PKG_VERSION"), command: again::command(), found }
-    }
-
-    fn line(&self) -> String {
-        format!("Printed by netassay {}: `{}`", self.netassay, self.command)
-    }
+fn show<F: Serialize>(
+    found: F,
+    output: &Formatted,
+    next: Option<String>,
+    view: fn(&F) -> Vec<Block<'static>>,
+) -> Result<(), Failure> {
+    let printed = Printed { netassay: env!("CARGO_PKG_VERSION"), command: again::command(), found };
+    output::show_view(&printed, output, |Printed { netassay, command, found }, _| {
+        let line = format!("Printed by netassay {netassay}: `{command}`");
+        view(found).into_iter().chain([line].into_iter().chain(next).map(Block::Text)).collect()
+    })
 }
 
 /// Prints what stages cost over the traced studies of several databases.
@@ -127,12 +123,7 @@ pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
         };
         studies.push((named(path), stored));
     }
-    let printed = Printed::new(StageRanges::new(&studies)?);
-    output::show_view(&printed, &flags.output, |printed, _| {
-        let mut blocks = views::stage_ranges(&printed.found);
-        blocks.push(Block::Text(printed.line()));
-        blocks
-    })
+    show(StageRanges::new(&studies)?, &flags.output, None, views::stage_ranges)
 }
 
 fn newest_traced(path: &Path) -> Result<StoredStudy, Failure> {
