@@ -36,7 +36,6 @@ fuzz_target!(|input: &[u8]| {
         assert!(!terminal(&views::study_list(&list), LAYOUTS[0]).is_empty());
         let Ok(stored) = store.load(rows[0].id) else { return };
         if let Ok(series) = store.series(stored.row.id) {
-            let _ = views::over_time(&stored, &series);
             let _ = export::series(&stored, &series);
         }
         show(&stored);

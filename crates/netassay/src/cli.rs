@@ -11,7 +11,6 @@ mod trace;
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::exit;
@@ -48,46 +47,6 @@ const JOBS: &[(&str, &[&str])] = &[
     ("Files", &["study", "db", "ministat"]),
 ];
 
-/// Old names of commands, and the new ones.
-const RENAMED: &[(&str, &str)] = &[
-    ("new", "study new"),
-    ("check", "study check"),
-    ("plan", "study plan"),
-    ("studies", "study list"),
-    ("schema", "study schema"),
-    ("list", "db list"),
-    ("tag", "db tag"),
-    ("remove", "db remove"),
-    ("pack", "db pack"),
-    ("unpack", "db unpack"),
-    ("export", "db export"),
-    ("restore", "undo"),
-    ("aa", "run STUDY --aa"),
-];
-
-/// Old options, each with its command, and their new spelling. The options of traffic are keys now.
-const RENAMED_OPTIONS: &[(&str, &str, &str)] = &[
-    ("trace", "set", "KEY=VALUE"),
-    ("trace", "exact", "exact=true"),
-    ("trace", "batch", "trace.batch=N"),
-    ("trace", "rounds", "trace.rounds=N"),
-    ("trace", "asleep", "trace.readers=asleep"),
-    ("trace", "profile", "trace.profile=true"),
-];
-
-/// The first old option of a command line, and its new spelling.
-fn renamed_option(command: &str, words: &[OsString]) -> Option<(String, String)> {
-    let option = |word: &OsString| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
-    words.iter().filter_map(option).find_map(|option| {
-        let known = RENAMED_OPTIONS.iter().find(|(of, old, _)| (*of, *old) == (command, option.as_str()));
-        let is_traffic = matches!(command, "load" | "trace");
-        let key =
-            || traffic_keys().find(|key| is_traffic && key.replace('_', "-") == option.replace('_', "-"));
-        let new = known.map(|(.., new)| (*new).to_owned()).or_else(|| Some(format!("{}=VALUE", key()?)))?;
-        Some((format!("{command} --{option}"), new))
-    })
-}
-
 /// Finds out, with proof, what each part of the Linux network stack costs and gains.
 #[derive(Debug, Parser)]
 #[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
@@ -106,15 +65,6 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads a command line, which begins with the name of the program.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let words: Vec<OsString> = words.collect();
-        let asked = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
-        let asked = asked.unwrap_or_default();
-        let command = RENAMED.iter().find(|(old, _)| *old == asked);
-        let command = command.map(|(old, new)| ((*old).to_owned(), format!("netassay {new}")));
-        if let Some((old, new)) = command.or_else(|| renamed_option(asked, &words)) {
-            let renamed = format!("netassay {old} is now {new}\n");
-            return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
-        }
         let mut command = with_jobs(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
@@ -156,7 +106,7 @@ pub(crate) enum Command {
     Trace(Box<Trace>),
     /// Show the results of a stored study
     ///
-    /// With --wide also the proof that the switches acted, and the counters over time.
+    /// With --wide also the proof that the switches acted.
     Show(Show),
     /// Write stored studies as a page with figures: HTML, Markdown, JSON
     Report(Report),
@@ -236,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn each_visible_command_has_one_job_and_each_old_name_a_new_one() {
+    fn each_visible_command_has_one_job() {
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
         let mut visible: Vec<&str> = visible.map(clap::Command::get_name).collect();
@@ -247,27 +197,6 @@ mod tests {
         for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
             let about = one.get_about().unwrap().to_string();
             assert!(about.chars().count() <= 68, "a terminal of 80 columns: {about}");
-        }
-        for (old, new) in RENAMED {
-            assert!(!visible.contains(old));
-            let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
-            let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
-            assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");
-        }
-    }
-
-    #[test]
-    fn no_option_has_the_name_of_an_old_one() {
-        let mut command = Cli::command();
-        command.build();
-        let of_traffic = ["load", "trace"]
-            .into_iter()
-            .flat_map(|command| traffic_keys().map(move |key| (command.to_owned(), key.replace('_', "-"))));
-        let renamed =
-            RENAMED_OPTIONS.iter().map(|(command, old, _)| ((*command).to_owned(), (*old).to_owned()));
-        for (name, old) in renamed.chain(of_traffic) {
-            let found = command.find_subcommand(&name).unwrap();
-            assert!(found.get_arguments().all(|one| one.get_long() != Some(&old)), "{name} --{old}");
         }
     }
 

@@ -10,6 +10,14 @@ use thiserror::Error;
 use crate::cli::Cli;
 use crate::exit;
 
+/// Ends a function with a failure of this kind, with a message like that of `format!`.
+macro_rules! bail {
+    ($kind:ident, $($message:tt)+) => {
+        return Err($crate::failure::Failure::$kind(format!($($message)+)))
+    };
+}
+pub(crate) use bail;
+
 /// Why a command failed.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {

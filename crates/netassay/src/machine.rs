@@ -14,7 +14,7 @@ use report::document::{Block, terminal};
 use study::{BootState, BySide, Study};
 use testbed::{MachineSideSettings, Options, SettingsAgent};
 
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 
 /// The running binary itself, even if its file was replaced: it becomes each agent.
 pub(crate) const PROGRAM: &str = "/proc/self/exe";
@@ -65,14 +65,11 @@ pub(crate) fn recover() -> Result<(), Failure> {
         is_all_restored &= report.damaged.is_empty()
             && !report.changes.iter().any(|one| matches!(one.outcome, UndoOutcome::Failed { .. }));
     }
-    if is_all_restored {
-        return Ok(());
+    if !is_all_restored {
+        let ways = "`netassay undo` tries again, and with --forget sets the journal aside";
+        bail!(Environment, "not all settings of this machine are restored: see above; {ways}");
     }
-    Err(Failure::Environment(
-        "not all settings of this machine are restored: see above; `netassay undo` tries again, and with --forget sets the \
-         journal aside"
-            .to_owned(),
-    ))
+    Ok(())
 }
 
 /// Undoes the changes of sessions that are gone, and tells those that are left; empty: none is.
@@ -116,12 +113,11 @@ pub(crate) fn during<T>(
     check_allowed(study, allowed)?;
     let of_two = wanted.of_two_machines();
     if !of_two.is_empty() {
-        return Err(Failure::Usage(format!(
-            "the study {:?} has settings of two machines ({}), and both ends are this one: name machines with --transmitter and \
-             --receiver, or remove them",
-            &study.name,
-            of_two.join(", ")
-        )));
+        let (name, of_two) = (&study.name, of_two.join(", "));
+        bail!(
+            Usage,
+            "{name:?} has settings of two machines ({of_two}): name both (--transmitter, --receiver)"
+        );
     }
     // Ctrl-C does not end the conversation with this agent, so that changes are undone after it.
     let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
@@ -154,10 +150,9 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
         return Ok(());
     }
     Err(Failure::Usage(format!(
-        "the study {:?} changes settings of the machine itself ({}): allow it with --change-machine (netassay undoes it at the end), \
-         or remove them from the file",
-        &study.name,
-        outline(study)
+        "the study {:?} changes settings of the machine itself: allow it with --change-machine (netassay undoes it at the end), \
+         or remove [machine] and the factors of the machine from the file",
+        &study.name
     )))
 }
 
@@ -203,31 +198,6 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
         irq_affinity: wanted.irq_affinity.clone(),
         features: wanted.kernel_features().into_iter().map(feature).collect(),
     }
-}
-
-fn outline(study: &Study) -> String {
-    let factors = study.machine_factors().map(str::to_owned).collect();
-    let tables: Vec<String> = [("machine", parts(&study.machine)), ("factors", factors)]
-        .into_iter()
-        .filter(|(_, parts)| !parts.is_empty())
-        .map(|(table, parts)| format!("[{table}]: {}", parts.join(", ")))
-        .collect();
-    tables.join("; ")
-}
-
-fn parts(wanted: &study::Machines) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let own = wanted.own.each_ref().into_iter().map(|(side, own)| (format!("{side}: "), own));
-    for (of, wanted) in std::iter::once((String::new(), &wanted.both)).chain(own) {
-        let mut add = |part: String| parts.push(of.clone() + &part);
-        wanted.sysctl.iter().for_each(|(name, value)| add(format!("{name} = {value}")));
-        wanted.governor.iter().for_each(|governor| add(format!("governor {governor}")));
-        wanted.cpu_latency.iter().for_each(|held| add(format!("wake-up time of CPUs {held} µs")));
-        wanted.placement.iter().for_each(|_| add("placement".to_owned()));
-        wanted.irq_affinity.keys().for_each(|interface| add(format!("interrupts of {interface}")));
-        wanted.features.keys().for_each(|interface| add(format!("features of {interface}")));
-    }
-    parts
 }
 
 pub(crate) fn journal_block(report: &JournalReport, dry_run: bool) -> Block<'static> {

@@ -6,7 +6,6 @@ mod commands;
 mod doctor;
 mod exit;
 mod failure;
-mod glossary;
 mod log;
 mod machine;
 mod output;

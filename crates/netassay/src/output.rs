@@ -12,7 +12,7 @@ use report::document::{Block, terminal};
 use serde::Serialize;
 
 use crate::cli::{Format, Formatted};
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 
 const ESCAPE: char = '\u{1b}';
 
@@ -43,12 +43,11 @@ fn layout(wide: bool) -> Layout {
 pub(crate) fn show_view<T: Serialize>(
     result: &T,
     output: &Formatted,
-    wide: bool,
     view: impl FnOnce(&T, bool) -> Vec<Block<'static>>,
 ) -> Result<(), Failure> {
     match output.format {
         Format::Json => print(&json(result)?),
-        Format::Text => print_blocks(&view(result, wide), wide),
+        Format::Text => print_blocks(&view(result, output.tables.wide), output.tables.wide),
     }
 }
 
@@ -57,10 +56,9 @@ pub(crate) fn show_list<T: Serialize>(
     field: &str,
     list: &[T],
     output: &Formatted,
-    wide: bool,
     view: impl FnOnce(&[T]) -> Vec<Block<'static>>,
 ) -> Result<(), Failure> {
-    show_view(&BTreeMap::from([(field, list)]), output, wide, |_, _| view(list))
+    show_view(&BTreeMap::from([(field, list)]), output, |_, _| view(list))
 }
 
 /// Writes blocks for people. Only their colours reach the terminal as commands.
@@ -128,10 +126,7 @@ pub(crate) fn drawing(path: &Path) -> Result<Draw, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("html" | "htm") => Ok(|figure| format!("{}\n", report::figure_page(figure))),
         Some("svg") => Ok(|figure| format!("{}\n", figure.picture(WIDE))),
-        _ => Err(Failure::Usage(format!(
-            "{}: a chart is an .svg or an .html file: end its name so",
-            named(path)
-        ))),
+        _ => bail!(Usage, "{}: a chart is an .svg or an .html file: end its name so", named(path)),
     }
 }
 

@@ -7,7 +7,7 @@ use host::MeasuringLock;
 use record::Cause;
 
 use crate::cli::TurnFlags;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::machine;
 
 /// The time between two tries of a waiting session.
@@ -47,10 +47,8 @@ fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
             Err(error) => return Err(error.into()),
         };
         if flags.no_wait {
-            return Err(Failure::Environment(format!(
-                "another session measures on this machine: {holder}; without --no-wait this one waits for it, with --beside it \
-                 measures beside it"
-            )));
+            let ways = "without --no-wait this one waits for it, with --beside it measures beside it";
+            bail!(Environment, "another session measures on this machine: {holder}; {ways}");
         }
         if told.as_ref() != Some(&holder) {
             say(&format!(

@@ -23,20 +23,6 @@ fn help_leads_with_examples() {
 }
 
 #[test]
-fn old_names_tell_the_new_ones() {
-    let bench = Bench::new();
-    for (arguments, told) in [
-        (&["list", "--wide"][..], "error: netassay list is now netassay db list\n"),
-        (&["aa", "quick", "--boots", "2"], "error: netassay aa is now netassay run STUDY --aa\n"),
-        (&["help", "restore"], "error: netassay restore is now netassay undo\n"),
-    ] {
-        let output = bench.run(arguments);
-        expect(&output, 2);
-        assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("", told));
-    }
-}
-
-#[test]
 fn wrong_usage_is_exit_code_2_and_names_the_word() {
     let bench = Bench::new();
     for (arguments, word) in [
@@ -242,7 +228,7 @@ fn the_doctor_examines_every_area() {
     expect(&output, 0);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = report["findings"].as_array().unwrap();
-    for area in ["privileges", "scenario", "feature", "guests", "tracing", "noise"] {
+    for area in ["privileges", "scenario", "guests", "tracing", "noise"] {
         assert!(findings.iter().any(|finding| finding["area"] == area), "nothing about {area}");
     }
     // Each kind of probe has its verdict, its reason, and what is lost without it.

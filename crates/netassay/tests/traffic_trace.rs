@@ -80,7 +80,6 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
 
     // The way in: each segment of two connections' ends is followed to the read that takes it.
     let chart = bench.path("tcp-rx.svg").display().to_string();
-    let folded = bench.path("tcp-rx.folded").display().to_string();
     let packets = bench.path("tcp-rx.json").display().to_string();
     let flame = bench.path("tcp-rx-functions.folded").display().to_string();
     let arguments = [
@@ -92,8 +91,6 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
         "--format=json",
         "--chart",
         &chart,
-        "--chart",
-        &folded,
         "--chart",
         &packets,
         "--every=20",
@@ -115,14 +112,6 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     for words in words.into_iter().chain(origin) {
         assert!(drawn.contains(words), "{words}: {drawn}");
     }
-    // What the stacks cost is what the stages cost, but for fractions of a ns.
-    let stacks = std::fs::read_to_string(&folded).unwrap();
-    let costs = stacks.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap());
-    let corrected = |row: &serde_json::Value| row["corrected"].as_f64().unwrap();
-    let sum: f64 = rows.iter().filter(|row| row["waits"] == false).map(corrected).sum();
-    assert!((costs.sum::<f64>() - sum).abs() < rows.len() as f64, "{sum} {stacks}");
-    assert!(stacks.lines().all(|line| line.starts_with("tcp-rx;7 bytes")), "{stacks}");
-
     functions_of_both_ends_are_sampled(&document["traces"][0]);
     let stacks = std::fs::read_to_string(&flame).unwrap();
     let costs = stacks.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap());
@@ -151,7 +140,6 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
         ": `netassay trace udp-tx trace.batch=500 trace.rounds=1 trace.profile=true`",
         "1400 bytes: packets:",
         "%: the stages add up to that share",
-        "a probe costs",
         "not seen: sock_sendmsg,",
         "1400 B, ±",
         "ns of CPU; ",

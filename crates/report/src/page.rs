@@ -119,13 +119,11 @@ impl Page<'_> {
     pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
         let section = |id: &&str| self.figures.iter().find(|one| one.id.as_str() == *id);
         let answering = ANSWERING.iter().find_map(section).filter(|one| !one.figures.is_empty());
-        let is_alone = self.studies.len() == 1;
-        // The figure of the only study stands under its answer, those of several studies after all
-        // answers.
-        let beside = answering.filter(|_| is_alone);
-        let answers = self.of_all_studies(|study| answer(study, is_alone, beside));
+        // The question of the only study is the heading of the page.
+        let has_question = self.studies.len() > 1;
+        let answers = self.of_all_studies(|study| answer(study, has_question));
         let mut chapters = vec![Chapter::new("answer", "Answer", answers)];
-        chapters.extend(answering.map(|section| figures(section, is_alone)));
+        chapters.extend(answering.map(figures));
         if !self.advice.is_empty() {
             let mut advice = self.advice.clone();
             if self.studies.iter().any(|study| !study.results.comparisons.is_empty()) {
@@ -133,9 +131,13 @@ impl Page<'_> {
             }
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
-        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions)));
+        chapters.push(Chapter::new(
+            "conditions",
+            "Conditions",
+            self.of_all_studies(|study| views::conditions(&study.results)),
+        ));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
-        chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
+        chapters.extend(self.figures.iter().filter(is_other).map(figures));
         chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
         chapters.push(Chapter::new(
             "left-out",
@@ -167,41 +169,27 @@ impl Page<'_> {
     }
 }
 
-/// `is_alone`: the question is the heading of the page. `beside`: the section whose first figure
-/// shows the answer.
-fn answer<'p>(study: &ReportedStudy, is_alone: bool, beside: Option<&'p FigureSection>) -> Vec<Block<'p>> {
+fn answer(study: &ReportedStudy, has_question: bool) -> Vec<Block<'static>> {
     let results = &study.results;
-    let question = (!is_alone).then(|| Block::Question(results.question.clone()));
-    let mut blocks: Vec<Block<'p>> = question.into_iter().chain(views::answer(results)).collect();
-    if let Some(section) = beside {
-        blocks.extend(section.figures.first().map(Block::Figure));
-        blocks.extend(section.about.iter().cloned().map(Block::Text));
-    }
+    let question = has_question.then(|| Block::Text(results.question.clone()));
+    let mut blocks: Vec<Block<'static>> = question.into_iter().chain(views::answer(results)).collect();
     blocks.extend(results.truth.map(|truth| Block::Text(format!("{}.", capital(truth)))));
     blocks.push(views::facts(results));
     blocks.extend(views::answers_in_full(results));
     blocks
 }
 
-/// The chapter of a section; without its first figure and its sentences where the answer has them.
-fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
-    let (about, shown) = if is_first_shown { (&[][..], 1) } else { (&section.about[..], 0) };
-    let about = about.iter().cloned().map(Block::Text);
-    let figures = section.figures.iter().skip(shown).map(Block::Figure);
+/// The chapter of a section.
+fn figures(section: &FigureSection) -> Chapter<'_> {
+    let about = section.about.iter().cloned().map(Block::Text);
+    let shown = section.figures.iter().map(Block::Figure);
     let tables = section.tables.iter().cloned().map(Block::Table);
-    let mut blocks: Vec<Block<'_>> = about.chain(tables).chain(figures).collect();
+    let mut blocks: Vec<Block<'_>> = about.chain(tables).chain(shown).collect();
     if !section.folded.is_empty() {
         let folded = section.folded.iter().map(Block::Figure).collect();
         blocks.push(Block::Fold(FOLD.to_owned(), folded));
     }
     Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
-}
-
-/// The tables of conditions, and the rates inside their runs.
-fn conditions(study: &ReportedStudy) -> Vec<Block<'static>> {
-    let mut blocks = views::conditions(&study.results);
-    blocks.extend(views::over_time(&study.results.stored, &study.series));
-    blocks
 }
 
 /// The states of switches, the evidence of them, and the hosts.

@@ -268,7 +268,7 @@ fn what_took_no_turns_is_not_compared() {
     let found = BothWays::new(&both_ways(0.0, false)).unwrap();
     assert_eq!(found.outcome(), WaysOutcome::NotCompared);
     let text = found.text(Layout::WIDE);
-    assert!(text.contains("2 conditions took no turns"), "{text}");
+    assert!(text.contains("Not everything was compared both ways"), "{text}");
     let other = stored(&looking("2%"), 3, |boot, run, condition| 1000.0 + noise(boot, run, condition));
     let error = BothWays::new(&other).unwrap_err();
     assert!(error.to_string().contains("not measured both in turns and in runs"), "{error}");
@@ -289,8 +289,7 @@ fn a_study_is_sized_by_what_was_measured() {
     // A pilot that sees nothing of boots does not prove that there is nothing.
     let blind = PilotSpread { interaction: 0.0, ..spread.clone() };
     let text = Sizing::new(&study, blind, &request).unwrap().text(Layout::WIDE);
-    assert!(text.contains("6 boots showed no difference between boots beyond what runs explain."), "{text}");
-    assert!(text.contains("with 80 % confidence it is at most 1.9 %"), "{text}");
+    assert!(text.contains("(with 80 % confidence at most 1.9"), "{text}");
     assert!(text.lines().any(|line| line.starts_with("assured")), "{text}");
     let impossible = SizingRequest { detect: Percent::LEAST, ..request.clone() };
     let text = Sizing::new(&study, spread.clone(), &impossible).unwrap().text(Layout::WIDE);
@@ -302,7 +301,7 @@ fn a_study_is_sized_by_what_was_measured() {
 }
 
 #[test]
-fn a_pilot_of_both_ways_says_which_is_cheaper() {
+fn a_pilot_of_both_ways_has_a_spread_of_each() {
     let study = |turns: &str| {
         let factors = "ramp = \"100ms\"\n[factors]\ntso = [\"on\", \"off\"]";
         let text = format!("{HEAD}{factors}\n[protocol]\nboots = 6\nruns = 2\n{turns}");
@@ -316,11 +315,6 @@ fn a_pilot_of_both_ways_says_which_is_cheaper() {
     // changes all conditions of a flow alike.
     assert!((of_turns.in_turns, of_turns.runs, of_runs.in_turns, of_runs.runs) == (true, None, false, None));
     assert!(of_turns.interaction < 0.3 * of_runs.interaction, "{of_turns:?} {of_runs:?}");
-    let request =
-        SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
-    let sized = |study, spread| Sizing::new(study, spread, &request).unwrap();
-    let both = sized(&in_turns, of_turns).beside(sized(&in_runs, of_runs));
-    insta::assert_snapshot!("sizing_both_ways", both.text(Layout::WIDE));
 }
 
 #[test]

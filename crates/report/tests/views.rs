@@ -8,12 +8,12 @@ mod shown;
 use netassay_report::Layout;
 use netassay_report::document::terminal;
 use netassay_report::views;
-use record::{Cause, Detail, Evidence, Limit, Series, sample};
+use record::{Cause, Detail, Evidence, Limit, sample};
 use results::{ClassicTest, ComparisonRequest, Comparisons, Error, ListedStudy, PlanListing, Results};
 use serde_json::json;
-use store::{RunStatus, StoredRun, StoredSeries, StoredStudy, StudyStatus};
+use store::{RunStatus, StoredRun, StoredStudy, StudyStatus};
 use study::metric::{self, Metric};
-use study::{CongestionControl, Kind, Side, Study};
+use study::{CongestionControl, Kind, Study};
 
 use shown::Shown as _;
 
@@ -337,30 +337,6 @@ fn what_the_load_engine_said_of_its_runs() {
     insta::assert_snapshot!("engine", proof(&results));
     let text = results.text(Layout::WIDE);
     assert!(text.contains("Note: ipv6 offloads=default: busy polling had no effect"), "{text}");
-}
-
-#[test]
-fn rates_over_the_window() {
-    let stored = stored(1);
-    let series: Vec<StoredSeries> = stored
-        .runs
-        .iter()
-        .map(|run| {
-            let at_ns: Vec<u64> = (1..=100).map(|row| row * 10_000_000).collect();
-            // The second condition's first run stands still for 120 ms; the third slows down.
-            let bytes = |row: u64| match (run.condition, run.repeat) {
-                (1, 1) if (40..=52).contains(&row) => 40,
-                (2, _) => 200 * row - row * row / 2,
-                _ => row,
-            };
-            let bytes_received = (1..=100).map(bytes).collect();
-            let series = Series { at_ns, bytes_received, ..Series::default() };
-            StoredSeries { run: run.id, side: Side::Receiver, series }
-        })
-        .collect();
-    let table = views::over_time(&stored, &series).unwrap();
-    insta::assert_snapshot!("over_time", terminal(&[table], Layout::WIDE));
-    assert!(views::over_time(&stored, &[]).is_none());
 }
 
 #[test]

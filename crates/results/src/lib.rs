@@ -1,13 +1,20 @@
-//! What stored studies hold and what was found in them, as data. Pure.
+//! The findings of studies, runs, traces and machines, as data: this is the JSON. Pure.
 //!
 //! [`Results`] is about one study, [`Comparisons`] and [`ClassicTest`] are comparisons of values,
-//! [`PlanListing`] is a study before it is measured.
+//! [`PlanListing`] is a study before it is measured, [`LoadRun`] one run, [`PathTrace`] the trace
+//! of a path, [`Examination`] a machine.
 
 pub mod advice;
 mod credit;
 mod data;
+mod examination;
 pub mod gate;
+pub mod glossary;
 mod history;
+mod kernel_list;
+mod latency_curve;
+mod load_run;
+mod path_trace;
 mod switches;
 mod why;
 mod words;
@@ -44,7 +51,7 @@ pub use data::pilot::{Nearness, PilotSpread};
 pub use data::plan_listing::PlanListing;
 pub use data::profiled::{ProfilePair, SampledFunctions, Stacks};
 pub use data::results::{ConditionResult, Results};
-pub use data::sizing::{OtherWay, Sizing, SizingRequest};
+pub use data::sizing::{Sizing, SizingRequest};
 pub use data::stage_differences::StageDifferences;
 pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
 pub use data::study_list::ListedStudy;
@@ -52,10 +59,15 @@ pub use data::study_ref::StudyRef;
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
+pub use examination::{Examination, Finding, FindingStatus, PairProperty};
 pub use history::{
     ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
     LevelChange, NewestStudy, StudyHistory, StudyMean,
 };
+pub use kernel_list::ListedKernel;
+pub use latency_curve::{FIGURES, LatencyCurve, LoadPoint};
+pub use load_run::LoadRun;
+pub use path_trace::{ListedPath, PathList, PathTrace, Place, SizedTrace, TracedMachine, unlike};
 pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
     SwitchContext, SwitchEffect, SwitchEffects,

@@ -280,7 +280,7 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
         return Ok(address);
     }
     Err(Error::Unfit(format!(
-        "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)",
+        "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own), or measure another family alone (--set family=)",
         end.to_string()
     )))
 }

@@ -34,6 +34,10 @@ pub struct LadderStep {
     pub verdict: Availability,
     /// The evidence; what refuses it, with the remedy; or why it was not tried.
     pub reason: String,
+    /// The kernel's name of the kind.
+    pub name: String,
+    /// The loss of a trace without it.
+    pub without: String,
 }
 
 /// Whether something is available.
@@ -49,7 +53,7 @@ pub enum Availability {
 }
 
 /// The kinds of probe of a kernel, best first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProbeLadder(pub Vec<LadderStep>);
 
@@ -131,7 +135,8 @@ impl ProbeLadder {
                 (None, Some(Ok(evidence))) => (Availability::Yes, evidence),
                 (None, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
-            LadderStep { rung, verdict, reason }
+            let (name, without) = (declared.name.to_owned(), declared.without.to_owned());
+            LadderStep { rung, verdict, reason, name, without }
         };
         Self(Rung::ALL.map(step).into())
     }

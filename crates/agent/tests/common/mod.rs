@@ -144,7 +144,8 @@ fn surveyed() -> trace::Survey {
         At, Availability, JourneyPhase, LadderStep, Layer, PointKind, ProbeLadder, ProbePoint, ProbePoints,
         ResolvedStage, Rung, Survey,
     };
-    let step = LadderStep { rung: Rung::Kprobe, verdict: Availability::NotTried, reason: "no".to_owned() };
+    let [reason, name, without] = ["no", "kprobe", "less"].map(str::to_owned);
+    let step = LadderStep { rung: Rung::Kprobe, verdict: Availability::NotTried, reason, name, without };
     let point =
         ProbePoint { kind: PointKind::Function, name: "f".to_owned(), arguments: Some(2), packet: None };
     let resolved = ResolvedStage {

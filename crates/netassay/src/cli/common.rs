@@ -30,6 +30,8 @@ pub(crate) struct Tables {
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Formatted {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     /// How to print results
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -40,8 +42,7 @@ pub(crate) struct TurnFlags {
     /// Do not wait if another session measures on this machine: exit at once
     #[arg(long, conflicts_with = "beside")]
     pub(crate) no_wait: bool,
-    /// Measure at the same time as another session; every run of this session is marked as
-    /// disturbed
+    /// Measure beside another session; every run is then marked as disturbed
     #[arg(long)]
     pub(crate) beside: bool,
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use store::Tag;
 use study::Percent;
 
-use super::common::{Database, Formatted, Stored, Tables};
+use super::common::{Database, Formatted, Stored};
 use super::run::Changes;
 
 #[derive(Debug, Subcommand)]
@@ -60,12 +60,10 @@ pub(crate) struct Plan {
     /// The metric [default: that of the study's first comparison]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// Take the spread from this stored study (number, tag or name) [default: of those that show
-    /// it one of this study, complete, with the same windows, and of several the newest]
+    /// Take the spread from this stored study [default: the nearest one that shows it]
     #[arg(long, value_name = "STORED", conflicts_with = "within")]
     pub(crate) from: Option<String>,
-    /// State the spread of condition x boot, in % of the mean, instead of taking it from stored
-    /// studies
+    /// State the spread of condition x boot, in % of the mean, in place of a stored study
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, requires = "within")]
     pub(crate) interaction: Option<Percent>,
     /// State the spread between runs, in % of the mean
@@ -94,8 +92,6 @@ pub(crate) enum DbCommand {
 #[derive(Debug, Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    pub(crate) tables: Tables,
-    #[command(flatten)]
     pub(crate) stored: Stored,
 }
 
@@ -121,7 +117,6 @@ pub(crate) struct TagStudy {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  netassay db remove 3 --dry-run\n  netassay db remove 3")]
 pub(crate) struct Remove {
     /// The study: its number, a tag, or a name that only one study has (`netassay db list`)
     pub(crate) study: String,
@@ -135,9 +130,6 @@ pub(crate) struct Remove {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay db pack main -o main.netassay\n  netassay db pack 3 4 5 -o studies.netassay\n  netassay show --db studies.netassay"
-)]
 pub(crate) struct Pack {
     /// The studies: numbers, tags or names (`netassay db list`)
     #[arg(required = true, value_name = "STUDY")]
@@ -150,9 +142,6 @@ pub(crate) struct Pack {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay db unpack studies.netassay\n  netassay db unpack studies.netassay --db all.db"
-)]
 pub(crate) struct Unpack {
     /// A file that `netassay db pack` wrote, or any database of netassay
     pub(crate) file: PathBuf,

@@ -8,7 +8,7 @@ use host::DiscardDevice;
 use study::Assignment;
 use words::{KEYS, Kind, Side, feature};
 
-use super::common::{Formatted, Tables, TurnFlags};
+use super::common::{Formatted, TurnFlags};
 use super::machines::HostFlags;
 
 #[derive(Debug, Args)]
@@ -17,12 +17,10 @@ pub(crate) struct Load {
     /// The kind of traffic
     #[arg(value_parser = words::<Kind>(Kind::ALL.into_iter().map(Kind::word)))]
     pub(crate) workload: Kind,
-    /// Keys of the traffic and its testbed with their values, as a study has them: message=1472,
-    /// scenario=vm, tso=off
+    /// Keys of the traffic and its testbed, as in a study: message=1472, scenario=vm, tso=off
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) keys: Vec<Assignment>,
-    /// (discard) The device that discards the packets [default: the first of them that this kernel
-    /// has]
+    /// (discard) The device that discards the packets [default: the first that this kernel has]
     #[arg(long, value_name = "DEVICE", value_parser = words::<DiscardDevice>(DiscardDevice::ALL.into_iter().map(DiscardDevice::word)))]
     pub(crate) discard_device: Option<DiscardDevice>,
     /// (tcp_rr, udp_rr, tcp_crr) Measure latency at ten loads up to the most that is answered, or
@@ -32,16 +30,13 @@ pub(crate) struct Load {
     /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
-    /// Read the counters at least this often, such as 1s; as text, also print a line for each part
-    /// of the run of this length
+    /// Read the counters at least this often, such as 1s; as text, print a line for each part
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) interval: Option<Duration>,
     #[command(flatten)]
     pub(crate) hosts: HostFlags,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

@@ -126,8 +126,8 @@ pub(super) const KERNEL_EXAMPLES: &str = "Examples:\n  netassay kernel fetch lin
 pub(crate) enum KernelCommand {
     /// Fetch a distribution's kernel package and unpack it for guests; nothing is installed
     Fetch {
-        /// The package, such as linux-image-cloud-amd64, with /RELEASE for that of a release, or a
-        /// .deb file
+        /// The package, such as linux-image-cloud-amd64, with /RELEASE for a release, or a .deb
+        /// file
         package: String,
     },
     /// List the kernels that were fetched

@@ -11,7 +11,7 @@ use stats::{Design, Margin};
 use study::Percent;
 use words::metric::Better;
 
-use super::common::{Choice, DESIGNS, Database, Stored, Tables, one_of};
+use super::common::{Choice, DESIGNS, Database, Stored, one_of};
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
@@ -23,8 +23,6 @@ pub(crate) struct Show {
     /// Show the environment of every boot
     #[arg(long)]
     pub(crate) environment: bool,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
 }
@@ -77,16 +75,13 @@ pub(crate) struct Compare {
     /// is standard input
     #[arg(value_name = "STUDY | FILE")]
     pub(crate) what: Vec<OsString>,
-    /// The metric, such as throughput, receiver.cpu, latency_p99 [default: as the study or the file
-    /// says]
+    /// The metric, such as throughput, receiver.cpu [default: as the study or the file says]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// The condition to compare with, by its label or its short name [default: as the study says,
-    /// or the first file]
+    /// The condition to compare with, by label or short name [default: the study's, or the first]
     #[arg(long, value_name = "CONDITION")]
     pub(crate) baseline: Option<String>,
-    /// The classic pooled Student's t on the runs, in ministat's words; it treats runs as
-    /// independent
+    /// The classic pooled Student's t, in ministat's words; it treats runs as independent
     #[arg(long)]
     pub(crate) classic: bool,
     /// Confidence of the intervals, in percent (classic: 80, 90, 95, 98, 99 or 99.5)
@@ -95,8 +90,7 @@ pub(crate) struct Compare {
     /// Compare every condition with every other
     #[arg(long, conflicts_with_all = ["baseline", "classic"])]
     pub(crate) all_pairs: bool,
-    /// The largest difference that does not matter: 2% of the baseline, or 50 in the metric's unit.
-    /// The verdict can then be `equivalent`
+    /// The largest difference that does not matter, for `equivalent`: 2%, or 50 in the unit
     #[arg(long, value_name = "SIZE", value_parser = margin, conflicts_with = "classic")]
     pub(crate) margin: Option<Margin>,
     /// Whether the conditions share boots [default: as the data show]
@@ -105,8 +99,6 @@ pub(crate) struct Compare {
     /// Apply the confidence to each interval by itself, not to all of a comparison together
     #[arg(long, conflicts_with = "classic")]
     pub(crate) uncorrected: bool,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
     #[command(flatten)]
@@ -132,16 +124,13 @@ pub(crate) struct CompareFiles {
     /// The program that wrote the files [default: detected from their content]
     #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
-    /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order;
-    /// `file` if each file is a boot
+    /// The number of values of each boot, in order: 10,10,10; `file` if each file is a boot
     #[arg(long, value_name = "COUNTS | file")]
     pub(crate) boots: Option<String>,
-    /// The column that names the boot: its name, or its number in a file of plain values; `none` if
-    /// none does
+    /// The column that names the boot, by name or number; `none` if none does
     #[arg(long, value_name = "COLUMN | none", conflicts_with = "boots")]
     pub(crate) boot: Option<String>,
-    /// (csv, stat) The column of the values: its name, or its number in a file of plain values
-    /// [default: value, or 1]
+    /// (csv, stat) The column of the values, by name or number [default: value, or 1]
     #[arg(short = 'C', long, value_name = "COLUMN")]
     pub(crate) column: Option<String>,
     /// (csv) The column of the conditions [default: label, or condition]
@@ -158,11 +147,7 @@ const BETTER: &[Choice<Better>] = &[
 ];
 
 const FORMATS: &[Choice<InputFormat>] = &[
-    (
-        InputFormat::Stat,
-        "stat",
-        "One value per line, as ministat reads them; other columns need -C or --boot",
-    ),
+    (InputFormat::Stat, "stat", "One value a line, as ministat; other columns with -C or --boot"),
     (InputFormat::Csv, "csv", "Columns with names"),
     (InputFormat::Netperf, "netperf", "netperf -- -o or -- -k, or its tables"),
     (InputFormat::Iperf, "iperf", "iperf -y C"),
@@ -175,12 +160,10 @@ const FORMATS: &[Choice<InputFormat>] = &[
     after_help = "Examples:\n  netassay history\n  netassay history quick --condition 'ipv4 offloads=none' -o history.svg\n  netassay history --tags 'v6.*' --metric receiver.cpu\n  netassay history nightly --last 30 --format json"
 )]
 pub(crate) struct History {
-    /// The name of the studies; a number or a tag means the name of that study [default: the name
-    /// of the newest study]
+    /// The name of the studies, or the number or tag of one [default: that of the newest]
     #[arg(value_name = "STUDY")]
     pub(crate) study: Option<String>,
-    /// The metric, such as throughput, receiver.cpu, latency_p99 [default: those of the newest
-    /// study's comparisons]
+    /// The metric, such as throughput [default: those of the newest study's comparisons]
     #[arg(long)]
     pub(crate) metric: Option<String>,
     /// A condition of the newest study, by its label or its short name; repeatable [default: all]
@@ -204,8 +187,6 @@ pub(crate) struct History {
     /// Also write the chart to this file: .svg, or .html with its table
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use study::Assignment;
 
-use super::common::{Database, Formatted, Tables, TurnFlags};
+use super::common::{Database, Formatted, TurnFlags};
 use super::machines::HostFlags;
 
 #[derive(Debug, Args)]
@@ -11,8 +11,7 @@ use super::machines::HostFlags;
     after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run tcp-offload --set duration=2s --set boots=5\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume\n  netassay run quick --aa --experiments 10 --set duration=200ms --set runs=3\n  netassay run --aa --from 3 --boots 5\n  netassay run quick --aa --set apart=true --set runs=2"
 )]
 pub(crate) struct Run {
-    /// A bundled study (`netassay study list`) or a TOML file (`netassay study new NAME` writes
-    /// one)
+    /// A bundled study (`netassay study list`) or a TOML file
     #[arg(required_unless_present = "from", conflicts_with = "from")]
     pub(crate) study: Option<String>,
     #[command(flatten)]
@@ -32,10 +31,8 @@ pub(crate) struct Measured {
 
 #[derive(Debug, Args)]
 pub(crate) struct Aa {
-    /// A/A test: measure the baseline of the study under two labels, and show the false-positive
-    /// rate of each method on this machine. With `--set apart=true` measure the study itself, in
-    /// turns and in runs of its own in the same boots, and check that both find the same
-    /// differences. No report is written
+    /// A/A test: measure the baseline under two labels, and show the false-positive rate of each
+    /// method; with `--set apart=true` check that turns and separate runs find the same
     #[arg(long, conflicts_with = "no_report")]
     pub(crate) aa: bool,
     /// The number of experiments [default: 20]
@@ -57,8 +54,7 @@ pub(crate) struct CampaignFlags {
     /// Print the plan, and measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Continue a stored study: the newest unfinished one of this name, or the one with this number
-    /// or tag
+    /// Continue a stored study (number, tag) [default: the newest unfinished one of this name]
     #[arg(long, value_name = "STORED", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "absent, present, and present with a study are three things")]
     pub(crate) resume: Option<Option<String>>,
@@ -76,8 +72,7 @@ pub(crate) struct RunFlags {
     /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
-    /// Allow the study to change this machine itself, as its table `machine` says; netassay undoes
-    /// the changes at the end
+    /// Allow the study to change this machine, as its table `machine` says; undone at the end
     #[arg(long)]
     pub(crate) change_machine: bool,
     #[command(flatten)]
@@ -87,8 +82,6 @@ pub(crate) struct RunFlags {
     pub(crate) reboot_within: Option<std::time::Duration>,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
     /// Style of progress messages on standard error
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
     pub(crate) progress: ProgressStyle,
@@ -98,8 +91,7 @@ pub(crate) struct RunFlags {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Changes {
-    /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (removed);
-    /// repeatable
+    /// Change the study: duration=2s, sender=send,gso (levels), stop= (removed); repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<Assignment>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use testbed::reach::HostSpec;
 
-use super::common::{Formatted, Tables, TurnFlags};
+use super::common::{Formatted, TurnFlags};
 use super::machines::HostFlags;
 use super::run::CampaignFlags;
 
@@ -25,16 +25,14 @@ pub(crate) struct Trace {
     /// of a virtual machine) offers to probe
     #[arg(long)]
     pub(crate) paths: bool,
-    /// Also write to this file, repeatable: the flow chart as .svg, or as .html with its table; the
-    /// stages as .folded stacks, for programs that draw flame graphs; single packets as .json, for
-    /// Perfetto and chrome://tracing
+    /// Also write to this file, repeatable: the flow chart as .svg, or as .html with its table;
+    /// single packets as .json, for Perfetto and chrome://tracing
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Vec<PathBuf>,
     /// (--chart FILE.json) One packet in so many is written
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "chart", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) every: u32,
-    /// Also write the functions that take the CPU as a flame graph to this file: .svg, .html, or
-    /// .folded for other programs; of a study the difference of its conditions
+    /// Also write the functions that take the CPU as a flame graph: .svg, .html, or .folded
     #[arg(long, value_name = "FILE")]
     pub(crate) flame: Option<PathBuf>,
     /// Probe no functions, also where that is allowed: stages are seen at tracepoints only
@@ -53,8 +51,6 @@ pub(crate) struct Trace {
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
     #[command(flatten)]
-    pub(crate) tables: Tables,
-    #[command(flatten)]
     pub(crate) output: Formatted,
     #[command(flatten, next_help_heading = "Options of a study")]
     pub(crate) campaign: CampaignFlags,
@@ -70,9 +66,6 @@ impl Trace {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceAction {
     /// The least and the most that each stage costs, over traced studies of several databases
-    #[command(
-        after_help = "Examples:\n  netassay trace merge a.db b.db\n  netassay trace merge old.db new.db --study udp-path"
-    )]
     Merge(Merge),
 }
 
@@ -84,8 +77,6 @@ pub(crate) struct Merge {
     /// The study in each (number, tag or name) [default: the newest that was traced]
     #[arg(long, value_name = "STORED")]
     pub(crate) study: Option<String>,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

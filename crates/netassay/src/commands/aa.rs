@@ -11,7 +11,7 @@ use crate::cli::{Aa, Run};
 use crate::commands::run::{asked, conclude, measure};
 use crate::commands::stored::load;
 use crate::exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::output;
 
 /// Boots of an experiment.
@@ -29,9 +29,7 @@ pub(crate) fn aa(flags: &Run) -> Result<ExitCode, Failure> {
     } else if flags.aa.experiments.or(flags.aa.boots).is_none() {
         asked
     } else {
-        return Err(Failure::Usage(
-            "a study with `apart = true` is measured as it is: use --set boots=… in place of --experiments and --boots".to_owned(),
-        ));
+        bail!(Usage, "with `apart = true` use --set boots=… in place of --experiments and --boots");
     };
     let Some(summary) = measure(&study, run)? else { return Ok(ExitCode::from(exit::OK)) };
     let ending = conclude(run, &summary);
@@ -47,11 +45,11 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     let plan = study.plan();
     let baseline = plan.comparisons.first().map_or(0, |comparison| comparison.baseline);
     let Some(condition) = plan.conditions.get(baseline).cloned() else {
-        return Err(Failure::Usage(format!("{:?} has no condition: all are excluded", study.name)));
+        bail!(Usage, "{:?} has no condition: all are excluded", study.name);
     };
     let Some(boots) = flags.experiments.unwrap_or(EXPERIMENTS).checked_mul(flags.boots.unwrap_or(BOOTS))
     else {
-        return Err(Failure::Usage("too many boots: use fewer --experiments".to_owned()));
+        bail!(Usage, "too many boots: use fewer --experiments");
     };
     let protocol = Protocol { boots, stop: None, ..study.protocol.clone() };
     // Written and read like any other study, so that it can be stored and resumed; reading it
@@ -67,11 +65,11 @@ fn show(flags: &Run, study: Option<&str>) -> Result<ExitCode, Failure> {
     let stored = load(&run.campaign.database.db, study)?;
     if !stored.plan.asked.protocol.apart {
         let found = FalsePositives::new(&stored, flags.aa.boots.unwrap_or(BOOTS))?;
-        output::show_view(&found, &run.output, run.tables.wide, |found, _| views::false_positives(found))?;
+        output::show_view(&found, &run.output, |found, _| views::false_positives(found))?;
         return Ok(ExitCode::from(exit::OK));
     }
     let found = BothWays::new(&stored)?;
-    output::show_view(&found, &run.output, run.tables.wide, |found, _| views::both_ways(found))?;
+    output::show_view(&found, &run.output, |found, _| views::both_ways(found))?;
     Ok(ExitCode::from(match found.outcome() {
         WaysOutcome::Agree => exit::OK,
         WaysOutcome::Disagree => exit::GATE_FAILED,

@@ -9,15 +9,15 @@ use store::{Store, StoredStudy};
 
 use crate::cli::{AdviceFormat, Advise, Wanted};
 use crate::commands::stored::load_each;
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::output::{json, print, print_blocks};
 
 pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     let studies = load(&flags.database.db, &flags.studies)?;
     let advice = advice(&studies, &flags.wanted)?;
     match flags.format {
-        AdviceFormat::Text => print_blocks(&views::advice(&advice, flags.tables.wide), flags.tables.wide),
-        AdviceFormat::Md => print(&markdown(&views::advice(&advice, true))),
+        AdviceFormat::Text => print_blocks(&views::advice(&advice), flags.tables.wide),
+        AdviceFormat::Md => print(&markdown(&views::advice(&advice))),
         AdviceFormat::Json => print(&json(&advice)?),
         AdviceFormat::Sh => print(&views::advice_script(&advice)),
     }
@@ -49,22 +49,17 @@ pub(super) fn load(db: &Path, words: &[String]) -> Result<Vec<StoredStudy>, Fail
 pub(super) fn advice(studies: &[StoredStudy], wanted: &Wanted) -> Result<Advice, Failure> {
     let confidence = wanted.confidence.value() / 100.0;
     if confidence >= 1.0 {
-        return Err(Failure::Usage(format!(
-            "a confidence of {} is not possible: use less than 100 %, such as 95%",
-            wanted.confidence
-        )));
+        bail!(Usage, "a confidence of {} is not possible: use less, such as 95%", wanted.confidence);
     }
     let request = AdviceRequest { goals: wanted.goals.clone(), confidence, matters: wanted.matters };
     let advice = Advice::from_studies(studies, &request)?;
-    let names: Vec<String> = studies.iter().map(|one| one.row.id.0.to_string()).collect();
-    let noun = if names.len() == 1 { "study" } else { "studies" };
-    let why = if studies.iter().all(|one| one.measurements().next().is_none()) {
-        "holds no run that counts, so there is no advice: `netassay run NAME --resume` measures what is missing"
-    } else if !advice.has_switches() {
-        "varied no switch of a host, so there is no advice: name offloads in [design], or features, mtu or congestion_control in \
-         [factors]; `netassay run offload-gain` is such a study"
-    } else {
-        return Ok(advice);
-    };
-    Err(Failure::Nothing(format!("stored {noun} {} {why}", results::listed(&names))))
+    let names: Vec<String> = studies.iter().map(|one| format!("study {}", one.row.id.0)).collect();
+    let names = results::listed(&names);
+    if studies.iter().all(|one| one.measurements().next().is_none()) {
+        bail!(Nothing, "stored {names} holds no run that counts: `netassay run NAME --resume` measures more");
+    }
+    if !advice.has_switches() {
+        bail!(Nothing, "stored {names} varied no switch of a host: `netassay run offload-gain` does");
+    }
+    Ok(advice)
 }

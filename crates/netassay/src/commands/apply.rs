@@ -4,15 +4,15 @@ use host::InterfaceEnvironment;
 use report::document::Block;
 use report::views::{self, PlannedSetting};
 use results::advice::{HostCommand, HostInterface};
+use results::distinct;
 use serde::Serialize;
 use store::StoredStudy;
-use testbed::reach::HostSpec;
 use testbed::{IntendedChange, InterfaceSettings, LastingSettings};
 
 use crate::cli::Apply;
 use crate::commands::advise;
 use crate::commands::hosts::{intended, place, reach_one};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
 use crate::output;
 use crate::signals;
@@ -52,17 +52,14 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     let advice = named(&studies);
     if planned.settings.is_empty() {
         let left: String = planned.left.iter().map(|one| format!("\n  not set: {one}")).collect();
-        return Err(Failure::Nothing(format!("{advice} recommends nothing to set on this machine{left}")));
+        bail!(Nothing, "{advice} recommends nothing to set on this machine{left}");
     }
     let interrupt = signals::interrupt()?;
     let place = place(reach_one(host, &flags.on.login, &interrupt)?, Some(traffic));
     if !flags.dry_run && !place.is_root() {
-        return Err(Failure::Environment(match &place.by {
-            None => "only root may change this machine's interfaces: start netassay as root".to_owned(),
-            Some(_) => format!(
-                "{place}: only root may change interfaces: log in as root (--host root@HOST:INTERFACE), or let the login use `sudo -n`"
-            ),
-        }));
+        let ways =
+            "be root here, log in as root (--host root@HOST:INTERFACE), or let the login use `sudo -n`";
+        bail!(Environment, "{place}: only root may change interfaces: {ways}");
     }
     let mut agent = LastingSettings::open(&place, PROGRAM.as_ref(), &interrupt)?;
     // Under the tunnel first: it must carry what the tunnel adds.
@@ -71,22 +68,22 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     for (which, name) in underlay.into_iter().chain([(HostInterface::Traffic, traffic)]) {
         wanted.push((which, agent.look(name)?, InterfaceSettings::default()));
     }
-    let mut applied = Applied {
-        host: place.to_string(),
-        advice,
-        dry_run: flags.dry_run,
-        undo: undo(host),
-        ..Applied::default()
+    let undo = match host.and_then(|host| host.launcher.as_ref()) {
+        None => "netassay undo".to_owned(),
+        Some(launcher) => words::shell_command(["netassay", "undo", "--host", &launcher.to_string()]),
     };
+    let host = place.to_string();
+    let mut applied = Applied { host, advice, dry_run: flags.dry_run, undo, ..Applied::default() };
     for one in planned.settings {
         match add(&mut wanted, &one, flags.trade_offs) {
             Ok(()) => {
-                add_new(&mut applied.reasons, one.reasons);
-                add_new(&mut applied.needs, one.needs);
+                applied.reasons.extend(one.reasons);
+                applied.needs.extend(one.needs);
             }
             Err(why) => applied.left.push(format!("{}: {why}", one.command)),
         }
     }
+    (applied.reasons, applied.needs) = (distinct(applied.reasons), distinct(applied.needs));
     applied.left.extend(planned.left);
     // A change may cut the connection that it is ordered by.
     if !flags.dry_run && place.connection().is_some() {
@@ -107,7 +104,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         let changes = agent.keep(&applied.advice)?;
         applied.changes = changes.iter().map(ToString::to_string).collect();
     }
-    output::show_view(&applied, &flags.output, false, |one, _| one.blocks())
+    output::show_view(&applied, &flags.output, |one, _| one.blocks())
 }
 
 /// The studies, for people and for the machine's journal.
@@ -119,15 +116,6 @@ fn named(studies: &[StoredStudy]) -> String {
     format!("the advice of {}", results::listed(&names))
 }
 
-fn undo(host: Option<&HostSpec>) -> String {
-    match host {
-        None | Some(HostSpec { launcher: None, .. }) => "netassay undo".to_owned(),
-        Some(HostSpec { launcher: Some(launcher), .. }) => {
-            words::shell_command(["netassay", "undo", "--host", &launcher.to_string()])
-        }
-    }
-}
-
 impl Applied {
     fn blocks(&self) -> Vec<Block<'static>> {
         let lists = [
@@ -136,9 +124,8 @@ impl Applied {
             ("Changed, and read back:".to_owned(), &self.changes),
             ("Not set:".to_owned(), &self.left),
         ];
-        let lists = lists.into_iter().filter(|(_, lines)| !lines.is_empty());
-        let mut blocks: Vec<_> =
-            lists.map(|(head, lines)| Block::Fold(head, vec![Block::List(lines.clone())])).collect();
+        let lists = lists.into_iter().filter_map(|(head, lines)| Block::titled_list(head, lines.clone()));
+        let mut blocks = Vec::from_iter(lists);
         if !self.intended.is_empty() {
             blocks.push(intended("It would change:".to_owned(), &self.intended));
         }
@@ -160,33 +147,27 @@ fn add(wanted: &mut [WantedInterface], setting: &PlannedSetting, trade_offs: boo
     if setting.is_trade_off && !trade_offs {
         return Err("a trade-off, which --trade-offs sets".to_owned());
     }
-    let interface = match &setting.command {
-        HostCommand::Feature { interface, .. } | HostCommand::Mtu { interface, .. } => *interface,
+    match &setting.command {
+        HostCommand::Feature { interface, name, on, .. } => {
+            let (_, now, settings) = find(wanted, *interface)?;
+            settings.add(name, *on, now)
+        }
+        HostCommand::Mtu { interface, bytes, .. } => {
+            let (_, now, settings) = find(wanted, *interface)?;
+            if let Some(most) = now.link.max_mtu.filter(|most| *most > 0 && bytes > most) {
+                return Err(format!("the interface {} has {most} bytes at most", now.link.name));
+            }
+            settings.mtu = Some(*bytes);
+            Ok(())
+        }
         // There is one, the congestion control.
         HostCommand::Sysctl { .. } => {
-            return Err(
-                "set it by hand: the kernel loads a module for it, which no journal can undo".to_owned()
-            );
+            Err("set it by hand: the kernel loads a module for it, which no journal can undo".to_owned())
         }
-    };
-    let Some((_, now, settings)) = wanted.iter_mut().find(|(which, ..)| *which == interface) else {
-        return Err("it is for the interface under the tunnel: name that with --underlay".to_owned());
-    };
-    match &setting.command {
-        HostCommand::Feature { name, on, .. } => settings.add(name, *on, now)?,
-        HostCommand::Mtu { bytes, .. } => match now.link.max_mtu.filter(|most| *most > 0 && bytes > most) {
-            Some(most) => return Err(format!("the interface {} has {most} bytes at most", now.link.name)),
-            None => settings.mtu = Some(*bytes),
-        },
-        HostCommand::Sysctl { .. } => {}
     }
-    Ok(())
 }
 
-fn add_new(known: &mut Vec<String>, new: Vec<String>) {
-    for one in new {
-        if !known.contains(&one) {
-            known.push(one);
-        }
-    }
+fn find(wanted: &mut [WantedInterface], which: HostInterface) -> Result<&mut WantedInterface, String> {
+    let found = wanted.iter_mut().find(|(known, ..)| *known == which);
+    found.ok_or_else(|| "it is for the interface under the tunnel: name that with --underlay".to_owned())
 }

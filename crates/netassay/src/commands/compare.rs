@@ -10,15 +10,12 @@ use store::{Store, Tag};
 use crate::cli::{Compare, correction, first_given};
 use crate::commands::compare_files;
 use crate::commands::stored::{load, newest_called};
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::output;
 
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     if !(flags.confidence > 0.0 && flags.confidence < 100.0) {
-        return Err(Failure::Usage(format!(
-            "a confidence of {} % is not possible: use more than 0 and less than 100, such as 95",
-            flags.confidence
-        )));
+        bail!(Usage, "a confidence of {} % is not possible: use less than 100, such as 95", flags.confidence);
     }
     let Some(studies) = studies(flags) else {
         return compare_files::compare(flags);
@@ -32,7 +29,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         ("--condition", files.condition.is_some()),
         ("--better", files.better.is_some()),
     ]) {
-        return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
+        bail!(Usage, "{option} is for files of measurements: name them");
     }
     let request = ComparisonRequest {
         metric: flags.metric.as_deref().map(results::resolve_metric).transpose()?,
@@ -46,18 +43,18 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     match studies.as_slice() {
         [baseline, study] => between(flags, baseline, study, &request),
         [] | [_] => within(flags, studies.first().copied(), &request),
-        _ => Err(Failure::Usage("one study is compared with one other: name two".to_owned())),
+        _ => bail!(Usage, "one study is compared with one other: name two"),
     }
 }
 
 fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> Result<(), Failure> {
     let stored = load(&flags.stored.database.db, study)?;
-    let (output, wide) = (&flags.stored.output, flags.tables.wide);
+    let output = &flags.stored.output;
     if flags.classic {
         let classic = results::ClassicTest::new(&stored, request)?;
-        return output::show_view(&classic, output, wide, |classic, _| views::classic(classic));
+        return output::show_view(&classic, output, |classic, _| views::classic(classic));
     }
-    output::show_view(&results::Comparisons::new(&stored, request)?, output, wide, views::compare)
+    output::show_view(&results::Comparisons::new(&stored, request)?, output, views::compare)
 }
 
 fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonRequest) -> Result<(), Failure> {
@@ -67,18 +64,18 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
         ("--all-pairs", flags.all_pairs),
         ("--design", flags.design.is_some()),
     ]) {
-        return Err(Failure::Usage(format!("{option} is for the conditions of one study: name one")));
+        bail!(Usage, "{option} is for the conditions of one study: name one");
     }
     let store = Store::open_for_outlines(&flags.stored.database.db)?;
     let baseline = newest_called(&store, baseline)?;
     let study = newest_called(&store, study)?;
     if baseline == study {
-        return Err(Failure::Usage(format!("both are study {study}: name two")));
+        bail!(Usage, "both are study {study}: name two");
     }
     let outline = |study| store.outline(study, |plan| results::metrics_to_compare(plan, request));
     let [baseline, study] = [outline(baseline)?, outline(study)?];
     let between = results::BetweenStudies::new(&baseline.sanitised(), &study.sanitised(), request)?;
-    output::show_view(&between, &flags.stored.output, flags.tables.wide, views::between)
+    output::show_view(&between, &flags.stored.output, views::between)
 }
 
 /// The stored studies that are meant, the baseline first; empty for the newest, none if files are

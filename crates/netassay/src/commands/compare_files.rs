@@ -11,7 +11,7 @@ use stats::{Against, Question, ValueRange};
 use study::Quality;
 
 use crate::cli::{Compare, correction};
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::output;
 
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
@@ -23,7 +23,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     }
     let comparisons =
         Comparisons::of_values(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
-    output::show_view(&comparisons, &flags.stored.output, flags.tables.wide, views::compare)
+    output::show_view(&comparisons, &flags.stored.output, views::compare)
 }
 
 /// The files that are compared, and their boots, which decide most about trust in the
@@ -85,9 +85,7 @@ fn subject(group: ComparedConditions, flags: &Compare) -> Subject {
 
 fn read(flags: &Compare) -> Result<Dataset, Failure> {
     if flags.classic {
-        return Err(Failure::Usage(
-            "--classic is for stored studies: for files there is `netassay ministat FILE…`".to_owned(),
-        ));
+        bail!(Usage, "--classic is for stored studies: for files there is `netassay ministat FILE…`");
     }
     let files = &flags.files;
     let options = Options {
@@ -116,7 +114,7 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
             } else if mem::take(&mut stdin_is_free) {
                 MeasurementFile::read(&file, io::stdin().lock(), &options)?
             } else {
-                return Err(Failure::Usage("standard input can be read only once: give - once".to_owned()));
+                bail!(Usage, "standard input can be read only once: give - once");
             };
             inputs.push(Input { file, condition: condition.clone(), sheet });
         }

@@ -9,7 +9,7 @@ use store::{Contents, Moved, Store, StudyId};
 use crate::cli::{DbCommand, List, Pack, Remove, TagStudy, Unpack};
 use crate::commands::export::export;
 use crate::commands::stored::newest_called;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::output::{self, named};
 
 pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
 fn list(flags: &List) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
     let studies: Vec<ListedStudy> = store.studies()?.iter().map(ListedStudy::from).collect();
-    output::show_list("studies", &studies, &flags.stored.output, flags.tables.wide, views::study_list)
+    output::show_list("studies", &studies, &flags.stored.output, views::study_list)
 }
 
 fn tag(flags: &TagStudy) -> Result<(), Failure> {
@@ -55,25 +55,11 @@ fn remove(flags: &Remove) -> Result<(), Failure> {
         (id, store.remove(id)?, "removed")
     };
     let json = json!({ "study": id, "removed": !flags.dry_run, "contents": contents });
-    let Contents { boots, runs, values, series, environments, tags } = contents;
-    let parts: Vec<String> = [
-        (boots, "boot"),
-        (runs, "run"),
-        (values, "value"),
-        (series, "table of counters over time"),
-        (environments, "description of hosts"),
-        (tags, "tag"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, noun)| {
-        let (head, rest) = noun.split_at(noun.find(' ').unwrap_or(noun.len()));
-        results::counted(count as usize, head) + rest
-    })
-    .collect();
-    let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
-    let sentence = format!("study {id}{parts}: {what}");
-    output::show_view(&json, &flags.output, false, |_, _| vec![Block::Text(sentence)])
+    let Contents { boots, runs, values, .. } = contents;
+    let [boots, runs, values] = [(boots, "boot"), (runs, "run"), (values, "value")]
+        .map(|(count, noun)| results::counted(count as usize, noun));
+    let sentence = format!("study {id} with {boots}, {runs}, {values}: {what}");
+    output::show_view(&json, &flags.output, |_, _| vec![Block::Text(sentence)])
 }
 
 /// The one study that a word means: what is removed is gone.
@@ -82,10 +68,7 @@ fn only_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
         [one] => Ok(*one),
         several => {
             let numbers: Vec<String> = several.iter().map(StudyId::to_string).collect();
-            Err(Failure::Usage(format!(
-                "{word:?} is the name of several studies ({}): give the number of one",
-                numbers.join(", ")
-            )))
+            bail!(Usage, "{word:?} names several studies ({}): give the number of one", numbers.join(", "))
         }
     }
 }
@@ -109,18 +92,15 @@ fn unpack(flags: &Unpack) -> Result<(), Failure> {
     }
     for moved in &unpacked.added {
         for tag in &moved.tags_taken {
-            say(&format!(
-                "study {} comes without its tag {}: another study has it",
-                moved.to,
-                words::sanitised_line(tag)
-            ));
+            let tag = words::sanitised_line(tag);
+            say(&format!("study {} comes without its tag {tag}: another study has it", moved.to));
         }
     }
     if !unpacked.added.is_empty() {
         say(&format!("unpacked {} into {db}", moved(&unpacked.added)));
     }
     if unpacked.added.is_empty() && unpacked.known.is_empty() {
-        return Err(Failure::Nothing(format!("{file} holds no study")));
+        bail!(Nothing, "{file} holds no study");
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use study::metric::Metric;
 
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::study_of;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::output::{MayReplace, named, print, write};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
@@ -20,10 +20,8 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
         ExportFormat::Series => {
             let series = store.series(stored.row.id)?;
             if series.is_empty() {
-                return Err(Failure::Nothing(format!(
-                    "study {} has no counters over time: no run was measured, or the version that measured it did not store them",
-                    stored.row.id
-                )));
+                let id = stored.row.id;
+                bail!(Nothing, "study {id} has no counters over time");
             }
             put(flags.output.as_deref(), &store::export::series(&stored, &series))
         }
@@ -36,9 +34,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
 /// them into a directory each.
 fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
     let Some(directory) = &flags.output else {
-        return Err(Failure::Usage(
-            "--format stat writes several files: name a directory with --output".to_owned(),
-        ));
+        bail!(Usage, "--format stat writes several files: name a directory with --output");
     };
     let is_all = flags.metric.as_deref() == Some("all");
     let metrics: BTreeSet<Metric> = match flags.metric.as_deref() {
@@ -60,7 +56,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
     if written == 0 {
         let (id, asked) = (stored.row.id, metrics.iter().map(|metric| metric.key).collect::<Vec<_>>());
         let asked = asked.join(", ");
-        return Err(Failure::Nothing(format!("study {id} holds no value of {asked}")));
+        bail!(Nothing, "study {id} holds no value of {asked}");
     }
     say(&format!("wrote {} to {}", results::counted(written, "file"), named(directory)));
     Ok(())

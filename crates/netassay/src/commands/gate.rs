@@ -18,7 +18,7 @@ use crate::cli::{Gate, GateFormat};
 use crate::commands::stored::{newest_called, study_of};
 use crate::commands::study_files::read_text;
 use crate::exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::output::{MayReplace, json, print, print_blocks, write};
 
 pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
@@ -83,9 +83,7 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
     let study = study_of(&store, flags.study.as_deref())?;
     if baseline == study {
-        return Err(Failure::Usage(format!(
-            "both are study {study}: a gate needs another study as its baseline, or --baseline-condition"
-        )));
+        bail!(Usage, "both are study {study}: name another as the baseline, or use --baseline-condition");
     }
     let outline = |id| store.outline(id, |_| metrics.clone());
     let (baseline, study) = (outline(baseline)?.sanitised(), outline(study)?.sanitised());

@@ -6,7 +6,7 @@ use store::Store;
 
 use crate::cli::{History, correction};
 use crate::commands::stored::study_of;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::output::{self, MayReplace, drawing, named};
 
 pub(crate) fn history(flags: &History) -> Result<(), Failure> {
@@ -25,7 +25,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         output::write(path, &draw(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
-    output::show_view(&found, &flags.stored.output, flags.tables.wide, views::history)
+    output::show_view(&found, &flags.stored.output, views::history)
 }
 
 fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results::StudyHistory, Failure> {
@@ -38,11 +38,8 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results
     let chosen = choice.choose(&rows);
     let Some(newest) = chosen.last() else {
         let db = named(&flags.stored.database.db);
-        return Err(Failure::Nothing(format!(
-            "no study {:?} of {db} has a tag like {}: `netassay db list` shows the tags",
-            choice.name,
-            flags.tags.join(" or ")
-        )));
+        let (name, tags) = (choice.name, flags.tags.join(" or "));
+        bail!(Nothing, "no study {name:?} of {db} has a tag like {tags}: `netassay db list` shows the tags");
     };
     let newest = store.outline(newest.study, |plan| results::metrics_to_compare(plan, request))?;
     let wanted: Vec<_> = newest.values.into_keys().collect();

@@ -60,7 +60,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         studies.push(ReportedStudy { results: Results::from_owned(study.sanitised())?, series });
     }
     let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
-    let advice = advice.map(|advice| views::advice(&advice, true)).unwrap_or_default();
+    let advice = advice.map(|advice| views::advice(&advice)).unwrap_or_default();
     let figures = report::figures::sections(&studies);
     let data = downloads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
     let page = Page { studies: &studies, advice, figures, data: data.collect() };

@@ -19,7 +19,7 @@ use crate::commands::stored::newest_called;
 use crate::commands::study_files::{crowding, find, refusals};
 use crate::commands::undo::SaysUnrestored;
 use crate::exit;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::machine::{self, Changed};
 use crate::output::{self, named};
 use crate::signals;
@@ -48,7 +48,7 @@ pub(crate) fn measure_and_show(name: &str, measured: &Measured) -> Result<ExitCo
     if let (Format::Json, Some(path)) = (flags.output.format, &written) {
         say(&format!("wrote {path}"));
     }
-    output::show_view(&results, &flags.output, flags.tables.wide, |results, wide| {
+    output::show_view(&results, &flags.output, |results, wide| {
         let mut blocks = views::show(results, &named(db), wide);
         blocks.extend(short);
         blocks.extend(written.map(|path| Block::Text(format!("Report: {path}"))));
@@ -94,8 +94,6 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         false => BySide::default(),
     };
     let reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest, &interrupt)?;
-    let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
-    let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     if let Some(reached) = &reached {
         reached.check(study, &interrupt)?;
         if flags.campaign.dry_run {
@@ -164,7 +162,7 @@ fn dry_run_between(study: &Study, intended: Vec<Block<'static>>, flags: &RunFlag
     if flags.output.format == Format::Json {
         say(&terminal(&intended, report::Layout::WIDE));
     }
-    output::show_view(&listing, &flags.output, flags.tables.wide, |listing, wide| {
+    output::show_view(&listing, &flags.output, |listing, wide| {
         [views::plan(listing, wide), intended].concat()
     })
 }
@@ -191,7 +189,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         say(&format!("netassay: netassay run refuses it here: {why}"));
     }
     let listing = results::PlanListing::new(study, plan, notes, costs.as_ref());
-    output::show_view(&listing, &flags.output, flags.tables.wide, views::plan)
+    output::show_view(&listing, &flags.output, views::plan)
 }
 
 /// Which stored study `--resume` means.
@@ -203,19 +201,15 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
     };
     let (rows, name) = (store.studies()?, &study.name);
     let Some(row) = rows.iter().rev().find(|row| is_meant(row)) else {
-        return Err(Failure::Nothing(format!(
-            "no unfinished study {name:?} is stored: `netassay db list` shows the stored studies"
-        )));
+        bail!(Nothing, "no unfinished study {name:?} is stored: `netassay db list` shows the stored studies");
     };
     let id = row.id.0;
     if row.name != *name {
-        return Err(Failure::Usage(format!("stored study {id} is {:?}, not {name:?}", row.name)));
+        bail!(Usage, "stored study {id} is {:?}, not {name:?}", row.name);
     }
     if row.toml != study.text {
-        return Err(Failure::Usage(format!(
-            "the study {name:?} has changed since stored study {id} began: run it again without --resume, or restore its file and \
-             what --set changed (`netassay show {id} --format json` holds the text)"
-        )));
+        let text = format!("(`netassay show {id} --format json` holds its text)");
+        bail!(Usage, "{name:?} has changed since stored study {id} began {text}: run it without --resume");
     }
     Ok(row.id)
 }

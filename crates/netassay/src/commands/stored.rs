@@ -46,7 +46,7 @@ pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failur
 }
 
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
-    let (db, wide) = (&flags.stored.database.db, flags.tables.wide);
+    let (db, wide) = (&flags.stored.database.db, flags.stored.output.tables.wide);
     let store = Store::open_read_only(db)?;
     let stored = store.load(study_of(&store, flags.study.as_deref())?)?;
     if flags.stored.output.format == Format::Json {
@@ -58,7 +58,6 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     if wide {
         blocks.extend(views::evidence(&results));
         blocks.extend(views::switch_states(&results));
-        blocks.extend(views::over_time(&stored, &store.series(stored.row.id)?));
     }
     if flags.runs {
         blocks.extend(views::runs(&results));

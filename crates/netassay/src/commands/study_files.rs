@@ -6,13 +6,14 @@ use std::path::Path;
 use host::Privileges;
 use host::machine::{Machine, Target};
 use report::document::Block;
+use results::distinct;
 use serde_json::json;
 use study::{Assignment, Side, Study, bundled};
 use testbed::guest::{Kernel, Tools};
 
 use crate::cli::{Changes, Check, Formatted, StudyCommand};
 use crate::commands::plan::plan;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::output::{MayReplace, named, print, show_list, write};
 
 pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
@@ -23,9 +24,7 @@ pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
         StudyCommand::List(output) => list(output),
         StudyCommand::Print { name } => match bundled::find(name) {
             Some(bundled) => print(bundled.text),
-            None => {
-                Err(Failure::Usage(format!("{name:?} is no bundled study (bundled: {})", bundled_names())))
-            }
+            None => bail!(Usage, "{name:?} is no bundled study (bundled: {})", bundled_names()),
         },
         StudyCommand::Schema => print(&study::schema()),
     }
@@ -38,10 +37,7 @@ pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
     }
     let path = Path::new(name);
     if !name.contains(['/', '.']) && !path.exists() {
-        return Err(Failure::Usage(format!(
-            "{name:?} is neither a bundled study nor a file (bundled: {})",
-            bundled_names()
-        )));
+        bail!(Usage, "{name:?} is neither a bundled study nor a file (bundled: {})", bundled_names());
     }
     parse(name, &read(path)?, &set.changes)
 }
@@ -60,15 +56,13 @@ fn list(output: &Formatted) -> Result<(), Failure> {
         let time = results::duration(expected);
         items.push(format!("{} ({}, {time}): {}", bundled.name, study.scenario_names(), study.question));
     }
-    show_list("studies", &rows, output, false, |_| vec![Block::List(items)])
+    show_list("studies", &rows, output, |_| vec![Block::List(items)])
 }
 
 fn new(name: &str) -> Result<(), Failure> {
     let name = name.strip_suffix(".toml").unwrap_or(name);
     if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)) {
-        return Err(Failure::Usage(format!(
-            "{name:?} is not a name for a study: use letters, digits, - and _ (the file goes into this directory)"
-        )));
+        bail!(Usage, "{name:?} is not a name for a study: use letters, digits, - and _");
     }
     let file = format!("{name}.toml");
     write(Path::new(&file), &study::starter(name), MayReplace::Nothing)?;
@@ -95,55 +89,49 @@ fn check(flags: &Check) -> Result<(), Failure> {
 /// such number of virtual CPUs.
 pub(crate) fn crowding(study: &Study) -> Vec<String> {
     let cpus = testbed::split_cpus(&host::affinity::usable());
-    let mut notes: Vec<String> = Vec::new();
+    let states = study.plan().states();
     // Counts of exact mode do not depend on waits.
-    for state in study.plan().states().iter().filter(|_| !study.exact) {
-        let note = testbed::oversubscription(state, study.inside_guest, &cpus);
-        let note = note.map(|note| note.to_string());
-        notes.extend(note.filter(|note| !notes.contains(note)));
-    }
-    notes
+    let states = states.iter().filter(|_| !study.exact);
+    let notes = states.filter_map(|state| testbed::oversubscription(state, study.inside_guest, &cpus));
+    distinct(notes.map(|note| note.to_string()))
 }
 
 /// The requirements of a study that this machine lacks, each with its remedy.
 pub(crate) fn refusals(study: &Study) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let mut add = |why: String| {
-        if !found.contains(&why) {
-            found.push(why);
-        }
-    };
     let plan = study.plan();
     let in_namespaces = plan.conditions.iter().filter(|one| one.boot.scenario.is_of_namespaces());
     let sides = in_namespaces.flat_map(|one| Side::BOTH.map(|side| one.side(side)));
     let sysctls = sides.flat_map(|side| side.tuning.sysctl.keys().cloned()).collect();
-    Machine::shared_sysctls(&sysctls).into_iter().for_each(&mut add);
+    found.extend(Machine::shared_sysctls(&sysctls));
     let (mut is_here, mut has_guests) = (false, false);
     for state in plan.states() {
         is_here |= !state.scenario.has_machines();
         let Some(guest) = &state.guest else { continue };
         has_guests = true;
         if let Err(error) = Kernel::find(guest.kernel.as_deref()) {
-            add(error.to_string());
+            found.push(error.to_string());
         }
     }
     if has_guests && let Err(error) = Tools::of_this_machine().qemu() {
-        add(error.to_string());
+        found.push(error.to_string());
     }
     for name in study.machine.both.sysctl.keys().filter(|_| is_here) {
         let sysctl = Target::Sysctl { name: name.clone() };
-        Machine::system().check_writable(&sysctl).unwrap_or_else(|error| add(error.to_string()));
+        Machine::system().check_writable(&sysctl).unwrap_or_else(|error| found.push(error.to_string()));
     }
     let privileges = Privileges::read();
     if is_here && !privileges.privileged() {
         if let Some(obstacle) = privileges.obstacle() {
-            add(format!("the namespaces of the hosts cannot be made: {obstacle}"));
+            found.push(format!("the namespaces of the hosts cannot be made: {obstacle}"));
         }
         if !study.machine.is_empty() {
-            add("the settings of `[machine]` need root: run netassay as root, or remove them".to_owned());
+            found.push(
+                "the settings of `[machine]` need root: run netassay as root, or remove them".to_owned(),
+            );
         }
     }
-    found
+    distinct(found)
 }
 
 fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failure> {

@@ -42,7 +42,7 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let manner =
         RestoreOptions { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
-    output::show_list("journals", &reports, &flags.output, false, |reports| match reports {
+    output::show_list("journals", &reports, &flags.output, |reports| match reports {
         [] => vec![Block::Text("nothing to undo".to_owned())],
         some => some.iter().map(|report| machine::journal_block(report, flags.dry_run)).collect(),
     })?;

@@ -1,8 +1,7 @@
 //! Properties of this machine that make measurements noisy, or different on another day.
 
 use host::{Disturbances, Firewall};
-
-use super::finding::Finding;
+use results::Finding;
 
 const AREA: &str = "noise";
 
@@ -153,20 +152,19 @@ fn idle(deepest: Option<&host::IdleState>) -> Finding {
     warn(NAME, what, format!("cpupower idle-set -D {SLOW_WAKE_US}"))
 }
 
+/// A figure that disturbs above this much.
+fn figure(name: &str, (value, most): (f64, f64), what: String, fix: &str) -> Finding {
+    if value > most { warn(name, what, fix) } else { ok(name, what) }
+}
+
 fn steal(percent: f64) -> Finding {
     let what = format!("the hypervisor took {percent:.2} % of the CPU time since boot");
-    if percent > STEAL_PERCENT {
-        return warn("steal", what, "measure on a dedicated machine, or plan more boots");
-    }
-    ok("steal", what)
+    figure("steal", (percent, STEAL_PERCENT), what, "measure on a dedicated machine, or plan more boots")
 }
 
 fn load(minute: f64) -> Finding {
     let what = format!("{minute:.2} runnable tasks in the last minute");
-    if minute > OTHER_LOAD {
-        return warn("other load", what, "stop other work, and wait a minute");
-    }
-    ok("other load", what)
+    figure("other load", (minute, OTHER_LOAD), what, "stop other work, and wait a minute")
 }
 
 fn clock(source: &str) -> Finding {

@@ -1,9 +1,8 @@
 //! Requirements of guests: QEMU, an accelerator, a kernel.
 
+use results::Finding;
 use testbed::Error;
 use testbed::guest::{self, Fetched, Kernel, Tools};
-
-use super::finding::Finding;
 
 const AREA: &str = "guests";
 const FETCH: &str = "netassay kernel fetch linux-image-cloud-amd64";

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use host::machine::{set_feature, set_link};
 use host::{Environment, Features, Hardware, InterfaceEnvironment, Links, Programs};
-
-use super::finding::Finding;
+use results::Finding;
 
 pub(super) const AREA: &str = "interface";
 
@@ -35,16 +34,11 @@ pub(super) fn findings(name: &str) -> Vec<Finding> {
         return vec![Finding::fail(AREA, name, "there is no such interface, or it cannot be read", fix)];
     };
     let name = about.link.name.as_str();
-    let traffic = traffic(name).map(|packets| judged(name, packets));
-    [
-        Some(device(name, about)),
-        programs(name, &about.programs),
-        about.features.as_ref().map(|features| offloads(name, features)),
-        traffic,
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut findings = vec![device(name, about)];
+    findings.extend(programs(name, &about.programs));
+    findings.extend(about.features.as_ref().map(|features| offloads(name, features)));
+    findings.extend(traffic(name).map(|packets| judged(name, packets)));
+    findings
 }
 
 fn device(name: &str, about: &InterfaceEnvironment) -> Finding {

@@ -23,9 +23,7 @@ pub use terminal::terminal;
 pub enum Block<'a> {
     /// A heading below that of a chapter.
     Heading(String),
-    /// The question of a study.
-    Question(String),
-    /// A sentence of its answer.
+    /// A sentence of the answer of a study.
     Lead(String),
     /// A paragraph.
     Text(String),
@@ -47,6 +45,13 @@ pub enum Block<'a> {
     Appendix(&'static str, String),
     /// A figure.
     Figure(&'a Figure),
+}
+
+impl Block<'_> {
+    /// Items below a title, on demand; `None` without an item.
+    pub fn titled_list(title: impl Into<String>, items: Vec<String>) -> Option<Self> {
+        (!items.is_empty()).then(|| Self::Fold(title.into(), vec![Block::List(items)]))
+    }
 }
 
 /// An item of a list, with its facts.

@@ -1,13 +1,10 @@
-//! Names of conditions that fit a column: common words and long words are in a legend above the
+//! Names of conditions that fit a column: common words and long names are in a legend above the
 //! table.
 
 use std::collections::BTreeSet;
 
 use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
-
-// The longest word, in columns, that is never replaced: its mark would not be shorter.
-const SHORT: usize = 4;
 
 /// Names of one column.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,7 +13,7 @@ pub(crate) struct ShortNames {
     pub(crate) common: String,
     /// The keys of the words, where these are the same in all names: the column's heading.
     pub(crate) keys: String,
-    /// Marks and the words that they stand for.
+    /// Marks and the names that they stand for.
     pub(crate) marks: Vec<(String, String)>,
     /// The names, in the order given. No two are the same unless they were.
     pub(crate) short: Vec<String>,
@@ -34,18 +31,8 @@ impl ShortNames {
         if !names.iter().all(fits) {
             keys = take_keys(&mut names);
         }
-        let texts = |name: &Vec<NamePart>| name.iter().map(NamePart::text).collect();
-        let mut texts: Vec<Vec<String>> = names.iter().map(texts).collect();
+        let mut short: Vec<String> = names.iter().map(|name| joined(name)).collect();
         let mut marks: Vec<(String, String)> = Vec::new();
-        while let Some(word) = longest(&texts, &marks, width) {
-            let mark = mark(marks.len());
-            for text in texts.iter_mut().flatten().filter(|text| **text == word) {
-                text.clone_from(&mark);
-            }
-            marks.push((mark, word));
-        }
-        let mut short: Vec<String> = texts.iter().map(|name| name.join(" ")).collect();
-        // Names of too many words are told as a whole.
         for index in 0..short.len() {
             if short[index].width() > width {
                 let (mark, name) = (mark(marks.len()), short[index].clone());
@@ -118,13 +105,6 @@ fn joined(name: &[NamePart]) -> String {
     name.iter().map(NamePart::text).collect::<Vec<_>>().join(" ")
 }
 
-fn longest(names: &[Vec<String>], marks: &[(String, String)], width: usize) -> Option<String> {
-    let long = names.iter().filter(|name| name.join(" ").width() > width);
-    let is_mark = |word: &str| marks.iter().any(|(mark, _)| mark == word);
-    let words = long.flatten().filter(|word| word.width() > SHORT && !is_mark(word));
-    words.max_by_key(|word| word.width()).cloned()
-}
-
 /// Takes away the first words that all names share; a name keeps its last.
 fn take_common(names: &mut [Vec<NamePart>]) -> String {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
@@ -181,15 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn the_common_part_then_keys_then_long_words_are_told_above() {
+    fn the_common_part_then_keys_then_long_names_are_told_above() {
         let names = [["gso", "recv"], ["sendmmsg", "io_uring"]]
             .map(|[sender, reader]| name(&[("", "udp"), ("sender", sender), ("reader", reader)]));
         let found = ShortNames::within(&names, 30);
         assert_eq!((found.common.as_str(), found.keys.as_str()), ("udp", "sender reader"));
         assert_eq!(found.short, ["gso recv", "sendmmsg io_uring"]);
         let found = ShortNames::within(&names, 12);
-        assert_eq!(found.short, ["gso recv", "sendmmsg [a]"]);
-        assert_eq!(found.legend(), "  each begins with udp\n  [a] io_uring\n");
+        assert_eq!(found.short, ["gso recv", "[a]"]);
+        assert_eq!(found.legend(), "  each begins with udp\n  [a] sendmmsg io_uring\n");
     }
 
     #[test]

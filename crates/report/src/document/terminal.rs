@@ -24,8 +24,7 @@ struct TerminalWriter {
 
 impl TerminalWriter {
     fn block(&mut self, block: &Block<'_>) {
-        let is_sentence =
-            matches!(block, Block::Question(_) | Block::Lead(_) | Block::Text(_) | Block::Facts(_));
+        let is_sentence = matches!(block, Block::Lead(_) | Block::Text(_) | Block::Facts(_));
         // The title of a list ends with a colon.
         let is_titled = matches!(block, Block::List(_)) && self.text.ends_with(":\n");
         let goes_on = is_titled || is_sentence && self.is_in_paragraph;
@@ -34,7 +33,7 @@ impl TerminalWriter {
         }
         self.is_in_paragraph = is_sentence || matches!(block, Block::Heading(_));
         match block {
-            Block::Heading(words) | Block::Question(words) | Block::Text(words) => self.line(words),
+            Block::Heading(words) | Block::Text(words) => self.line(words),
             Block::Lead(words) => self.line(&format!("Answer: {words}")),
             Block::Warning(paragraphs) => {
                 paragraphs.iter().for_each(|words| self.line(&format!("Warning: {words}")));

@@ -1,7 +1,7 @@
 //! The rate and the congestion window inside a run over its time, of one typical run for each of a
 //! few conditions.
 
-use record::TcpReadings;
+use record::{Series, TcpReadings};
 use store::{StoredRun, StoredSeries};
 use study::{Kind, Side};
 
@@ -10,7 +10,6 @@ use super::view::{MeasuredWorkload, StudyView};
 use super::words::{ends, metric_quantity};
 use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use crate::page::FigureSection;
-use crate::views::progress;
 
 // The largest number of conditions with a line in a figure.
 const CURVES: usize = 4;
@@ -103,6 +102,20 @@ fn typical<'a>(
         let (at, counter) = progress(workload.kind, of_run)?;
         Some((run, rates(at, counter, workload.kind)))
     })
+}
+
+/// The moments and the counter of useful work: arrived bytes of a stream, answered transactions,
+/// sent messages of traffic without a receiver. Of both ends the one that counts most is the one
+/// that the metric counts.
+fn progress<'a>(kind: Kind, series: impl Iterator<Item = &'a Series>) -> Option<(&'a [u64], &'a [u64])> {
+    let counter = |one: &'a Series| match kind {
+        _ if kind.is_stream() => &one.bytes_received,
+        _ if kind.is_rr() => &one.transactions,
+        _ => &one.messages_sent,
+    };
+    let counters = series.map(|one| (one.at_ns.as_slice(), counter(one).as_slice()));
+    let (at, counter) = counters.max_by_key(|(_, counter)| counter.last().copied())?;
+    counter.last().is_some_and(|last| *last > 0).then_some((at, counter))
 }
 
 /// The mean congestion window of the transmitter's connections at each of at most [`POINTS`] steps.

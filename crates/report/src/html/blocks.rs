@@ -23,7 +23,6 @@ fn write_block(to: &mut Markup, block: &Block<'_>, place: &mut PagePlace) {
     let scroll = [("class", "scroll".into()), ("tabindex", "0".into())];
     match block {
         Block::Heading(words) => element(to, "h3", "", words),
-        Block::Question(words) => element(to, "p", "question", words),
         Block::Lead(words) => element(to, "p", "lead", words),
         Block::Text(words) => element(to, "p", "", words),
         Block::Warning(paragraphs) => {

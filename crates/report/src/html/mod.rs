@@ -4,7 +4,6 @@ mod blocks;
 mod head;
 
 use crate::chart::{Attribute, Figure, Markup};
-use crate::document::Block;
 use crate::fixed;
 
 use crate::html::blocks::{PagePlace, write_blocks, write_download};
@@ -56,7 +55,7 @@ fn document(title: &str, body: impl FnOnce(&mut Markup)) -> Markup {
     page
 }
 
-/// The contents: every chapter, and the figures in it.
+/// The contents: every chapter.
 fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
     body.element("nav", &[("aria-label", "Contents".into())], |nav| {
         nav.element("ul", &[], |list| {
@@ -65,22 +64,6 @@ fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
                     item.element("a", &[("href", Attribute::Link(&chapter.id))], |link| {
                         link.text(&chapter.title)
                     });
-                    let figures = chapter.blocks.iter().filter_map(|block| match block {
-                        Block::Figure(figure) => Some(*figure),
-                        _ => None,
-                    });
-                    let figures: Vec<&Figure> = figures.collect();
-                    if !figures.is_empty() {
-                        item.element("ul", &[], |inner| {
-                            for figure in figures {
-                                inner.element("li", &[], |item| {
-                                    item.element("a", &[("href", Attribute::Link(&figure.id))], |link| {
-                                        link.text(&words::shortened_reason(&figure.title));
-                                    });
-                                });
-                            }
-                        });
-                    }
                 });
             }
         });

@@ -90,25 +90,13 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
                 .to_owned(),
         );
     }
-    let missing = || found.comparisons.iter().filter(|one| one.verdict == WaysOutcome::NotCompared);
-    let without = missing().filter(|one| one.runs_in_turns == 0).count();
-    let others = missing().count() - without;
-    if without > 0 {
-        texts.push(format!(
-            "{} took no turns: a switch reset the link, was not read back as planned, or acts for longer than is not counted, or a pace was not kept.",
-            counted(without, "condition")
-        ));
-    }
-    if others > 0 {
-        texts.push(format!("{}: fewer than two boots measured both ways.", counted(others, "comparison")));
-    }
     texts.push(
         match found.outcome() {
             WaysOutcome::Agree => "Turns and runs agree: no difference between them is proven.",
             WaysOutcome::Disagree => {
                 "Turns and runs disagree: do not rely on differences of these conditions in turns; write `alternate = \"off\"`, or a longer `alternate` or `settle`. Where a TCP stream has no `socket_buffer`, set one: else its turns share a receive buffer that TCP made as large as any of them needs."
             }
-            WaysOutcome::NotCompared => "Not everything was compared both ways.",
+            WaysOutcome::NotCompared => "Not everything was compared both ways: each condition needs two boots of both, and turns that no switch disturbs.",
         }
         .to_owned(),
     );

@@ -1,6 +1,6 @@
 //! Two stored studies beside each other.
 
-use results::{BetweenStudies, ComparisonGroup, StudyRef, metric_title, no_verdicts, plain};
+use results::{BetweenStudies, ComparisonGroup, StudyRef, first_of, metric_title, no_verdicts, plain};
 use study::Name;
 
 use super::answer::lead;
@@ -30,11 +30,8 @@ pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
         (format!("Only in {}", named(&found.study)), &found.only_in_study),
         ("Not measured in both".to_owned(), &found.not_measured),
     ] {
-        let shown: Vec<&str> = labels.iter().take(most).map(String::as_str).collect();
-        let hidden = labels.len() - shown.len();
-        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
         if !labels.is_empty() {
-            blocks.push(Block::Text(format!("{head}: {}{more}.", shown.join("; "))));
+            blocks.push(Block::Text(format!("{head}: {}.", first_of(labels, most))));
         }
     }
     let method = found.method.iter().filter(|_| is_whole);

@@ -7,15 +7,13 @@ use results::{
 use study::Name;
 use study::metric::Better;
 
+use crate::cells;
 use crate::document::{Cell, Table};
 
 // The meaning of the short names of limits.
 const SIDES: &str = "; tx: transmitter, rx: receiver";
 
-// The number of columns; those that only a table with every figure has; those that are left out
-// where the width does not do, the first of these first.
-const COLUMNS: usize = 9;
-const ONLY_FULL: [usize; 3] = [2, 3, 6];
+// The columns that are left out where the width does not do, the first of these first.
 const OPTIONAL: [usize; 3] = [8, 5, 1];
 
 /// The metric of a table.
@@ -94,27 +92,16 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     let judged = rows().find(|row| row.comparison.interval.is_some());
     let interval = judged
         .map_or_else(String::new, |row| format!("{} % interval", stats::confidence(row.comparison.level)));
-    let cells: Vec<[Cell; COLUMNS]> =
-        lines.iter().map(|line| line.cells(metric, is_percent, judged.is_some(), is_whole)).collect();
-    let is_known = |cell: &Cell| ![Cell::EMPTY, Cell::Missing].contains(cell);
-    let is_shown = |column: &usize| {
-        (is_whole || !ONLY_FULL.contains(column))
-            && (*column < 2 || cells.iter().any(|cells| is_known(&cells[*column])))
-    };
-    let shown: Vec<usize> = (0..COLUMNS).filter(is_shown).collect();
-    let place = |column: usize| shown.iter().position(|own| *own == column);
     let unit = plain(metric.metric.unit());
     let value = if unit.is_empty() { "value" } else { unit };
     let size = if is_percent { "diff. %" } else { "difference" };
     let heads = ["condition", value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
-    let mut table = Table::new(shown.iter().map(|column| heads[*column]));
-    if place(ONLY_FULL[0]).is_some() && !unit.is_empty() {
-        table =
-            table.units(shown.iter().map(|column| if ONLY_FULL[..2].contains(column) { unit } else { "" }));
+    let mut table = Table::new(heads).optional(&OPTIONAL);
+    if is_whole && rows().next().is_some() && !unit.is_empty() {
+        table = table.units(["", "", unit, unit]);
     }
-    table = table.optional(&OPTIONAL.into_iter().filter_map(place).collect::<Vec<_>>());
-    for cells in &cells {
-        table.row(shown.iter().map(|column| cells[*column].clone()).collect());
+    for line in lines {
+        table.row(line.cells(metric, is_percent, judged.is_some(), is_whole));
     }
     let better = match metric.better {
         Some(Better::Higher) => ", higher is better",
@@ -124,6 +111,7 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     let is_short = |limit: &ConditionLimit| limit.label.short() != limit.label.word();
     let sides = if lines.iter().any(|line| line.limit.is_some_and(is_short)) { SIDES } else { "" };
     table
+        .compact()
         .titled(format!("{}{}{better}{sides}", workload_prefix(metric.workload), metric_title(metric.metric)))
         .noted(metric.truth.map(str::to_owned))
 }
@@ -135,7 +123,7 @@ impl ConditionLine<'_> {
         is_percent: bool,
         has_intervals: bool,
         is_whole: bool,
-    ) -> [Cell; COLUMNS] {
+    ) -> Vec<Cell> {
         let [by, its_interval, size, interval, verdict] = match self.difference {
             Err("") => [Cell::EMPTY; 5],
             Err(word) => [Cell::Missing, Cell::EMPTY, Cell::Missing, Cell::EMPTY, word.into()],
@@ -149,8 +137,10 @@ impl ConditionLine<'_> {
                 [comparison.difference.into(), ends, size, interval, verdict]
             }
         };
+        // In brief the difference in percent says enough.
+        let [by, its_interval, boots] =
+            [by, its_interval, self.boots.into()].map(|cell| if is_whole { cell } else { Cell::EMPTY });
         let limit = self.limit.map_or(Cell::EMPTY, |limit| limit.short().into());
-        let (name, mean) = (Cell::from(&self.name), Cell::from(self.mean));
-        [name, mean, by, its_interval, size, interval, self.boots.into(), verdict, limit]
+        cells![&self.name, self.mean, by, its_interval, size, interval, boots, verdict, limit]
     }
 }

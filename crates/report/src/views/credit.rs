@@ -16,8 +16,8 @@ const FEW: usize = 4;
 // The most unreachable states that are listed; the JSON has all.
 const LISTED: usize = 12;
 
-/// For each combination of the other factors' levels a table and sentences: in full for each
-/// metric, in brief with all metrics side by side; of many combinations a line each.
+/// For each combination of the other factors' levels a table and sentences; in brief, of many
+/// combinations a line each.
 pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     let combinations: Vec<&[Credit]> = combinations(credits).collect();
     let is_overview = !is_whole && combinations.len() > FEW;
@@ -26,9 +26,7 @@ pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
         blocks.extend(overview(credits, &combinations));
     } else {
         for combination in combinations {
-            let chunk = if is_whole { 1 } else { combination.len() };
-            let tables = combination.chunks(chunk).flat_map(|metrics| tables(credits, metrics, is_whole));
-            blocks.extend(tables);
+            blocks.extend(tables(credits, combination, is_whole));
             blocks.push(Block::List(sentences(combination)));
         }
     }
@@ -64,17 +62,13 @@ fn from_orders(combination: &[Credit]) -> String {
     if lacking.is_empty() { String::new() } else { format!(" from {}", listed(&lacking)) }
 }
 
-/// The tables of a combination: of all metrics together, or of one with every figure.
+/// The tables of a combination: of all metrics together, and in full the effects in each.
 fn tables(credits: &Credits, metrics: &[Credit], is_whole: bool) -> Vec<Block<'static>> {
     let title = format!("Credit ({}{}), {}", design(credits), from_orders(metrics), place(&metrics[0]));
-    let tables = if is_whole {
-        let parts = parts(&metrics[0]).titled(format!("{title}: {}", metrics[0].metric));
-        vec![parts, effects(&metrics[0]).titled("Main effects and interactions")]
-    } else {
-        side_by_side(metrics).into_iter().map(|table| table.titled(title.as_str())).collect()
-    };
+    let parts = side_by_side(metrics).map(|table| table.titled(title));
+    let effects = metrics.iter().filter(|_| is_whole).map(effects);
     let noted = |table: Table| Block::Table(table.noted(credits.truth.map(str::to_owned)));
-    tables.into_iter().filter_map(Table::filled).map(noted).collect()
+    parts.into_iter().chain(effects).filter_map(Table::filled).map(noted).collect()
 }
 
 /// The metrics of one combination side by side, in % of the base; `None` without a part.
@@ -129,38 +123,19 @@ fn sentences(metrics: &[Credit]) -> Vec<String> {
     distinct(sentences.chain(missing).chain(remarks))
 }
 
-/// A metric with its units and every figure.
-fn parts(credit: &Credit) -> Table {
-    let confidence = format!("{} % interval", stats::confidence(credit.level));
-    let unit = format!("% of {}", credit.base().unwrap_or("off"));
-    let head = ["", "change", &confidence, "change", &confidence, "in words"];
-    let mut table = Table::new(head).units(["", credit.unit, credit.unit, &unit, &unit]);
-    let mut row = |name: &str, change: &Estimated, base: &str| {
-        table.row([sizes(name, change), cells![gain_words(change, credit.unit, base)]].concat());
-    };
-    for part in &credit.parts {
-        row(&part.name, &part.change, part.base);
-    }
-    if let Some(whole) = &credit.whole {
-        row("all on against all off", &whole.gain, "off");
-        row("all off against all on", &whole.loss, "on");
-    }
-    table
-}
-
-/// A change with its interval, in the metric's unit and in %.
-fn sizes(name: &str, change: &Estimated) -> Vec<Cell> {
-    let [relative, relative_interval] = in_percent(change);
-    cells![name, change.value, Cell::interval(change.interval, figure), relative, relative_interval]
-}
-
 /// Main effects and interactions; without a row where the design tells none.
 fn effects(credit: &Credit) -> Table {
     let confidence = format!("{} % interval", stats::confidence(credit.level));
     let unit = plain(credit.unit);
-    let rows = credit.effects.iter().map(|view| sizes(&view.name, &view.effect));
+    let rows = credit.effects.iter().map(|view| {
+        let [relative, its_interval] = in_percent(&view.effect);
+        let interval = Cell::interval(view.effect.interval, figure);
+        cells![view.name.as_str(), view.effect.value, interval, relative, its_interval]
+    });
     let units = ["", unit, unit, "% of the mean of all states", "%"];
-    Table::with_rows(["effect", "size", &confidence, "size", &confidence], rows).units(units)
+    Table::with_rows(["effect", "size", &confidence, "size", &confidence], rows)
+        .units(units)
+        .titled(format!("Main effects and interactions: {}", credit.metric))
 }
 
 /// The gain of all offloads together and of each by itself, as far as it is proven, in the first

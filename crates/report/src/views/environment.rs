@@ -20,9 +20,7 @@ pub fn environment(results: &Results) -> Vec<Block<'static>> {
         ("Measured between machines, as they were at the first boot:", machines(stored)),
         ("Changed of the machine for the study, and undone at its end:", changed(stored)),
     ] {
-        if !lines.is_empty() {
-            blocks.extend([Block::Text(head.to_owned()), Block::List(lines)]);
-        }
+        blocks.extend(Block::titled_list(head, lines));
     }
     blocks.extend(hosts_that_differ(stored).map(Block::Table));
     let recorded =
@@ -140,22 +138,10 @@ fn end(boot: &BootRow) -> String {
     }
 }
 
-/// The values of an environment, its codes as sentences.
+/// The values of an environment, its notes as sentences.
 fn values(environment: &Environment) -> Values {
     let mut document = serde_json::to_value(environment).expect("it was read from JSON");
     document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
-    if !environment.changed.is_empty() {
-        document["changed"] = environment.changed.iter().map(ToString::to_string).collect();
-    }
-    for (side, machine) in environment.machines.iter().flat_map(|machines| machines.each_ref()) {
-        if !machine.changed.is_empty() {
-            document["machines"][side.word()]["changed"] =
-                machine.changed.iter().map(ToString::to_string).collect();
-        }
-    }
-    for (name, guest) in environment.guests.iter().flatten() {
-        document["guests"][name]["acceleration"] = guest.acceleration.to_string().into();
-    }
     leaves(&document)
 }
 

@@ -1,7 +1,7 @@
 //! The evidence that each condition's switches acted: the state that reads back, and the kernel's
 //! counters.
 
-use results::{ConditionResult, Results, TURN_PARTS, figure, in_turns, percent};
+use results::{ConditionResult, Results, TURN_PARTS, in_turns, percent};
 use study::Name;
 use study::metric;
 
@@ -40,14 +40,10 @@ const LOSSES: [MetricColumn; 8] = [
 #[must_use]
 pub fn switch_states(results: &Results) -> Option<Block<'static>> {
     let states = results.switches();
-    let columns = if states.iter().any(|(_, state)| state.len() > 1) { 3 } else { 2 };
     let head = ["condition", "switches", "not applied, or changed by the kernel"];
-    let row = |(label, state): &(&str, Vec<String>)| {
-        let mut cells = cells![&Name::from(*label), &state[0], state[1..].join("; ")];
-        cells.truncate(columns);
-        cells
-    };
-    let table = Table::with_rows(&head[..columns], states.iter().map(row));
+    let row =
+        |(label, state): &(&str, Vec<String>)| cells![&Name::from(*label), &state[0], state[1..].join("; ")];
+    let table = Table::with_rows(head, states.iter().map(row)).compact();
     let base = results.stored.plan.effective.first();
     let who = if base.is_some_and(|base| base.receiver.is_none()) { "the one end" } else { "both ends" };
     let title = format!("Switches as {who} read them back, against the first condition");
@@ -55,7 +51,7 @@ pub fn switch_states(results: &Results) -> Option<Block<'static>> {
 }
 
 /// The kernel's counters, the offloads that acted, the places where messages were lost, the
-/// settling of turns, sends without copying, and the cost of the clock; empty without a run.
+/// settling of turns, and sends without copying; empty without a run.
 #[must_use]
 pub fn evidence(results: &Results) -> Vec<Block<'static>> {
     if !results.has_measurements() {
@@ -68,7 +64,6 @@ pub fn evidence(results: &Results) -> Vec<Block<'static>> {
         losses(results),
         turns(results),
         zerocopy(results),
-        clock(results),
     ];
     blocks.into_iter().flatten().collect()
 }
@@ -84,49 +79,27 @@ fn titled(title: &str, table: Table, mut notes: Vec<String>) -> Option<Block<'st
 }
 
 fn acted(results: &Results) -> Option<Block<'static>> {
-    let all = || results.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
-    let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
-    let (mut head, mut under) = (vec!["condition", "segments per"], vec!["", "buffer, tx"]);
-    if has_tunnel {
-        head.push("segments per");
-        under.push("underlay packet");
-    }
-    head.extend(["packets per", "checksums"]);
-    under.extend(["batch, rx", "computed by"]);
+    let head = ["condition", "segments per", "segments per", "packets per", "checksums"];
+    let under = ["", "buffer, tx", "underlay packet", "batch, rx", "computed by"];
     let mut table = Table::new(head).units(under);
-    for (label, acted) in all() {
-        let mut row = cells![label, acted.segments_per_buffer];
-        row.extend(has_tunnel.then(|| Cell::from(acted.segments_per_underlay_packet)));
+    for condition in &results.conditions {
+        let acted = &condition.acted;
+        let tunnel = acted.segments_per_underlay_packet.map_or(Cell::EMPTY, Cell::from);
         let checksum = acted.checksum.map(|checksum| checksum.as_str());
-        row.extend(cells![acted.packets_per_batch, checksum]);
-        table.row(row);
+        let label = condition.label.as_str();
+        table.row(cells![label, acted.segments_per_buffer, tunnel, acted.packets_per_batch, checksum]);
     }
     let title = "Offloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO)";
     let note = "No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.";
-    titled(title, table, vec![note.to_owned()])
+    titled(title, table.compact(), vec![note.to_owned()])
 }
 
 /// The losses of UDP messages.
 fn losses(results: &Results) -> Option<Block<'static>> {
     let is_udp = |condition: &&ConditionResult| !condition.kind.is_tcp();
-    let conditions = || results.conditions.iter().filter(is_udp);
-    let mut notes = Vec::new();
-    for condition in conditions() {
-        let parts = [metric::LOST_QUEUE, metric::LOST_DEVICE, metric::LOST_SOCKET, metric::LOST_UNACCOUNTED];
-        let parts: f64 = parts.into_iter().filter_map(|part| condition.means.get(part)).sum();
-        let lost = condition.means.get(metric::LOST).unwrap_or(0.0);
-        // Means of runs are no whole numbers.
-        if parts > lost + 0.5 {
-            notes.push(format!(
-                "{}: {} drops were counted for {} lost messages: some were counted twice, or belong to other traffic",
-                condition.label.as_str(),
-                figure(parts),
-                figure(lost)
-            ));
-        }
-    }
+    let conditions = results.conditions.iter().filter(is_udp);
     let title = "Where messages were lost, over the whole run (lost = queue + device + socket + unaccounted)";
-    titled(title, means(conditions(), LOSSES.iter().collect()), notes)
+    titled(title, means(conditions, LOSSES.iter().collect()), Vec::new())
 }
 
 /// The response of conditions that take turns to a switch.
@@ -162,21 +135,4 @@ fn zerocopy(results: &Results) -> Option<Block<'static>> {
         }
     }
     titled("Sends without copying, over all runs", table, Vec::new())
-}
-
-/// The cost of reading the clock; `None` without latency.
-fn clock(results: &Results) -> Option<Block<'static>> {
-    let sides = results.stored.measurements().flat_map(|run| run.detail.sides());
-    let mut costs: Vec<f64> = sides
-        .filter_map(|side| side.whole.outcome.latency.as_ref().map(|latency| latency.clock_ns))
-        .filter(|cost| cost.is_finite())
-        .collect();
-    costs.sort_by(f64::total_cmp);
-    let (least, most) = (costs.first()?, costs.last()?);
-    Some(Block::Text(format!(
-        "Reading the clock cost {} ns beside the runs ({} to {}); each latency holds about one reading.",
-        figure(costs[costs.len() / 2]),
-        figure(*least),
-        figure(*most)
-    )))
 }

@@ -21,17 +21,13 @@ pub(super) fn table<'e>(
     let row = |(name, one): (&str, &Comparison)| {
         let [baseline, this] = [one.baseline_mean, one.mean].map(|mean| Cell::Number(shown(mean)));
         let difference = Cell::Number(signed(shown(one.difference)));
-        let mut cells = cells![name, baseline, this, difference, share(one, whole)];
-        cells.extend(has_intervals.then(|| Cell::interval(one.interval, |end| signed(shown(end)))));
-        cells.push(verdict(one).into());
-        cells
+        let interval = Cell::interval(one.interval, |end| signed(shown(end)));
+        let interval = if has_intervals { interval } else { Cell::EMPTY };
+        cells![name, baseline, this, difference, share(one, whole), interval, verdict(one)]
     };
-    let mut heads = vec![part, "baseline", "this", "diff.", "share %"];
-    heads.extend(has_intervals.then_some("interval"));
-    heads.push("verdict");
-    let verdict = heads.len() - 1;
+    let heads = [part, "baseline", "this", "diff.", "share %", "interval", "verdict"];
     let table = Table::with_rows(heads, rows.into_iter().map(row));
-    table.optional(&[1, 2, 4, verdict - 1]).uncut(&[0, 3, verdict])
+    table.optional(&[1, 2, 4, 5]).uncut(&[0, 3, 6]).compact()
 }
 
 /// The places of the parts, those first that explain most.
@@ -58,7 +54,10 @@ pub(super) fn answer(
         Verdict::Higher | Verdict::Lower => format!("{whole} takes {size} {unit}"),
         Verdict::Equivalent => format!("{whole} is equivalent ({size} {unit})"),
         Verdict::Inconclusive => {
-            format!("{whole} takes {size} {unit}, {}", found.gap.map_or("without an interval", gap_words))
+            format!(
+                "{whole} takes {size} {unit}, {}",
+                found.gap.map_or("without an interval", stats::Gap::as_str)
+            )
         }
         _ => format!("no difference of {whole} is proven ({size} {unit})"),
     };
@@ -88,15 +87,6 @@ fn verdict(one: &Comparison) -> &'static str {
         Verdict::Lower => "less",
         Verdict::NoDifferenceProven => "not proven",
         verdict => verdict.as_str(),
-    }
-}
-
-fn gap_words(gap: stats::Gap) -> &'static str {
-    match gap {
-        stats::Gap::OneBootInCommon | stats::Gap::OneBoot => {
-            "without an interval, which needs 2 boots or more"
-        }
-        gap => gap.as_str(),
     }
 }
 

@@ -82,27 +82,13 @@ pub(super) fn subject(gate: &Gate) -> String {
     format!("{} against {against}", gate.study.words())
 }
 
-/// The number of checks by outcome: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
+/// The number of checks by outcome: `8 checks: 1 fail, 1 inconclusive, 6 pass`.
 fn counts(gate: &Gate) -> String {
-    let words = |outcome: GateOutcome, one: &'static str, several: &'static str| match gate.count(outcome) {
-        0 => None,
-        1 => Some((1, one)),
-        count => Some((count, several)),
-    };
-    let parts = [
-        words(GateOutcome::Fail, "fails", "fail"),
-        words(GateOutcome::Inconclusive, "is inconclusive", "are inconclusive"),
-        words(GateOutcome::Pass, "passes", "pass"),
-    ];
-    let parts: Vec<(usize, &str)> = parts.into_iter().flatten().collect();
-    match (gate.checks.len(), parts.as_slice()) {
-        (1, [(_, words)]) => format!("the one check {words}"),
-        (all, [(_, words)]) => format!("all {all} checks {words}"),
-        (all, _) => {
-            let parts: Vec<String> = parts.iter().map(|(count, words)| format!("{count} {words}")).collect();
-            format!("{}: {}", counted(all, "check"), parts.join(", "))
-        }
-    }
+    let outcomes = [GateOutcome::Fail, GateOutcome::Inconclusive, GateOutcome::Pass];
+    let counts = outcomes.map(|outcome| (gate.count(outcome), outcome.word()));
+    let parts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, word)| format!("{count} {word}")).collect();
+    format!("{}: {}", counted(gate.checks.len(), "check"), parts.join(", "))
 }
 
 /// A difference in the unit of a bound: `-2.1 %`, `+20 us`.

@@ -112,9 +112,7 @@ fn environments(found: &StudyHistory, is_whole: bool) -> Block<'static> {
             format!("{}: {}", member.label, first_of(&all, if is_whole { all.len() } else { TOLD }))
         })
         .collect();
-    if lines.is_empty() {
-        return Block::Text("Environments: nothing that is recorded of them differs.".to_owned());
-    }
     let title = "Environments that differ from those of the study before, which may be the cause:";
-    Block::Fold(title.to_owned(), vec![Block::List(lines)])
+    let nothing = || Block::Text("Environments: nothing that is recorded of them differs.".to_owned());
+    Block::titled_list(title, lines).unwrap_or_else(nothing)
 }

@@ -2,7 +2,8 @@
 //! says whether more boots or more runs would help.
 
 use results::{
-    ComparisonGroup, ComparisonRow, capital, figure, metric_title, percent, plain, workload_prefix,
+    ComparisonGroup, ComparisonRow, capital, counted, distinct, figure, grouped, metric_title, percent,
+    plain, workload_prefix,
 };
 use stats::{Comparison, Component, Components, power_sentence};
 
@@ -12,26 +13,16 @@ use crate::document::{Block, Cell, Table};
 /// The method of each metric that is compared: how its differences are judged, how small a
 /// difference would have been seen, and unusual values; then its spread.
 pub(crate) fn method(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
-    let mut methods: Vec<(&ComparisonGroup, Vec<String>)> = Vec::new();
-    for group in groups {
-        let seen = seen(&group.rows, plain(group.metric.unit())).map(|seen| format!("Power: {seen}."));
+    let sentences = |group: &ComparisonGroup| -> Vec<String> {
         let judged = group.method.iter().map(|one| format!("{}.", capital(one)));
-        let flags = group.flags.iter().map(|flag| format!("Flag: {flag}."));
-        let is_same = |(known, _): &(&ComparisonGroup, _)| {
-            (&known.workload, &known.metric) == (&group.workload, &group.metric)
-        };
-        let place = methods.iter().position(is_same).unwrap_or_else(|| {
-            methods.push((group, Vec::new()));
-            methods.len() - 1
-        });
-        let known = &mut methods[place].1;
-        for sentence in judged.chain(seen).chain(flags) {
-            if !known.contains(&sentence) {
-                known.push(sentence);
-            }
-        }
-    }
-    methods.into_iter().flat_map(|(group, sentences)| blocks(group, sentences)).collect()
+        let seen = seen(&group.rows, plain(group.metric.unit())).map(|seen| format!("Power: {seen}."));
+        judged.chain(seen).chain(group.flags.iter().map(|flag| format!("Flag: {flag}."))).collect()
+    };
+    let by_metric = grouped(groups.iter().map(|group| ((&group.workload, &group.metric), group)));
+    let of_metric = |(_, same): (_, Vec<&ComparisonGroup>)| {
+        blocks(same[0], distinct(same.iter().flat_map(|group| sentences(group))))
+    };
+    by_metric.into_iter().flat_map(of_metric).collect()
 }
 
 fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>> {

@@ -34,11 +34,7 @@ fn title(groups: &[&ComparisonGroup]) -> String {
 fn table(groups: &[&ComparisonGroup]) -> Table {
     let unit = Some(plain(groups[0].metric.unit())).filter(|unit| !unit.is_empty()).unwrap_or("value");
     let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
-    let mut head = vec!["baseline", unit, "proven", "differences", "largest for"];
-    if has_margin {
-        head.push("equivalent");
-    }
-    let mut table = Table::new(head);
+    let mut table = Table::new(["baseline", unit, "proven", "differences", "largest for", "equivalent"]);
     for group in groups {
         let baseline = group.baseline.as_deref().unwrap_or("all pairs");
         let own = group.conditions.iter().find(|one| *one.label == *baseline);
@@ -48,17 +44,16 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
         let size = |row: &ComparisonRow| row.comparison.difference.abs();
         let largest = proven.iter().max_by(|one, other| size(one).total_cmp(&size(other))).copied();
         let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
-        let mut cells = cells![
+        table.row(cells![
             baseline,
             own.map(|own| own.estimate.mean),
             Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
             differences(&proven, group.metric.unit()).map(|differences| Cell::Measure(differences, tone)),
-            &Name::from(largest.map_or_else(String::new, |row| beside(row, group)).as_str()),
-        ];
-        cells.extend(has_margin.then(|| Cell::from(group.rows.iter().filter(equal).count())));
-        table.row(cells);
+            largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(beside(row, group).as_str()))),
+            if has_margin { group.rows.iter().filter(equal).count().into() } else { Cell::EMPTY },
+        ]);
     }
-    table
+    table.compact()
 }
 
 /// The lowest and the highest of differences in ascending order; `None` without any.
@@ -75,16 +70,9 @@ fn differences(proven: &[&ComparisonRow], unit: &str) -> Option<String> {
     Some(format!("{lowest} to {highest}"))
 }
 
-/// A condition's name without the words that it shares with its baseline from the start.
 fn beside(row: &ComparisonRow, group: &ComparisonGroup) -> String {
-    if group.baseline.is_none() {
-        return format!("{} against {}", row.label, row.against);
+    match group.baseline {
+        Some(_) => row.label.to_string(),
+        None => format!("{} against {}", row.label, row.against),
     }
-    let words = |label: &str| {
-        let condition = group.conditions.iter().find(|one| *one.label == *label);
-        condition.map_or(&[][..], |one| one.label.words())
-    };
-    let (own, other) = (words(&row.label), words(&row.against));
-    let shared = own.iter().zip(other).take_while(|(own, other)| own == other).count();
-    own[shared..].iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }

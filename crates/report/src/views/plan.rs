@@ -1,10 +1,9 @@
 //! The plan of a study.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use results::{PlanListing, counted, duration, listed};
-use study::{Alternate, Condition, Dropped, Effective, Expected, PlannedRun, Tracing, format_duration};
+use study::{Alternate, Condition, Dropped, Effective, PlannedRun, Tracing, format_duration};
 
 use crate::cells;
 use crate::document::{Block, Table};
@@ -39,14 +38,13 @@ pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
             listing.schedule.iter().filter_map(|runs| order_of_runs(runs, is_whole)).collect(),
         ),
     ];
-    let lists = lists.into_iter().filter(|(_, lines): &(&str, Vec<String>)| !lines.is_empty());
-    blocks.extend(lists.map(|(title, lines)| Block::Fold(title.to_owned(), vec![Block::List(lines)])));
+    blocks.extend(lists.into_iter().filter_map(|(title, lines)| Block::titled_list(title, lines)));
     blocks.extend(plan.looks_dropped.map(|dropped| Block::Text(format!("Looks: {dropped}."))));
     blocks.extend(listing.notes.iter().map(|note| Block::Text(format!("Note: {note}"))));
     blocks
 }
 
-/// Boots, runs, turns, traces and looks, and the time that they take.
+/// Boots, runs, turns, traces and looks, and the time that they take on an idle machine.
 fn protocol(listing: &PlanListing) -> Vec<String> {
     let states = listing.plan.states().len();
     let of_each =
@@ -71,7 +69,6 @@ fn protocol(listing: &PlanListing) -> Vec<String> {
     if let Some(alternate) = listing.plan.asked.protocol.alternate {
         texts.extend(turns(listing, alternate));
     }
-    texts.push(time(listing));
     texts.extend(listing.stop.map(|stop| {
         let looks: Vec<String> = stop.after(listing.boots).map(|boot| boot.to_string()).collect();
         format!(
@@ -87,14 +84,10 @@ fn protocol(listing: &PlanListing) -> Vec<String> {
 /// The traced path and the number of traced messages.
 fn traces(tracing: &Tracing) -> String {
     let paths: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
-    let readers: Vec<&str> = tracing.readers.iter().map(|reader| reader.word()).collect();
-    let profile = if tracing.profile { "; the functions that take the CPU are sampled" } else { "" };
+    let (rounds, batch) = (counted(tracing.rounds as usize, "round"), tracing.batch);
+    let paths = listed(&paths);
     format!(
-        "each recorded run is followed by traces of {}, readers {}: {} of {} messages without probes, with some, and with all{profile}",
-        listed(&paths),
-        listed(&readers),
-        counted(tracing.rounds as usize, "round"),
-        tracing.batch
+        "each recorded run is followed by traces of {paths}: {rounds} of {batch} messages, with more and more probes"
     )
 }
 
@@ -118,28 +111,6 @@ fn turns(listing: &PlanListing, Alternate { turn, settle }: Alternate) -> Vec<St
         flows.join("; ")
     );
     [taken].into_iter().chain(buffers).collect()
-}
-
-/// The parts of the time.
-fn time(listing: &PlanListing) -> String {
-    let Expected { windows, beside, boots, trying } = listing.expected;
-    let brief = |time: Duration| match time.as_secs_f64() {
-        seconds if seconds < 10.0 => format!("{seconds:.1} s"),
-        _ => duration(time),
-    };
-    let mut parts = Vec::new();
-    if !windows.is_zero() {
-        parts.push(format!("{} of ramps and windows", brief(windows)));
-    }
-    let what = if windows.is_zero() { "runs" } else { "setting up and ending runs" };
-    parts.push(format!("{} of {what}", brief(beside)));
-    parts.push(format!("{} of boots", brief(boots)));
-    if !trying.is_zero() {
-        parts.push(format!("{} of trying the switches first", brief(trying)));
-    }
-    let measured =
-        if listing.tried { "boots as measured when they were tried" } else { "figures of another machine" };
-    format!("time on an idle machine, {measured}: {}", parts.join(", "))
 }
 
 fn conditions(listing: &PlanListing) -> Table {

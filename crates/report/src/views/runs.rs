@@ -14,9 +14,8 @@ const MOST: usize = 100;
 pub fn runs(results: &Results) -> Vec<Block<'static>> {
     let mut blocks =
         vec![Block::Table(run_table(results).titled("Runs, in the order in which they were measured"))];
-    for (title, tries) in uncounted(results) {
-        blocks.extend([Block::Text(title), Block::List(tries)]);
-    }
+    blocks
+        .extend(uncounted(results).into_iter().filter_map(|(title, tries)| Block::titled_list(title, tries)));
     blocks
 }
 

@@ -1,13 +1,10 @@
 //! The boots and runs that a study needs to show a difference.
 
-use results::{Nearness, PilotSpread, Sizing, counted, duration_of, percent, times};
+use results::{Nearness, PilotSpread, Sizing, counted, duration_of, percent};
 use stats::planning::Choice;
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
-
-// From this share on, the time of one way of measuring is about that of the other.
-const ALIKE: f64 = 0.9;
 
 /// The sizes of a study, with the lines of the cheapest to paste into its file.
 #[must_use]
@@ -22,7 +19,7 @@ pub fn sizing(found: &Sizing) -> Vec<Block<'static>> {
         format!("spread, in % of the mean: {}; from {}", spread_words(spread, *states), spread.source),
     ];
     head.extend(spread.near.and_then(Nearness::remark).map(|remark| format!("Note: {remark}.")));
-    let mut texts = assurance(found);
+    let mut texts = Vec::from_iter(assurance(found));
     texts.extend(
         found
             .as_written_detects
@@ -34,7 +31,11 @@ pub fn sizing(found: &Sizing) -> Vec<Block<'static>> {
             found.as_written.boots
         )
     }));
-    texts.extend(ways(found));
+    texts
+        .extend(found.turns_dropped.as_ref().map(|why| format!("Conditions have runs of their own: {why}.")));
+    if found.in_turns {
+        texts.push("Conditions take turns, which pays where runs of one condition differ from flow to flow: `netassay run STUDY --aa --set apart=true` measures both ways, and tells which takes less time here.".to_owned());
+    }
     let end = match &found.cheapest {
         Some(Choice { boots, runs, .. }) => {
             Block::Verbatim(format!("[protocol]\nboots = {boots}\nruns = {runs}\n"))
@@ -64,21 +65,11 @@ fn sizes(found: &Sizing) -> Table {
         .noted(states)
 }
 
-/// The limits of a pilot's knowledge, and the allowance for them in the assured size.
-fn assurance(found: &Sizing) -> Vec<String> {
-    let (Some(boots), Some(most)) = (found.spread.boots, found.spread.interaction_at_most) else {
-        return Vec::new();
-    };
-    let (boots, most) = (counted(boots as usize, "boot"), percent(most));
+/// The allowance for the limits of a pilot's knowledge.
+fn assurance(found: &Sizing) -> Option<String> {
+    found.spread.interaction_at_most?;
     let sure = format!("{:.0} %", 100.0 * PilotSpread::ASSURANCE);
-    let unknown = if found.spread.interaction == 0.0 {
-        format!(
-            "{boots} showed no difference between boots beyond what runs explain. That does not mean that there is none: with {sure} confidence it is at most {most} %."
-        )
-    } else {
-        format!("As {boots} tell, boots differ by at most {most} % with {sure} confidence.")
-    };
-    let size = match &found.assured {
+    Some(match &found.assured {
         Some(_) => format!(
             "The assured size has its power with {sure} confidence; the others have theirs if boots differ as the estimate says."
         ),
@@ -86,49 +77,7 @@ fn assurance(found: &Sizing) -> Vec<String> {
             "No size within {0} boots of {0} runs is assured of its power: measure a longer pilot.",
             Sizing::MOST
         ),
-    };
-    vec![unknown, size]
-}
-
-/// The way of measuring that takes less time here; the condition under which the study's way pays,
-/// if the pilot did not measure both.
-fn ways(found: &Sizing) -> Vec<String> {
-    let Some(other) = &found.other_way else {
-        return match &found.turns_dropped {
-            Some(why) => vec![format!("Conditions have runs of their own: {why}.")],
-            None if found.in_turns => vec!["Conditions take turns, which pays where runs of one condition differ from flow to flow: `netassay run STUDY --aa --set apart=true` measures both ways, and tells which takes less time here.".to_owned()],
-            None => Vec::new(),
-        };
-    };
-    let needed = |cheapest: &Option<Choice>| {
-        cheapest.map_or("no size that was tried is enough".to_owned(), |size| {
-            let (boots, runs) = (counted(size.boots as usize, "boot"), counted(size.runs as usize, "run"));
-            format!("{} with {boots} of {runs}", duration_of(size.seconds))
-        })
-    };
-    let ways =
-        [(found.in_turns, &found.spread, &found.cheapest), (other.in_turns, &other.spread, &other.cheapest)];
-    let mut texts = vec!["The pilot measured both ways:".to_owned()];
-    texts.extend(ways.map(|(in_turns, spread, cheapest)| {
-        let way = if in_turns { "In turns" } else { "In runs of their own" };
-        format!("{way}: {}; spread: {}", needed(cheapest), spread_words(spread, found.states))
-    }));
-    if let (Some(this), Some(that)) = (found.cheapest, other.cheapest) {
-        let (in_turns, share) = if this.seconds <= that.seconds {
-            (found.in_turns, this.seconds / that.seconds)
-        } else {
-            (other.in_turns, that.seconds / this.seconds)
-        };
-        let boots = counted(found.spread.boots.unwrap_or(0) as usize, "boot");
-        let way = if in_turns { "Turns" } else { "Runs of their own" };
-        texts.push(if share > ALIKE {
-            format!("Both take about as long here, as far as {boots} tell.")
-        } else {
-            let share = times(share);
-            format!("{way} are cheaper here: they take {share} of the time, as far as {boots} tell.")
-        });
-    }
-    texts
+    })
 }
 
 fn spread_words(spread: &PilotSpread, states: usize) -> String {

@@ -5,7 +5,7 @@ use results::{
     listed, machines, plain, programs,
 };
 use store::{RunStatus, StoredRun};
-use study::{Copies, Kind, metric};
+use study::Copies;
 
 use super::answer::{answer, answers_in_full, facts};
 use super::comparison_table::{compared, uncompared};
@@ -22,7 +22,7 @@ const COMMANDS: usize = 3;
 /// The page at the end of a study. `database`: the name of its file.
 #[must_use]
 pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::Question(format!("{}: {}", results.name, results.question))];
+    let mut blocks = vec![Block::Text(format!("{}: {}", results.name, results.question))];
     blocks.extend(answer(results));
     if is_whole {
         blocks.push(facts(results));
@@ -144,22 +144,17 @@ fn disturbed_figures(results: &Results) -> Table {
 /// The limit of the runs of each condition, with the evidence; `None` if unknown.
 fn limits(results: &Results) -> Option<Table> {
     let limited = || results.conditions.iter().filter_map(|one| Some((&one.label, one.limited_by.as_ref()?)));
-    let is_mixed = limited().any(|(_, limit)| limit.labels.len() > 1);
-    let mut head = vec!["condition", "limited by", "in runs"];
-    head.extend(is_mixed.then_some("else by"));
-    head.push("evidence (last run)");
+    let head = ["condition", "limited by", "in runs", "else by", "evidence (last run)"];
     let mut table = Table::new(head).titled("What limited the runs");
     for (label, limit) in limited() {
         let others = limit.labels.iter().filter(|(other, _)| **other != limit.label);
         let others: Vec<String> = others.map(|(other, runs)| format!("{other} {runs}")).collect();
         let runs = Cell::measure(format!("{} of {}", limit.runs, limit.of));
-        let mut row = cells![label.as_str(), limit.label.word(), runs];
-        row.extend(is_mixed.then(|| Cell::from(others.join(", "))));
         // The first is what decided; the rest is in the JSON.
-        row.extend(limit.evidence.first().map(Cell::from));
-        table.row(row);
+        let evidence = limit.evidence.first().map_or(Cell::EMPTY, Cell::from);
+        table.row(cells![label.as_str(), limit.label.word(), runs, others.join(", "), evidence]);
     }
-    table.filled()
+    table.compact().filled()
 }
 
 /// The reasons why figures are less certain than they look, as sentences; in full those of each
@@ -226,30 +221,24 @@ fn copies(results: &Results) -> Vec<String> {
 fn commands(results: &Results, is_whole: bool) -> Vec<String> {
     let id = results.study;
     let rows = || results.comparisons.iter().flat_map(|group| &group.rows);
-    let kinds = || results.conditions.iter().map(|condition| condition.kind);
-    let counts = kinds().next().filter(|_| results.stored.plan.exact);
-    let counts = counts.map(|kind| kind.counted_work().instructions.all);
     let (is_measured, show) = (results.has_measurements(), format!("netassay show {id}"));
-    let other = if kinds().any(Kind::is_rr) {
-        metric::LATENCY_P99
-    } else if kinds().any(Kind::is_received) {
-        metric::CPU.receiver
-    } else {
-        metric::CPU.transmitter
-    };
-    let other = counts.unwrap_or(other);
+    let is_counted = results.stored.plan.exact;
+    let has_receiver = results.conditions.iter().any(|condition| condition.kind.is_received());
     let commands = [
-        (results.failed_runs > 0, format!("{show} --runs"), "why runs failed"),
         (
-            results.failed_runs == 0 && results.invalid_runs.runs > 0,
+            results.failed_runs > 0 || results.invalid_runs.runs > 0,
             format!("{show} --runs"),
-            "what disturbed runs",
+            "why runs do not count",
         ),
         (is_needed(&results.comparisons), format!("netassay compare {id}"), "a table for each comparison"),
         (is_measured, format!("{show} --wide"), "all figures, and proof of switches"),
-        (is_measured, format!("netassay compare {id} --metric {other}"), "the same runs by another metric"),
         (
-            counts.is_none() && rows().any(|row| !row.is_proven()),
+            is_measured && has_receiver && !is_counted,
+            format!("netassay compare {id} --metric receiver.cpu"),
+            "the same runs by another metric",
+        ),
+        (
+            !is_counted && rows().any(|row| !row.is_proven()),
             "netassay study new mine".to_owned(),
             "more boots show smaller differences",
         ),

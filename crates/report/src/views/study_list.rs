@@ -13,10 +13,8 @@ pub fn study_list(studies: &[ListedStudy]) -> Vec<Block<'static>> {
     }
     let head =
         ["id", "study", "scenario", "status", "started (UTC)", "boots", "runs", "failed", "invalid", "tags"];
-    let has_tags = studies.iter().any(|study| !study.tags.is_empty());
-    let columns = if has_tags { head.len() } else { head.len() - 1 };
     let row = |study: &ListedStudy| {
-        let mut cells = cells![
+        cells![
             study.id,
             &study.name,
             &study.scenario,
@@ -27,10 +25,8 @@ pub fn study_list(studies: &[ListedStudy]) -> Vec<Block<'static>> {
             study.failed_runs,
             study.invalid_runs,
             study.tags.join(", "),
-        ];
-        cells.truncate(columns);
-        cells
+        ]
     };
-    let table = Table::with_rows(&head[..columns], studies.iter().map(row)).optional(&[2, 5, 8, 7, 4]);
-    vec![Block::Table(table)]
+    let table = Table::with_rows(head, studies.iter().map(row)).optional(&[2, 5, 8, 7, 4]);
+    vec![Block::Table(table.compact())]
 }

@@ -101,12 +101,12 @@ pub(crate) fn advice(stored: &StoredStudy, goals: &[AdviceGoal]) -> Advice {
 
 /// The advice as a terminal of 80 columns shows it, before its lines are broken.
 pub(crate) fn brief(advice: &Advice) -> String {
-    terminal(&views::advice(advice, false), Layout::PLAIN)
+    terminal(&views::advice(advice), Layout::PLAIN)
 }
 
 /// The advice with every figure.
 pub(crate) fn wide(advice: &Advice) -> String {
-    terminal(&views::advice(advice, true), Layout::WIDE)
+    terminal(&views::advice(advice), Layout::WIDE)
 }
 
 /// The recommendations for a goal, of the only traffic.

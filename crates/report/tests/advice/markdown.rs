@@ -13,7 +13,7 @@ fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
         let rate = 1000.0 * (1.0 + 0.4 * on(one, "transmitter.tso"));
         vec![("throughput", rate), ("receiver.service_demand_byte", 2.0 + 0.5 * on(one, "transmitter.tso"))]
     });
-    insta::assert_snapshot!("markdown", markdown(&views::advice(&made::advice(&stored, &[]), true)));
+    insta::assert_snapshot!("markdown", markdown(&views::advice(&made::advice(&stored, &[]))));
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn folds_of_several_studies_name_their_study() {
             Block::Fold(title, _) => Some(title),
             _ => None,
         };
-        views::advice(&advice, true).into_iter().filter_map(is_fold).collect()
+        views::advice(&advice).into_iter().filter_map(is_fold).collect()
     };
     let alone = titles(std::slice::from_ref(&first));
     assert_eq!(alone.len(), 1);
@@ -43,7 +43,7 @@ fn folds_of_several_studies_name_their_study() {
 fn names_of_others_are_no_markup() {
     let name = "</summary><script>alert(1)</script> | x | [a](b) @all #1";
     let stored = made::named(name);
-    let md = markdown(&views::advice(&made::advice(&stored, &[AdviceGoal::Throughput]), true));
+    let md = markdown(&views::advice(&made::advice(&stored, &[AdviceGoal::Throughput])));
     assert!(!md.contains("<script>") && !md.contains("</summary><"), "{md}");
     assert!(!md.contains("[a](b)") && !md.contains("@all") && !md.contains(" #1"), "{md}");
     let head = md.lines().find(|line| line.starts_with("<details>")).unwrap();

@@ -101,7 +101,7 @@ fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
         studies: &studies,
         figures: figures::sections(&studies),
         data: vec![Download::from_stored(stored)()],
-        advice: netassay_report::views::advice(&advice, true),
+        advice: netassay_report::views::advice(&advice),
     };
     let html = page.html().to_string();
     let mut parts: Vec<(String, usize)> = html

@@ -62,20 +62,6 @@ pub struct Sizing {
     pub as_written_detects: Option<f64>,
     /// For a study that may stop: the expected boots without a difference, and with it.
     pub expected_boots: Option<(f64, f64)>,
-    /// The size of the study that measures the other way, in turns or in runs of their own, if the
-    /// pilot measured both.
-    pub other_way: Option<OtherWay>,
-}
-
-/// A study's size with runs of their own instead of turns, or the reverse.
-#[derive(Debug, Serialize)]
-pub struct OtherWay {
-    /// Whether conditions take turns.
-    pub in_turns: bool,
-    /// The spread that is expected.
-    pub spread: PilotSpread,
-    /// The cheapest size.
-    pub cheapest: Option<Choice>,
 }
 
 impl Sizing {
@@ -139,16 +125,8 @@ impl Sizing {
             as_written,
             as_written_detects: likely.detectable(request.power, protocol.boots, protocol.runs),
             expected_boots: expected,
-            other_way: None,
             spread,
         })
-    }
-
-    /// Says which way is cheaper; `other` is the same study measured the other way.
-    #[must_use]
-    pub fn beside(self, other: Sizing) -> Sizing {
-        let Sizing { in_turns, spread, cheapest, .. } = other;
-        Sizing { other_way: Some(OtherWay { in_turns, spread, cheapest }), ..self }
     }
 }
 

@@ -60,15 +60,6 @@ impl Study {
         })?;
         Ok(Self { looks_dropped, ..study })
     }
-
-    /// The study after one more change.
-    ///
-    /// # Errors
-    /// As [`Study::parse_with`].
-    pub fn with_assignment(&self, file_name: &str, change: Assignment) -> Result<Self, Diagnostics> {
-        let study = Self::parse_with(file_name, &self.text, &[change])?;
-        Ok(Self { looks_dropped: self.looks_dropped.or(study.looks_dropped), ..study })
-    }
 }
 
 /// The study without the comparisons and baselines that its changes made void; `None` if it is

@@ -18,13 +18,14 @@ use testbed::{
 };
 
 use crate::cli::{AddressesOf, HostFlags, Login};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::machine::{self, PROGRAM};
-use wanted::Wanted;
 
 /// The time limit of a command on another machine: it may boot a guest to try KVM, or wait for a
 /// session there that is just ending.
 pub(crate) const TO_END: Duration = Duration::from_secs(120);
+
+const BETWEEN: &str = "between machines there are ssh, ssh-vxlan, vm and vm-vxlan only";
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
 /// were named.
@@ -34,41 +35,41 @@ pub(crate) fn reach(
     inside_guest: bool,
     interrupt: &Interrupt,
 ) -> Result<Option<ReachedHosts>, Failure> {
-    let Some(mut wanted) = Wanted::read(flags)? else { return Ok(None) };
+    let Some(mut wanted) = wanted::read(flags)? else { return Ok(None) };
     let is_of_one = scenarios.iter().all(|scenario| scenario.is_of_one_machine());
     if inside_guest {
-        return Err(Failure::Usage("virtual machines run on this machine only: name no other".to_owned()));
+        bail!(Usage, "virtual machines run on this machine only: name no other");
     }
     if let Some(local) = scenarios.iter().find(|one| one.between_machines() != Some(**one) && !is_of_one) {
-        return Err(Failure::Usage(format!(
-            "the scenario {local} runs on this machine: between machines there are ssh, ssh-vxlan, vm and vm-vxlan"
-        )));
+        bail!(Usage, "the scenario {local} runs on this machine: {BETWEEN}");
     }
     if is_of_one {
         let one = format!("the scenario {} has one host", scenarios[0]);
-        let unused = wanted.places.receiver.take();
-        if wanted.places.transmitter.is_none() {
-            return Err(Failure::Usage(format!("{one}: name its machine with --transmitter")));
+        let unused = wanted.receiver.take();
+        if wanted.transmitter.is_none() {
+            bail!(Usage, "{one}: name its machine with --transmitter");
         }
         if unused.is_some() {
             say(&format!("netassay: the receiver's machine is not used: {one}"));
         }
     }
     let binary = Binary::read(flags.login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
-    let places = wanted.places.each_ref().into_iter();
+    let lease = wanted.lease.unwrap_or(Launch::LEASE);
+    let places = BySide { transmitter: wanted.transmitter, receiver: wanted.receiver };
+    let launchers = places.each_ref().into_iter();
     let launchers: Vec<&Launcher> =
-        places.filter_map(|(_, place)| place.as_ref()?.launcher.as_ref()).collect();
-    let stay = Retention { keep: flags.keep_agent, lease: wanted.lease };
+        launchers.filter_map(|(_, place)| place.as_ref()?.launcher.as_ref()).collect();
+    let stay = Retention { keep: flags.keep_agent, lease };
     let mut reached = RemoteHost::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
-    let places = wanted.places.map(|_, spec| HostPlace {
+    let places = places.map(|_, spec| HostPlace {
         by: spec.as_ref().and_then(|spec| spec.launcher.as_ref()).and_then(|_| reached.next()),
         interface: spec.and_then(|spec| spec.interface),
-        lease: wanted.lease,
+        lease,
         shares_machine: false,
     });
-    let mut hosts = Hosts { places, own_addresses: wanted.addresses == AddressesOf::Own };
+    let mut hosts = Hosts { places, own_addresses: wanted.addresses == Some(AddressesOf::Own) };
     if is_of_one {
-        say(&in_namespaces(&hosts.places.transmitter));
+        say_namespaces(&hosts.places.transmitter);
         return Ok(Some(ReachedHosts { hosts, found: None, binary, stay }));
     }
     let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
@@ -90,45 +91,17 @@ pub(crate) struct ReachedHosts {
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
-    /// The study without the families of which the machines have no addresses; `None` if they have
-    /// all.
-    ///
-    /// # Errors
-    /// The missing address, if no family remains.
-    pub(crate) fn without_missing_families(&self, study: &Study) -> Result<Option<Study>, Failure> {
-        type FamilyOf = fn(&Condition) -> Family;
-        let Some(found) = &self.found else { return Ok(None) };
-        let conditions = study.plan().conditions;
-        let check = |one: &Condition| self.hosts.check_addresses(found, &one.boot, one.family);
-        let (lacking, why): (Vec<&Condition>, Vec<testbed::Error>) =
-            conditions.iter().filter_map(|one| Some((one, check(one).err()?))).unzip();
-        let Some(why) = why.into_iter().next() else { return Ok(None) };
-        let factors: [(&str, FamilyOf); 2] =
-            [("family", |one| one.family), ("underlay.family", |one| one.boot.underlay_family)];
-        for (key, of) in factors {
-            let is_lacking = |family: &Family| lacking.iter().any(|one| of(one) == *family);
-            let (without, left): (Vec<Family>, Vec<Family>) = Family::ALL
-                .into_iter()
-                .filter(|family| conditions.iter().any(|one| of(one) == *family))
-                .partition(is_lacking);
-            if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
-                say(&format!("netassay: {:?} without {key}={without}: {why}", study.name));
-                let shorter = study.with_assignment(&study.name, change(&format!("{key}={left}"))?);
-                return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
-            }
-        }
-        Err(why.into())
-    }
-
-    /// Refuses a study that restarts its machines, if these cannot be restarted; and machines
-    /// between which its packets do not arrive.
+    /// Refuses a study that restarts its machines, if these cannot be restarted; and machines that
+    /// lack an address, or between which its packets do not arrive.
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         let (conditions, name) = (study.plan().conditions, &study.name);
+        for one in &conditions {
+            let Some(found) = &self.found else { break };
+            self.hosts.check_addresses(found, &one.boot, one.family)?;
+        }
         if self.hosts.places.receiver.shares_machine && differs_in_whole_machine(study, &conditions) {
-            return Err(Failure::Usage(format!(
-                "the study {name:?} sets what belongs to a whole machine (governor, sysctls that are not net.*) differently at its \
-                 two ends, and both are network namespaces of one machine: set the same for both"
-            )));
+            let what = "the governor, or sysctls that are not net.*,";
+            bail!(Usage, "{name:?} sets {what} differently at two ends of one machine: set the same");
         }
         match (study.protocol.how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
@@ -136,10 +109,7 @@ impl ReachedHosts {
                 self.hosts.check_kernels(&kernels_of(study), interrupt)?;
             }
             (_, None) if !study.machine.is_empty() => {
-                return Err(Failure::Usage(format!(
-                    "the study {name:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a \
-                     machine: remove [machine]"
-                )));
+                bail!(Usage, "{name:?} has one host, in namespaces on another machine: remove [machine]");
             }
             _ => {}
         }
@@ -282,15 +252,15 @@ pub(crate) fn namespaces_on(
 ) -> Result<Option<Hosts>, Failure> {
     let Some(reached) = reach_one(host, login, interrupt)? else { return Ok(None) };
     if !reached.makes_namespaces() {
-        return Err(Failure::Environment(format!(
-            "{}: the login there lacks {}{}: log in as root, or let it use sudo without a password",
-            &reached.launcher,
-            reached.lacks().unwrap_or("CAP_SYS_ADMIN"),
-            in_brackets(&reached.no_sudo)
-        )));
+        let lacks = reached.lacks().unwrap_or("CAP_SYS_ADMIN");
+        let (host, no_sudo) = (&reached.launcher, in_brackets(&reached.no_sudo));
+        bail!(
+            Environment,
+            "{host}: the login there lacks {lacks}{no_sudo}: log in as root, or allow `sudo -n`"
+        );
     }
     let place = place(Some(reached), None);
-    say(&in_namespaces(&place));
+    say_namespaces(&place);
     Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
 }
 
@@ -305,24 +275,15 @@ fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> Stri
     let no_sudo = place.by.as_ref().map(|reached| in_brackets(&reached.no_sudo)).unwrap_or_default();
     let without = |what: &str| format!("; without {what}, so that nothing can be changed there{no_sudo}");
     let privileges = place.lacks().map(without).unwrap_or_default();
-    let host::LocatedInterface { interface, mtu, .. } = located;
-    format!("{place}, interface {interface} (MTU {mtu}, {addresses}){privileges}{}", sent(place))
+    format!("{place}, interface {} (MTU {}, {addresses}){privileges}", located.interface, located.mtu)
 }
 
 fn in_brackets(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!(" ({words})") }
 }
 
-fn in_namespaces(place: &HostPlace) -> String {
-    format!("netassay: transmitter: {place}, in namespaces of netassay's own{}", sent(place))
-}
-
-fn sent(place: &HostPlace) -> String {
-    match place.by.as_ref().map(|reached| reached.sent) {
-        Some(0) => "; the program was there".to_owned(),
-        Some(bytes) => format!("; {:.1} MB sent", bytes as f64 / 1e6),
-        None => String::new(),
-    }
+fn say_namespaces(place: &HostPlace) {
+    say(&format!("netassay: transmitter: {place}, in namespaces of netassay's own"));
 }
 
 /// True if hosts are in user namespaces: where they are not root, or if it is wanted.
@@ -344,19 +305,13 @@ pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
     if scenarios.iter().any(|one| one.has_machines()) || scenarios.iter().all(|one| one.is_of_one_machine()) {
         return Ok(None);
     }
-    let (to, without): (Vec<Scenario>, Vec<Scenario>) =
-        scenarios.into_iter().partition(|scenario| scenario.between_machines().is_some());
-    let to: Vec<&str> = to.iter().filter_map(|scenario| Some(scenario.between_machines()?.word())).collect();
-    let without: Vec<&str> = without.iter().map(|scenario| scenario.word()).collect();
-    let (name, without) = (&study.name, without.join(" and "));
-    let only = "between machines there are ssh, ssh-vxlan, vm and vm-vxlan only";
+    let to: Vec<&str> = scenarios.iter().filter_map(|one| Some(one.between_machines()?.word())).collect();
     if to.is_empty() {
-        return Err(Failure::Usage(format!(
-            "{name:?} runs in the scenario {without}, and {only}: choose with --set scenario=ssh"
-        )));
+        let (name, own) = (&study.name, study.scenario_names());
+        bail!(Usage, "{name:?} runs in the scenario {own}, and {BETWEEN}: choose with --set scenario=ssh");
     }
-    if !without.is_empty() {
-        say(&format!("netassay: {name:?} without the scenario {without}: {only}"));
+    if to.len() < scenarios.len() {
+        say(&format!("netassay: {:?} in the scenario {} only: {BETWEEN}", study.name, to.join(" and ")));
     }
     change(&format!("scenario={}", to.join(","))).map(Some)
 }

@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use agent::Launch;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use study::BySide;
 use testbed::reach::{HostSpec, Launcher};
 
 use crate::cli::{AddressesOf, HostFlags, lease};
 use crate::commands::study_files::read_text;
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 
 /// The largest file of hosts, in bytes.
 const LARGEST: u64 = 64 << 10;
@@ -37,45 +35,33 @@ struct HostEntry {
     interface: Option<String>,
 }
 
-pub(super) struct Wanted {
-    pub(super) places: BySide<Option<HostSpec>>,
-    pub(super) addresses: AddressesOf,
-    pub(super) lease: Duration,
-}
-
-impl Wanted {
-    pub(super) fn read(flags: &HostFlags) -> Result<Option<Self>, Failure> {
-        let HostFlags { transmitter, receiver, .. } = flags.clone();
-        let file = match &flags.hosts {
-            Some(path) => read(path)?,
-            None => HostsFile { transmitter, receiver, ..HostsFile::default() },
-        };
-        let mut places = BySide { transmitter: file.transmitter, receiver: file.receiver };
-        if places.transmitter.is_none() && places.receiver.is_none() {
-            return Ok(None);
-        }
-        for (_, place) in places.each_mut() {
-            if let Some(HostSpec { launcher: Some(Launcher::Ssh { config, .. }), .. }) = place {
-                config.clone_from(&flags.login.ssh_config);
-            }
-        }
-        if places
-            .each_ref()
-            .into_iter()
-            .all(|(_, place)| place.as_ref().is_none_or(|place| place.launcher.is_none()))
-        {
-            return Err(Failure::Usage(format!(
-                "{}: both ends are this machine: name the other one too, as in --receiver root@b:ens1f0",
-                flags.hosts.as_deref().unwrap_or(Path::new("hosts")).display()
-            )));
-        }
-        let addresses = flags.addresses.or(file.addresses).unwrap_or(AddressesOf::There);
-        let lease = flags.lease.or(file.lease).unwrap_or(Launch::LEASE);
-        Ok(Some(Self { places, addresses, lease }))
+/// The machines that are asked for, with what the file of hosts says of them; `None`: none is named.
+pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
+    let mut wanted = flags.clone();
+    if let Some(path) = &flags.hosts {
+        let file = read_file(path)?;
+        (wanted.transmitter, wanted.receiver) = (file.transmitter, file.receiver);
+        wanted.addresses = flags.addresses.or(file.addresses);
+        wanted.lease = flags.lease.or(file.lease);
     }
+    if wanted.transmitter.is_none() && wanted.receiver.is_none() {
+        return Ok(None);
+    }
+    let mut is_elsewhere = false;
+    for place in [&mut wanted.transmitter, &mut wanted.receiver].into_iter().flatten() {
+        is_elsewhere |= place.launcher.is_some();
+        if let Some(Launcher::Ssh { config, .. }) = &mut place.launcher {
+            config.clone_from(&flags.login.ssh_config);
+        }
+    }
+    if !is_elsewhere {
+        let file = flags.hosts.as_deref().unwrap_or(Path::new("hosts")).display();
+        bail!(Usage, "{file}: both ends are this machine: name another, as in --receiver root@b:ens1f0");
+    }
+    Ok(Some(wanted))
 }
 
-fn read(path: &Path) -> Result<HostsFile, Failure> {
+fn read_file(path: &Path) -> Result<HostsFile, Failure> {
     let text = read_text(path, LARGEST, "a file of hosts")?;
     toml::from_str(&text).map_err(|error| {
         let error = error.to_string();
@@ -112,13 +98,13 @@ mod tests {
     use super::*;
     use crate::cli::Login;
 
-    fn file(text: &str) -> Result<Option<Wanted>, String> {
+    fn file(text: &str) -> Result<Option<HostFlags>, String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("hosts.toml");
         fs::write(&path, text).unwrap();
         let login = Login { ssh_config: Some("/etc/other".into()), agent_binary: None };
         let flags = HostFlags { hosts: Some(path), login, ..HostFlags::default() };
-        Wanted::read(&flags).map_err(|failure| failure.to_string())
+        read(&flags).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -128,19 +114,19 @@ mod tests {
         )
         .unwrap()
         .unwrap();
-        assert_eq!(wanted.addresses, AddressesOf::Own);
-        assert_eq!(wanted.lease, Duration::from_secs(5));
-        let transmitter = wanted.places.transmitter.unwrap();
+        assert_eq!(wanted.addresses, Some(AddressesOf::Own));
+        assert_eq!(wanted.lease, Some(Duration::from_secs(5)));
+        let transmitter = wanted.transmitter.unwrap();
         let config = Some("/etc/other".into());
         assert_eq!(transmitter.launcher, Some(Launcher::Ssh { destination: "root@a".into(), config }));
-        let receiver = wanted.places.receiver.unwrap();
+        let receiver = wanted.receiver.unwrap();
         assert_eq!(
             (receiver.launcher.unwrap().to_string().as_str(), receiver.interface.as_deref()),
             ("docker exec -i c1", Some("eth1"))
         );
         assert!(file("").unwrap().is_none());
         let wanted = file("[transmitter]\ninterface = \"eth0\"\n[receiver]\nssh = \"b\"\n").unwrap().unwrap();
-        assert!(wanted.places.transmitter.unwrap().launcher.is_none());
+        assert!(wanted.transmitter.unwrap().launcher.is_none());
     }
 
     #[test]

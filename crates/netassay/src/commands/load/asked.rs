@@ -7,7 +7,7 @@ use words::{Kind, suggest};
 
 use crate::cli::{HostFlags, Load, traffic_keys};
 use crate::commands::hosts::{ReachedHosts, reach};
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::machine;
 
 #[derive(Debug, Clone)]
@@ -33,10 +33,8 @@ impl Asked {
         };
         let asked = Self::from_keys(kind, scenario, &flags.keys)?;
         if flags.discard_device.is_some() && asked.scenario != Scenario::Discard {
-            return Err(Failure::Usage(format!(
-                "--discard-device: {} does not discard packets; use it with the scenario discard",
-                asked.scenario
-            )));
+            let scenario = asked.scenario;
+            bail!(Usage, "--discard-device: {scenario} does not discard packets; use the scenario discard");
         }
         let step = flags.interval.map_or(asked.order.step, |interval| interval.min(asked.order.step));
         Ok(Self { order: RunOrder { step, ..asked.order }, discard_device: flags.discard_device, ..asked })
@@ -51,14 +49,11 @@ impl Asked {
             let known: Vec<String> = traffic_keys().collect();
             let near = suggest::nearest(&other.key, known.iter().map(String::as_str));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(Failure::Usage(format!(
-                "`{}` is no key of the traffic or its testbed{near}",
-                other.key
-            )));
+            bail!(Usage, "`{}` is no key of the traffic or its testbed{near}", other.key);
         }
         if let Some(several) = keys.iter().find(|one| one.values.len() > 1) {
             let key = &several.key;
-            return Err(Failure::Usage(format!("{key}: one value; to compare several, write a study")));
+            bail!(Usage, "{key}: one value; to compare several, write a study");
         }
         let text = format!(
             "name = \"load\"\nquestion = \"How fast?\"\nscenario = \"{scenario}\"\n[[workload]]\nkind = \"{kind}\"\n"

@@ -2,24 +2,23 @@
 
 mod asked;
 mod curve;
-mod intervals;
-mod load_result;
-mod view;
 
-use runner::TRIALS;
+use record::Note;
+use report::views;
+use results::LoadRun;
+use runner::{JudgedRun, TRIALS};
 use testbed::Testbed;
 
 use crate::cli::Load;
 use crate::commands::hosts;
 use crate::commands::undo::SaysUnrestored;
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::terminal::windows;
 use crate::turn;
 pub(super) use asked::{Asked, study_of_keys};
-use load_result::LoadResult;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let mut asked = Asked::read(flags)?;
@@ -37,20 +36,17 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     asked.choose_congestion_control(&mut testbed)?;
     if flags.latency_curve {
         let curve = curve::measure(&asked, &mut testbed, session.beside.is_some())?;
-        return output::show_view(&curve, &flags.output, flags.tables.wide, |one, _| one.blocks());
+        return output::show_view(&curve, &flags.output, |one, _| views::latency_curve(one));
     }
     let mut result = measure(&asked, &mut testbed)?;
     result.disturbed.extend(session.beside.as_ref().map(ToString::to_string));
-    output::show_view(&result.json(), &flags.output, flags.tables.wide, |_, _| result.blocks(flags.interval))
+    output::show_view(&result.json(), &flags.output, |_, _| views::load(&result, flags.interval))
 }
 
-fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<LoadResult, Failure> {
+fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<LoadRun, Failure> {
     let lacking = testbed.lacking(&asked.order.traffic, asked.order.family)?;
     if !lacking.is_empty() {
-        return Err(Failure::Environment(format!(
-            "this traffic is not supported here: {}",
-            lacking.join("; ")
-        )));
+        bail!(Environment, "this traffic is not supported here: {}", lacking.join("; "));
     }
     let effective = testbed.settle(&runner::switches_of(&asked.condition))?;
     testbed.check_path(&asked.order, &effective)?;
@@ -62,6 +58,30 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<LoadResult, Failure> 
         trials.iter().for_each(|bar| bar.inc(1));
         Ok(account)
     })?;
-    let device = testbed.discard_device();
-    Ok(LoadResult::new(asked.clone(), effective, device, testbed, judged))
+    let JudgedRun { account, limit, disturbed } = judged;
+    let mut notes: Vec<String> = testbed.notes.iter().map(Note::to_string).collect();
+    for (side, settled) in effective.sides() {
+        let refused = settled.refused.iter();
+        notes.extend(
+            refused.map(|(feature, why)| format!("{side}: {feature} could not be turned off: {why}")),
+        );
+    }
+    for (side, own) in account.sides() {
+        notes.extend(own.whole.outcome.notes.iter().map(|note| format!("{}: {note}", testbed.host(side))));
+    }
+    let nothing_arrived = runner::nothing_arrived(&asked.order, &account).into_iter();
+    Ok(LoadRun {
+        condition: asked.condition.clone(),
+        traffic: asked.order.traffic.clone(),
+        window: asked.order.window,
+        ramp: asked.order.ramp,
+        effective,
+        discard_device: testbed.discard_device(),
+        metrics: runner::metrics(&asked.order.traffic, &account),
+        limited_by: limit,
+        disturbed: nothing_arrived.chain(disturbed.iter().map(ToString::to_string)).collect(),
+        notes,
+        no_rate: runner::no_rate(&account),
+        account,
+    })
 }

@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 
 use report::chart::{Arrow, ArrowCost, Figure, Id, LanePlot, LaneStage, Quantity};
+use results::{PathTrace, Place};
 use trace::{Layer, StageTime};
-
-use super::path_trace::{PathTrace, Place};
 
 /// The chart; `None` where no packet was followed.
 pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {

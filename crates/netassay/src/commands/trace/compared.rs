@@ -10,15 +10,15 @@ use serde::Serialize;
 use store::{Store, StoredStudy};
 use study::{Assignment, Scenario, bundled};
 
-use super::flame::{FileForm, Flames};
+use super::flame::{self, Flames};
 use crate::again;
-use crate::cli::{Changes, Merge, ProgressStyle, RunFlags, Trace, first_given};
+use crate::cli::{Changes, Formatted, Merge, ProgressStyle, RunFlags, Trace, first_given};
 use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
 use crate::exit;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::output::{self, named};
 
 /// The confidence of the intervals.
@@ -37,7 +37,7 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
     if let Some(option) =
         first_given([("--tracepoints", flags.tracepoints), ("--chart", !flags.chart.is_empty())])
     {
-        return Err(Failure::Usage(format!("{option} needs a path: {name:?} is none")));
+        bail!(Usage, "{option} needs a path: {name:?} is none");
     }
     let mut run = RunFlags {
         set: Changes { changes },
@@ -47,26 +47,21 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
         hosts: flags.hosts.clone(),
         reboot_within: None,
         turn: flags.turn,
-        tables: flags.tables,
         progress: ProgressStyle::Auto,
         output: flags.output,
     };
     let mut study = run::asked(name, &run)?;
     let is_elsewhere = |scenario: &Scenario| *scenario != Scenario::Loopback;
     if flags.host.is_some() && (study.inside_guest || study.scenarios().iter().any(is_elsewhere)) {
-        return Err(Failure::Usage(format!(
-            "the study {name:?} needs virtual machines, which run on this machine only: --host is for a path, and for a study of the scenario `loopback`"
-        )));
+        let only = "--host is for a path, and for a study of the scenario `loopback`";
+        bail!(Usage, "the study {name:?} needs virtual machines: {only}");
     }
     if study.tracing.is_none() {
-        return Err(Failure::Usage(format!(
-            "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `{}`",
-            words::shell_command(["netassay", "run", name])
-        )));
+        bail!(Usage, "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it");
     }
     // Before anything is measured.
     if let Some(path) = &flags.flame {
-        FileForm::of_flame_graph(path)?;
+        flame::check(path)?;
         run.set.changes.push(hosts::change("trace.profile=true")?);
         study = run::asked(name, &run)?;
     }
@@ -90,17 +85,10 @@ pub(super) fn print(word: &str, flags: &Trace) -> Result<(), Failure> {
     if let Some(path) = &flags.flame {
         Flames::of_study(&stages, &stored.row.name).write(path)?;
     }
-    let next = format!(
-        "Results: study {id} in {}; `netassay compare {id}` judges the runs before the traces, without probes",
-        named(db),
-        id = stored.row.id
-    );
-    let printed = Printed::new(stages);
-    output::show_view(&printed, &flags.output, flags.tables.wide, |printed, _| {
-        let mut blocks = views::stage_differences(&printed.found);
-        blocks.extend([printed.line(), next].map(Block::Text));
-        blocks
-    })
+    let (id, db) = (stored.row.id, named(db));
+    let next =
+        format!("Results: study {id} in {db}; `netassay compare {id}` judges the runs before the traces");
+    show(stages, &flags.output, Some(next), views::stage_differences)
 }
 
 /// A result with the command and the version that print it.
@@ -112,14 +100,17 @@ struct Printed<F> {
     found: F,
 }
 
-impl<F> Printed<F> {
-    fn new(found: F) -> Self {
-        Self { netassay: env!("CARGO_PKG_VERSION"), command: again::command(), found }
-    }
-
-    fn line(&self) -> String {
-        format!("Printed by netassay {}: `{}`", self.netassay, self.command)
-    }
+fn show<F: Serialize>(
+    found: F,
+    output: &Formatted,
+    next: Option<String>,
+    view: fn(&F) -> Vec<Block<'static>>,
+) -> Result<(), Failure> {
+    let printed = Printed { netassay: env!("CARGO_PKG_VERSION"), command: again::command(), found };
+    output::show_view(&printed, output, |Printed { netassay, command, found }, _| {
+        let line = format!("Printed by netassay {netassay}: `{command}`");
+        view(found).into_iter().chain([line].into_iter().chain(next).map(Block::Text)).collect()
+    })
 }
 
 /// Prints what stages cost over the traced studies of several databases.
@@ -132,12 +123,7 @@ pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
         };
         studies.push((named(path), stored));
     }
-    let printed = Printed::new(StageRanges::new(&studies)?);
-    output::show_view(&printed, &flags.output, flags.tables.wide, |printed, _| {
-        let mut blocks = views::stage_ranges(&printed.found);
-        blocks.push(Block::Text(printed.line()));
-        blocks
-    })
+    show(StageRanges::new(&studies)?, &flags.output, None, views::stage_ranges)
 }
 
 fn newest_traced(path: &Path) -> Result<StoredStudy, Failure> {
@@ -148,6 +134,5 @@ fn newest_traced(path: &Path) -> Result<StoredStudy, Failure> {
             return Ok(stored.sanitised());
         }
     }
-    let path = named(path);
-    Err(Failure::Nothing(format!("{path} holds no study that was traced: `netassay trace STUDY` makes one")))
+    bail!(Nothing, "{} holds no study that was traced: `netassay trace STUDY` makes one", named(path))
 }

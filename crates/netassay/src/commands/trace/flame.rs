@@ -1,38 +1,22 @@
-//! The stacks that were sampled, as flame graphs; and the forms of files.
+//! The stacks that were sampled, as flame graphs.
 
 use std::path::Path;
 
 use report::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
-use results::StageDifferences;
+use results::{PathTrace, StageDifferences};
 
-use super::path_trace::PathTrace;
 use crate::again;
-use crate::failure::{Failure, say};
-use crate::output::{self, Draw, MayReplace, drawing, named};
+use crate::failure::{Failure, bail, say};
+use crate::output::{self, MayReplace, drawing, named};
 
-/// The form of a file, by the end of its name.
-pub(super) enum FileForm {
-    Figure(Draw),
-    /// Folded stacks, for programs that draw flame graphs.
-    Folded,
-    /// Single packets in the Trace Event Format.
-    Packets,
+/// Refuses names of files that are neither drawings nor folded stacks.
+pub(super) fn check(path: &Path) -> Result<(), Failure> {
+    if is_folded(path) { Ok(()) } else { drawing(path).map(drop) }
 }
 
-impl FileForm {
-    pub(super) fn of_chart(path: &Path) -> Result<Self, Failure> {
-        match path.extension().is_some_and(|extension| extension == "json") {
-            true => Ok(Self::Packets),
-            false => Self::of_flame_graph(path),
-        }
-    }
-
-    pub(super) fn of_flame_graph(path: &Path) -> Result<Self, Failure> {
-        match path.extension().is_some_and(|extension| extension == "folded") {
-            true => Ok(Self::Folded),
-            false => drawing(path).map(Self::Figure),
-        }
-    }
+/// True for a file of folded stacks, for programs that draw flame graphs.
+fn is_folded(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "folded")
 }
 
 /// Flame graphs: one for each size of the message, or each two conditions.
@@ -91,13 +75,11 @@ impl Flames {
 
     pub(super) fn write(self, path: &Path) -> Result<(), Failure> {
         if self.graphs.is_empty() {
-            return Err(Failure::Nothing(
-                "no functions were sampled: `trace.profile=true` asks for them".to_owned(),
-            ));
+            bail!(Nothing, "no functions were sampled: `trace.profile=true` asks for them");
         }
-        let (content, text) = match FileForm::of_flame_graph(path)? {
-            FileForm::Figure(draw) => ("flame graph", draw(&self.figure())),
-            _ => ("stacks", folded(self.stacks())),
+        let (content, text) = match is_folded(path) {
+            true => ("stacks", self.folded()),
+            false => ("flame graph", drawing(path)?(&self.figure())),
         };
         output::write(path, &text, MayReplace::OwnFile)?;
         say(&format!("wrote the {content} to {}", named(path)));
@@ -115,30 +97,23 @@ impl Flames {
         Figure { id: Id::new("flame"), title: self.title, description: self.description, panels }
     }
 
-    /// Each stack with its cost; of two conditions with both, as `difffolded.pl` reads them.
-    fn stacks(self) -> Vec<(Vec<String>, Vec<f64>)> {
+    /// Folded stacks: a line for each stack that costs anything, with its frames and its cost; of
+    /// two conditions with both, as `difffolded.pl` reads them.
+    fn folded(self) -> String {
         let is_alone = self.graphs.len() == 1;
-        let mut all = Vec::new();
+        let mut text = String::new();
         for (title, baseline, stacks) in self.graphs {
-            for FlameStack { mut frames, before, now } in stacks {
-                if !is_alone {
-                    frames.insert(0, title.clone());
+            let root = (!is_alone).then_some(title);
+            for FlameStack { frames, before, now } in stacks {
+                let frames = root.iter().chain(&frames).map(|frame| frame.replace(';', ","));
+                let frames: Vec<String> = frames.collect();
+                let (before, now) = (before.round(), now.round());
+                let before_words = baseline.as_ref().map_or_else(String::new, |_| format!("{before} "));
+                if before.max(now) > 0.0 {
+                    text.push_str(&format!("{} {before_words}{now}\n", frames.join(";")));
                 }
-                all.push((frames, if baseline.is_some() { vec![before, now] } else { vec![now] }));
             }
         }
-        all
+        text
     }
-}
-
-/// Folded stacks: a line for each stack that costs anything, with its frames and its costs.
-pub(super) fn folded(stacks: impl IntoIterator<Item = (Vec<String>, Vec<f64>)>) -> String {
-    let line = |(frames, costs): (Vec<String>, Vec<f64>)| {
-        let frames: Vec<String> = frames.iter().map(|frame| frame.replace(';', ",")).collect();
-        let costs: Vec<f64> = costs.into_iter().map(f64::round).collect();
-        let shown: Vec<String> = costs.iter().map(f64::to_string).collect();
-        let is_dear = costs.iter().any(|cost| *cost > 0.0);
-        is_dear.then(|| format!("{} {}\n", frames.join(";"), shown.join(" ")))
-    };
-    stacks.into_iter().filter_map(line).collect()
 }

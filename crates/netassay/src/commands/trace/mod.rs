@@ -5,15 +5,14 @@ mod compared;
 mod files;
 mod flame;
 mod packets;
-mod path_trace;
 mod paths;
 mod place;
-mod view;
 
 use std::process::ExitCode;
 
 use agent::message::TraceOptions;
-use results::counted;
+use report::views;
+use results::{PathTrace, SizedTrace, unlike};
 use study::{Assignment, AssignmentError, Kind};
 use trace::{MOST_BYTES, TracePath};
 
@@ -24,11 +23,10 @@ use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
 use crate::commands::undo::SaysUnrestored;
 use crate::exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::output;
 use crate::signals;
 use crate::turn;
-use path_trace::{PathTrace, SizedTrace, unlike};
 use place::PathKeys;
 
 pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
@@ -43,10 +41,10 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
         names if flags.paths => paths::list(names, &PathKeys::read(keys, flags)?, flags).map(done),
         [name] if compared::is_meant(name) => compared::trace(name, keys, flags),
         [path] => measure(path, keys, flags),
-        [] => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
-        [_, other, ..] => Err(Failure::Usage(format!(
-            "{other:?} is no KEY=VALUE, and one path or study is traced at a time"
-        ))),
+        [] => bail!(Usage, "name a path, or list them with --paths"),
+        [_, other, ..] => {
+            bail!(Usage, "{other:?} is no KEY=VALUE, and one path or study is traced at a time")
+        }
     }
 }
 
@@ -74,7 +72,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         ("--keep-disturbed", flags.campaign.keep_disturbed),
         ("--dry-run", flags.campaign.dry_run),
     ]) {
-        return Err(Failure::Usage(format!("{option} needs a study: {name:?} is none")));
+        bail!(Usage, "{option} needs a study: {name:?} is none");
     }
     let keys = PathKeys::read(keys, flags)?;
     let (exact, scenario) = (keys.exact, keys.scenario(flags));
@@ -111,28 +109,15 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     };
     let on = place::on(&mut testbed, hosts.as_ref())?;
     let mut traces: Vec<SizedTrace> = Vec::new();
-    let mut ended = None;
     for Asked { order, .. } in &all {
-        let mut finished = None;
-        let (account, failure) = match testbed.trace(order, wanted.clone(), &mut finished) {
-            Ok(account) => (Some(account), None),
-            Err(error) => (finished, Some(Failure::from(error))),
-        };
-        traces.extend(account.map(|account| SizedTrace::new(order.traffic.clone(), account, exact)));
-        ended = failure;
-        if ended.is_some() {
-            break;
-        }
-    }
-    if let Some(failure) = ended.take_if(|_| traces.is_empty()) {
-        return Err(failure);
+        let account = testbed.trace(order, wanted.clone(), &mut None)?;
+        traces.push(SizedTrace::new(order.traffic.clone(), account, exact));
     }
     let mut notes: Vec<String> = testbed.notes.iter().map(ToString::to_string).collect();
-    if ended.is_some() {
-        notes.push(finished_rounds(&all, &traces, wanted.rounds));
-    }
     if !functions && !flags.tracepoints {
-        notes.extend(on.is_this_kernel());
+        let own =
+            |host: &String| format!("{host} runs this machine's own kernel: none of its functions is probed");
+        notes.extend(on.host.as_ref().map(own));
     }
     let asked = &all[0];
     let found = PathTrace {
@@ -151,19 +136,8 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         traces,
     };
     let written = files::write(&found, flags);
-    output::show_view(&found, &flags.output, flags.tables.wide, |found, _| view::blocks(found))?;
-    written?;
-    Ok(ended.map_or_else(|| done(()), Failure::report))
-}
-
-/// The finished rounds of a trace that ended early.
-fn finished_rounds(all: &[Asked], traces: &[SizedTrace], rounds: u32) -> String {
-    let of_size = |(number, Asked { order, .. }): (usize, &Asked)| {
-        let finished = traces.get(number).map_or(0, |traced| traced.account.all.len());
-        format!("{finished} of {rounds} with {}", counted(order.traffic.message as usize, "byte"))
-    };
-    let of_sizes: Vec<String> = all.iter().enumerate().map(of_size).collect();
-    format!("the trace ended early; finished rounds: {}", of_sizes.join(", "))
+    output::show_view(&found, &flags.output, |found, _| views::path_trace(found))?;
+    written.map(done)
 }
 
 /// The keys for each size of the message: the one that is named, or 1 and 1400 bytes. Answers are

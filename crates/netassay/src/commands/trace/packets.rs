@@ -1,12 +1,11 @@
 //! Single packets in the Trace Event Format, which Perfetto and chrome://tracing show: a track for
 //! each packet, on it a slice for each way from stage to stage.
 
-use results::counted;
+use results::{PathTrace, SizedTrace, counted};
 use serde_json::{Value, json};
 use trace::StampedPacket;
 
-use super::path_trace::{PathTrace, SizedTrace};
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 
 /// The file of one packet in `every`, and how many packets are in it.
 pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, String), Failure> {
@@ -14,15 +13,8 @@ pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, Str
     let count: usize = sampled().map(|sampled| sampled.packets.len()).sum();
     let missed: u64 = sampled().map(|sampled| sampled.missed).sum();
     if count == 0 {
-        return Err(Failure::Nothing(format!(
-            "no packet was sampled: one in {every} is; use a larger `trace.batch` or a smaller --every"
-        )));
+        bail!(Nothing, "no packet was sampled: use a larger `trace.batch` or a smaller --every than {every}");
     }
-    let clock = if found.exact {
-        "a us is 1000 instructions: instructions were counted, not time"
-    } else {
-        "time, as measured: with the cost of the probes"
-    };
     let events: Vec<Value> =
         found.traces.iter().zip(1..).flat_map(|(traced, process)| of_size(found, traced, process)).collect();
     let [kernel, command] = found.origin();
@@ -34,7 +26,6 @@ pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, Str
             "traffic": found.traffic(),
             "traced": kernel,
             "by": command,
-            "clock": clock,
             "sampled": format!("one packet in {every}, each from its first stage on; {missed} more had no room"),
         },
     });
@@ -84,11 +75,6 @@ fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, cam
         let name = format!("{} to {}", stage(from), stage(to));
         let args = own(one.takes, one.aside);
         events.push(slice(category, &name, (one.begins, one.takes), args));
-        if one.aside > 0 {
-            let place = (one.begins + one.takes - one.aside, one.aside);
-            let told = json!({ unit: one.aside, "when": "at any time in this stage; shown at its end" });
-            events.push(slice("aside", "aside: interrupts, soft interrupts, other tasks", place, told));
-        }
     }
     events
 }

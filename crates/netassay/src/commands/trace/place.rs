@@ -1,7 +1,7 @@
 //! Where paths are traced: on this machine, in a virtual machine, or on a machine of the user's.
 
 use agent::Interrupt;
-use serde::Serialize;
+use results::TracedMachine;
 use study::{Assignment, Scenario, Tracing, Waiting};
 use testbed::{Hosts, Options, Testbed};
 use trace::ProbeLadder;
@@ -9,7 +9,7 @@ use trace::ProbeLadder;
 use crate::cli::Trace;
 use crate::commands::hosts;
 use crate::commands::load::{Asked, study_of_keys};
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 
 /// A study in which the keys of a path's trace mean something.
 const TRACED: &str = "name = \"trace\"\nquestion = \"Where?\"\nscenario = \"veth\"\ninside = \"guest\"\n\
@@ -34,15 +34,13 @@ impl PathKeys {
         let tracing = study.tracing.clone().unwrap_or_default();
         let mut keys = Self { traffic, exact: study.exact, tracing };
         if keys.tracing.readers.len() > 1 {
-            let why = "trace.readers: one value; to compare both, trace a study";
-            return Err(Failure::Usage(why.to_owned()));
+            bail!(Usage, "trace.readers: one value; to compare both, trace a study");
         }
         if keys.exact && flags.names_a_machine() {
-            return Err(Failure::Usage(
-                "exact=true counts the instructions of a virtual machine on this machine: leave out --host, --transmitter and \
-                 --receiver"
-                    .to_owned(),
-            ));
+            bail!(
+                Usage,
+                "exact=true needs a virtual machine here: leave out --host, --transmitter, --receiver"
+            );
         }
         if keys.exact && keys.scenario(flags).is_of_namespaces() && !keys.names("inside") {
             keys.traffic.push(hosts::change("inside=guest")?);
@@ -74,41 +72,22 @@ impl PathKeys {
     }
 }
 
-#[derive(Debug, Default, Serialize)]
-pub(super) struct OnMachine {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) host: Option<String>,
-    pub(super) kernel: Option<String>,
-    pub(super) kernel_version: Option<String>,
-    pub(super) kernel_command_line: Option<String>,
-    /// All that as a clause.
-    #[serde(skip)]
-    pub(super) described: String,
-}
-
 pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     check_machine(asked, flags)?;
     // Before a testbed is built, or a virtual machine booted.
     if let Some(misfit) = asked.order.traffic.traced_misfits(asked.scenario).first() {
         let key = misfit.key;
-        return Err(Failure::Usage(format!(
-            "a trace does not support this `{key}` over {}: it sends one message after the other; leave `{key}` out",
-            asked.scenario
-        )));
+        let scenario = asked.scenario;
+        bail!(Usage, "a trace does not support this `{key}` over {scenario}: leave `{key}` out");
     }
     if asked.inside_guest || flags.names_a_machine() || !asked.scenario.is_of_namespaces() {
         return Ok(());
     }
     if asked.scenario != Scenario::Loopback {
-        return Err(Failure::Usage(format!(
-            "scenario={}: on this machine's own kernel only `loopback` is traced; use it, inside=guest, or the scenario `vm`",
-            asked.scenario
-        )));
+        bail!(Usage, "scenario={}: here only `loopback` is traced, others with inside=guest", asked.scenario);
     }
     if let Some(obstacle) = ProbeLadder::read().obstacle() {
-        return Err(Failure::Environment(format!(
-            "this kernel cannot be traced from here: {obstacle}; inside=guest traces in a virtual machine, which needs no root"
-        )));
+        bail!(Environment, "this kernel cannot be traced from here: {obstacle}; inside=guest needs no root");
     }
     Ok(())
 }
@@ -116,19 +95,17 @@ pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
 /// Refuses a machine on which it is not done.
 pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     let Some(host) = &flags.host else { return Ok(()) };
-    let why = if asked.inside_guest {
-        "virtual machines run on this machine only: use one of --host and inside=guest".to_owned()
-    } else if !asked.scenario.is_of_namespaces() {
-        format!(
-            "scenario={}: --host traces inside one machine: use veth, vxlan or loopback, or name two machines with --transmitter and --receiver",
-            asked.scenario
-        )
-    } else if let Some(interface) = &host.interface {
-        format!("--host names the interface {interface:?}, and a path is traced in namespaces: leave it out")
-    } else {
-        return Ok(());
-    };
-    Err(Failure::Usage(why))
+    if asked.inside_guest {
+        bail!(Usage, "virtual machines run on this machine only: use one of --host and inside=guest");
+    }
+    if !asked.scenario.is_of_namespaces() {
+        let ways = "use veth, vxlan or loopback, or name two machines with --transmitter and --receiver";
+        bail!(Usage, "scenario={}: --host traces inside one machine: {ways}", asked.scenario);
+    }
+    if let Some(interface) = &host.interface {
+        bail!(Usage, "--host names the interface {interface:?}, and a path needs none: leave it out");
+    }
+    Ok(())
 }
 
 /// Reaches the machines of the user's, if any are named.
@@ -152,27 +129,13 @@ pub(super) fn testbed(
 }
 
 /// The machine of a testbed that is traced.
-pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<OnMachine, Failure> {
+pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<TracedMachine, Failure> {
     let kernel = testbed.environment()?.transmitter.kernel;
-    Ok(OnMachine {
+    Ok(TracedMachine {
         host: hosts.map(|hosts| hosts.places.transmitter.to_string()),
         described: format!("kernel {kernel}"),
         kernel: kernel.release,
         kernel_version: kernel.version,
         kernel_command_line: kernel.command_line,
     })
-}
-
-impl OnMachine {
-    /// Why no function of a machine of the user's is probed.
-    pub(super) fn is_this_kernel(&self) -> Option<String> {
-        let host = self.host.as_ref()?;
-        Some(format!("{host} runs this machine's own kernel: none of its functions is probed"))
-    }
-
-    /// A machine of the user's, with its kernel.
-    pub(super) fn named(&self) -> Option<String> {
-        let host = self.host.as_ref()?;
-        Some(self.kernel.as_ref().map_or(host.clone(), |kernel| format!("{host} (kernel {kernel})")))
-    }
 }

@@ -23,7 +23,7 @@ fn write(block: &Block<'_>, out: &mut String) {
     match block {
         Block::Heading(words) => out.push_str(&format!("\n### {}\n", escaped(words))),
         Block::Lead(words) => out.push_str(&format!("\n**{}**\n", escaped(words))),
-        Block::Question(words) | Block::Text(words) => out.push_str(&format!("\n{}\n", paragraph(words))),
+        Block::Text(words) => out.push_str(&format!("\n{}\n", paragraph(words))),
         Block::Warning(paragraphs) => {
             out.push('\n');
             paragraphs.iter().for_each(|words| out.push_str(&format!("> {}\n", paragraph(words))));

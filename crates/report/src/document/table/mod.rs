@@ -85,6 +85,22 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The table without the columns in which no row has anything to say.
+    #[must_use]
+    pub fn compact(mut self) -> Self {
+        let is_known = |cell: &Cell| ![Cell::EMPTY, Cell::Missing].contains(cell);
+        let is_used =
+            |column: &usize| self.rows.is_empty() || self.rows.iter().any(|row| is_known(&row[*column]));
+        let used: Vec<usize> = (0..self.head[0].len()).filter(is_used).collect();
+        for line in self.head.iter_mut().chain(&mut self.rows) {
+            *line = used.iter().map(|column| line[*column].clone()).collect();
+        }
+        for columns in [&mut self.optional, &mut self.whole] {
+            *columns = columns.iter().filter_map(|old| used.iter().position(|own| own == old)).collect();
+        }
+        self
+    }
+
     /// The table, unless it has no row.
     #[must_use]
     pub fn filled(self) -> Option<Self> {

@@ -8,7 +8,7 @@ use results::advice::{
     Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
     WorkloadAdvice,
 };
-use results::{grouped, listed};
+use results::{SwitchEffects, grouped, listed};
 
 use crate::cells;
 use crate::document::{Block, Cell, ListItem, Table};
@@ -30,33 +30,25 @@ const HEAD: [&str; 6] = ["traffic", "goal", "set", "on the", "change", "interval
 // The mark of a change whose note names the level of another switch that it needs.
 const CONDITIONAL: &str = " *";
 
-/// All of the advice: the tables, then a fold for each kind of traffic. `is_wide`: switches without
-/// a proven effect each by itself, with its figures; else in one sentence.
+/// All of the advice: the tables, then a fold for each kind of traffic.
 #[must_use]
-pub fn advice(advice: &Advice, is_wide: bool) -> Vec<Block<'static>> {
-    let is_alone = advice.studies.len() == 1;
-    let titles = advice.studies.iter().map(|study| Block::Text(study_title(study)));
-    let mut blocks: Vec<Block<'static>> = titles.filter(|_| is_alone).collect();
+pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
+    let mut blocks = Vec::new();
     if !advice.has_switches() {
         blocks.push(Block::Text(NOTHING.to_owned()));
     }
     blocks.extend(advice_tables(advice));
     for study in &advice.studies {
-        if !is_alone {
-            blocks.push(Block::Heading(study_title(study)));
-        }
+        blocks.push(Block::Heading(study_title(study)));
         let truth = study.switches.truth.map(str::to_owned);
-        let method = [phrase::judged(study), phrase::checked(study), phrase::settling(study), truth];
+        let method = [phrase::judged(study), phrase::settling(study), truth];
         blocks.extend(method.into_iter().flatten().map(|line| Block::Text(format!("{line}."))));
         for workload in &study.under {
-            let title = workload_title(workload);
-            let title = match is_alone {
-                true => title,
-                // A fold is found by its title alone: by a search in the page, or from one fold to
-                // the next.
-                false => format!("Study {} ({}): {title}", study.switches.study, study.switches.name),
-            };
-            blocks.push(Block::Fold(title, workload_blocks(advice, study, workload, is_wide)));
+            // A fold is found by its title alone: by a search in the page, or from one fold to the
+            // next.
+            let SwitchEffects { study: number, name, .. } = &study.switches;
+            let title = format!("Study {number} ({name}): {}", workload_title(workload));
+            blocks.push(Block::Fold(title, workload_blocks(advice, study, workload)));
         }
         blocks.extend(notes(study).into_iter().map(Block::Text));
     }
@@ -107,43 +99,34 @@ fn notes(study: &StudyAdvice) -> Vec<String> {
 }
 
 /// The advice for one kind of traffic.
-fn workload_blocks(
-    advice: &Advice,
-    study: &StudyAdvice,
-    workload: &WorkloadAdvice,
-    is_wide: bool,
-) -> Vec<Block<'static>> {
+fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvice) -> Vec<Block<'static>> {
     let matters = advice.matters.value();
     let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::held(workload)))];
     for (goal, all) in &workload.recommendations {
         blocks.push(Block::Text(format!("For {goal}:")));
-        let open = open(all, study, matters).filter(|_| !is_wide);
-        let is_shown = |one: &&Recommendation| open.is_none() || one.standing != Standing::NoEvidence;
-        let mut items: Vec<ListItem> =
-            all.iter().filter(is_shown).filter_map(|one| item(one, study)).collect();
+        let mut items: Vec<ListItem> = all.iter().filter_map(|one| item(one, study)).collect();
         let ties: Vec<String> = all.iter().filter(|one| one.standing == Standing::Tie).map(switch).collect();
         let ties =
             (!ties.is_empty()).then(|| format!("no difference of {matters} % or more: {}", listed(&ties)));
-        items.extend(open.into_iter().chain(reasons(all)).chain(ties).map(ListItem::from));
+        items.extend(
+            open(all, study, matters).into_iter().chain(reasons(all)).chain(ties).map(ListItem::from),
+        );
         blocks.push(Block::Items(items));
     }
     blocks.extend(workload.context.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
     blocks
 }
 
-/// One sentence for several switches whose effects are not proven, with the study that would settle
-/// all of them; `None` for fewer than two.
+/// One sentence for the switches whose effects are not proven, with the study that would settle all
+/// of them; `None` without any.
 fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
-    let open: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::NoEvidence).collect();
-    if open.len() < 2 {
-        return None;
-    }
-    let names: Vec<String> = open.iter().map(|one| switch(one)).collect();
-    let boots = |one: &&&Recommendation| one.more.as_ref().map_or(0, |more| more.boots);
-    let more = open.iter().max_by_key(boots).and_then(|one| phrase::more(one, study));
-    let more = more.map_or_else(String::new, |more| format!("; to settle all: {more}"));
+    let open = || all.iter().filter(|one| one.standing == Standing::NoEvidence);
+    let boots = |one: &&Recommendation| one.more.as_ref().map_or(0, |more| more.boots);
+    let more = phrase::more(open().max_by_key(boots)?, study);
+    let more = more.map_or_else(String::new, |more| format!("; to settle it: {more}"));
+    let names: Vec<String> = open().map(switch).collect();
     Some(format!(
-        "no evidence for {}: a difference of {matters} % is neither proven nor excluded (--wide shows figures){more}",
+        "no evidence for {}: a difference of {matters} % is neither proven nor excluded{more}",
         listed(&names)
     ))
 }
@@ -197,7 +180,7 @@ fn head(one: &Recommendation) -> Option<String> {
     let set = phrase::set(&one.factors, &one.to);
     let here = format!("{set} {}", phrase::place(one.side));
     let expected: Vec<String> = one.expected.iter().map(phrase::expected).collect();
-    let expected = format!("{}{}", expected.join("; "), phrase::how(one.how));
+    let expected = expected.join("; ");
     let only = match one.depends_on.as_slice() {
         [] => String::new(),
         on => {
@@ -223,17 +206,14 @@ fn head(one: &Recommendation) -> Option<String> {
                 switch(one)
             )
         }
-        Standing::NoEvidence => format!("no evidence for {}: {expected}", switch(one)),
-        Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
+        Standing::NoEvidence | Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
     })
 }
 
 /// The table; a kind of traffic and a goal stand in their first row only.
 fn table(rows: &[AdviceRow]) -> Table {
-    let has_intervals = rows.iter().any(|row| row.interval.is_some());
-    let columns = HEAD.len() - usize::from(!has_intervals);
     // Each case has its interval below the table, too.
-    let mut table = Table::new(&HEAD[..columns]).optional(&[HEAD.len() - 1]);
+    let mut table = Table::new(HEAD).optional(&[HEAD.len() - 1]);
     let mut before = None;
     for row in rows {
         let [mut kind, mut goal, set, on, change, interval] = texts(row);
@@ -242,11 +222,10 @@ fn table(rows: &[AdviceRow]) -> Table {
             goal.clear();
         }
         let change = if row.change.is_some() { Cell::measure(change) } else { change.into() };
-        let mut cells = cells![kind, goal, set, on, change];
-        cells.extend(has_intervals.then(|| row.interval.map_or(Cell::EMPTY, |_| Cell::measure(interval))));
-        table.row(cells);
+        let interval = row.interval.map_or(Cell::EMPTY, |_| Cell::measure(interval));
+        table.row(cells![kind, goal, set, on, change, interval]);
     }
-    table
+    table.compact()
 }
 
 /// The texts of a switch under [`HEAD`].
@@ -329,11 +308,6 @@ fn bases(rows: &[AdviceRow]) -> Option<String> {
     };
     let share = if proven.iter().all(|row| row.is_share) { ", the switch's fair share" } else { "" };
     let is_range = proven.iter().any(|row| row.change.is_some_and(|(low, high)| low < high));
-    let range = if is_range { "; the least to the largest of all cases" } else { "" };
-    let interval = match (proven.iter().any(|row| row.interval.is_some()), is_range) {
-        (false, _) => "",
-        (true, false) => "; interval: of that change by itself",
-        (true, true) => "; interval: from the lowest to the highest end of theirs",
-    };
-    Some(format!("change: {from}{share}{range}{interval}"))
+    let range = if is_range { "; of several cases from the least to the largest" } else { "" };
+    Some(format!("change: {from}{share}{range}"))
 }

@@ -2,8 +2,7 @@
 
 use results::advice::{AsLeft, HostCommand, HostInterface, Recommendation, StudyAdvice, WorkloadAdvice};
 use results::{
-    ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, counted, figure, listed, metric_words,
-    percent, plain, range,
+    ChangeEstimate, ChangeOutcome, MetricChange, counted, figure, listed, metric_words, percent, plain, range,
 };
 use stats::signed;
 use study::{Side, Switch, feature};
@@ -93,16 +92,6 @@ pub(super) fn expected(change: &MetricChange) -> String {
     let of = if change.there.relative.is_some() { "of" } else { "from" };
     let (words, sized) = (metric_words(&change.metric.into()), sized(&change.there, change.metric.unit));
     format!("{words} {sized} {of} {}", change.there.base)
-}
-
-/// The way in which a change was found, to stand after its figures; empty where the base says it.
-pub(super) fn how(how: EffectMethod) -> &'static str {
-    match how {
-        EffectMethod::Share => ", its fair share",
-        EffectMethod::MainEffect => ", its main effect",
-        EffectMethod::Step => ", as a step of the ladder",
-        EffectMethod::OthersOn | EffectMethod::Alone => "",
-    }
 }
 
 /// The changes of other metrics; `None` if no other metric was measured.
@@ -213,17 +202,6 @@ pub(super) fn settling(study: &StudyAdvice) -> Option<String> {
     let is_first = |one: &&Recommendation| one.more.as_ref().is_some_and(|more| more.detects.is_none());
     let more = more(recommendations(study).find(is_first)?, study)?;
     Some(format!("One boot tells nothing of how boots differ: {more}"))
-}
-
-/// The checks against the other switches, as a sentence without a full stop.
-pub(super) fn checked(study: &StudyAdvice) -> Option<String> {
-    let checked = study.checked.filter(|_| !study.switches.exact)?;
-    Some(format!(
-        "Whether a recommended switch depends on another one was judged by itself, with {} % together (Holm, over {}); each of these intervals has {} %",
-        stats::confidence(study.switches.confidence),
-        counted(checked.pairs, "pair"),
-        stats::confidence(checked.level)
-    ))
 }
 
 /// The confidence of all that a study proves, as a sentence without a full stop; `None` where there

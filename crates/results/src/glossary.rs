@@ -2,34 +2,35 @@
 //! `docs/glossary.md`. The tables in `words` define vocabularies, keys of traffic, metrics and
 //! features; `terms.txt` defines all other terms.
 
+use serde::Serialize;
 use words::metric::{Better, METRICS, Metric};
 use words::{
     Direction, Family, KEYS, Key, Kind, Label, Reader, Scenario, Sender, Side, Vocabulary, Word, feature,
     suggest,
 };
 
+use crate::capital;
+
 /// The sections (`# TITLE`) in order, with the terms that no table declares: a line for each, with
 /// its name, its other names, and after a colon its meaning.
 const TERMS: &str = include_str!("glossary/terms.txt");
 
-const ALSO: &[(&str, &str)] = &[
-    ("loopback", "lo"),
-    ("transmitter", "tx side"),
-    ("receiver", "rx side"),
-    ("zerocopy", "msg_zerocopy"),
-    ("trunc", "msg_trunc"),
-];
-
-#[derive(Debug, Clone, serde::Serialize)]
-pub(crate) struct Entry {
-    pub(crate) section: &'static str,
-    pub(crate) name: String,
+/// A term with its definition.
+#[derive(Debug, Clone, Serialize)]
+pub struct GlossaryEntry {
+    /// The heading under which it stands.
+    pub section: &'static str,
+    /// The term.
+    pub name: String,
     /// Other words that find it.
-    pub(crate) also: Vec<String>,
-    pub(crate) meaning: String,
+    pub also: Vec<String>,
+    /// Its definition, as sentences.
+    pub meaning: String,
 }
 
-pub(crate) fn entries() -> Vec<Entry> {
+/// All terms, by section.
+#[must_use]
+pub fn entries() -> Vec<GlossaryEntry> {
     let sections = TERMS.split("# ").filter_map(|section| section.split_once('\n'));
     sections
         .flat_map(|(section, terms)| {
@@ -39,7 +40,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         .collect()
 }
 
-fn declared(section: &'static str) -> Vec<Entry> {
+fn declared(section: &'static str) -> Vec<GlossaryEntry> {
     let words = |what, vocabulary| of_words(section, what, vocabulary);
     match section {
         "Testbed" => [words("Side", Side::VOCABULARY), words("Scenario", Scenario::VOCABULARY)].concat(),
@@ -60,7 +61,8 @@ fn declared(section: &'static str) -> Vec<Entry> {
 }
 
 /// The definitions of a word: one for each meaning.
-pub(crate) fn find(word: &str) -> Vec<Entry> {
+#[must_use]
+pub fn find(word: &str) -> Vec<GlossaryEntry> {
     let word = fold(word);
     let is_meant = |name: &str| fold(name) == word;
     entries()
@@ -69,7 +71,9 @@ pub(crate) fn find(word: &str) -> Vec<Entry> {
         .collect()
 }
 
-pub(crate) fn nearest(word: &str) -> Option<String> {
+/// The known word that may have been meant.
+#[must_use]
+pub fn nearest(word: &str) -> Option<String> {
     let entries = entries();
     let known = entries.iter().flat_map(|entry| [&entry.name].into_iter().chain(&entry.also));
     suggest::nearest(word, known.map(String::as_str)).map(str::to_owned)
@@ -81,7 +85,7 @@ fn fold(word: &str) -> String {
 }
 
 /// A line of `terms.txt`. A feature also has the names that `ethtool` and the kernel use.
-fn written(section: &'static str, line: &str) -> Option<Entry> {
+fn written(section: &'static str, line: &str) -> Option<GlossaryEntry> {
     let (names, meaning) = line.split_once(": ")?;
     let mut names = names.split(", ").map(str::to_owned);
     let name = names.next()?;
@@ -89,37 +93,36 @@ fn written(section: &'static str, line: &str) -> Option<Entry> {
     let group = feature::GROUPS.iter().filter(|group| section == "Interface features" && group.short == name);
     let of_group = group.flat_map(|group| [&[group.long], group.members.as_slice()].concat());
     also.extend(of_group.map(str::to_owned));
-    Some(Entry { section, name, also, meaning: meaning.to_owned() })
+    Some(GlossaryEntry { section, name, also, meaning: meaning.to_owned() })
 }
 
 /// The words of a vocabulary, with its noun where the section does not tell it.
-fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<Entry> {
+fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<GlossaryEntry> {
     let entry = |(word, lines): &(&str, &[&str])| {
         let meaning = Vocabulary::sentences(lines);
         let meaning = if what.is_empty() { meaning } else { format!("{what}: {}", fragment(&meaning)) };
-        let also = ALSO.iter().filter(|(known, _)| known == word).map(|(_, other)| (*other).to_owned());
-        Entry { section, name: (*word).to_owned(), also: also.collect(), meaning }
+        GlossaryEntry { section, name: (*word).to_owned(), also: Vec::new(), meaning }
     };
     vocabulary.words.iter().map(entry).collect()
 }
 
-fn of_key(section: &'static str, key: &Key) -> Entry {
+fn of_key(section: &'static str, key: &Key) -> GlossaryEntry {
     let factor = if key.is_factor { "" } else { " It cannot be a factor." };
     let meaning = format!("{} Values: {}.{factor}", key.description(), key.range());
-    Entry { section, name: key.name.to_owned(), also: Vec::new(), meaning }
+    GlossaryEntry { section, name: key.name.to_owned(), also: Vec::new(), meaning }
 }
 
-fn of_metric(section: &'static str, metric: Metric) -> Entry {
+fn of_metric(section: &'static str, metric: Metric) -> GlossaryEntry {
     let better = match metric.better {
         Better::Higher => " Higher is better.",
         Better::Lower => " Lower is better.",
         Better::Neither => "",
     };
-    let meaning = format!("{}. Unit: {}.{better}", results::capital(metric.quantity), metric.unit);
+    let meaning = format!("{}. Unit: {}.{better}", capital(metric.quantity), metric.unit);
     // Both sides have the same metrics, with one definition.
     let both = || Side::BOTH.map(|side| format!("{side}.{}", metric.own));
     let also = metric.side.into_iter().flat_map(|_| both()).collect();
-    Entry { section, name: metric.own.to_owned(), also, meaning }
+    GlossaryEntry { section, name: metric.own.to_owned(), also, meaning }
 }
 
 /// A sentence as it continues after a colon: an abbreviation keeps its capitals.

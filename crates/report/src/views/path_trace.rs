@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use host::perf::{FunctionCost, Profile};
-use report::document::Block;
-use report::{Cell, Table, cells};
-use results::{beyond_rounding, counted, figure, listed, stages_by_end};
-use trace::{At, Attachment, JourneyPhase, Journeys, ProbeCost, StageTime};
+use results::{PathTrace, Place, SizedTrace, beyond_rounding, counted, figure, listed, stages_by_end};
+use trace::{Journeys, StageTime};
 
-use super::path_trace::{PathTrace, Place, SizedTrace};
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
-pub(super) fn blocks(found: &PathTrace) -> Vec<Block<'static>> {
+/// The stages of a path, how they were found, and the functions that take the CPU.
+#[must_use]
+pub fn path_trace(found: &PathTrace) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Text(format!("{}: {}", found.path, found.about)),
         Block::Table(stages(found).titled(found.traffic())),
@@ -113,29 +114,16 @@ fn sentences(found: &PathTrace) -> Vec<String> {
     sentences
 }
 
-/// The functions that stood for stages of other names.
+/// The stages for which different functions stood with different sizes.
 fn stand_ins(found: &PathTrace) -> Vec<String> {
-    let Some(first) = found.traces.first() else { return Vec::new() };
-    let (mut named, mut sentences): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    for (stage, chosen) in first.account.stages.iter().enumerate() {
-        let Some(traced) = found.traces.iter().find(|traced| traced.passes(stage)) else { continue };
-        if found.unlike.contains(&stage) {
-            let at = |traced: &SizedTrace| format!("at {} with {}", traced.place(stage).1, traced.size());
-            let seen = found.traces.iter().filter(|traced| traced.passes(stage)).map(at);
-            sentences.push(format!(
-                "{} is seen {}: unlike places are not compared",
-                chosen.name(),
-                listed(&seen.collect::<Vec<_>>())
-            ));
-        } else if traced.place(stage).1 != chosen.label {
-            let seen = format!("{} at {}", chosen.label, traced.place(stage).1);
-            named.extend((!named.contains(&seen)).then_some(seen));
-        }
-    }
-    if !named.is_empty() {
-        sentences.insert(0, format!("seen: {}, others at places of their names", named.join(", ")));
-    }
-    sentences
+    let sentence = |stage: &usize| {
+        let seen = found.traces.iter().filter(|traced| traced.passes(*stage));
+        let at = |traced: &SizedTrace| format!("at {} with {}", traced.place(*stage).1, traced.size());
+        let seen: Vec<String> = seen.map(at).collect();
+        let name = found.traces[0].account.stages[*stage].name();
+        format!("{name} is seen {}: unlike places are not compared", listed(&seen))
+    };
+    found.unlike.iter().map(sentence).collect()
 }
 
 fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
@@ -148,12 +136,6 @@ fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
             figure(whole)
         ));
         sentences.extend(traced.breach(found.exact));
-    }
-    let probe =
-        |(kind, cost): &(ProbeCost, f64)| format!("{} {unit} ({})", figure(*cost), kind_of_probe(*kind));
-    let costs: Vec<String> = traced.probes.iter().map(probe).collect();
-    if !costs.is_empty() {
-        sentences.push(format!("a probe costs {}", costs.join(", ")));
     }
     if let Some([without, with]) = traced.account.a_message() {
         sentences.push(format!(
@@ -198,38 +180,18 @@ fn packets(traced: &SizedTrace) -> String {
     packets
 }
 
-fn kind_of_probe(kind: ProbeCost) -> String {
-    let means = match (kind.mean, kind.at) {
-        (Attachment::Trampoline, At::Entry) => "fentry",
-        (Attachment::Trampoline, At::Return) => "fexit",
-        (Attachment::Kprobe, At::Entry) => "kprobe",
-        (Attachment::Kprobe, At::Return) => "kretprobe",
-        (Attachment::Tracepoint, _) => "tracepoint",
-    };
-    let whose = match kind.phase {
-        JourneyPhase::Out => "",
-        JourneyPhase::Leading => " before the packet",
-        JourneyPhase::Arriving => " before the reader",
-        JourneyPhase::Reading => " of the reader",
-    };
-    let listed = if kind.listed { ", packet in a list" } else { "" };
-    format!("{means}{whose}{listed}")
-}
-
 /// The most functions that are shown; the rest is one row.
 const MOST_FUNCTIONS: usize = 15;
 
 fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
-    let unit = short_unit(exact);
     let is_alone = sampled.len() == 1;
-    // Of several sizes the shares have no room.
-    let columns = if is_alone { 3 } else { 2 };
     let mut heads = vec!["function".to_owned()];
     for (traced, _) in sampled {
         let of = if is_alone { String::new() } else { format!("{} B, ", traced.asked.message) };
-        heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
+        heads.extend([short_unit(exact), "±", "%"].map(|what| format!("{of}{what}")));
     }
-    let mut table = Table::new(heads).uncut(&[0, 1]);
+    let shares: Vec<usize> = (1..=sampled.len()).map(|trace| 3 * trace).collect();
+    let mut table = Table::new(heads).optional(&shares).uncut(&[0, 1]);
     let names = dearest(sampled);
     let (shown, rest) = names.split_at(names.len().min(MOST_FUNCTIONS));
     for name in shown {
@@ -237,7 +199,7 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
         for (traced, _) in sampled {
             let cost = traced.functions.iter().find(|cost| cost.name == **name);
             let numbers = cost.map_or([0.0; 3], |cost| [cost.cost, cost.error, 100.0 * cost.share]);
-            cells.extend(numbers[..columns].iter().map(|number| Cell::from(*number)));
+            cells.extend(numbers.map(Cell::from));
         }
         table.row(cells);
     }
@@ -249,8 +211,7 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
         let costs = traced.functions.iter().filter(|cost| shown.contains(&cost.name.as_str()));
         let rest = (profile.message - costs.map(|cost| cost.cost).sum::<f64>()).max(0.0);
         let rest = beyond_rounding(rest, profile.message);
-        let share = 100.0 * rest / profile.message.max(1e-9);
-        cells.extend(cells![rest, "", share].into_iter().take(columns));
+        cells.extend(cells![rest, "", 100.0 * rest / profile.message.max(1e-9)]);
     }
     table.row(cells);
     table
@@ -294,13 +255,14 @@ fn profile_sentences(sampled: &[(&SizedTrace, &Profile)], unit: &str) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use report::Layout;
-    use report::document::terminal;
-    use trace::{ChosenStage, Layer, ProbeCounts, Round, Segment, StagePoint, TraceAccount, Way};
+    use results::{TracedMachine, unlike};
+    use trace::{
+        At, Attachment, ChosenStage, JourneyPhase, Layer, ProbeCounts, Round, Segment, StagePoint,
+        TraceAccount, Way,
+    };
 
-    use super::super::path_trace::unlike;
-    use super::super::place::OnMachine;
     use super::*;
+    use crate::document::{Layout, terminal};
 
     /// A trace of stages, each with the function that stood for it and what it takes from there.
     fn traced(message: u32, stages: &[(&str, &str, u64)]) -> SizedTrace {
@@ -337,7 +299,7 @@ mod tests {
             sampled: None,
             profile: None,
         };
-        let asked = load::Traffic { message, ..load::Traffic::new(load::Kind::TcpRr) };
+        let asked = words::Traffic { message, ..words::Traffic::new(words::Kind::TcpRr) };
         SizedTrace::new(asked, account, true)
     }
 
@@ -349,9 +311,9 @@ mod tests {
             about: "a TCP segment".to_owned(),
             scenario: study::Scenario::Veth,
             inside_guest: true,
-            on: OnMachine {
+            on: TracedMachine {
                 described: "kernel 6.1.0, command line `quiet`".to_owned(),
-                ..OnMachine::default()
+                ..TracedMachine::default()
             },
             exact: true,
             family: study::Family::Ipv4,
@@ -371,17 +333,13 @@ mod tests {
         ];
         let large = [(small[0].0, small[0].1, 1540), ("tcp_data_queue", "tcp_data_queue", 150), small[2]];
         let found = document(vec![traced(1, &small), traced(1400, &large)]);
-        let text = |found| Layout::PLAIN.wrap(&terminal(&blocks(found), Layout::PLAIN));
+        let text = |found| Layout::PLAIN.wrap(&terminal(&path_trace(found), Layout::PLAIN));
         insta::assert_snapshot!("unlike_functions", text(&found));
         assert_eq!(serde_json::to_value(&found).unwrap()["unlike"], serde_json::json!([1]));
         // By the same functions they are.
         let same = document(vec![traced(1, &small), traced(1400, &small)]);
         let text = text(&same);
         assert!(!text.contains("unlike") && same.unlike.is_empty(), "{text}");
-        assert!(
-            text.contains("seen: tcp_data_queue at tcp_queue_rcv, copy at skb_copy_datagram_iter"),
-            "{text}"
-        );
     }
 
     #[test]

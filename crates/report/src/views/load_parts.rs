@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use record::{Column, CountedEvents, Series};
-use report::{Cell, Table};
+
+use crate::document::{Cell, Table};
 
 /// The time between two instants of a run, and the counters that the traffic moves.
 #[derive(Debug, PartialEq)]

@@ -2,63 +2,121 @@
 
 use std::collections::BTreeSet;
 
-use results::counted;
 use serde::Serialize;
-use study::Closure;
-use trace::{ChosenStage, Journeys, ProbeCost, StageTime, TraceAccount};
+use study::{Family, Scenario};
+use trace::{ChosenStage, Journeys, ProbeCost, ProbeLadder, ResolvedStage, StageTime, TraceAccount};
+use words::{Closure, Traffic};
 
-use super::place::OnMachine;
+use crate::counted;
 
+/// The trace of a path, with one or several sizes of the message.
 #[derive(Debug, Serialize)]
-pub(super) struct PathTrace {
-    pub(super) netassay: &'static str,
-    pub(super) command: String,
-    pub(super) path: String,
-    pub(super) about: String,
-    pub(super) scenario: study::Scenario,
-    pub(super) inside_guest: bool,
+pub struct PathTrace {
+    /// The version that traced it.
+    pub netassay: &'static str,
+    /// The command line.
+    pub command: String,
+    /// The name of the path.
+    pub path: String,
+    /// Its description.
+    pub about: String,
+    /// The testbed.
+    pub scenario: Scenario,
+    /// True if the testbed is inside a virtual machine.
+    pub inside_guest: bool,
+    /// The kernel that was traced.
     #[serde(flatten)]
-    pub(super) on: OnMachine,
+    pub on: TracedMachine,
     /// Times are instructions.
-    pub(super) exact: bool,
-    pub(super) family: study::Family,
-    pub(super) notes: Vec<String>,
-    pub(super) disturbed: Option<String>,
+    pub exact: bool,
+    /// The version of IP.
+    pub family: Family,
+    /// Requests that could not be applied, as sentences without full stops.
+    pub notes: Vec<String>,
+    /// The other session that measured at the same time.
+    pub disturbed: Option<String>,
     /// The stages, by their place in `stages`, for which another function stood with another size:
     /// rows that begin or end there are not of the same code.
-    pub(super) unlike: Vec<usize>,
+    pub unlike: Vec<usize>,
     /// One for each size of the message.
-    pub(super) traces: Vec<SizedTrace>,
+    pub traces: Vec<SizedTrace>,
+}
+
+/// The machine whose kernel is traced.
+#[derive(Debug, Default, Serialize)]
+pub struct TracedMachine {
+    /// Its name, if it is not this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The release of its kernel.
+    pub kernel: Option<String>,
+    /// The version of its kernel.
+    pub kernel_version: Option<String>,
+    /// The command line of its kernel.
+    pub kernel_command_line: Option<String>,
+    /// The kernel as a clause.
+    #[serde(skip)]
+    pub described: String,
+}
+
+/// Paths with the places that a kernel offers to probe.
+#[derive(Debug, Serialize)]
+pub struct PathList {
+    /// True for the kernel of a virtual machine.
+    pub inside_guest: bool,
+    /// The machine, if it is not this one.
+    #[serde(flatten)]
+    pub on: Option<TracedMachine>,
+    /// The kinds of probe that the kernel allows, best first.
+    pub probes: ProbeLadder,
+    /// The paths.
+    pub paths: Vec<ListedPath>,
+}
+
+/// A path of a list.
+#[derive(Debug, Serialize)]
+pub struct ListedPath {
+    /// Its name.
+    pub name: &'static str,
+    /// Its description.
+    pub about: String,
+    /// Its stages, each with what the kernel offers to probe.
+    pub stages: Vec<ResolvedStage>,
 }
 
 /// A stage, as an index of [`TraceAccount::stages`], and the function or tracepoint that stood for
 /// it.
-pub(super) type Place<'d> = (usize, &'d str);
+pub type Place<'d> = (usize, &'d str);
 
 /// The trace with one size of the message.
 #[derive(Debug, Serialize)]
-pub(super) struct SizedTrace {
-    pub(super) asked: load::Traffic,
+pub struct SizedTrace {
+    /// The traffic.
+    pub asked: Traffic,
     /// From stage to stage, of the way that most packets took.
-    pub(super) rows: Vec<StageTime>,
+    pub rows: Vec<StageTime>,
     /// From the first stage to the last with the fewest probes, less what they cost, in ns for a
     /// packet.
-    pub(super) whole: Option<f64>,
+    pub whole: Option<f64>,
     /// The sum of the corrected stages as a share of `whole`.
-    pub(super) closure: Option<Closure>,
+    pub closure: Option<Closure>,
     /// True if that is near enough to the whole to trust them one by one.
-    pub(super) closes: bool,
+    pub closes: bool,
     /// The cost of a probe of each kind, in ns.
-    pub(super) probes: Vec<(ProbeCost, f64)>,
-    pub(super) journeys: Journeys,
+    pub probes: Vec<(ProbeCost, f64)>,
+    /// The packets that were followed, and the others.
+    pub journeys: Journeys,
     /// The functions that take the CPU for a message, without probes; none if that was not asked
     /// for.
-    pub(super) functions: Vec<host::perf::FunctionCost>,
-    pub(super) account: TraceAccount,
+    pub functions: Vec<host::perf::FunctionCost>,
+    /// The counts of the probes.
+    pub account: TraceAccount,
 }
 
 impl SizedTrace {
-    pub(super) fn new(asked: load::Traffic, account: TraceAccount, exact: bool) -> Self {
+    /// The trace of an account.
+    #[must_use]
+    pub fn new(asked: Traffic, account: TraceAccount, exact: bool) -> Self {
         let probes = account.one_more.iter().filter_map(|(kind, _)| Some((*kind, account.cost(*kind)?)));
         Self {
             asked,
@@ -73,28 +131,35 @@ impl SizedTrace {
         }
     }
 
-    pub(super) fn size(&self) -> String {
+    /// The size of the message: `1400 bytes`.
+    #[must_use]
+    pub fn size(&self) -> String {
         counted(self.asked.message as usize, "byte")
     }
 
-    pub(super) fn sum(&self) -> f64 {
+    /// The sum of the corrected stages, without waits.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
         self.rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum()
     }
 
     /// The part of the sum that a row takes; `None` while the packet waits.
-    pub(super) fn part(&self, row: &StageTime) -> Option<f64> {
+    #[must_use]
+    pub fn part(&self, row: &StageTime) -> Option<f64> {
         (!row.waits).then(|| row.corrected / self.sum().max(1e-9))
     }
 
     /// That the stages do not close, by how much, and the way out.
-    pub(super) fn breach(&self, exact: bool) -> Option<String> {
+    #[must_use]
+    pub fn breach(&self, exact: bool) -> Option<String> {
         let way_out = if exact { "" } else { ", or count instructions (exact=true)" };
         let breach = self.closure?.breach(exact)?;
         Some(format!("does not close: {breach}; more `trace.rounds` know the cost of probes better{way_out}"))
     }
 
     /// The row from one place to another.
-    pub(super) fn row(&self, step: [Place<'_>; 2]) -> Option<&StageTime> {
+    #[must_use]
+    pub fn row(&self, step: [Place<'_>; 2]) -> Option<&StageTime> {
         self.rows.iter().find(|row| self.ends(row) == step)
     }
 
@@ -102,24 +167,39 @@ impl SizedTrace {
         [row.from, row.to].map(|stage| self.place(stage))
     }
 
-    pub(super) fn place(&self, stage: usize) -> Place<'_> {
+    /// A stage with the function that stood for it.
+    #[must_use]
+    pub fn place(&self, stage: usize) -> Place<'_> {
         let seen = self.account.stages.get(stage).and_then(|stage| stage.seen.as_ref().ok());
         (stage, seen.map_or("", |seen| seen.name.as_str()))
     }
 
-    pub(super) fn passes(&self, stage: usize) -> bool {
+    /// Whether packets passed a stage.
+    #[must_use]
+    pub fn passes(&self, stage: usize) -> bool {
         self.rows.iter().any(|row| row.from == stage || row.to == stage)
+    }
+}
+
+impl TracedMachine {
+    /// A machine that is not this one, with its kernel.
+    #[must_use]
+    pub fn named(&self) -> Option<String> {
+        let host = self.host.as_ref()?;
+        Some(self.kernel.as_ref().map_or(host.clone(), |kernel| format!("{host} (kernel {kernel})")))
     }
 }
 
 impl PathTrace {
     /// Whose CPU time a message's is.
-    pub(super) fn whose(&self) -> &'static str {
+    #[must_use]
+    pub fn whose(&self) -> &'static str {
         if self.scenario.is_of_namespaces() { "at both ends" } else { "at the transmitter" }
     }
 
     /// The traffic and its testbed.
-    pub(super) fn traffic(&self) -> String {
+    #[must_use]
+    pub fn traffic(&self) -> String {
         let place = match self.on.named() {
             Some(named) => format!(" on {named}"),
             None if self.inside_guest => " inside a virtual machine".to_owned(),
@@ -136,12 +216,14 @@ impl PathTrace {
     }
 
     /// The kernel that was traced, and the command and the version that did it.
-    pub(super) fn origin(&self) -> [String; 2] {
+    #[must_use]
+    pub fn origin(&self) -> [String; 2] {
         [self.on.described.clone(), format!("netassay {}: `{}`", self.netassay, self.command)]
     }
 
     /// From which place to which packets went, in the order of the path.
-    pub(super) fn steps(&self) -> Vec<[Place<'_>; 2]> {
+    #[must_use]
+    pub fn steps(&self) -> Vec<[Place<'_>; 2]> {
         let of_sizes = self.traces.iter();
         let mut steps: Vec<[Place<'_>; 2]> =
             of_sizes.flat_map(|traced| traced.rows.iter().map(|row| traced.ends(row))).collect();
@@ -152,7 +234,8 @@ impl PathTrace {
 
     /// A place, as it is named: as its stage; by its function where another one stood for that with
     /// another size.
-    pub(super) fn name(&self, (stage, function): Place<'_>) -> String {
+    #[must_use]
+    pub fn name(&self, (stage, function): Place<'_>) -> String {
         let stages = self.traces.first().map_or(&[][..], |traced| &traced.account.stages);
         let Some(chosen) = stages.get(stage) else { return String::new() };
         match self.unlike.contains(&stage) {
@@ -162,13 +245,15 @@ impl PathTrace {
     }
 
     /// The unit of figures.
-    pub(super) fn unit(&self) -> &'static str {
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
         if self.exact { "instructions" } else { "ns" }
     }
 }
 
 /// The stages for which another function stood with another size of the message.
-pub(super) fn unlike(traces: &[SizedTrace]) -> Vec<usize> {
+#[must_use]
+pub fn unlike(traces: &[SizedTrace]) -> Vec<usize> {
     let stages = traces.first().map_or(0, |traced| traced.account.stages.len());
     let functions = |stage: usize| {
         let passed = traces.iter().filter(move |traced| traced.passes(stage));

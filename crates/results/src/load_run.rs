@@ -1,84 +1,76 @@
-//! The result of a run as one JSON object.
+//! The result of `netassay load`: one workload without a study.
 
-use load::Kind;
-use record::{Limit, Note, RunAccount, SideAccount};
-use runner::JudgedRun;
+use std::time::Duration;
+
+use host::DiscardDevice;
+use record::{Limit, RunAccount, SideAccount};
 use serde_json::{Map, Value, json};
 use store::Metrics;
 use study::metric::{Metric, MetricGroup};
-use study::{Effective, Side};
-use testbed::Testbed;
+use study::{Condition, Effective, Kind, Side};
+use words::Traffic;
 
-use crate::commands::load::asked::Asked;
+use crate::{distinct, listed};
 
+/// One run of one workload.
 #[derive(Debug)]
-pub(super) struct LoadResult {
-    pub(super) asked: Asked,
-    pub(super) effective: Effective,
-    pub(super) discard_device: Option<host::DiscardDevice>,
-    metrics: Metrics,
-    pub(super) limited_by: Limit,
-    pub(super) disturbed: Vec<String>,
+pub struct LoadRun {
+    /// The condition that was asked for.
+    pub condition: Condition,
+    /// Its traffic, with the congestion control that was chosen.
+    pub traffic: Traffic,
+    /// The length of the window.
+    pub window: Duration,
+    /// The time between the start of the traffic and the window.
+    pub ramp: Duration,
+    /// The switches as they were read back.
+    pub effective: Effective,
+    /// The device that discarded the packets.
+    pub discard_device: Option<DiscardDevice>,
+    /// The metrics of the run.
+    pub metrics: Metrics,
+    /// The limit of the rate, with its evidence.
+    pub limited_by: Limit,
+    /// The disturbances, as sentences without full stops.
+    pub disturbed: Vec<String>,
     /// Requests that could not be applied and the replacement, each once.
-    pub(super) notes: Vec<String>,
-    pub(super) account: RunAccount,
+    pub notes: Vec<String>,
+    /// Why a search found no rate.
+    pub no_rate: Option<String>,
+    /// The account of both sides.
+    pub account: RunAccount,
 }
 
-impl LoadResult {
-    pub(super) fn new(
-        asked: Asked,
-        effective: Effective,
-        discard_device: Option<host::DiscardDevice>,
-        testbed: &Testbed,
-        JudgedRun { account, limit, disturbed }: JudgedRun,
-    ) -> Self {
-        let metrics = runner::metrics(&asked.order.traffic, &account);
-        let mut disturbed: Vec<String> = disturbed.iter().map(ToString::to_string).collect();
-        disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
-        let mut notes: Vec<String> = testbed.notes.iter().map(Note::to_string).collect();
-        let settled = [Some(&effective.transmitter), effective.receiver.as_ref()];
-        for (side, settled) in Side::BOTH.into_iter().zip(settled) {
-            for (feature, why) in settled.into_iter().flat_map(|settled| &settled.refused) {
-                notes.push(format!("{}: {feature} could not be turned off: {why}", testbed.host(side)));
-            }
-        }
-        for (side, own) in account.sides() {
-            for note in &own.whole.outcome.notes {
-                notes.push(format!("{}: {note}", testbed.host(side)));
-            }
-        }
-        Self { asked, effective, discard_device, metrics, limited_by: limit, disturbed, notes, account }
-    }
-
-    pub(super) fn metric(&self, metric: Metric) -> Option<f64> {
+impl LoadRun {
+    /// The value of a metric, if the run has it.
+    #[must_use]
+    pub fn metric(&self, metric: Metric) -> Option<f64> {
         self.metrics.get(metric)
     }
 
     /// TCP: the congestion control that the sockets read back.
-    pub(super) fn congestion_control(&self) -> Option<String> {
-        let named = |(side, own): (Side, &SideAccount)| {
+    #[must_use]
+    pub fn congestion_control(&self) -> Option<String> {
+        let named = |(_, own): (Side, &SideAccount)| {
             let tcp = own.whole.outcome.applied.iter().find_map(|one| one.tcp.as_ref())?;
-            Some((side, tcp.congestion_control.clone()))
+            Some(tcp.congestion_control.clone())
         };
-        let mut named: Vec<_> = self.account.sides().filter_map(named).collect();
-        named.dedup_by(|(_, one), (_, other)| one == other);
-        if let [(_, name)] = &named[..] {
-            return Some(name.clone());
-        }
-        let each: Vec<String> = named.iter().map(|(side, name)| format!("{name} at the {side}")).collect();
-        (!each.is_empty()).then(|| each.join(" and "))
+        let names = distinct(self.account.sides().filter_map(named));
+        (!names.is_empty()).then(|| listed(&names))
     }
 
     /// `pps`: datagrams per second that the sending program handed over, beside the interface's
     /// count.
-    pub(super) fn handed_over(&self) -> Option<f64> {
+    #[must_use]
+    pub fn handed_over(&self) -> Option<f64> {
         let window = &self.account.transmitter.window;
         let rate = window.load.sent.messages as f64 * 1e9 / window.elapsed_ns.max(1) as f64;
-        (self.asked.order.traffic.kind == Kind::Pps).then_some(rate)
+        (self.traffic.kind == Kind::Pps).then_some(rate)
     }
 
     /// `pps`: where the datagrams of the whole run ended, by name.
-    pub(super) fn discarded(&self) -> Option<[(&'static str, u64); 5]> {
+    #[must_use]
+    pub fn discarded(&self) -> Option<[(&'static str, u64); 5]> {
         let whole = &self.account.transmitter.whole;
         let (sent, counters) = (whole.outcome.sent, &whole.counters);
         let account = [
@@ -88,22 +80,23 @@ impl LoadResult {
             ("dropped_by_interface", counters.link.tx_dropped),
             ("counted_by_interface", counters.link.tx_packets),
         ];
-        (self.asked.order.traffic.kind == Kind::Pps).then_some(account)
+        (self.traffic.kind == Kind::Pps).then_some(account)
     }
 
-    pub(super) fn json(&self) -> Value {
-        let order = &self.asked.order;
+    /// The JSON of the run.
+    #[must_use]
+    pub fn json(&self) -> Value {
         let latency = self.account.transmitter.whole.outcome.latency.as_ref();
         json!({
             "netassay": env!("CARGO_PKG_VERSION"),
             "asked": {
-                "scenario": self.asked.scenario,
-                "family": order.family,
-                "seconds": order.window.as_secs_f64(),
-                "ramp": order.ramp.as_secs_f64(),
-                "mtu": self.asked.condition.mtu,
-                "offloads": self.asked.condition.transmitter.offloads,
-                "traffic": order.traffic,
+                "scenario": self.condition.boot.scenario,
+                "family": self.condition.family,
+                "seconds": self.window.as_secs_f64(),
+                "ramp": self.ramp.as_secs_f64(),
+                "mtu": self.condition.mtu,
+                "offloads": self.condition.transmitter.offloads,
+                "traffic": self.traffic,
             },
             "effective": self.effective,
             "sockets": self.account.sides()

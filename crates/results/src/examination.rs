@@ -1,0 +1,88 @@
+//! The examination of a machine, or of two machines as a pair: this is the JSON of
+//! `netassay doctor`.
+
+use serde::{Deserialize, Serialize};
+use trace::ProbeLadder;
+
+/// The findings about a machine or a pair.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Examination {
+    /// The findings, those of an area behind each other.
+    pub findings: Vec<Finding>,
+    /// The kinds of probe that tracing has, best first.
+    pub probes: ProbeLadder,
+    /// Two machines side by side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<PairProperty>,
+}
+
+/// One finding of an examination.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// The heading under which it stands.
+    pub area: String,
+    /// The property that was looked at.
+    pub name: String,
+    /// Whether it hinders or disturbs.
+    pub status: FindingStatus,
+    /// The state of the property.
+    pub what: String,
+    /// The remedy; `None` if none is needed.
+    pub fix: Option<String>,
+}
+
+/// Whether something hinders or disturbs measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingStatus {
+    /// Neither.
+    Ok,
+    /// It disturbs, or a part is not available.
+    Warn,
+    /// It hinders.
+    Fail,
+}
+
+/// A property of two machines.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairProperty {
+    /// Its name.
+    pub property: String,
+    /// Its value on the machine that sends.
+    pub transmitter: String,
+    /// Its value on the machine that receives.
+    pub receiver: String,
+}
+
+impl Finding {
+    /// A property that neither hinders nor disturbs.
+    pub fn ok(area: &str, name: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            area: area.to_owned(),
+            name: name.into(),
+            status: FindingStatus::Ok,
+            what: what.into(),
+            fix: None,
+        }
+    }
+
+    /// A disturbance, with its remedy.
+    pub fn warn(
+        area: &str,
+        name: impl Into<String>,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { status: FindingStatus::Warn, fix: Some(fix.into()), ..Self::ok(area, name, what) }
+    }
+
+    /// A hindrance, with its remedy.
+    pub fn fail(
+        area: &str,
+        name: impl Into<String>,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { status: FindingStatus::Fail, ..Self::warn(area, name, what, fix) }
+    }
+}
