@@ -12,19 +12,13 @@ pub(crate) enum LegendSign {
     Dot(&'static str),
     /// A block of colour, by its class.
     Block(&'static str),
-    /// The line of a series, by its number.
     Line(usize),
-    /// A mean of a boot.
     Mean,
-    /// An estimate with its interval.
     Interval,
-    /// An interval over a bar.
     Whisker,
-    /// A shaded stretch.
     Band,
     /// A dot that does not count.
     Hollow,
-    /// A line with dashes.
     Dashed,
     /// A step of the colour scale for shares.
     Heat(usize),

@@ -2,14 +2,11 @@
 
 /// A rectangle, in px, from the upper left corner of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Area {
-    /// Its left edge.
     pub left: f64,
-    /// Its upper edge.
     pub top: f64,
-    /// Its right edge.
     pub right: f64,
-    /// Its lower edge.
     pub bottom: f64,
 }
 

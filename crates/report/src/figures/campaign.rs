@@ -82,7 +82,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
 /// Warnings on the main metrics' data.
 fn flags(view: &StudyView<'_>) -> Vec<String> {
     let is_main = |group: &&results::ComparisonGroup| {
-        let own = view.workloads().into_iter().find(|one| one.name == group.workload);
+        let own = view.workloads.iter().find(|one| one.name == group.workload);
         own.is_some_and(|one| Some(view.primary(one.kind)) == group.metric.known())
     };
     let flags = view.results.comparisons.iter().filter(is_main).flat_map(|group| &group.flags);

@@ -1,25 +1,16 @@
 //! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
-//! CPU per unit of work of both sides; and of the interactions of pairs of offloads.
+//! CPU per unit of work of both sides.
 
-use results::{Credit, CreditPart, DesignEffect, capital, metric_name, percent};
+use results::{Credit, CreditPart, capital, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
 use super::Ids;
 use super::view::StudyView;
 use super::words::{metric_quantity, percent_of};
-use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel};
 use crate::page::FigureSection;
 use crate::views::{combinations, proven_credit};
-
-// The largest number of pairs in a sentence.
-const NAMED: usize = 3;
-// The largest number of pairs of which those without a proven interaction are drawn too.
-const MOST: usize = 6;
-
-// The note of the section if pairs are left out.
-const ONLY_PROVEN: &str =
-    "Of more than six pairs of offloads, only those are drawn whose interaction is proven.";
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
@@ -27,11 +18,6 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
         section.about.push(explained(credits.design).to_owned());
         for credits in combinations(credits) {
             section.figures.extend(figure(view, credits, ids));
-            section.folded.extend(interactions(view, credits, ids));
-            let is_choice = credits.iter().any(|credit| pairs(credit).count() > MOST);
-            if is_choice && !section.about.iter().any(|one| one == ONLY_PROVEN) {
-                section.about.push(ONLY_PROVEN.to_owned());
-            }
         }
     }
     section.about.dedup();
@@ -114,10 +100,7 @@ fn parts(credit: &Credit) -> Forest {
     };
     let name = format!("change of {}", metric_name(&credit.metric.into()));
     let quantity = percent_of(&name, &format!("of {}", base(credit)));
-    forest(credit, quantity, credit.parts.iter().map(effect).collect())
-}
-
-fn forest(credit: &Credit, quantity: Quantity, effects: Vec<ForestRow>) -> Forest {
+    let effects = credit.parts.iter().map(effect).collect();
     Forest { quantity, interval: interval_words(credit), margin: None, effects }
 }
 
@@ -150,48 +133,4 @@ fn proven(credit: &Credit, change: &Estimated) -> &'static str {
         (false, _, true) => "no difference proven",
         (false, _, false) => "too few boots for an interval",
     }
-}
-
-fn interactions(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
-    let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for credit in credits.iter().filter(|credit| pairs(credit).next().is_some()) {
-        let metric = metric_name(&credit.metric.into());
-        seen.push(format!("{}: {}", capital(&metric), pair_words(credit)));
-        let effect = |one: &DesignEffect| {
-            let interval = Some(percentage(credit, &one.effect)?);
-            let verdict = proven(credit, &one.effect).to_owned();
-            Some(ForestRow { name: one.name.clone(), interval, verdict })
-        };
-        let is_choice = pairs(credit).count() > MOST;
-        let drawn = pairs(credit).filter(|one| !is_choice || credit.is_proven(&one.effect));
-        let effects: Vec<ForestRow> = drawn.filter_map(effect).collect();
-        if !effects.is_empty() {
-            let quantity = percent_of("interaction", &format!("of the mean {metric} of all states"));
-            panels.push(Panel::new(capital(&metric), forest(credit, quantity, effects)));
-        }
-    }
-    let place = place(credits.first()?);
-    let title = format!("Offloads that help or hinder each other: {place}");
-    view.figure(ids, (&format!("interactions {place}"), &title), seen, panels)
-}
-
-/// The interactions of two offloads.
-fn pairs(credit: &Credit) -> impl Iterator<Item = &DesignEffect> {
-    credit.effects.iter().filter(|one| one.factors.len() == 2)
-}
-
-/// The proven pairs, the largest first.
-fn pair_words(credit: &Credit) -> String {
-    let mut sure: Vec<&DesignEffect> = pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
-    sure.sort_by(|one, other| other.effect.value.abs().total_cmp(&one.effect.value.abs()));
-    let of = pairs(credit).count();
-    if sure.is_empty() {
-        return format!("none of the {of} pairs has a proven interaction");
-    }
-    let words = |one: &&DesignEffect| {
-        let size = one.effect.relative.map(|size| format!(" {} %", stats::signed(percent(size))));
-        format!("{}{}", one.name, size.unwrap_or_default())
-    };
-    let named: Vec<String> = sure.iter().take(NAMED).map(words).collect();
-    format!("{} of {of} pairs are proven, the largest: {}", sure.len(), named.join(", "))
 }

@@ -9,9 +9,9 @@ use stats::{Comparison, Margin, Verdict};
 
 use super::Ids;
 use super::view::{MOST, StudyView};
-use super::words::{ALL, CHOSEN, metric_quantity, others_folded, percent_of};
+use super::words::{choice, metric_quantity, percent_of};
 use crate::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
-use crate::page::{FigureSection, is_vast};
+use crate::page::FigureSection;
 
 // The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
 // those of the others.
@@ -20,27 +20,16 @@ const APART: f64 = 8.0;
 const NAMED: usize = 3;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
-    let mut is_choice = false;
     for view in views {
-        for family in WorkloadEffects::from_view(view) {
-            let telling = family.telling(view);
-            is_choice |= telling.is_some();
-            section.figures.extend(figure(view, &family, telling.as_deref(), "", ids));
-            if telling.is_some() && !is_vast(view.results) {
-                section.folded.extend(figure(view, &family, None, ALL, ids));
-            }
-        }
+        let families = WorkloadEffects::from_view(view);
+        section.figures.extend(families.iter().filter_map(|family| figure(view, family, ids)));
     }
     section.about.push(
         "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
          together. Where an interval includes zero no difference is proven."
             .to_owned(),
     );
-    if !section.folded.is_empty() {
-        section.about.push(others_folded());
-    } else if is_choice {
-        section.about.push(format!("{CHOSEN} The tables of conditions have all."));
-    }
+    section.about.extend(choice(views).map(|note| format!("{note} The tables of conditions have all.")));
 }
 
 /// The comparisons of a workload, with the names of their conditions among each other.
@@ -76,49 +65,30 @@ impl<'a> WorkloadEffects<'a> {
         if self.only.is_some() { condition.to_owned() } else { format!("{condition} against {baseline}") }
     }
 
-    /// Its comparisons in each metric, each once.
-    fn metrics(&self, telling: Option<&[usize]>) -> Vec<(&'a ComparisonGroup, Vec<&'a ComparisonRow>)> {
-        let mut metrics: Vec<(&ComparisonGroup, Vec<&ComparisonRow>)> = Vec::new();
-        for group in &self.groups {
-            let place = metrics.iter().position(|(known, _)| known.metric == group.metric);
-            let place = place.unwrap_or_else(|| {
-                metrics.push((group, Vec::new()));
-                metrics.len() - 1
-            });
+    /// Its comparisons in each metric, each once; of very many those that a reader wants to see
+    /// first.
+    fn metrics(&self, view: &StudyView<'_>) -> Vec<(&'a ComparisonGroup, Vec<&'a ComparisonRow>)> {
+        let telling = view.workloads.iter().find(|one| one.name == self.workload).map(|one| &one.telling);
+        let of_metric = |(_, groups): (&ComparedMetric, Vec<&'a ComparisonGroup>)| {
+            let mut rows: Vec<&ComparisonRow> = Vec::new();
             let ends = |row: &ComparisonRow| (row.comparison.condition, row.comparison.baseline);
-            for row in &group.rows {
-                let is_shown = telling.is_none_or(|few| few.contains(&row.comparison.condition));
-                let rows = &mut metrics[place].1;
-                if is_shown && !rows.iter().any(|known| ends(known) == ends(row)) {
+            for row in groups.iter().flat_map(|group| &group.rows) {
+                if !rows.iter().any(|known| ends(known) == ends(row)) {
                     rows.push(row);
                 }
             }
-        }
-        metrics.retain(|(_, rows)| !rows.is_empty());
-        metrics
-    }
-
-    /// The compared conditions, of very many, that a reader wants to see first.
-    fn telling(&self, view: &StudyView<'_>) -> Option<Vec<usize>> {
-        if self.metrics(None).iter().all(|(_, rows)| rows.len() <= MOST) {
-            return None;
-        }
-        view.workloads().iter().find(|one| one.name == self.workload).and_then(|one| view.telling(one))
+            if let Some(telling) = telling.filter(|_| rows.len() > MOST) {
+                rows.retain(|row| telling.contains(&row.comparison.condition));
+            }
+            (groups[0], rows)
+        };
+        let metrics = grouped(self.groups.iter().map(|group| (&group.metric, *group)));
+        metrics.into_iter().map(of_metric).filter(|(_, rows)| !rows.is_empty()).collect()
     }
 }
 
-fn figure(
-    view: &StudyView<'_>,
-    family: &WorkloadEffects<'_>,
-    telling: Option<&[usize]>,
-    more: &str,
-    ids: &mut Ids,
-) -> Option<Figure> {
-    let mut shown = family.metrics(telling);
-    if !more.is_empty() {
-        // The others are with their metric in the table of conditions.
-        shown.truncate(1);
-    }
+fn figure(view: &StudyView<'_>, family: &WorkloadEffects<'_>, ids: &mut Ids) -> Option<Figure> {
+    let shown = family.metrics(view);
     let is_shared = is_shared(&shown);
     let reach: Vec<f64> = shown.iter().flat_map(|(_, rows)| ends(rows)).filter(|_| is_shared).collect();
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
@@ -149,10 +119,10 @@ fn figure(
         [(group, _)] => format!(" on {}", metric_name(&group.metric)),
         _ => String::new(),
     };
-    let of = if view.workloads().len() > 1 { format!(", {}", family.workload) } else { String::new() };
+    let of = if view.workloads.len() > 1 { format!(", {}", family.workload) } else { String::new() };
     let against = family.only.as_ref().map(|only| format!(" against {only}")).unwrap_or_default();
-    let id = format!("effects {}{more}", family.workload);
-    view.figure(ids, (&id, &format!("Effects{metric}{against}{of}{more}")), seen, panels)
+    let id = format!("effects {}", family.workload);
+    view.figure(ids, (&id, &format!("Effects{metric}{against}{of}")), seen, panels)
 }
 
 /// The values, in %, that an axis of these rows must reach.

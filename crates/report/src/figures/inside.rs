@@ -19,7 +19,7 @@ const POINTS: usize = 100;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
-        section.folded.extend(view.workloads().iter().flat_map(|workload| of_workload(view, workload, ids)));
+        section.folded.extend(view.workloads.iter().flat_map(|workload| of_workload(view, workload, ids)));
     }
     section.about.push(format!(
         "The rate, and the congestion window of the transmitter's TCP connections, inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
@@ -78,11 +78,10 @@ fn figure(
 
 /// At most [`CURVES`] conditions: those at both ends of the main metric.
 fn ends_of(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
-    let (_, mut by_size) = view.estimates(workload.name, view.primary(workload.kind), &workload.conditions);
+    let mut by_size = view.estimates(view.primary(workload.kind), &workload.conditions);
     by_size.sort_by(|one, other| other.mean.total_cmp(&one.mean));
-    let is_end = |place: &usize| *place < CURVES / 2 || place + CURVES / 2 >= by_size.len();
-    let chosen: Vec<usize> =
-        (0..by_size.len()).filter(is_end).map(|place| by_size[place].condition).collect();
+    let ends = by_size.iter().take(CURVES / 2).chain(by_size.iter().rev().take(CURVES / 2));
+    let chosen: Vec<usize> = ends.map(|one| one.condition).collect();
     workload.conditions.iter().filter(|one| chosen.contains(one)).copied().collect()
 }
 

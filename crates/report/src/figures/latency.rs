@@ -8,7 +8,7 @@ use super::Ids;
 use super::histogram;
 use super::offered;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::{latency, others_folded};
+use super::words::{choice, latency};
 use crate::page::FigureSection;
 
 // The metrics of quantiles, with the share of the transactions that they stay within.
@@ -27,33 +27,19 @@ const QUANTILE_CURVES: &str = "The time from request to response within which a 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     let mut has_load = false;
     for view in views {
-        for workload in view.workloads() {
-            let against_load = offered::figure(view, &workload, ids);
+        for workload in &view.workloads {
+            let against_load = offered::figure(view, workload, ids);
             has_load |= against_load.is_some();
             section.figures.extend(against_load);
-            section.tables.extend(percentiles(view, &workload));
-            let (chosen, is_choice) = view.chosen(&workload);
-            section.figures.extend(of_conditions(view, &chosen, "", ids));
-            if is_choice {
-                section.folded.extend(of_conditions(view, &workload, " all", ids));
-            }
+            section.tables.extend(percentiles(view, workload));
+            section.figures.extend(figure(view, workload, ids));
+            section.figures.extend(histogram::figure(view, workload, ids));
         }
     }
     section.about.push(QUANTILE_CURVES.to_owned());
     section.about.extend(histogram::about(views));
     section.about.extend(has_load.then(|| offered::KNEE.to_owned()));
-    section.about.extend((!section.folded.is_empty()).then(others_folded));
-}
-
-/// The latencies of these conditions, as quantiles and as histograms.
-fn of_conditions(
-    view: &StudyView<'_>,
-    workload: &MeasuredWorkload<'_>,
-    more: &str,
-    ids: &mut Ids,
-) -> Vec<Figure> {
-    let quantiles = figure(view, workload, more, ids);
-    quantiles.into_iter().chain(histogram::figure(view, workload, more, ids)).collect()
+    section.about.extend(choice(views));
 }
 
 /// The latencies of a workload by percentile, with a row for each condition.
@@ -69,7 +55,7 @@ fn percentiles(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Option<
     ];
     let row = |index: &usize| {
         let own = view.condition(*index)?;
-        let values = COLUMNS.map(|(_, metric)| own.means.get(metric));
+        let values = COLUMNS.map(|(_, metric)| own.mean(metric));
         let cells = values.map(Cell::from);
         let is_any = values.iter().any(Option::is_some);
         is_any.then(|| [Cell::from(&own.label)].into_iter().chain(cells).collect())
@@ -84,14 +70,9 @@ fn quantiles(view: &StudyView<'_>, condition: usize) -> [Option<f64>; QUANTILES.
     QUANTILES.map(|(metric, _)| view.mean(condition, metric))
 }
 
-fn figure(
-    view: &StudyView<'_>,
-    workload: &MeasuredWorkload<'_>,
-    more: &str,
-    ids: &mut Ids,
-) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let has_any = |index: &&usize| quantiles(view, **index).iter().any(Option::is_some);
-    let conditions: Vec<usize> = workload.conditions.iter().filter(has_any).copied().collect();
+    let conditions: Vec<usize> = workload.telling.iter().filter(has_any).copied().collect();
     if conditions.is_empty() {
         return None;
     }
@@ -110,7 +91,7 @@ fn figure(
     });
     let (id, title) = (&workload.name, format!("Latency of {}: quantiles", workload.name));
     let plot = Curves::quantiles(latency(), curves);
-    view.figure(ids, (&format!("latency {id}{more}"), &title), seen, vec![Panel::new("", plot)])
+    view.figure(ids, (&format!("latency {id}"), &title), seen, vec![Panel::new("", plot)])
 }
 
 /// The fastest and the slowest at a quantile.

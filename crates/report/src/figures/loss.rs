@@ -24,7 +24,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
             .to_owned(),
     );
     for view in views {
-        for workload in view.workloads() {
+        for workload in &view.workloads {
             let mut losing: Vec<(usize, f64)> =
                 workload.conditions.iter().filter_map(|index| Some((*index, share(view, *index)?))).collect();
             losing.sort_by(|one, other| other.1.total_cmp(&one.1));

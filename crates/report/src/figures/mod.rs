@@ -7,18 +7,14 @@ mod campaign;
 mod cpu;
 mod credit;
 mod effects;
-mod grid;
 mod histogram;
 mod history;
 mod inside;
 mod latency;
 mod loss;
 mod offered;
-mod rates;
 mod runs;
-mod turns;
 mod view;
-mod why;
 mod words;
 
 use std::collections::BTreeSet;
@@ -34,18 +30,15 @@ pub use history::history;
 type SectionOfFigures = fn(&[StudyView<'_>], &mut Ids, &mut FigureSection);
 
 // The kinds of figures in the order of the page, each with the name and the title of its section.
-const KINDS: [(&str, &str, SectionOfFigures); 11] = [
+const KINDS: [(&str, &str, SectionOfFigures); 8] = [
     ("runs", "Every run", runs::section),
-    ("rates", "What each condition reached", rates::section),
     ("cpu", "CPU of both sides", cpu::section),
     ("effects", "What each condition changes", effects::section),
     ("credit", "What each offload gives", credit::section),
     ("latency", "Latency", latency::section),
     ("campaign", "The campaign in the order of time", campaign::section),
-    ("turns", "Turns in a flow", turns::section),
     ("inside", "Inside a run", inside::section),
     ("loss", "Where packets were lost", loss::section),
-    ("why", "Why conditions differ", why::section),
 ];
 
 /// The sections of figures, in the order of the page; one without figures is left out.

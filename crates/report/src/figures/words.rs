@@ -5,19 +5,16 @@ use results::{ComparedMetric, capital, figure, metric_name, plain};
 use stats::ConditionEstimate;
 use study::metric::{Metric, MetricGroup};
 
+use super::view::StudyView;
+
 /// The note of a section if not all conditions are shown.
-pub(super) const CHOSEN: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
-                      design those that lead from all on to all off, else the baselines and both ends.";
-
-/// The note of a section if the other conditions are folded.
-pub(super) fn others_folded() -> String {
-    format!(
-        "{CHOSEN} The folded figures below have all conditions, in the main metric where several are compared."
-    )
+pub(super) fn choice(views: &[StudyView<'_>]) -> Option<String> {
+    views.iter().any(StudyView::is_choice).then(|| {
+        "Where a workload has more than twelve conditions, the most telling ones are shown: of a design those that \
+         lead from all on to all off, else the baselines and both ends."
+            .to_owned()
+    })
 }
-
-/// The end of the title of a figure of all conditions, where another figure has a choice of them.
-pub(super) const ALL: &str = ", all conditions";
 
 /// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
 pub(super) fn metric_quantity(metric: &ComparedMetric) -> Quantity {

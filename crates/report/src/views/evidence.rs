@@ -113,8 +113,8 @@ fn losses(results: &Results) -> Option<Block<'static>> {
     let mut notes = Vec::new();
     for condition in conditions() {
         let parts = [metric::LOST_QUEUE, metric::LOST_DEVICE, metric::LOST_SOCKET, metric::LOST_UNACCOUNTED];
-        let parts: f64 = parts.into_iter().filter_map(|part| condition.means.get(part)).sum();
-        let lost = condition.means.get(metric::LOST).unwrap_or(0.0);
+        let parts: f64 = parts.into_iter().filter_map(|part| condition.mean(part)).sum();
+        let lost = condition.mean(metric::LOST).unwrap_or(0.0);
         // Means of runs are no whole numbers.
         if parts > lost + 0.5 {
             notes.push(format!(

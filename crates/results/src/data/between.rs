@@ -25,21 +25,17 @@ const METHOD: &str = "boots of different studies are never paired: the boots tha
 
 /// Two stored studies beside each other, worked out.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct BetweenStudies {
-    /// The study that is compared with.
     pub baseline: StudyRef,
-    /// The other one.
     pub study: StudyRef,
     /// The confidence of all intervals together, as a probability.
     pub confidence: f64,
     /// The differences of their machines, testbeds and plans, the weightiest first.
     pub differences: Vec<StudyDifference>,
-    /// One for each metric.
     #[serde(serialize_with = "judged")]
     pub comparisons: Vec<ComparisonGroup>,
-    /// Labels of conditions that only the baseline has.
     pub only_in_baseline: Vec<String>,
-    /// Labels of conditions that only the study has.
     pub only_in_study: Vec<String>,
     /// Labels of conditions that both have and that were not measured in both.
     pub not_measured: Vec<String>,

@@ -17,10 +17,9 @@ const LEVEL: f64 = 0.95;
 
 /// The effects by both ways of measuring the conditions of a study, and whether they agree.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct BothWays {
-    /// The study's number.
     pub study: i64,
-    /// Its name.
     pub name: String,
     /// The turns that were planned.
     #[serde(flatten)]
@@ -29,20 +28,16 @@ pub struct BothWays {
     pub uncounted: Option<String>,
     /// The confidence, as a probability.
     pub level: f64,
-    /// Each condition against one of its flow.
     pub comparisons: Vec<WaysComparison>,
 }
 
 /// One condition against another of its flow, in one metric.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct WaysComparison {
-    /// The label of the condition.
     pub condition: String,
-    /// The label of the one that it is compared with.
     pub baseline: String,
-    /// The metric.
     pub metric: Metric,
-    /// Whether both ways agree.
     pub verdict: WaysOutcome,
     /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
     /// be compared.

@@ -2,7 +2,7 @@
 //! or of one.
 
 use serde::Serialize;
-use stats::{Comparison, Components, Correction, Design, Question, Spending};
+use stats::{Analysis, Correction, Question, Spending};
 use store::{Outline, StoredStudy};
 use study::metric::{Metric, MetricNeeds};
 use study::{Condition, Plan};
@@ -55,30 +55,14 @@ pub enum GateBaseline {
 
 /// A condition beside its baseline in one metric.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct GateCase {
-    /// The condition's name for people.
     pub label: String,
-    /// Its name for files.
     pub slug: String,
-    /// The name of its baseline.
     pub against: String,
-    /// The metric.
     pub metric: Metric,
     /// Both sides' runs; else why one side has none.
     measured: Result<Subject, String>,
-}
-
-/// The comparison of a case.
-#[derive(Debug, Clone)]
-pub struct CaseAnswer {
-    /// The comparison; its intervals have the level asked for, each by itself.
-    pub comparison: Comparison,
-    /// The spread of boots and runs.
-    pub spread: Components,
-    /// Whether both sides share boots.
-    pub design: Design,
-    /// Runs of the condition in each of its boots, on average.
-    pub runs: f64,
 }
 
 impl GateCases {
@@ -218,20 +202,17 @@ impl GateCase {
         self.measured.as_ref().is_ok_and(|subject| subject.resolution.is_some())
     }
 
-    /// The comparison, with an interval of this level, a probability; `None` where one side was not
-    /// measured.
+    /// The analysis of both sides, with one comparison, whose interval has this one-sided error rate
+    /// at both ends; `None` where one side was not measured.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that the statistics refuse.
-    pub fn answer(&self, level: f64) -> Result<Option<CaseAnswer>, Error> {
+    pub(crate) fn answer(&self, share: f64) -> Result<Option<Analysis>, Error> {
         let Ok(subject) = &self.measured else { return Ok(None) };
+        let level = 1.0 - 2.0 * share;
         let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
         let subject = Subject { question, ..subject.clone() };
-        let mut analysis = subject.analyse(&Spending::default())?;
-        let Some(comparison) = analysis.comparisons.pop() else { return Ok(None) };
-        let own = analysis.conditions.iter().find(|one| one.condition == comparison.condition);
-        let runs = own.map_or(1.0, |own| own.runs as f64 / own.boots.max(1) as f64);
-        Ok(Some(CaseAnswer { comparison, spread: analysis.components, design: analysis.design, runs }))
+        Ok(Some(subject.analyse(&Spending::default())?).filter(|found| !found.comparisons.is_empty()))
     }
 }
 

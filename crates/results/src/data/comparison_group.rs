@@ -20,10 +20,9 @@ use crate::words::number::{figure, plain};
 
 /// The result of one comparison.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ComparisonGroup {
-    /// The name of the workload.
     pub workload: String,
-    /// The metric.
     #[serde(flatten)]
     pub metric: ComparedMetric,
     /// The better direction; `None` if unknown.
@@ -37,13 +36,10 @@ pub struct ComparisonGroup {
     pub design: Design,
     /// The spread on which the intervals rest.
     pub error: ErrorTerm,
-    /// The compared conditions, the baseline among them.
     pub conditions: Vec<ConditionMean>,
-    /// One comparison each.
     pub rows: Vec<ComparisonRow>,
     /// The spread of boots and runs, in the metric's unit.
     pub spread: Components,
-    /// The method, as sentences.
     pub method: Vec<String>,
     /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,9 +84,8 @@ impl ComparisonGroup {
             Against::Baseline(baseline) => Some(label(baseline)),
             Against::AllPairs => None,
         };
-        let [caution, few_boots] =
-            method::few_boots(subject, &analysis).map_or([None, None], |both| both.map(Some));
-        let method = method::sentences(subject, &analysis, few_boots);
+        let caution = method::few_boots(subject, &analysis);
+        let method = method::sentences(subject, &analysis);
         let row = |comparison: Comparison| {
             let (name, against) = (label(comparison.condition), label(comparison.baseline));
             let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };

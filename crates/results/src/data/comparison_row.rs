@@ -7,21 +7,18 @@ use crate::why::Explanation;
 
 /// One condition against another.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ComparisonRow {
-    /// Its label.
     pub label: String,
     /// The name says which switches the condition is without.
     #[serde(skip)]
     pub is_without: bool,
-    /// The label of the condition that it is compared with.
     pub against: String,
-    /// The difference with its verdict.
     #[serde(flatten)]
     pub comparison: Comparison,
     /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is
     /// better, or it is unknown.
     pub quality: Option<&'static str>,
-    /// The verdict, as a sentence.
     pub sentence: String,
     /// The remarks: a run that decides the percentage, a robust check that disagrees.
     #[serde(skip_serializing_if = "Vec::is_empty")]

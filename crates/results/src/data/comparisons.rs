@@ -16,6 +16,7 @@ use crate::why::explain;
 
 /// The results of comparisons.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Comparisons {
     /// The stored study's number; `None` for other values.
     pub study: Option<i64>,
@@ -23,15 +24,12 @@ pub struct Comparisons {
     pub name: String,
     /// The confidence asked for, as a probability.
     pub confidence: f64,
-    /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingRuns>,
     /// A note that disturbed runs count, without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
-    /// The comparisons.
     pub groups: Vec<ComparisonGroup>,
-    /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<Credits>,
 }

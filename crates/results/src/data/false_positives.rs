@@ -47,46 +47,38 @@ impl TestMethod {
 
 /// The result of an A/A study.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FalsePositives {
-    /// The study's number.
     pub study: i64,
-    /// Its name.
     pub name: String,
     /// The condition that was measured under both labels.
     pub condition: String,
     /// Boots of one experiment.
     pub boots: u32,
-    /// The number of whole experiments.
     pub experiments: usize,
-    /// The rates in each metric.
     pub metrics: Vec<MetricRates>,
 }
 
 /// The false-positive rates in a metric.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MetricRates {
-    /// The metric.
     pub metric: Metric,
-    /// Its unit.
     pub unit: &'static str,
-    /// The rate of each method.
     pub rates: Vec<FalsePositiveRate>,
     /// The spread of boots and runs, from all boots together.
     pub spread: Components,
-    /// The mean over all runs.
     pub mean: f64,
 }
 
 /// The false-positive rate of one method.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FalsePositiveRate {
-    /// The method.
     pub method: TestMethod,
     /// The number of experiments in which it found a difference.
     pub found: u64,
-    /// The number of experiments.
     pub of: u64,
-    /// In %.
     pub rate: f64,
     /// Clopper and Pearson's, in %.
     pub interval: (f64, f64),

@@ -17,9 +17,7 @@ type ConditionSettings = BTreeMap<String, String>;
 pub(crate) struct MatchedConditions {
     /// (of the baseline, of the study), in the order of the study's plan.
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// Conditions that only the baseline has.
     pub(crate) only_baseline: Vec<usize>,
-    /// Conditions that only the study has.
     pub(crate) only_study: Vec<usize>,
     /// The constants of the plans that differ.
     pub(crate) constants: Vec<StudyDifference>,

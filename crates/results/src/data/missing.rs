@@ -13,13 +13,9 @@ use crate::words::number::counted;
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
 pub struct MissingRuns {
-    /// Their number.
     runs: usize,
-    /// The number of planned runs.
     planned: usize,
-    /// The runs whose last try failed.
     failed: usize,
-    /// The runs that were disturbed in every try.
     disturbed: usize,
     not_tried: usize,
     /// The reasons of the failures, the most frequent first.
@@ -33,13 +29,10 @@ pub struct MissingRuns {
 /// A reason why runs failed.
 #[derive(Debug, Serialize)]
 struct FailureReason {
-    /// The number of missing runs.
     runs: usize,
     /// The condition of the last of them.
     condition: String,
-    /// Its boot.
     boot: u32,
-    /// The reason, as it was recorded.
     why: String,
 }
 

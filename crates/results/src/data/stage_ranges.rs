@@ -27,51 +27,39 @@ pub struct StageRanges {
 
 /// Runs of a condition that are left out.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LeftOutRuns {
     /// The condition of a study in a file.
     pub source: String,
-    /// The path.
     pub path: KernelPath,
-    /// The readers' way of waiting.
     pub reader: Waiting,
-    /// The runs.
     #[serde(flatten)]
     pub open: UnclosedRuns,
 }
 
 /// Traces of the same path with the same traffic.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct TracedPath {
-    /// The path.
     pub path: KernelPath,
-    /// The readers' way of waiting.
     pub reader: Waiting,
-    /// The traffic, in words.
     pub traffic: String,
-    /// The sources of the traces: a condition of a study in a file.
     pub sources: Vec<String>,
-    /// The kernel and the version of each source.
     pub origins: Vec<TraceOrigin>,
-    /// The stages, in the order of the path.
     pub stages: Vec<StageRange>,
-    /// The whole path.
     pub whole: StageRange,
-    /// The stages that are not seen at one place in all.
     pub unmatched: Vec<UnmatchedStage>,
 }
 
 /// The least and the largest cost of a stage, as means of boots.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StageRange {
-    /// The place at which it begins.
     pub from: String,
-    /// The place at which it ends.
     pub to: String,
-    /// The least cost.
     pub least: f64,
     /// The source that has the least cost.
     pub least_in: usize,
-    /// The largest cost.
     pub most: f64,
     /// The source that has the largest cost.
     pub most_in: usize,

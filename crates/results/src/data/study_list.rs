@@ -7,28 +7,19 @@ use crate::words::number::instant;
 
 /// A study in the list of a database.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ListedStudy {
-    /// Its number.
     pub id: i64,
-    /// Its name.
     pub name: String,
-    /// Its scenarios.
     pub scenario: String,
-    /// Its state.
     pub status: String,
-    /// Its begin, in UTC.
     pub started: String,
     /// The boots that began.
     pub boots: u32,
-    /// Runs that count.
     pub recorded_runs: u32,
-    /// Runs that failed.
     pub failed_runs: u32,
-    /// Runs that something disturbed.
     pub invalid_runs: u32,
-    /// The version of the program that measured it.
     pub version: String,
-    /// Its tags.
     pub tags: Vec<String>,
 }
 

@@ -7,16 +7,12 @@ use crate::words::phrases::listed;
 
 /// A stored study as it is called where two are beside each other.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StudyRef {
-    /// Its number.
     pub study: i64,
-    /// Its name.
     pub name: String,
-    /// The tags that name it.
     pub tags: Vec<String>,
-    /// The version of the program that measured it.
     pub version: String,
-    /// Its state.
     pub status: String,
 }
 

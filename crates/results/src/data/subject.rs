@@ -21,28 +21,22 @@ pub enum BootNames {
 
 /// Values of one metric under several conditions, and the question about them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Subject {
-    /// The name of the workload or the benchmark.
     pub name: String,
-    /// The metric.
     pub metric: ComparedMetric,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
     /// The conditions whose labels name the switches that they are without.
     pub(crate) without: Vec<usize>,
-    /// The runs, in the order of measurement.
     pub observations: Vec<Observation>,
     /// The conditions that are compared; the others only help to estimate the error. Empty: all.
     pub compared: Option<Vec<usize>>,
-    /// The comparisons, and their confidence.
     pub question: Question,
     /// The confidence of all metrics together; `question.level` is higher where they share it.
     pub(crate) asked: f64,
-    /// Notes on the origin of the values.
     pub notes: Vec<String>,
-    /// The words for its boots.
     pub boots: BootNames,
-    /// The meaning of a higher value; `None` if unknown.
     pub quality: Option<Quality>,
     /// The kind of the values, if not time on a machine.
     pub(crate) truth: Option<&'static str>,

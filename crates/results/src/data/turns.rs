@@ -24,24 +24,20 @@ const SMALL: f64 = 0.1;
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct TurnsOfCondition {
     condition: usize,
-    /// Its label.
     pub label: String,
-    /// The flows that it had turns in.
     pub flows: usize,
-    /// Its counted turns in all of them.
     pub turns: usize,
     /// The rate after a turn of another condition against that after one of its own, in %, in each
     /// of [`PARTS`]; `None` where one of them had no work.
     pub parts: [Option<f64>; PARTS.len()],
     /// The carry-over in the counted part: the mean of boots, and its interval from two boots on.
     pub carry_over: f64,
-    /// The carry-over of each boot.
     boots: Vec<f64>,
     /// The largest difference between rates of conditions that shared its flows, in %.
     effect: f64,
-    /// The interval of the carry-over.
     pub interval: Option<(f64, f64)>,
 }
 

@@ -32,22 +32,16 @@ pub use self::study_means::{ExcludedStudy, HistoryEntry, StudyMean};
 
 /// A metric over stored studies, worked out.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StudyHistory {
-    /// The name of the studies.
     pub name: String,
-    /// The order of the studies.
     pub order: HistoryOrder,
     /// The confidence that was asked for: of all series together, or of each by itself.
     pub confidence: f64,
-    /// The oldest first.
     pub studies: Vec<HistoryMember>,
-    /// The studies that cannot stand beside the newest one.
     pub left_out: Vec<ExcludedStudy>,
-    /// One for each condition and metric.
     pub series: Vec<HistorySeries>,
-    /// The method, as sentences without full stops.
     pub method: Vec<String>,
-    /// Notes on the studies, as sentences without full stops.
     pub notes: Vec<String>,
     /// The kind of the figures, if it is not time on a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,18 +50,13 @@ pub struct StudyHistory {
 
 /// A study of a history.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct HistoryMember {
-    /// Its number.
     pub study: i64,
-    /// Its name in the history.
     pub label: String,
-    /// Its tags.
     pub tags: Vec<String>,
-    /// Its begin, in UTC.
     pub started: String,
-    /// The version of the program that measured it.
     pub version: String,
-    /// Its state.
     pub status: String,
     /// The differences from the study before it, the weightiest first.
     pub differs: Vec<StudyDifference>,

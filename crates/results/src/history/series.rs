@@ -14,63 +14,52 @@ use crate::words::phrases::title;
 
 /// One condition in one metric over the studies that measured it.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct HistorySeries {
-    /// The condition's label in the newest study.
     pub condition: String,
-    /// The metric.
     pub metric: Metric,
-    /// Its unit, as the vocabulary has it.
     pub unit: &'static str,
-    /// Its better direction.
     pub better: Better,
     /// The confidence of the changes and of the newest study's verdict, as a probability.
     pub level: f64,
     /// The confidence of each point's interval by itself.
     pub confidence: f64,
-    /// The oldest first.
     pub points: Vec<StudyMean>,
-    /// Its levels, the first from the oldest point on.
     pub levels: Vec<Level>,
-    /// The changes between them: the first one begins the second level.
     pub changes: Vec<LevelChange>,
     /// The reason why no change can be proven; `None` if one could.
     pub too_few: Option<String>,
-    /// The newest study against the recent level; `None` if it is alone.
     pub newest: Option<NewestStudy>,
 }
 
 /// A change of level, in words.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LevelChange {
-    /// Its place and size.
     #[serde(flatten)]
     pub change: Change,
     /// The first study of the new level.
     pub study: i64,
     /// 1 - p; `None` for counts.
     pub confidence: Option<f64>,
-    /// Its direction.
     pub verdict: Verdict,
     /// The meaning of the direction: faster, more CPU; `None` if neither is better.
     pub quality: Option<&'static str>,
     /// `-12.3 %`, or the difference in the metric's unit.
     #[serde(skip)]
     pub size: String,
-    /// In words, without a full stop.
     pub sentence: String,
 }
 
 /// The newest study against the recent level, in words.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct NewestStudy {
-    /// Its place against the level.
     #[serde(flatten)]
     pub expected: NewestPoint,
-    /// Its number.
     pub study: i64,
     /// The meaning of the direction: faster, more CPU; `None` if neither is better.
     pub quality: Option<&'static str>,
-    /// In words, without a full stop.
     pub sentence: String,
 }
 

@@ -26,32 +26,26 @@ pub struct HistoryEntry {
 
 /// A study that is not part of a history.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ExcludedStudy {
-    /// Its number.
     pub study: i64,
-    /// Its name in the history.
     pub label: String,
-    /// The reason, without a full stop.
     pub why: String,
 }
 
 /// The mean of one condition in one study.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StudyMean {
     /// The study's place in the history, from 0.
     #[serde(skip)]
     pub place: usize,
-    /// The study's number.
     pub study: i64,
-    /// Its name in the history.
     pub label: String,
     /// The mean over boots, in the metric's unit.
     pub mean: f64,
-    /// Its interval by itself.
     pub interval: Option<(f64, f64)>,
-    /// The boots that measured it.
     pub boots: usize,
-    /// Its runs.
     pub runs: usize,
     #[serde(skip)]
     pub(crate) point: Point,

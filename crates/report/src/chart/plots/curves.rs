@@ -14,12 +14,10 @@ use crate::document::Table;
 
 /// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Curves {
-    /// The quantity of the horizontal axis, with its scale.
     pub across: (Quantity, Scale),
-    /// The quantity of the vertical axis, with its scale.
     pub up: (Quantity, Scale),
-    /// The lines.
     pub curves: Vec<Curve>,
     /// Places across that mean something, such as a knee, with the meaning.
     pub flags: Vec<(f64, String)>,

@@ -38,12 +38,10 @@ pub struct SampleSet {
 
 /// A stretch of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Bucket {
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
-    /// The number of samples in the bucket.
     pub count: u64,
 }
 

@@ -12,16 +12,14 @@ use crate::document::Table;
 
 /// One value per tagged study, with the levels that were found in them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct HistoryPlot {
     /// The kind of the points' names: `kernel`.
     pub tags: String,
-    /// The measured quantity.
     pub quantity: Quantity,
     /// The kind of the intervals: `95 % interval`.
     pub interval: String,
-    /// From the oldest to the newest.
     pub points: Vec<HistoryPoint>,
-    /// The levels, the first one from the oldest point on.
     pub levels: Vec<HistoryLevel>,
 }
 

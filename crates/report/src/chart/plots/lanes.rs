@@ -14,14 +14,11 @@ use crate::document::{Cell, Table};
 /// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
 /// with the cost of each way between them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LanePlot {
-    /// The quantity of the costs.
     pub quantity: Quantity,
-    /// The names of the lanes.
     pub lanes: Vec<String>,
-    /// The stages, in the order in which a packet passes them.
     pub stages: Vec<LaneStage>,
-    /// The ways between stages.
     pub arrows: Vec<Arrow>,
 }
 
