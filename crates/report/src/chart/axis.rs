@@ -31,7 +31,6 @@ pub struct Axis {
     scale: Scale,
     /// The divisor of values before they are placed, so that no difference overflows.
     unit: f64,
-    /// Both ends, on the scale.
     low: f64,
     high: f64,
     /// Rising.
@@ -94,7 +93,6 @@ impl Axis {
         ((at - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// Whether there are at least two labels, and none touches the next.
     fn fits(&self, room: AxisRoom) -> bool {
         let is_apart = |pair: &[Tick]| {
             let (length, least) = match room {
@@ -164,7 +162,6 @@ fn linear(values: impl Iterator<Item = f64>, zero: bool, room: AxisRoom) -> Axis
     fitting.unwrap_or_else(|| axis(1, true))
 }
 
-/// A step between ticks: 1, 2 or 5 times a power of ten.
 struct TickStep {
     times: i64,
     exponent: i32,

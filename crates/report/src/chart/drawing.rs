@@ -56,7 +56,6 @@ impl Drawing {
         markup
     }
 
-    /// A line of text, on its base line.
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) {
         let text = words::sanitised_line(text);
         if text.is_empty() {
@@ -118,7 +117,6 @@ impl Drawing {
         self.path(class, &path);
     }
 
-    /// Draws behind everything drawn so far.
     pub(crate) fn behind(&mut self, inside: impl FnOnce(&mut Self)) {
         mem::swap(&mut self.back, &mut self.front);
         inside(self);

@@ -212,7 +212,6 @@ fn draw(panels: &[Panel], width: f64) -> Drawing {
     whole
 }
 
-/// Adds an `svg` element: first the elements of `head`, then the drawing.
 fn svg(
     to: &mut Markup,
     drawing: &Drawing,

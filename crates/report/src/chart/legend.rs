@@ -5,7 +5,6 @@ use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::measure::{LINE, fit, width};
 use crate::chart::path::{Area, SvgPath};
 
-/// A sign and its meaning.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LegendSign {
     /// Runs, in a colour.

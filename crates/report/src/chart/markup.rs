@@ -266,7 +266,6 @@ fn commands(name: &str) -> bool {
     name.starts_with("on") || matches!(name, "href" | "xlink:href" | "src" | "srcdoc" | "action" | "style")
 }
 
-/// Text for an element or an attribute in double quotes.
 fn escape(text: &str, out: &mut String) {
     for letter in text.chars() {
         match letter {

@@ -13,7 +13,6 @@ const GAP: f64 = 10.0;
 // The room that a mark at an edge needs beyond it, in px.
 const INSET: f64 = 6.0;
 
-/// The rectangle of a plot with two axes.
 #[derive(Debug)]
 pub(crate) struct Plane {
     pub(crate) x: Axis,
@@ -25,7 +24,6 @@ pub(crate) struct Plane {
     pub(crate) foot: f64,
 }
 
-/// A quantity with the scale and the values of its axis.
 pub(crate) struct PlaneAxis<'a> {
     pub(crate) quantity: &'a Quantity,
     pub(crate) scale: Scale,

@@ -46,7 +46,6 @@ impl Interval {
         std::iter::once(self.estimate).chain(ends.into_iter().flatten())
     }
 
-    /// The cells of an estimate and of both ends, as `show` writes a number.
     pub(crate) fn cells(shown: Option<Self>, show: impl Fn(f64) -> String) -> [Cell; 3] {
         let values = shown.map_or([None; 3], |shown| [Some(shown.estimate), shown.low, shown.high]);
         values.map(|value| value.map_or(Cell::EMPTY, |value| Cell::Number(show(value))))
@@ -74,7 +73,6 @@ impl Quantity {
         self
     }
 
-    /// The name with unit and base, for values in units of this power of ten.
     pub(crate) fn title(&self, factor: i32) -> String {
         let power = if factor == 0 { String::new() } else { format!("10^{factor} ") };
         let unit = format!("{power}{} {}", self.unit, self.base);

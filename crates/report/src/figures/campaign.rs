@@ -79,7 +79,6 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     view.figure(ids, ("campaign runs in time", "Runs in the order of time"), seen, vec![Panel::new("", plot)])
 }
 
-/// Warnings on the main metrics' data.
 fn flags(view: &StudyView<'_>) -> Vec<String> {
     let is_main = |group: &&results::ComparisonGroup| {
         let own = view.workloads.iter().find(|one| one.name == group.workload);

@@ -86,7 +86,6 @@ fn shares(credit: &Credit) -> Bars {
     Bars::shares(quantity, &interval_words(credit), shares)
 }
 
-/// The parts of a design whose parts do not add up.
 fn parts(credit: &Credit) -> Forest {
     let effect = |part: &CreditPart| {
         let (change, proven) = (&part.change, proven(credit, &part.change));
@@ -104,7 +103,6 @@ fn parts(credit: &Credit) -> Forest {
     Forest { quantity, interval: interval_words(credit), margin: None, effects }
 }
 
-/// The base of the parts' percentages.
 fn base(credit: &Credit) -> String {
     match credit.parts.first().map_or("off", |part| part.base) {
         all @ ("on" | "off") => format!("all {all}"),
@@ -112,7 +110,6 @@ fn base(credit: &Credit) -> String {
     }
 }
 
-/// The context of a credit: its workload and the levels of the other factors.
 fn place(credit: &Credit) -> String {
     let parts = [credit.workload.as_str(), credit.at.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")

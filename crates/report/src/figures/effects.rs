@@ -125,12 +125,10 @@ fn figure(view: &StudyView<'_>, family: &WorkloadEffects<'_>, ids: &mut Ids) -> 
     view.figure(ids, (&id, &format!("Effects{metric}{against}{of}")), seen, panels)
 }
 
-/// The values, in %, that an axis of these rows must reach.
 fn ends(rows: &[&ComparisonRow]) -> Vec<f64> {
     rows.iter().filter_map(|row| size(&row.comparison)).flatten().collect()
 }
 
-/// Whether one scale suits all panels.
 fn is_shared(shown: &[(&ComparisonGroup, Vec<&ComparisonRow>)]) -> bool {
     let sizes = shown.iter().map(|(_, rows)| ends(rows).into_iter().map(f64::abs).fold(0.0, f64::max));
     let sizes: Vec<f64> = sizes.filter(|size| *size > 0.0).collect();
@@ -138,7 +136,6 @@ fn is_shared(shown: &[(&ComparisonGroup, Vec<&ComparisonRow>)]) -> bool {
     sizes.iter().all(|size| *size <= APART * least)
 }
 
-/// Whether any difference is known as a share of its baseline.
 fn has_shares(rows: &[&ComparisonRow]) -> bool {
     rows.iter().any(|row| size(&row.comparison).is_some())
 }
@@ -198,7 +195,6 @@ fn in_unit(comparison: &Comparison) -> Option<Interval> {
     Some(Interval::new(comparison.difference, Some(comparison.interval?)))
 }
 
-/// The largest difference that does not matter, in % of the baseline.
 fn margin(comparison: &Comparison) -> Option<f64> {
     let margin = match comparison.margin? {
         Margin::Percent(share) => share,

@@ -48,7 +48,6 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
     view.figure(ids, (&format!("latency histogram {id}"), &title), [seen], vec![Panel::new("", plot)])
 }
 
-/// The histogram that is stored with a run.
 fn stored(run: &StoredRun) -> Option<&LatencyHistogram> {
     // The side that asks knows when the answer came; it is the first.
     run.detail.sides().next()?.whole.outcome.latency.as_ref()?.histogram.as_ref()

@@ -26,7 +26,6 @@ pub fn history(found: &results::StudyHistory) -> Option<Figure> {
     })
 }
 
-/// The plot of a series; none without a point.
 fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<HistoryPlot> {
     let (name, unit) = series.quantity();
     let points = series.points.iter().enumerate().map(|(place, point)| {

@@ -42,7 +42,6 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
     section.about.extend(choice(views));
 }
 
-/// The latencies of a workload by percentile, with a row for each condition.
 fn percentiles(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Option<Table> {
     const COLUMNS: [(&str, Metric); 7] = [
         ("mean", metric::LATENCY_MEAN),
@@ -65,7 +64,6 @@ fn percentiles(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Option<
     table.titled(view.titled(&format!("{}: latency by percentile, ns", workload.name))).filled()
 }
 
-/// The quantiles of a condition, by their place in the list.
 fn quantiles(view: &StudyView<'_>, condition: usize) -> [Option<f64>; QUANTILES.len()] {
     QUANTILES.map(|(metric, _)| view.mean(condition, metric))
 }
@@ -94,7 +92,6 @@ fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) 
     view.figure(ids, (&format!("latency {id}"), &title), seen, vec![Panel::new("", plot)])
 }
 
-/// The fastest and the slowest at a quantile.
 fn quantile_sentence(share: f64, values: &[(f64, &String)]) -> String {
     let by = |one: &&(f64, &String), other: &&(f64, &String)| one.0.total_cmp(&other.0);
     let (Some(least), Some(most)) = (values.iter().min_by(by), values.iter().max_by(by)) else {

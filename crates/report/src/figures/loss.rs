@@ -41,7 +41,6 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
     }
 }
 
-/// The share that was lost, in %; none without losses.
 fn share(view: &StudyView<'_>, condition: usize) -> Option<f64> {
     let (lost, offered) = (view.mean(condition, metric::LOST)?, view.mean(condition, metric::OFFERED)?);
     (lost > 0.0 && offered > 0.0).then_some(100.0 * (lost / offered))

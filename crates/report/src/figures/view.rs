@@ -29,7 +29,6 @@ pub(super) struct StudyView<'a> {
 pub(super) struct MeasuredWorkload<'a> {
     pub(super) name: &'a str,
     pub(super) kind: Kind,
-    /// Its measured conditions.
     pub(super) conditions: Vec<usize>,
     /// The conditions that a reader wants to see first; all, where they are few.
     pub(super) telling: Vec<usize>,
@@ -91,7 +90,6 @@ impl<'a> StudyView<'a> {
         self.condition(condition)?.mean(metric)
     }
 
-    /// Names that tell these conditions from each other.
     pub(super) fn names(&self, conditions: &[usize]) -> Vec<String> {
         let name = |index: &usize| self.condition(*index).map_or_else(Name::default, |one| one.label.clone());
         crate::document::distinct_names(&conditions.iter().map(name).collect::<Vec<_>>())
@@ -107,13 +105,11 @@ impl<'a> StudyView<'a> {
         estimates(self.results, metric, conditions)
     }
 
-    /// The comparisons of a workload in a metric.
     pub(super) fn groups(&self, workload: &str, metric: Metric) -> impl Iterator<Item = &'a ComparisonGroup> {
         let all = self.results.comparisons.iter();
         all.filter(move |group| group.workload == workload && group.metric.known() == Some(metric))
     }
 
-    /// Whether figures show fewer conditions than were measured.
     pub(super) fn is_choice(&self) -> bool {
         self.workloads.iter().any(|one| one.telling.len() < one.conditions.len())
     }

@@ -22,17 +22,14 @@ pub(super) fn metric_quantity(metric: &ComparedMetric) -> Quantity {
         .relative(metric.known().map_or("", base))
 }
 
-/// Latencies, whatever their quantile.
 pub(super) fn latency() -> Quantity {
     Quantity::new("latency", "ns", figure).relative("from request to response")
 }
 
-/// Differences in % of `base`.
 pub(super) fn percent_of(name: &str, base: &str) -> Quantity {
     Quantity::new(name, "%", results::percent).relative(base)
 }
 
-/// The base of a metric's unit.
 fn base(metric: Metric) -> &'static str {
     match metric.group {
         MetricGroup::Rate if metric.unit == "Mbit/s" => "of payload",
@@ -61,7 +58,6 @@ pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     parts.map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-/// The lowest and the highest of values.
 pub(super) fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     values
         .into_iter()

@@ -130,7 +130,6 @@ impl StudyAdvice {
     }
 }
 
-/// One for each scenario, then one over all if there are several.
 fn summaries(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<AdviceSummary> {
     let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
     let summary = |scope, own: &[&WorkloadAdvice]| AdviceSummary {

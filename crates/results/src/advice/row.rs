@@ -65,7 +65,6 @@ pub struct SwitchLevel {
     pub level: String,
 }
 
-/// A recommendation with the traffic that it is for.
 type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
 
 impl AdviceRow {

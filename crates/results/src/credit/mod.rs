@@ -180,7 +180,6 @@ impl Credit {
     }
 }
 
-/// The reason why a planned whole is unknown.
 fn unknown(
     combination: &Combination,
     whole: Option<&CombinedGain>,

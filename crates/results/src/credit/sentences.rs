@@ -8,7 +8,6 @@ use crate::words::number::{figure, percent, range, with_unit};
 use crate::words::phrases::{listed, metric_words};
 
 impl Credit {
-    /// The credit in sentences without full stops, the whole first.
     pub(super) fn sentences(&self) -> Vec<String> {
         let metric = metric_words(&self.metric.into());
         let mut sentences = Vec::new();

@@ -65,7 +65,6 @@ pub struct Contradiction {
     /// The offload: `TSO`, `GRO`.
     #[serde(skip)]
     offload: &'static str,
-    /// The state that its switch reads back.
     #[serde(skip)]
     is_on: bool,
     /// In words, without a full stop.
@@ -121,7 +120,6 @@ impl ActedOffloads {
         acted
     }
 
-    /// Compares the switch of TSO with the packets that the interface got.
     fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<Contradiction> {
         let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
         let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
@@ -173,7 +171,6 @@ impl ActedOffloads {
     }
 }
 
-/// The place of the checksums of this traffic, by the switches.
 fn checksum(condition: &Condition, transmitter: &Settled) -> Checksum {
     if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
         return Checksum::Nobody;

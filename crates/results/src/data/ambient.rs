@@ -49,7 +49,6 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     distinct(lines.into_iter().flatten())
 }
 
-/// The value on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HostSetting {
     value: String,

@@ -125,7 +125,6 @@ fn notes(outline: &Outline) -> Vec<String> {
     shortfall(row, plan).into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
 }
 
-/// One metric in JSON.
 #[derive(Serialize)]
 struct JudgedMetric<'a> {
     #[serde(flatten)]

@@ -216,7 +216,6 @@ impl GateCase {
     }
 }
 
-/// Whether runs of a condition yield a metric.
 fn offers(plan: &Plan, index: usize, metric: Metric) -> bool {
     let condition = &plan.conditions[index];
     condition.workload.traffic.produces(metric)
@@ -224,7 +223,6 @@ fn offers(plan: &Plan, index: usize, metric: Metric) -> bool {
         && (!plan.exact || exact::is_count(metric))
 }
 
-/// The reason why no condition yields a metric.
 fn without(plan: &Plan, metric: Metric) -> String {
     match (plan.exact, metric.needs) {
         (true, needs) if needs != MetricNeeds::Exact => {

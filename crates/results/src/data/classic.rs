@@ -19,7 +19,6 @@ pub struct ClassicTest {
 
 /// The classic test of one comparison.
 #[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ClassicGroup {
     pub metric: Metric,
     pub unit: &'static str,

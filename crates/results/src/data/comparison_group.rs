@@ -147,7 +147,6 @@ impl ComparisonGroup {
     }
 }
 
-/// Unusual values in the runs that are compared.
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
     if subject.resolution.is_some() {

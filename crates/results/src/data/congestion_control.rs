@@ -35,12 +35,10 @@ fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a s
     }
 }
 
-/// The algorithms of all runs, in the order of the page; empty without TCP.
 pub(crate) fn names(stored: &StoredStudy) -> Vec<String> {
     of_runs(stored).into_iter().map(|(name, _)| name).collect()
 }
 
-/// A note on the algorithms that may pace.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
     let found = of_runs(stored);

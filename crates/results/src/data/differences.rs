@@ -59,10 +59,8 @@ const FIRST: [&str; 12] = [
 // The differences that are named last: other kernels list others of them.
 const LAST: &str = "cpu.vulnerabilities.";
 
-/// The values of a path in all boots of a study.
 type ValuesByPath = BTreeMap<String, BTreeSet<String>>;
 
-/// The difference in the fresh start of a boot between machines.
 pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
     (before != after).then(|| StudyDifference::new("each boot".to_owned(), before, after))
@@ -185,7 +183,6 @@ fn values(outline: &Outline) -> ValuesByPath {
     values
 }
 
-/// The host that a path is of, and its path there.
 fn host_of(path: &str) -> (Option<&str>, &str) {
     match path.split_once('.') {
         Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),

@@ -64,7 +64,6 @@ pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
     ended.map(|boot| boot.number).max().unwrap_or(0)
 }
 
-/// The planned looks of a study of at most this number of boots.
 pub(crate) fn schedule(stop: Stop, boots: u32) -> Schedule {
     Schedule { bounds: bounds(stop.bounds), looks: stop.looks, boots }
 }

@@ -179,7 +179,6 @@ fn rates(stored: &StoredStudy, metric: Metric, boots: u32) -> Result<Option<Metr
     Ok(Some(MetricRates { metric, unit: metric.unit, rates, spread: analysis.components, mean }))
 }
 
-/// Does this method see a difference?
 fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error> {
     let design = match method {
         TestMethod::Pooled => {

@@ -9,7 +9,6 @@ use crate::data::differences::{StudyDifference, of_boots, of_environments, of_re
 use crate::data::error::Error;
 use crate::data::leaves::leaves;
 
-/// The settings of a condition, by the path of the field in its plan.
 type ConditionSettings = BTreeMap<String, String>;
 
 /// The conditions of two studies beside each other, as indices into their plans.
@@ -19,7 +18,6 @@ pub(crate) struct MatchedConditions {
     pub(crate) pairs: Vec<(usize, usize)>,
     pub(crate) only_baseline: Vec<usize>,
     pub(crate) only_study: Vec<usize>,
-    /// The constants of the plans that differ.
     pub(crate) constants: Vec<StudyDifference>,
 }
 
@@ -99,7 +97,6 @@ impl MatchedConditions {
     }
 }
 
-/// The reason why two studies have no condition in common.
 fn why_none(mut unlike: Vec<(&str, StudyDifference)>, baseline: &Outline, study: &Outline) -> String {
     // Another kind of traffic is the reason for most other differences.
     unlike.sort_by_key(|(path, _)| *path != "workload.kind");
@@ -126,7 +123,6 @@ fn why_none(mut unlike: Vec<(&str, StudyDifference)>, baseline: &Outline, study:
     format!("they have no condition in common: {}", said.join("; "))
 }
 
-/// The settings of each condition.
 fn settings(plan: &Plan) -> Vec<ConditionSettings> {
     plan.conditions.iter().map(of_condition).collect()
 }

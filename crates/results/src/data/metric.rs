@@ -80,7 +80,6 @@ pub fn resolve_metric(word: &str) -> Result<Metric, Error> {
         .ok_or_else(|| Error::UnknownMetric { word: word.to_owned(), nearest: metric::nearest(word) })
 }
 
-/// The values that a metric may have.
 pub(crate) fn range_of(metric: Metric) -> ValueRange {
     let (least, most) = metric.range();
     ValueRange { least: Some(least), most }

@@ -26,11 +26,9 @@ pub struct MissingRuns {
     status: StudyStatus,
 }
 
-/// A reason why runs failed.
 #[derive(Debug, Serialize)]
 struct FailureReason {
     runs: usize,
-    /// The condition of the last of them.
     condition: String,
     boot: u32,
     why: String,
@@ -126,7 +124,6 @@ fn not_tried(status: StudyStatus) -> &'static str {
     }
 }
 
-/// The reason why a condition has no value of a metric.
 pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: Metric) -> String {
     let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
     if tries().any(StoredRun::is_measurement) {

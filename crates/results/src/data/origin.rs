@@ -17,7 +17,6 @@ pub struct TraceOrigin {
 }
 
 impl TraceOrigin {
-    /// The origin of all boots of a study.
     pub(crate) fn from_stored(stored: &StoredStudy) -> Self {
         Self::of_boots(stored, |_| true)
     }

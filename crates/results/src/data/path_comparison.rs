@@ -57,7 +57,6 @@ pub struct UnclosedRuns {
 }
 
 impl UnclosedRuns {
-    /// The runs of this kind among some traces.
     pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, exact: bool) -> Option<Self> {
         let open = traces.filter(|trace| !closes(trace, exact));
         let open: Vec<f64> = open.filter_map(PathTrace::closure).map(Closure::share).collect();
@@ -93,7 +92,6 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(one), most.max(one)))
 }
 
-/// The runs of a condition with their trace of a path.
 fn runs(
     stored: &StoredStudy,
     condition: usize,

@@ -69,7 +69,6 @@ pub(crate) fn profile_pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec
     explained(stored, &readers(stored), ready, |divided| explain(divided, confidence))
 }
 
-/// The stacks of the same pairs.
 pub(crate) fn stacks(stored: &StoredStudy) -> Vec<Stacks> {
     let mut found = Vec::new();
     for (baseline, conditions) in compared(stored) {
@@ -86,7 +85,6 @@ fn readers(stored: &StoredStudy) -> Vec<Waiting> {
     distinct(traces.filter(|trace| trace.profile.is_some()).map(|trace| trace.reader))
 }
 
-/// The profiles of a condition, each with its boot.
 fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32, &Profile)> {
     let runs = stored.measurements_of(condition);
     runs.flat_map(|run| {
@@ -96,7 +94,6 @@ fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32
     .collect()
 }
 
-/// `None` if one of the two was not sampled.
 fn ready(
     stored: &StoredStudy,
     conditions: [usize; 2],

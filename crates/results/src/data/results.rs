@@ -166,7 +166,6 @@ fn level(groups: &[ComparisonGroup], workload: &str, metric: Metric) -> Option<f
 }
 
 impl ConditionResult {
-    /// A condition with the means of its boots' means.
     fn new(stored: &StoredStudy, condition: &Condition) -> Self {
         let index = condition.index;
         let means = boot_means(stored, index);

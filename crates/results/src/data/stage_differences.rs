@@ -61,7 +61,6 @@ impl StageDifferences {
     }
 }
 
-/// The unit of the figures of a trace.
 pub(crate) fn unit(exact: bool) -> &'static str {
     if exact { "instructions" } else { "ns" }
 }

@@ -116,7 +116,6 @@ impl StageRanges {
 }
 
 impl TraceSource<'_> {
-    /// Leaves out the runs whose stages do not add up to their whole.
     fn leave_out_open(&mut self, exact: bool) -> Option<LeftOutRuns> {
         let open = UnclosedRuns::among(self.boots.iter().map(|(_, trace)| *trace), exact)?;
         self.boots.retain(|(_, trace)| closes(trace, exact));
@@ -124,7 +123,6 @@ impl TraceSource<'_> {
     }
 }
 
-/// The traces of a condition, by path and readers.
 fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) -> Vec<TraceSource<'s>> {
     let traffic = &condition.workload.traffic;
     let what = format!(

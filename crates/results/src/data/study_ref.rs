@@ -17,7 +17,6 @@ pub struct StudyRef {
 }
 
 impl StudyRef {
-    /// The study of a row.
     pub(crate) fn from_row(row: &StudyRow) -> Self {
         Self {
             study: row.id.0,

@@ -42,7 +42,6 @@ pub struct Subject {
     pub(crate) truth: Option<&'static str>,
     /// Counts without noise are judged by this share, in %, not by intervals.
     pub(crate) resolution: Option<f64>,
-    /// The way in which counts include copies.
     pub(crate) copies: Option<Copies>,
     /// The parts that a boot starts afresh, between machines.
     pub(crate) how: Option<BootKind>,
@@ -80,7 +79,6 @@ impl Subject {
         }
     }
 
-    /// The answer from the data.
     pub(crate) fn analyse(&self, spending: &Spending) -> Result<Analysis, Error> {
         let takes_part = |condition| self.takes_part(condition);
         let analysis = stats::analyse_with(&self.observations, &self.question, takes_part, spending)?;
@@ -102,7 +100,6 @@ impl Subject {
         exact::unlike(&self.compared_observations(), metric, |condition| self.label(condition))
     }
 
-    /// The runs of the conditions that are compared.
     pub(crate) fn compared_observations(&self) -> Vec<Observation> {
         self.observations.iter().filter(|run| self.takes_part(run.condition)).copied().collect()
     }
@@ -125,12 +122,10 @@ impl Subject {
         }
     }
 
-    /// A condition's label.
     pub(crate) fn label(&self, condition: usize) -> String {
         self.name(condition).to_string()
     }
 
-    /// The name of a condition in the subject's words.
     pub(crate) fn name(&self, condition: usize) -> Name {
         let other = || Name::from(format!("condition {condition}").as_str());
         self.labels.get(condition).cloned().unwrap_or_else(other)

@@ -86,7 +86,6 @@ impl Results {
         unmet.chain(self.merged()).collect()
     }
 
-    /// The conditions that were not measured because another one reads back the same.
     fn merged(&self) -> Vec<String> {
         let merged = &self.stored.plan.merged;
         if merged.len() > NAMED {

@@ -49,7 +49,6 @@ pub(crate) struct ComparisonTarget {
     pub(crate) equivalent: Option<Percent>,
 }
 
-/// The comparisons that a request means.
 pub(crate) fn targets(
     stored: &StoredStudy,
     request: &ComparisonRequest,
@@ -99,7 +98,6 @@ pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
     plan.comparisons.iter().map(target).collect()
 }
 
-/// Compares the same conditions with another of them.
 pub(crate) fn rebase(target: &mut ComparisonTarget, baseline: usize) {
     if let Some(place) = target.conditions.iter().position(|condition| *condition == baseline) {
         target.conditions[place] = target.baseline;

@@ -36,7 +36,6 @@ pub struct TurnsOfCondition {
     /// The carry-over in the counted part: the mean of boots, and its interval from two boots on.
     pub carry_over: f64,
     boots: Vec<f64>,
-    /// The largest difference between rates of conditions that shared its flows, in %.
     effect: f64,
     pub interval: Option<(f64, f64)>,
 }
@@ -186,7 +185,6 @@ fn slice(turn: &CountedTurn) -> Slice {
     Slice { ns: turn.ns, work: turn.work }
 }
 
-/// The largest difference between the rates of these conditions, in %.
 fn effect(together: &[usize], rates: &[Option<f64>]) -> f64 {
     let own = together.iter().filter_map(|one| rates.get(*one).copied().flatten());
     let (least, most) =
@@ -194,13 +192,11 @@ fn effect(together: &[usize], rates: &[Option<f64>]) -> f64 {
     if most > 0.0 { 100.0 * (most - least) / most } else { 0.0 }
 }
 
-/// Work per time; `None` without any.
 fn rate(slices: impl Iterator<Item = Slice>) -> Option<f64> {
     let (work, ns) = slices.fold((0.0, 0.0), |(work, ns), one| (work + one.work as f64, ns + one.ns as f64));
     (work > 0.0 && ns > 0.0).then(|| work / ns)
 }
 
-/// The interval of the mean of boots, with this error rate.
 fn interval(boots: &[f64], alpha: f64) -> Option<(f64, f64)> {
     let (mean, count) = (stats::mean(boots), boots.len() as f64);
     let squares: f64 = boots.iter().map(|boot| (boot - mean).powi(2)).sum();

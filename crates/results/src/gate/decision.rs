@@ -112,7 +112,6 @@ impl Gate {
         }
     }
 
-    /// The method, in sentences without full stops.
     fn sentences_on_method(&self) -> Vec<String> {
         let is_timed = |check: &&GateCheck| check.interval.is_some() && !check.is_counted;
         let confidence = stats::confidence(self.confidence);

@@ -93,7 +93,6 @@ fn is_like(text: &str, pattern: &str) -> bool {
 // The words that make a version one before the release: `-rc1`.
 const BEFORE_RELEASE: [&str; 5] = ["-rc", "-alpha", "-beta", "-pre", "-dev"];
 
-/// A part of a version, in the order of versions.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum VersionPart<'v> {
     /// The beginning of a mark like `-rc`: the version comes before its release.

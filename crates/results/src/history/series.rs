@@ -144,7 +144,6 @@ impl HistorySeries {
 }
 
 impl LevelChange {
-    /// A change of the level of these points, in this unit.
     fn in_words(change: Change, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let verdict = if change.difference > 0.0 { Verdict::Higher } else { Verdict::Lower };
@@ -178,7 +177,6 @@ impl LevelChange {
 }
 
 impl NewestStudy {
-    /// The last of these points, of which there is at least one, against what was expected.
     fn in_words(expected: NewestPoint, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;

@@ -60,7 +60,6 @@ pub(crate) struct ComparableStudies<'e> {
 }
 
 impl<'e> ComparableStudies<'e> {
-    /// The studies that may stand beside the last of them.
     pub(crate) fn from_entries(all: &'e [HistoryEntry]) -> Self {
         let (mut entries, mut left_out) = (Vec::new(), Vec::new());
         let Some(newest) = all.last() else { return Self { entries, left_out } };
@@ -104,7 +103,6 @@ impl<'e> ComparableStudies<'e> {
     }
 }
 
-/// The mean of a condition in a study; `None` if it has no value.
 fn mean(
     place: usize,
     entry: &HistoryEntry,

@@ -166,7 +166,6 @@ impl ChangeEstimate {
         }
     }
 
-    /// The reverse change, in % of the same base.
     pub(crate) fn negated(&self) -> Self {
         let turned = |(low, high): (f64, f64)| (-high, -low);
         Self {
@@ -193,7 +192,6 @@ impl SwitchEffect {
         }
     }
 
-    /// The changes of these metrics, in their order.
     pub(crate) fn changes_of<'e>(&'e self, metrics: &'e [Metric]) -> impl Iterator<Item = &'e MetricChange> {
         let change = move |metric: &Metric| self.changes.iter().find(|change| change.metric == *metric);
         metrics.iter().filter_map(change)

@@ -81,7 +81,6 @@ impl ExplanationRule {
         Some((self.about, least.ln() / self.factor.ln(), Explanation { counter, value, baseline, sentence }))
     }
 
-    /// The figure of one boot, if there is one.
     fn figure(&self, side: Side, means: &Metrics) -> Option<f64> {
         let counted = means.get(self.counter[side])?;
         let figure = match self.per {

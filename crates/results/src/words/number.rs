@@ -79,7 +79,6 @@ pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
 }
 
-/// A shown value with its unit in words.
 pub(crate) fn with_unit(shown: String, unit: &str) -> String {
     match plain(unit) {
         "" => shown,

@@ -4,7 +4,6 @@ use study::Side;
 
 use crate::data::metric::ComparedMetric;
 
-/// A metric's key as it is spoken.
 pub(crate) fn words(metric: &ComparedMetric) -> String {
     spoken(metric, |side| format!("the {side}'s"), long)
 }
@@ -69,7 +68,6 @@ pub fn levels_without(without: &str, levels: &[(String, String)]) -> String {
     levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The verb that follows a metric.
 pub(crate) fn is(metric: &ComparedMetric) -> &'static str {
     if metric.known().is_some_and(|metric| metric.is_plural()) { "are" } else { "is" }
 }

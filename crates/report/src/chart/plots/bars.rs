@@ -93,7 +93,6 @@ impl Bars {
 }
 
 impl Bar {
-    /// The ends of the stack to both sides of zero.
     fn reach(&self) -> [f64; 2] {
         let sum = |keep: fn(&f64) -> bool| self.parts.iter().copied().filter(keep).sum();
         [sum(|part| *part < 0.0), sum(|part| *part > 0.0)]

@@ -15,7 +15,6 @@ use crate::document::{Cell, Table};
 #[derive(Debug, Clone)]
 pub struct Flame {
     quantity: Quantity,
-    /// The name of the baseline, if there is one.
     baseline: Option<String>,
     root: FlameNode,
 }
@@ -31,7 +30,6 @@ pub struct FlameStack {
     pub now: f64,
 }
 
-/// A call of a function, with the functions that it called.
 #[derive(Debug, Clone, Default)]
 struct FlameNode {
     name: String,

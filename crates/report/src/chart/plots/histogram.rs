@@ -85,7 +85,6 @@ impl Histogram {
         shares.fold(0.0, f64::max)
     }
 
-    /// Words for the range that has most of a set's samples.
     fn words(&self, one: &SampleSet) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
             let [low, high] = [bucket.low, bucket.high].map(self.quantity.show);
@@ -94,13 +93,11 @@ impl Histogram {
         self.counted(one) + &most
     }
 
-    /// The number of a set's samples, and their origin.
     fn counted(&self, one: &SampleSet) -> String {
         let about = if one.about.is_empty() { String::new() } else { format!(", {}", one.about) };
         format!("{} {}{about}", one.total(), self.noun)
     }
 
-    /// The outline of a set whose base is at `base`.
     fn outline(
         &self,
         one: &SampleSet,

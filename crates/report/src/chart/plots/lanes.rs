@@ -85,7 +85,6 @@ fn heats() -> Vec<(LegendSign, String)> {
 }
 
 impl LanePlot {
-    /// The costs of an arrow, a line for each size.
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
         let cost = |cost: &ArrowCost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
@@ -156,7 +155,6 @@ impl Plot for LanePlot {
     }
 }
 
-/// From one lane to the next, in px.
 fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
     if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
 }

@@ -33,7 +33,6 @@ impl Bound {
         self.value * self.unit.map_or(1.0, |(_, factor)| factor)
     }
 
-    /// Whether the limit is a share of the baseline.
     pub(crate) fn is_percent(&self) -> bool {
         self.unit.is_none()
     }
@@ -61,7 +60,6 @@ impl Bound {
         self.beyond(interval).1 <= 0.0
     }
 
-    /// How far beyond the limit differences lie, at least and at most.
     fn beyond(&self, (low, high): (f64, f64)) -> (f64, f64) {
         let limit = self.number();
         if self.fails_above { (low - limit, high - limit) } else { (limit - high, limit - low) }

@@ -43,7 +43,6 @@ fn units_of(metric: Metric) -> &'static [BoundUnit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
-/// The metric that a word means.
 pub(crate) fn metric_named(word: &str) -> Result<Metric, BoundError> {
     metric::find(word).ok_or_else(|| {
         let near = metric::nearest(word);
