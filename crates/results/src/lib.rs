@@ -44,17 +44,16 @@ pub use data::pilot::{Nearness, PilotSpread};
 pub use data::plan_listing::PlanListing;
 pub use data::profiled::{ProfilePair, Stacks};
 pub use data::results::{ConditionResult, Results};
-pub use data::sizing::{OtherWay, Sizing, SizingRequest};
+pub use data::sizing::{Sizing, SizingRequest};
 pub use data::stage_differences::StageDifferences;
 pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
-pub use data::study_list::ListedStudy;
-pub use data::study_ref::StudyRef;
+pub use data::study_list::{ListedStudy, StudyRef};
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
 pub use history::{
-    ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
-    LevelChange, NewestStudy, StudyHistory, StudyMean,
+    ExcludedStudy, HistoryChoice, HistoryMember, HistoryOrder, HistorySeries, LevelChange, NewestStudy,
+    StudyHistory, StudyMean,
 };
 pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,

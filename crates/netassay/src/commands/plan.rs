@@ -3,8 +3,8 @@
 use report::views;
 use results::{Nearness, PilotSpread, Sizing, SizingRequest};
 use store::{Outline, Store, StudyId};
+use study::Study;
 use study::metric::Metric;
-use study::{Assignment, Protocol, Study, format_duration};
 
 use crate::cli::Plan;
 use crate::commands::stored::newest_called;
@@ -23,25 +23,19 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     if !(request.power < 1.0 && request.confidence < 1.0) {
         return Err(Failure::Usage("100 % power or confidence is not possible: use less".to_owned()));
     }
-    let (spread, other) = match flags.interaction.zip(flags.within) {
-        Some((interaction, within)) => {
-            let stated = PilotSpread {
-                interaction: interaction.value(),
-                interaction_at_most: None,
-                runs: Some(within.value()),
-                in_turns: false,
-                boots: None,
-                source: "the command line".to_owned(),
-                near: None,
-            };
-            (stated, None)
-        }
+    let spread = match flags.interaction.zip(flags.within) {
+        Some((interaction, within)) => PilotSpread {
+            interaction: interaction.value(),
+            interaction_at_most: None,
+            runs: Some(within.value()),
+            in_turns: false,
+            boots: None,
+            source: "the command line".to_owned(),
+            near: None,
+        },
         None => measured(flags, &study)?,
     };
-    let mut sizing = Sizing::new(&study, spread, &request)?;
-    if let Some((study, spread)) = other {
-        sizing = sizing.beside(Sizing::new(&study, spread, &request)?);
-    }
+    let sizing = Sizing::new(&study, spread, &request)?;
     output::show_view(&sizing, &flags.stored.output, false, |sizing, _| views::sizing(sizing))
 }
 
@@ -49,11 +43,8 @@ fn metric(flags: &Plan) -> Result<Option<Metric>, Failure> {
     Ok(flags.metric.as_deref().map(results::resolve_metric).transpose()?)
 }
 
-/// A spread, and the study measured the other way with its spread, where the pilot measured both.
-type Measured = (PilotSpread, Option<(Study, PilotSpread)>);
-
 /// The measured spread: from the nearest stored study that shows it, or the given one.
-fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
+fn measured(flags: &Plan, study: &Study) -> Result<PilotSpread, Failure> {
     let path = &flags.stored.database.db;
     if path.exists() {
         let store = Store::open_read_only(path)?;
@@ -70,7 +61,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
 }
 
 /// Of studies that are as near the newest.
-fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured>, Failure> {
+fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<PilotSpread>, Failure> {
     let metric = metric(flags)?;
     let from = flags.from.as_ref().map(|word| newest_called(store, word)).transpose()?;
     let mut pilots: Vec<(Nearness, StudyId)> = Vec::new();
@@ -82,27 +73,8 @@ fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured
     for (_, id) in pilots {
         let pilot = store.load(id)?.sanitised();
         if let Some(spread) = PilotSpread::from_pilot(&pilot, study, metric)? {
-            let other = the_other_way(study, &pilot.plan.asked.protocol);
-            let spread_of = |other: &Study| PilotSpread::from_pilot(&pilot, other, metric);
-            let other = other.map(|other| Ok::<_, Failure>(spread_of(&other)?.map(|spread| (other, spread))));
-            return Ok(Some((spread, other.transpose()?.flatten())));
+            return Ok(Some(spread));
         }
     }
     Ok(None)
-}
-
-/// The same study without its turns, or with those of a pilot that measured both ways.
-fn the_other_way(study: &Study, pilot: &Protocol) -> Option<Study> {
-    let alternate = pilot.alternate.filter(|_| pilot.apart)?;
-    let changes = if study.protocol.alternate.is_some() {
-        vec!["alternate=off".to_owned(), "settle=".to_owned()]
-    } else {
-        vec![
-            format!("alternate={}", format_duration(alternate.turn)),
-            format!("settle={}", format_duration(alternate.settle)),
-        ]
-    };
-    let changes: Vec<Assignment> = changes.iter().filter_map(|change| change.parse().ok()).collect();
-    // Not every study can: there is no other way then.
-    Study::parse_with(&study.name, &study.text, &changes).ok()
 }

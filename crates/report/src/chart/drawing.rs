@@ -135,13 +135,6 @@ impl Drawing {
         self.front.empty("path", &[("class", class.into()), ("d", path.data.as_str().into())]);
     }
 
-    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64) {
-        let area = Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius };
-        self.marks.join(&area, 0.0, 0.0);
-        let place = [("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
-        self.front.empty("circle", &[&[("class", class.into())], &place[..]].concat());
-    }
-
     /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.
     pub(crate) fn dot(&mut self, x: f64, y: f64, title: &str) {
         let mut path = SvgPath::new();

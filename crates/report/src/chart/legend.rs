@@ -16,8 +16,6 @@ pub(crate) enum LegendSign {
     Interval,
     Whisker,
     Band,
-    /// A dot that does not count.
-    Hollow,
     Dashed,
     /// A step of the colour scale for shares.
     Heat(usize),
@@ -63,7 +61,6 @@ impl LegendSign {
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
             }
-            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0),
             Self::Dashed => across(drawing, "thin soft dashed"),
         }
     }

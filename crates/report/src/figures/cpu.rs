@@ -10,33 +10,26 @@ use super::view::StudyView;
 use super::words::{choice, extremes, metric_quantity, of_mean};
 use crate::page::FigureSection;
 
-/// A CPU account: its owner, the metric of the whole, and the metrics and names of its parts.
-struct CpuAccount {
-    title: &'static str,
-    whole: BySide<Metric>,
-    parts: &'static [BySide<Metric>],
-    names: &'static [&'static str],
-}
+/// A CPU account: its owner, the metric of the whole, and its parts with their names.
+type CpuAccount = (&'static str, BySide<Metric>, &'static [(BySide<Metric>, &'static str)]);
 
 const ACCOUNTS: [CpuAccount; 2] = [
-    CpuAccount {
-        title: "",
-        whole: metric::CPU,
-        parts: &[
-            metric::CPU_USER,
-            metric::CPU_SYSTEM,
-            metric::CPU_IRQ,
-            metric::CPU_SOFTIRQ,
-            metric::CPU_STEAL,
+    (
+        "",
+        metric::CPU,
+        &[
+            (metric::CPU_USER, "user"),
+            (metric::CPU_SYSTEM, "system"),
+            (metric::CPU_IRQ, "irq"),
+            (metric::CPU_SOFTIRQ, "softirq"),
+            (metric::CPU_STEAL, "steal"),
         ],
-        names: &["user", "system", "irq", "softirq", "steal"],
-    },
-    CpuAccount {
-        title: "'s host",
-        whole: metric::HOST_CPU,
-        parts: &[metric::HOST_CPU_VCPU, metric::HOST_CPU_IO],
-        names: &["executes the guest", "moves its packets"],
-    },
+    ),
+    (
+        "'s host",
+        metric::HOST_CPU,
+        &[(metric::HOST_CPU_VCPU, "executes the guest"), (metric::HOST_CPU_IO, "moves its packets")],
+    ),
 ];
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
@@ -52,29 +45,29 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     let shown = conditions(view);
     let (mut found, mut seen): (Vec<(String, Bars)>, _) = (Vec::new(), Vec::new());
-    for (account, side) in ACCOUNTS.iter().flat_map(|account| Side::BOTH.map(|side| (account, side))) {
-        let metric = account.whole[side];
+    for ((owner, whole, parts), side) in ACCOUNTS.iter().flat_map(|one| Side::BOTH.map(|side| (one, side))) {
+        let metric = whole[side];
         let mut quantity = metric_quantity(&metric.into());
         "CPU in use".clone_into(&mut quantity.name);
         let (mut bars, mut named) = (Vec::new(), Vec::new());
         for (group, name, condition) in &shown {
             let Some(own) = view.estimates(metric, &[*condition]).first().copied() else { continue };
-            let part = |part: &BySide<Metric>| view.mean(*condition, part[side]).unwrap_or(0.0);
+            let part = |(part, _): &(BySide<Metric>, &str)| view.mean(*condition, part[side]).unwrap_or(0.0);
             bars.push(Bar {
                 group: group.clone(),
                 name: name.clone(),
                 whole: Interval::new(own.mean, own.interval),
-                parts: account.parts.iter().map(part).collect(),
+                parts: parts.iter().map(part).collect(),
             });
             named.push((format!("{name} {group}").trim().to_owned(), own));
         }
         if bars.is_empty() {
             continue;
         }
-        let title = capital(&format!("{side}{}", account.title));
+        let title = capital(&format!("{side}{owner}"));
         seen.push(extremes(&title, &quantity, named.iter().map(|(name, own)| (name.clone(), own))));
         let interval = of_mean(view.results.confidence);
-        let parts = account.names.iter().map(|name| (*name).to_owned()).collect();
+        let parts = parts.iter().map(|(_, name)| (*name).to_owned()).collect();
         found.push((title, Bars { quantity, interval, parts, bars }));
     }
     // All panels have one scale.

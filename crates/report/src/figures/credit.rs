@@ -15,30 +15,11 @@ use crate::views::{combinations, proven_credit};
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
         let Some(credits) = view.results.credit.as_ref() else { continue };
-        section.about.push(explained(credits.design).to_owned());
         for credits in combinations(credits) {
             section.figures.extend(figure(view, credits, ids));
         }
     }
     section.about.dedup();
-}
-
-/// The division of the credit by the kind of design.
-fn explained(design: DesignKind) -> &'static str {
-    match design {
-        DesignKind::Factorial => {
-            "The share of an offload is what switching it on brings, averaged over all orders of switching on \
-             (Shapley); the shares of a metric add up to the change from all off to all on."
-        }
-        DesignKind::Ladder => {
-            "Offloads go off one after the other. A step is credited with what it takes at its place: in another \
-             order its credit may be another."
-        }
-        DesignKind::Fractional => {
-            "Main effects: the mean with an offload on less that with it off, over the measured fraction of the \
-             states; interactions are taken as zero."
-        }
-    }
 }
 
 fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {

@@ -10,12 +10,9 @@ use stats::{Comparison, Margin, Verdict};
 use super::Ids;
 use super::view::{MOST, StudyView};
 use super::words::{choice, metric_quantity, percent_of};
-use crate::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use crate::chart::{Figure, Forest, ForestRow, Interval, Panel};
 use crate::page::FigureSection;
 
-// The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
-// those of the others.
-const APART: f64 = 8.0;
 // The largest number of conditions in a sentence.
 const NAMED: usize = 3;
 
@@ -88,32 +85,17 @@ impl<'a> WorkloadEffects<'a> {
 }
 
 fn figure(view: &StudyView<'_>, family: &WorkloadEffects<'_>, ids: &mut Ids) -> Option<Figure> {
-    let shown = family.metrics(view);
-    let is_shared = is_shared(&shown);
-    let reach: Vec<f64> = shown.iter().flat_map(|(_, rows)| ends(rows)).filter(|_| is_shared).collect();
+    let mut shown = family.metrics(view);
+    // Without any share of a baseline, or any interval, the tables say all.
+    shown.retain(|(_, rows)| rows.iter().any(|row| size(&row.comparison).is_some()));
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (group, rows) in &shown {
-        let metric = metric_name(&group.metric);
-        seen.push(format!("{}: {}", capital(&metric), words(&group.metric, rows, family)));
-        let has_intervals = rows.iter().any(|row| row.comparison.interval.is_some());
-        let plot = if has_shares(rows) || !has_intervals {
-            let base = family.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
-            let quantity = percent_of(&format!("difference of {metric}"), &base);
-            forest(quantity.reaching(reach.iter().copied()), interval, group, rows, family)
-        } else {
-            let base = family.only.as_deref().unwrap_or("the baseline");
-            let mut quantity = metric_quantity(&group.metric).relative(&format!("against {base}"));
-            quantity.name.insert_str(0, "difference of ");
-            seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
-            forest(quantity, in_unit, group, rows, family)
-        };
-        panels.push(Panel::new(capital(&metric), plot));
+        let metric = capital(&metric_name(&group.metric));
+        seen.push(format!("{metric}: {}", words(&group.metric, rows, family)));
+        panels.push(Panel::new(metric, forest(group, rows, family)));
     }
     if let [only] = panels.as_mut_slice() {
         only.title.clear();
-    }
-    if panels.len() > 1 && !is_shared {
-        seen.push("The metrics differ so much in size that each panel has a scale of its own".to_owned());
     }
     let metric = match shown.as_slice() {
         [(group, _)] => format!(" on {}", metric_name(&group.metric)),
@@ -125,31 +107,12 @@ fn figure(view: &StudyView<'_>, family: &WorkloadEffects<'_>, ids: &mut Ids) -> 
     view.figure(ids, (&id, &format!("Effects{metric}{against}{of}")), seen, panels)
 }
 
-fn ends(rows: &[&ComparisonRow]) -> Vec<f64> {
-    rows.iter().filter_map(|row| size(&row.comparison)).flatten().collect()
-}
-
-fn is_shared(shown: &[(&ComparisonGroup, Vec<&ComparisonRow>)]) -> bool {
-    let sizes = shown.iter().map(|(_, rows)| ends(rows).into_iter().map(f64::abs).fold(0.0, f64::max));
-    let sizes: Vec<f64> = sizes.filter(|size| *size > 0.0).collect();
-    let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
-    sizes.iter().all(|size| *size <= APART * least)
-}
-
-fn has_shares(rows: &[&ComparisonRow]) -> bool {
-    rows.iter().any(|row| size(&row.comparison).is_some())
-}
-
-/// Differences, each with the interval that `place` draws of it.
-fn forest(
-    quantity: Quantity,
-    place: impl Fn(&Comparison) -> Option<Interval>,
-    group: &ComparisonGroup,
-    rows: &[&ComparisonRow],
-    family: &WorkloadEffects<'_>,
-) -> Forest {
+fn forest(group: &ComparisonGroup, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> Forest {
+    let base = family.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
+    let quantity = percent_of(&format!("difference of {}", metric_name(&group.metric)), &base);
     let effect = |row: &&ComparisonRow| {
-        let interval = place(&row.comparison);
+        let interval = size(&row.comparison);
+        let interval = interval.map(|[estimate, low, high]| Interval::new(estimate, Some((low, high))));
         ForestRow { name: family.name(row), verdict: verdict(row, group, interval.is_some()), interval }
     };
     let interval = match group.resolution {
@@ -159,13 +122,9 @@ fn forest(
             stats::confidence(group.level)
         ),
     };
-    let margin = if has_shares(rows) {
-        let mut margins = rows.iter().map(|row| margin(&row.comparison));
-        let first = margins.next().flatten();
-        first.filter(|_| margins.all(|margin| margin == first))
-    } else {
-        None
-    };
+    let mut margins = rows.iter().map(|row| margin(&row.comparison));
+    let first = margins.next().flatten();
+    let margin = first.filter(|_| margins.all(|margin| margin == first));
     Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
@@ -182,17 +141,6 @@ fn size(comparison: &Comparison) -> Option<[f64; 3]> {
         (None, Some(_)) => Some([estimate; 3]),
         (None, None) => by_ratio,
     }
-}
-
-fn interval(comparison: &Comparison) -> Option<Interval> {
-    let [estimate, low, high] = size(comparison)?;
-    Some(Interval::new(estimate, Some((low, high))))
-}
-
-/// The interval in the metric's unit, for a metric whose baselines are about zero and give no
-/// shares.
-fn in_unit(comparison: &Comparison) -> Option<Interval> {
-    Some(Interval::new(comparison.difference, Some(comparison.interval?)))
 }
 
 fn margin(comparison: &Comparison) -> Option<f64> {

@@ -108,12 +108,10 @@ fn typical<'a>(
 fn congestion_windows(view: &StudyView<'_>, run: &StoredRun) -> Vec<(f64, f64)> {
     let is_its = |one: &&StoredSeries| one.run == run.id && one.side == Side::Transmitter;
     let Some(StoredSeries { series, .. }) = view.series.iter().find(is_its) else { return Vec::new() };
-    let rows: Vec<(u64, TcpReadings)> =
-        series.at_ns.iter().copied().zip(series.tcp.iter().copied()).collect();
-    let every = rows.len().div_ceil(POINTS).max(1);
+    let rows = series.at_ns.iter().copied().zip(series.tcp.iter().copied());
     let mut before = TcpReadings::default();
     let mut points = Vec::new();
-    for (at, readings) in rows.into_iter().skip(every - 1).step_by(every) {
+    for (at, readings) in steps(rows) {
         let passed = readings.since(&before);
         points.extend(passed.mean(passed.congestion_window).map(|segments| (at as f64, segments)));
         before = readings;
@@ -124,11 +122,10 @@ fn congestion_windows(view: &StudyView<'_>, run: &StoredRun) -> Vec<(f64, f64)> 
 fn rates(at_ns: &[u64], counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
     // Bytes in ns as Mbit/s; anything else as 1/s.
     let scale = if kind.is_stream() { 8e3 } else { 1e9 };
-    let rows: Vec<(u64, u64)> = at_ns.iter().copied().zip(counter.iter().copied()).collect();
-    let every = rows.len().div_ceil(POINTS).max(1);
+    let rows = at_ns.iter().copied().zip(counter.iter().copied());
     let mut before = (0, 0);
     let mut points = Vec::new();
-    for (at, count) in rows.into_iter().skip(every - 1).step_by(every) {
+    for (at, count) in steps(rows) {
         let ns = at.saturating_sub(before.0);
         if ns > 0 {
             points.push((at as f64, count.saturating_sub(before.1) as f64 * scale / ns as f64));
@@ -136,6 +133,12 @@ fn rates(at_ns: &[u64], counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
         before = (at, count);
     }
     points
+}
+
+/// At most [`POINTS`] of these rows, equally far apart.
+fn steps<T>(rows: impl ExactSizeIterator<Item = T>) -> impl Iterator<Item = T> {
+    let every = rows.len().div_ceil(POINTS).max(1);
+    rows.skip(every - 1).step_by(every)
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ mod histogram;
 mod history;
 mod inside;
 mod latency;
-mod loss;
 mod offered;
 mod runs;
 mod view;
@@ -30,7 +29,7 @@ pub use history::history;
 type SectionOfFigures = fn(&[StudyView<'_>], &mut Ids, &mut FigureSection);
 
 // The kinds of figures in the order of the page, each with the name and the title of its section.
-const KINDS: [(&str, &str, SectionOfFigures); 8] = [
+const KINDS: [(&str, &str, SectionOfFigures); 7] = [
     ("runs", "Every run", runs::section),
     ("cpu", "CPU of both sides", cpu::section),
     ("effects", "What each condition changes", effects::section),
@@ -38,11 +37,9 @@ const KINDS: [(&str, &str, SectionOfFigures); 8] = [
     ("latency", "Latency", latency::section),
     ("campaign", "The campaign in the order of time", campaign::section),
     ("inside", "Inside a run", inside::section),
-    ("loss", "Where packets were lost", loss::section),
 ];
 
 /// The sections of figures, in the order of the page; one without figures is left out.
-#[must_use]
 pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
     let views = StudyView::from_studies(studies);
     let mut ids = Ids::default();
@@ -59,7 +56,9 @@ pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
         section
     };
     let sections = KINDS.into_iter().map(section);
-    sections.filter(|section| !section.figures.is_empty() || !section.folded.is_empty()).collect()
+    let is_empty =
+        |one: &FigureSection| one.tables.is_empty() && one.figures.is_empty() && one.folded.is_empty();
+    sections.filter(|section| !is_empty(section)).collect()
 }
 
 // Parts of a figure have names that begin with the figure's.

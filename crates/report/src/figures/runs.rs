@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::chart::{Dots, DotsBoot, DotsCondition, Figure, Interval, Panel};
-use results::{ComparisonGroup, capital, distinct, percent};
-use stats::{Component, Components};
+use results::{capital, distinct};
 use study::metric::Metric;
 
 use super::Ids;
@@ -78,38 +77,8 @@ fn dots(
         return None;
     }
     let of_estimates: Vec<usize> = estimates.iter().map(|one| one.condition).collect();
-    let spread = view.groups(workload.name, metric).next().map(spread).unwrap_or_default();
     let named = view.names(&of_estimates).into_iter().zip(&estimates);
-    let words = paragraph([extremes(place, &quantity, named), spread]);
+    let words = paragraph([extremes(place, &quantity, named)]);
     let interval = of_mean(view.results.level(workload.name, metric));
     Some((Dots { quantity, interval, conditions }, words))
-}
-
-/// The spread of boots and runs, and whether runs cluster.
-fn spread(group: &ComparisonGroup) -> String {
-    let mean = group.mean().abs();
-    let share = |sd: f64| format!("{} %", percent(100.0 * (sd / mean)));
-    let sd = |component: &Option<Component>| component.map(|one| one.sd);
-    let Components { boots, interaction, runs } = &group.spread;
-    let between = match (sd(boots), sd(interaction)) {
-        (None, None) => return String::new(),
-        (boots, interaction) => boots.unwrap_or(0.0).hypot(interaction.unwrap_or(0.0)),
-    };
-    if mean == 0.0 || group.resolution.is_some() {
-        return String::new();
-    }
-    match sd(runs) {
-        None => format!("Means of boots spread by {} of the mean (sd)", share(between)),
-        Some(runs) if between > runs => format!(
-            "Boots differ more than the runs inside them, so the dots lie in clusters: {} of the mean (sd) between \
-             boots, {} inside a boot",
-            share(between),
-            share(runs)
-        ),
-        Some(runs) => format!(
-            "Spread (sd): {} of the mean between boots, {} between the runs inside a boot",
-            share(between),
-            share(runs)
-        ),
-    }
 }

@@ -1,7 +1,7 @@
 //! A study as its figures need it: by workload, with short names of conditions.
 
 use crate::chart::{Figure, Panel};
-use results::{ComparisonGroup, ConditionResult, Results, grouped};
+use results::{ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
 use store::{StoredSeries, StoredStudy};
 use study::metric::Metric;
@@ -103,11 +103,6 @@ impl<'a> StudyView<'a> {
     /// The means of these conditions, in their order; those without a finite value are left out.
     pub(super) fn estimates(&self, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {
         estimates(self.results, metric, conditions)
-    }
-
-    pub(super) fn groups(&self, workload: &str, metric: Metric) -> impl Iterator<Item = &'a ComparisonGroup> {
-        let all = self.results.comparisons.iter();
-        all.filter(move |group| group.workload == workload && group.metric.known() == Some(metric))
     }
 
     pub(super) fn is_choice(&self) -> bool {

@@ -1,13 +1,10 @@
 //! The boots and runs that a study needs to show a difference.
 
-use results::{Nearness, PilotSpread, Sizing, counted, duration_of, percent, times};
+use results::{Nearness, PilotSpread, Sizing, counted, duration_of, percent};
 use stats::planning::Choice;
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
-
-// From this share on, the time of one way of measuring is about that of the other.
-const ALIKE: f64 = 0.9;
 
 /// The sizes of a study, with the lines of the cheapest to paste into its file.
 #[must_use]
@@ -34,7 +31,7 @@ pub fn sizing(found: &Sizing) -> Vec<Block<'static>> {
             found.as_written.boots
         )
     }));
-    texts.extend(ways(found));
+    texts.extend(turns(found));
     let end = match &found.cheapest {
         Some(Choice { boots, runs, .. }) => {
             Block::Verbatim(format!("[protocol]\nboots = {boots}\nruns = {runs}\n"))
@@ -90,45 +87,12 @@ fn assurance(found: &Sizing) -> Vec<String> {
     vec![unknown, size]
 }
 
-/// The way of measuring that takes less time here; the condition under which the study's way pays,
-/// if the pilot did not measure both.
-fn ways(found: &Sizing) -> Vec<String> {
-    let Some(other) = &found.other_way else {
-        return match &found.turns_dropped {
-            Some(why) => vec![format!("Conditions have runs of their own: {why}.")],
-            None if found.in_turns => vec!["Conditions take turns, which pays where runs of one condition differ from flow to flow: `netassay run STUDY --aa --set apart=true` measures both ways, and tells which takes less time here.".to_owned()],
-            None => Vec::new(),
-        };
-    };
-    let needed = |cheapest: &Option<Choice>| {
-        cheapest.map_or("no size that was tried is enough".to_owned(), |size| {
-            let (boots, runs) = (counted(size.boots as usize, "boot"), counted(size.runs as usize, "run"));
-            format!("{} with {boots} of {runs}", duration_of(size.seconds))
-        })
-    };
-    let ways =
-        [(found.in_turns, &found.spread, &found.cheapest), (other.in_turns, &other.spread, &other.cheapest)];
-    let mut texts = vec!["The pilot measured both ways:".to_owned()];
-    texts.extend(ways.map(|(in_turns, spread, cheapest)| {
-        let way = if in_turns { "In turns" } else { "In runs of their own" };
-        format!("{way}: {}; spread: {}", needed(cheapest), spread_words(spread, found.states))
-    }));
-    if let (Some(this), Some(that)) = (found.cheapest, other.cheapest) {
-        let (in_turns, share) = if this.seconds <= that.seconds {
-            (found.in_turns, this.seconds / that.seconds)
-        } else {
-            (other.in_turns, that.seconds / this.seconds)
-        };
-        let boots = counted(found.spread.boots.unwrap_or(0) as usize, "boot");
-        let way = if in_turns { "Turns" } else { "Runs of their own" };
-        texts.push(if share > ALIKE {
-            format!("Both take about as long here, as far as {boots} tell.")
-        } else {
-            let share = times(share);
-            format!("{way} are cheaper here: they take {share} of the time, as far as {boots} tell.")
-        });
+/// The reason why conditions take no turns although they could, or when turns pay.
+fn turns(found: &Sizing) -> Option<String> {
+    match &found.turns_dropped {
+        Some(why) => Some(format!("Conditions have runs of their own: {why}.")),
+        None => found.in_turns.then(|| "Conditions take turns, which pays where runs of one condition differ from flow to flow: `netassay run STUDY --aa --set apart=true` measures both ways, and tells which takes less time here.".to_owned()),
     }
-    texts
 }
 
 fn spread_words(spread: &PilotSpread, states: usize) -> String {

@@ -1,8 +1,7 @@
 //! The stages of traced paths, and the functions below them, that explain a difference.
 
 use results::{
-    COUNT_RESOLUTION, PathPair, ProfilePair, StageDifferences, UnmatchedStage, counted,
-    figure, listed,
+    COUNT_RESOLUTION, PathPair, ProfilePair, StageDifferences, UnmatchedStage, counted, figure, listed,
 };
 use stats::confidence;
 

@@ -103,7 +103,6 @@ impl Advice {
     }
 
     /// Whether any switch was tried.
-    #[must_use]
     pub fn has_switches(&self) -> bool {
         self.studies.iter().any(|study| !study.under.is_empty())
     }

@@ -174,7 +174,6 @@ impl Credit {
 
     /// Whether a change is more than chance, or, for counts without noise, more than their
     /// resolution.
-    #[must_use]
     pub fn is_proven(&self, change: &Estimated) -> bool {
         measured::is_proven(change, self.exact, &self.unlike)
     }

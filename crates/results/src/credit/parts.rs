@@ -54,7 +54,6 @@ pub struct SwitchingOrders {
 
 impl SwitchingOrders {
     /// If fewer are measured than planned: `7 of 24 orders`.
-    #[must_use]
     pub fn lacking(&self) -> Option<String> {
         let of = if self.planned == self.all {
             format!("{} orders", self.all)

@@ -32,7 +32,6 @@ pub enum Checksum {
 
 impl Checksum {
     /// In a word.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Device => "device",
@@ -73,7 +72,6 @@ pub struct Contradiction {
 
 /// The flags of conditions, each with its label and without a full stop; the first of several equal
 /// flags of a switch stands for all, with the number of the others.
-#[must_use]
 pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
     let flags = all.flat_map(|(label, acted)| {
         let kinds = acted.contradictions.iter().map(|one| (one.offload, one.is_on));

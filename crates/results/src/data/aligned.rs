@@ -36,7 +36,6 @@ pub struct UnmatchedStage {
 
 impl UnmatchedStage {
     /// The place of its cost, as a clause.
-    #[must_use]
     pub fn cost(&self) -> String {
         match &self.within {
             Some((from, to)) => format!("its cost is in {from} to {to}"),

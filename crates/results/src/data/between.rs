@@ -13,9 +13,9 @@ use crate::data::error::Error;
 use crate::data::exact::UnequalCounts;
 use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::metric::ComparedMetric;
+use crate::data::missing::{may_have_stopped, shortfall};
 use crate::data::pairs::pairs;
-use crate::data::shortfall::{may_have_stopped, shortfall};
-use crate::data::study_ref::StudyRef;
+use crate::data::study_list::StudyRef;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
 use crate::words::number::counted;
@@ -122,7 +122,11 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
 
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
-    shortfall(row, plan).into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
+    shortfall(row, plan)
+        .into_iter()
+        .chain(kept_in(row, outline.disturbed_runs))
+        .chain(may_have_stopped(row, plan))
+        .collect()
 }
 
 #[derive(Serialize)]

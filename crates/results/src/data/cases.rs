@@ -8,15 +8,15 @@ use study::metric::{Metric, MetricNeeds};
 use study::{Condition, Plan};
 
 use crate::data::differences::StudyDifference;
-use crate::data::disturbed::{kept_in, kept_in_stored};
+use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::matched_conditions::{self, MatchedConditions};
-use crate::data::missing::why_without;
+use crate::data::missing::{may_have_stopped, shortfall, why_without};
+use crate::data::notes::kept_disturbed;
 use crate::data::pairs::pairs;
-use crate::data::shortfall::{may_have_stopped, shortfall};
 use crate::data::stored::subjects;
-use crate::data::study_ref::StudyRef;
+use crate::data::study_list::StudyRef;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, condition, own_targets, rebase};
 use crate::data::truth;
@@ -120,7 +120,7 @@ impl GateCases {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
         }
-        notes.extend([baseline, study].into_iter().filter_map(kept_in));
+        notes.extend([baseline, study].into_iter().filter_map(|of| kept_in(&of.row, of.disturbed_runs)));
         notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
         let differences = matched_conditions::differences(baseline, study, Some(&matched));
         Ok(Self {
@@ -145,7 +145,7 @@ impl GateCases {
     pub fn within(stored: &StoredStudy, word: &str, metrics: &[Metric]) -> Result<Self, Error> {
         let beside = beside(stored, word)?;
         let mut all: Vec<GateCase> = Vec::new();
-        let mut notes: Vec<String> = kept_in_stored(stored).into_iter().collect();
+        let mut notes: Vec<String> = kept_in(&stored.row, kept_disturbed(stored).0).into_iter().collect();
         for &metric in metrics {
             let first = all.len();
             for (baseline, index) in &beside {
@@ -191,13 +191,11 @@ impl GateCase {
     }
 
     /// The reason why nothing can be compared; `None` if both sides were measured.
-    #[must_use]
     pub fn why_unmeasured(&self) -> Option<&str> {
         self.measured.as_ref().err().map(String::as_str)
     }
 
     /// Whether its values are counts, which are judged by their resolution.
-    #[must_use]
     pub fn is_counted(&self) -> bool {
         self.measured.as_ref().is_ok_and(|subject| subject.resolution.is_some())
     }

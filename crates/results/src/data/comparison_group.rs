@@ -135,13 +135,11 @@ impl ComparisonGroup {
     }
 
     /// The mean of all conditions, in the metric's unit.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 
     /// Is this condition compared and measured?
-    #[must_use]
     pub fn has(&self, label: &str) -> bool {
         self.conditions.iter().any(|one| *one.label == *label)
     }

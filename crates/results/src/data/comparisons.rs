@@ -5,10 +5,11 @@ use store::StoredStudy;
 
 use crate::credit::Credits;
 use crate::data::comparison_group::ComparisonGroup;
-use crate::data::disturbed::kept_in_stored;
+use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::limits::ConditionLimit;
 use crate::data::missing::MissingRuns;
+use crate::data::notes::kept_disturbed;
 use crate::data::stored::subjects;
 use crate::data::subject::{Subject, answer};
 use crate::data::target::{ComparisonRequest, targets};
@@ -47,7 +48,8 @@ impl Comparisons {
             one.limit = ConditionLimit::for_condition(stored, one.estimate.condition);
         }
         let credit = Credits::from_stored(stored, request.metric, request.confidence);
-        let (missing, disturbed) = (MissingRuns::from_stored(stored), kept_in_stored(stored));
+        let disturbed = kept_in(&stored.row, kept_disturbed(stored).0);
+        let missing = MissingRuns::from_stored(stored);
         Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
     }
 

@@ -29,7 +29,6 @@ impl StudyDifference {
     }
 
     /// The values of the baseline and those of the study, as text; a dash for none.
-    #[must_use]
     pub fn values(&self) -> [String; 2] {
         [&self.baseline, &self.study].map(|all| if all.is_empty() { "-".to_owned() } else { all.join(" / ") })
     }

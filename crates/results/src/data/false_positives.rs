@@ -35,7 +35,6 @@ pub enum TestMethod {
 
 impl TestMethod {
     /// In words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Crossed => "netassay: differences inside boots",

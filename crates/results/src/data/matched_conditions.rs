@@ -88,7 +88,7 @@ impl MatchedConditions {
             }
         }
         if pairs.is_empty() {
-            let why = why_none(unlike, baseline, study);
+            let why = why_none(&unlike, baseline, study);
             return Err(Error::not_comparable(baseline, study, why));
         }
         let only_baseline =
@@ -97,30 +97,22 @@ impl MatchedConditions {
     }
 }
 
-fn why_none(mut unlike: Vec<(&str, StudyDifference)>, baseline: &Outline, study: &Outline) -> String {
+fn why_none(unlike: &[(&str, StudyDifference)], baseline: &Outline, study: &Outline) -> String {
     // Another kind of traffic is the reason for most other differences.
-    unlike.sort_by_key(|(path, _)| *path != "workload.kind");
-    if unlike.first().is_some_and(|(path, _)| *path == "workload.kind") {
-        unlike.truncate(1);
-    }
-    let said = |(_, one): &(&str, StudyDifference)| {
-        let value =
-            |values: &[String]| if values.is_empty() { "not set".to_owned() } else { values.join(", ") };
-        format!(
-            "{} is {} in study {} and {} in study {}",
-            one.what,
-            value(&one.baseline),
-            baseline.row.id,
-            value(&one.study),
-            study.row.id
-        )
-    };
-    if unlike.is_empty() {
+    let is_kind = |(path, _): &&(&str, StudyDifference)| *path == "workload.kind";
+    let Some((_, one)) = unlike.iter().find(is_kind).or(unlike.first()) else {
         return "they have no condition in common: no combination of levels of one is in the other"
             .to_owned();
-    }
-    let said: Vec<String> = unlike.iter().take(3).map(said).collect();
-    format!("they have no condition in common: {}", said.join("; "))
+    };
+    let value = |values: &[String]| if values.is_empty() { "not set".to_owned() } else { values.join(", ") };
+    format!(
+        "they have no condition in common: {} is {} in study {} and {} in study {}",
+        one.what,
+        value(&one.baseline),
+        baseline.row.id,
+        value(&one.study),
+        study.row.id
+    )
 }
 
 fn settings(plan: &Plan) -> Vec<ConditionSettings> {

@@ -69,7 +69,6 @@ impl UnclosedRuns {
     }
 
     /// As a clause, with the way out.
-    #[must_use]
     pub fn clause(&self) -> String {
         let mut ends = vec![Closure::percent(self.closure.0), Closure::percent(self.closure.1)];
         ends.dedup();

@@ -70,7 +70,6 @@ impl Nearness {
 
     /// The difference that makes its spread another one than that of the planned study, as a
     /// sentence without a full stop; `None` if there is none.
-    #[must_use]
     pub fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),

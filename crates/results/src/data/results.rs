@@ -91,7 +91,6 @@ fn means_only<S: Serializer>(
 
 impl ConditionResult {
     /// The mean of a metric; `None` if no run has it.
-    #[must_use]
     pub fn mean(&self, metric: Metric) -> Option<f64> {
         self.estimates.get(&metric).map(|estimate| estimate.mean)
     }
@@ -148,13 +147,11 @@ impl Results {
     }
 
     /// The confidence of the intervals of a metric's means by themselves.
-    #[must_use]
     pub fn level(&self, workload: &str, metric: Metric) -> f64 {
         level(&self.comparisons, workload, metric).unwrap_or(self.confidence)
     }
 
     /// Whether any run counts. Without one there are no tables.
-    #[must_use]
     pub fn has_measurements(&self) -> bool {
         self.stored.measurements().next().is_some()
     }
@@ -171,7 +168,8 @@ impl ConditionResult {
         let means = boot_means(stored, index);
         let boots: BTreeSet<u32> = stored.measurements_of(index).map(|run| run.boot).collect();
         let (boots, runs) = (boots.len(), stored.measurements_of(index).count());
-        let alone = |mean| ConditionEstimate { condition: index, mean, interval: None, error: None, boots, runs };
+        let alone =
+            |mean| ConditionEstimate { condition: index, mean, interval: None, error: None, boots, runs };
         Self {
             label: condition.label.clone(),
             short_name: condition.slug.clone(),
@@ -197,13 +195,15 @@ fn estimate(
     let workloads = distinct(conditions.iter().map(|one| (one.workload.clone(), one.kind)));
     for (workload, kind) in workloads {
         let of_workload: Vec<bool> = conditions.iter().map(|one| one.workload == workload).collect();
-        let cpu = [metric::CPU, metric::HOST_CPU].into_iter().flat_map(|cpu| Side::BOTH.map(|side| cpu[side]));
+        let cpu =
+            [metric::CPU, metric::HOST_CPU].into_iter().flat_map(|cpu| Side::BOTH.map(|side| cpu[side]));
         let compared = groups.iter().filter(|group| group.workload == workload);
         let compared = compared.filter_map(|group| group.metric.known());
         let metrics: BTreeSet<Metric> =
             cpu.chain(compared).chain([kind.main_metric(stored.plan.exact)]).collect();
         for metric in metrics {
-            let values = stored.values(metric).filter(|(condition, ..)| of_workload.get(*condition) == Some(&true));
+            let values =
+                stored.values(metric).filter(|(condition, ..)| of_workload.get(*condition) == Some(&true));
             let values: Vec<Observation> =
                 values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
             let level = level(groups, &workload, metric).unwrap_or(confidence);

@@ -56,18 +56,6 @@ pub struct Sizing {
     pub as_written_detects: Option<f64>,
     /// For a study that may stop: the expected boots without a difference, and with it.
     pub expected_boots: Option<(f64, f64)>,
-    /// The size of the study that measures the other way, in turns or in runs of their own, if the
-    /// pilot measured both.
-    pub other_way: Option<OtherWay>,
-}
-
-/// A study's size with runs of their own instead of turns, or the reverse.
-#[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct OtherWay {
-    pub in_turns: bool,
-    pub spread: PilotSpread,
-    pub cheapest: Option<Choice>,
 }
 
 impl Sizing {
@@ -131,16 +119,8 @@ impl Sizing {
             as_written,
             as_written_detects: likely.detectable(request.power, protocol.boots, protocol.runs),
             expected_boots: expected,
-            other_way: None,
             spread,
         })
-    }
-
-    /// Says which way is cheaper; `other` is the same study measured the other way.
-    #[must_use]
-    pub fn beside(self, other: Sizing) -> Sizing {
-        let Sizing { in_turns, spread, cheapest, .. } = other;
-        Sizing { other_way: Some(OtherWay { in_turns, spread, cheapest }), ..self }
     }
 }
 

@@ -46,7 +46,7 @@ impl StageDifferences {
             question: stored.plan.asked.question.clone(),
             unit: unit(stored.plan.exact),
             confidence,
-            origin: TraceOrigin::from_stored(stored),
+            origin: TraceOrigin::new(stored, None),
             pairs: pairs(stored, confidence)?,
             profiles: profile_pairs(stored, confidence)?,
             stacks: stacks(stored),
@@ -55,7 +55,6 @@ impl StageDifferences {
     }
 
     /// Whether instructions were counted.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.unit == unit(true)
     }

@@ -93,7 +93,10 @@ impl StageRanges {
         for (file, stored) in studies {
             for condition in &stored.plan.conditions {
                 for mut source in of_condition(file, stored, condition) {
-                    left_out.extend(source.leave_out_open(exact));
+                    let open = UnclosedRuns::among(source.boots.iter().map(|(_, trace)| *trace), exact);
+                    source.boots.retain(|(_, trace)| closes(trace, exact));
+                    let (name, (path, reader)) = (source.name.clone(), source.of);
+                    left_out.extend(open.map(|open| LeftOutRuns { source: name, path, reader, open }));
                     sources.extend(Some(source).filter(|source| !source.boots.is_empty()));
                 }
             }
@@ -115,14 +118,6 @@ impl StageRanges {
     }
 }
 
-impl TraceSource<'_> {
-    fn leave_out_open(&mut self, exact: bool) -> Option<LeftOutRuns> {
-        let open = UnclosedRuns::among(self.boots.iter().map(|(_, trace)| *trace), exact)?;
-        self.boots.retain(|(_, trace)| closes(trace, exact));
-        Some(LeftOutRuns { source: self.name.clone(), path: self.of.0, reader: self.of.1, open })
-    }
-}
-
 fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) -> Vec<TraceSource<'s>> {
     let traffic = &condition.workload.traffic;
     let what = format!(
@@ -139,7 +134,7 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
     });
     let source = |(of, boots)| TraceSource {
         name: format!("{file}: {}", condition.label),
-        origin: TraceOrigin::for_condition(stored, condition.index),
+        origin: TraceOrigin::new(stored, Some(condition.index)),
         of,
         traffic: what.clone(),
         boots,

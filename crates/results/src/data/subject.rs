@@ -51,7 +51,6 @@ pub struct Subject {
 
 impl Subject {
     /// A subject without notes.
-    #[must_use]
     pub fn new(
         name: &str,
         metric: ComparedMetric,

@@ -51,7 +51,6 @@ impl TurnsOfCondition {
 }
 
 /// The turns of each condition that took any.
-#[must_use]
 pub fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     let rate_of = |index| {
         let own = stored.measurements_of(index).filter_map(|run| run.detail.turns());

@@ -121,7 +121,6 @@ impl GateCheck {
     }
 
     /// The bound that it is judged by.
-    #[must_use]
     pub fn judged_by(&self) -> Bound {
         self.acknowledged.as_ref().map_or(self.bound, |known| known.bound)
     }

@@ -90,13 +90,11 @@ impl Gate {
     }
 
     /// The number of checks with this outcome.
-    #[must_use]
     pub fn count(&self, outcome: GateOutcome) -> usize {
         self.checks.iter().filter(|check| check.outcome == outcome).count()
     }
 
     /// Whether it cannot pass because the study lacks something.
-    #[must_use]
     pub fn is_kept_back(&self) -> bool {
         self.require_complete && !self.lacks.is_empty()
     }

@@ -107,19 +107,16 @@ impl HistorySeries {
     }
 
     /// `ipv4 offloads=none: throughput`.
-    #[must_use]
     pub fn title(&self) -> String {
         format!("{}: {}", self.condition, title(&self.metric.into()))
     }
 
     /// The metric's name, and its unit, which may be empty.
-    #[must_use]
     pub fn quantity(&self) -> (String, &'static str) {
         (title(&self.metric.into()), plain(self.unit))
     }
 
     /// Whether something was found in it.
-    #[must_use]
     pub fn is_changed(&self) -> bool {
         let is_apart = |verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
         let newest = self.newest.as_ref();
@@ -128,7 +125,6 @@ impl HistorySeries {
 
     /// The changes of this series, as sentences without full stops: the newest study first, then
     /// the changes from the newest to the oldest.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let newest = self.newest.iter().map(|newest| newest.sentence.clone());
         let changes = self.changes.iter().rev().map(|change| change.sentence.clone());

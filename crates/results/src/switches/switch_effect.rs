@@ -206,7 +206,6 @@ impl MetricChange {
     }
 
     /// Whether it is proven, and an improvement (`Some(true)`) or the opposite.
-    #[must_use]
     pub fn is_better(&self) -> Option<bool> {
         let is_more = self.there.value > 0.0;
         match (&self.outcome, self.metric.better) {

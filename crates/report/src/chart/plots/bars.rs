@@ -52,7 +52,6 @@ const NAMES: f64 = 0.22;
 
 impl Bars {
     /// Shares of a whole, such as Shapley's: one bar each, with its interval.
-    #[must_use]
     pub fn shares(quantity: Quantity, interval: &str, shares: Vec<(String, Interval)>) -> Self {
         let bar = |(group, whole)| Bar { group, name: String::new(), whole, parts: Vec::new() };
         let bars = shares.into_iter().map(bar).collect();

@@ -54,7 +54,6 @@ const LANES: f64 = 150.0;
 
 impl DotsBoot {
     /// The mean of its runs; none without any.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         // Divided first, the sum of finite numbers cannot overflow.
         let count = self.runs.len() as f64;
@@ -166,7 +165,8 @@ impl Plot for Dots {
             let y = frame.row(&mut drawing, &condition.name, &self.value(condition), lanes_end + bar);
             let x = |run| frame.x(&axis, run);
             let middle = |lane: usize| y + (lane.min(count.saturating_sub(1)) as f64 + 0.5) * high;
-            let colour = |boot: &DotsBoot| series(boots.iter().position(|name| *name == boot.name).unwrap_or(0));
+            let colour =
+                |boot: &DotsBoot| series(boots.iter().position(|name| *name == boot.name).unwrap_or(0));
             // A path for each colour: one for each boot would be most of a drawing of many boots.
             let coloured = grouped(own.clone().map(|(lane, boot)| (colour(boot), (lane, boot))));
             drawing.mark(&self.about(condition), |mark| {

@@ -54,7 +54,6 @@ const STEPS: [f64; 4] = [0.001, 0.005, 0.01, 0.02];
 
 impl Flame {
     /// A flame graph of stacks. A value that is not finite or is below 1e-200 counts as zero.
-    #[must_use]
     pub fn new(
         quantity: Quantity,
         baseline: Option<String>,

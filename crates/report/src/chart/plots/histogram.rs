@@ -58,13 +58,11 @@ impl SampleSet {
     }
 
     /// The share of a bucket in %.
-    #[must_use]
     pub fn share(&self, bucket: &Bucket) -> f64 {
         100.0 * bucket.count as f64 / self.total().max(1) as f64
     }
 
     /// Its largest bucket, the first of several.
-    #[must_use]
     pub fn largest(&self) -> Option<&Bucket> {
         self.buckets.iter().rev().max_by_key(|bucket| bucket.count)
     }

@@ -28,7 +28,6 @@ pub struct Bound {
 impl Bound {
     /// The limit as a number, in the unit in which differences are compared with it: in % of the
     /// baseline, or in the metric's unit.
-    #[must_use]
     pub fn number(&self) -> f64 {
         self.value * self.unit.map_or(1.0, |(_, factor)| factor)
     }
@@ -38,7 +37,6 @@ impl Bound {
     }
 
     /// Whether both limit the same differences: those of one metric, on one side, in % or not.
-    #[must_use]
     pub fn is_of_same(&self, other: &Bound) -> bool {
         self.metric == other.metric
             && self.fails_above == other.fails_above

@@ -46,14 +46,14 @@ fn units_of(metric: Metric) -> &'static [BoundUnit] {
 pub(crate) fn metric_named(word: &str) -> Result<Metric, BoundError> {
     metric::find(word).ok_or_else(|| {
         let near = metric::nearest(word);
-        let near = near.map_or("; 'netassay explain' lists them".to_owned(), |near| format!("; did you mean {near}?"));
+        let near = near
+            .map_or("; 'netassay explain' lists them".to_owned(), |near| format!("; did you mean {near}?"));
         BoundError(format!("there is no metric {word:?}{near}"))
     })
 }
 
 impl Bound {
     /// The limit as people read it: `-2%`, `+20us`.
-    #[must_use]
     pub fn limit_in_words(&self) -> String {
         let sign = if self.value > 0.0 { "+" } else { "" };
         format!("{sign}{}{}", self.value, self.unit.map_or("%", |(word, _)| word))
