@@ -17,7 +17,7 @@ const APART: &str = "The advice has questions of its own. The answer and the tab
                      comparisons together, so one of them may prove what the other leaves open.";
 
 // The sections whose figures show the answer: that of the first which a page has.
-const ANSWERING: [&str; 2] = ["effects", "rates"];
+const ANSWERING: [&str; 2] = ["effects", "runs"];
 
 // The largest number of conditions of which a page shows all; of more it leaves out what it says
 // elsewhere, and says so.

@@ -28,7 +28,7 @@ pub use data::aligned::UnmatchedStage;
 pub use data::answer::answer_for;
 pub use data::between::BetweenStudies;
 pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
-pub use data::cases::{CaseAnswer, GateBaseline, GateCase, GateCases};
+pub use data::cases::{GateBaseline, GateCase, GateCases};
 pub use data::classic::ClassicTest;
 pub use data::comparison_group::{ComparisonGroup, ConditionMean};
 pub use data::comparison_row::ComparisonRow;
@@ -46,23 +46,22 @@ pub use data::metric::{ComparedMetric, main_metrics, resolve_metric};
 pub use data::missing::MissingRuns;
 pub use data::origin::TraceOrigin;
 pub use data::pairs::metrics_to_compare;
-pub use data::path_comparison::{PathComparison, PathPair, UnclosedRuns};
+pub use data::path_comparison::{PathPair, UnclosedRuns};
 pub use data::pilot::{Nearness, PilotSpread};
 pub use data::plan_listing::PlanListing;
-pub use data::profiled::{ProfilePair, SampledFunctions, Stacks};
+pub use data::profiled::{ProfilePair, Stacks};
 pub use data::results::{ConditionResult, Results};
 pub use data::sizing::{Sizing, SizingRequest};
 pub use data::stage_differences::StageDifferences;
 pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
-pub use data::study_list::ListedStudy;
-pub use data::study_ref::StudyRef;
+pub use data::study_list::{ListedStudy, StudyRef};
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
 pub use examination::{Examination, Finding, FindingStatus, PairProperty};
 pub use history::{
-    ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
-    LevelChange, NewestStudy, StudyHistory, StudyMean,
+    ExcludedStudy, HistoryChoice, HistoryMember, HistoryOrder, HistorySeries, LevelChange, NewestStudy,
+    StudyHistory, StudyMean,
 };
 pub use kernel_list::ListedKernel;
 pub use latency_curve::{FIGURES, LatencyCurve, LoadPoint};
@@ -72,7 +71,7 @@ pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
     SwitchContext, SwitchEffect, SwitchEffects,
 };
-pub use why::{ExplainingCounter, Explanation};
+pub use why::Explanation;
 pub use words::lists::{distinct, grouped};
 pub use words::number::{
     beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, percent, plain, range,

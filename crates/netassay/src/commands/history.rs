@@ -1,7 +1,7 @@
 //! `netassay history`: a metric over stored studies.
 
 use report::{figures, views};
-use results::{ComparisonRequest, HistoryChoice, HistoryEntry};
+use results::{ComparisonRequest, HistoryChoice};
 use store::Store;
 
 use crate::cli::{History, correction};
@@ -41,12 +41,12 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results
         let (name, tags) = (choice.name, flags.tags.join(" or "));
         bail!(Nothing, "no study {name:?} of {db} has a tag like {tags}: `netassay db list` shows the tags");
     };
-    let newest = store.outline(newest.study, |plan| results::metrics_to_compare(plan, request))?;
+    let newest = store.outline(newest.0, |plan| results::metrics_to_compare(plan, request))?;
     let wanted: Vec<_> = newest.values.into_keys().collect();
     let mut entries = Vec::new();
-    for chosen in chosen {
-        let outline = store.outline(chosen.study, |_| wanted.clone())?.sanitised();
-        entries.push(HistoryEntry { chosen, outline });
+    for (study, label) in chosen {
+        let outline = store.outline(study, |_| wanted.clone())?.sanitised();
+        entries.push((label, outline));
     }
     let found = results::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;
     found.ok_or_else(|| Failure::Internal("a history has a newest study".to_owned()))

@@ -13,9 +13,6 @@ pub enum Scale {
     FromZero,
     /// Equal ratios are equal lengths. Values at or below zero are at the low end.
     Logarithmic,
-    /// For fractions below 1: as far from 0.9 to 0.99 as from 0.99 to 0.999. 1 stands at the high
-    /// end.
-    Quantiles,
 }
 
 /// The length of an axis in px, and how it lies.
@@ -31,7 +28,6 @@ pub struct Axis {
     scale: Scale,
     /// The divisor of values before they are placed, so that no difference overflows.
     unit: f64,
-    /// Both ends, on the scale.
     low: f64,
     high: f64,
     /// Rising.
@@ -73,7 +69,6 @@ impl Axis {
             Scale::Linear => linear(values, false, room),
             Scale::FromZero => linear(values, true, room),
             Scale::Logarithmic => logarithmic(values, quantity, room),
-            Scale::Quantiles => quantiles(values),
         }
     }
 
@@ -94,7 +89,6 @@ impl Axis {
         ((at - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// Whether there are at least two labels, and none touches the next.
     fn fits(&self, room: AxisRoom) -> bool {
         let is_apart = |pair: &[Tick]| {
             let (length, least) = match room {
@@ -120,7 +114,6 @@ impl Scale {
         match self {
             Self::Linear | Self::FromZero => value / unit,
             Self::Logarithmic => value.max(NOTHING).log10(),
-            Self::Quantiles => -(1.0 - value.clamp(0.0, 1.0 - 1e-9)).log10(),
         }
     }
 }
@@ -164,7 +157,6 @@ fn linear(values: impl Iterator<Item = f64>, zero: bool, room: AxisRoom) -> Axis
     fitting.unwrap_or_else(|| axis(1, true))
 }
 
-/// A step between ticks: 1, 2 or 5 times a power of ten.
 struct TickStep {
     times: i64,
     exponent: i32,
@@ -241,16 +233,6 @@ fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: Axi
     fitting.or_else(fewest).unwrap_or_else(|| axis(0))
 }
 
-fn quantiles(values: impl Iterator<Item = f64>) -> Axis {
-    let high = values.map(|value| Scale::Quantiles.position(value, 1.0)).fold(1.0, f64::max);
-    let marks = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999, 0.999_999_9];
-    let at = |mark: f64| Scale::Quantiles.position(mark, 1.0);
-    let named = marks.into_iter().filter(|mark| at(*mark) <= high + 1e-9);
-    // The shortest text that is the fraction.
-    let ticks = named.map(|mark| (at(mark), format!("{}", (mark * 1e9).round() / 1e7)));
-    Axis::between(Scale::Quantiles, (0.0, high), ticks)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -273,7 +255,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_named_with_the_digits_that_they_need() {
-        use Scale::{FromZero, Linear, Logarithmic, Quantiles};
+        use Scale::{FromZero, Linear, Logarithmic};
         for (scale, values, expected) in [
             (Linear, &[3406.81, 8755.31][..], "4,000 5,000 6,000 7,000 8,000 [10^0]"),
             (FromZero, &[3406.81, 8755.31], "0 2,000 4,000 6,000 8,000 [10^0]"),
@@ -289,7 +271,6 @@ mod tests {
             (Logarithmic, &[1300.0, 96_000.0], "2000 5000 10000 20000 50000 [10^0]"),
             (Logarithmic, &[7.0, 7.0], "5 10 [10^0]"),
             (Logarithmic, &[0.0, -3.0], "1 2 5 10 [10^0]"),
-            (Quantiles, &[0.5, 0.9999], "0 50 90 99 99.9 99.99 [10^0]"),
         ] {
             assert_eq!(labels(scale, values), expected, "{values:?}");
         }
@@ -311,7 +292,7 @@ mod tests {
             values in prop::collection::vec(prop::num::f64::ANY, 0..6),
             length in 100.0..900.0,
             scale in prop::sample::select(vec![
-                Scale::Linear, Scale::FromZero, Scale::Logarithmic, Scale::Quantiles,
+                Scale::Linear, Scale::FromZero, Scale::Logarithmic,
             ]),
         ) {
             let room = AxisRoom::Across(length);
@@ -326,7 +307,6 @@ mod tests {
             let shown = values.iter().filter(|value| value.is_finite()).filter(|value| match scale {
                 Scale::Linear | Scale::FromZero => true,
                 Scale::Logarithmic => **value >= NOTHING,
-                Scale::Quantiles => (0.0..=1.0).contains(*value),
             });
             for value in shown {
                 let at = (axis.scale.position(*value, axis.unit) - axis.low) / (axis.high - axis.low);

@@ -66,7 +66,6 @@ const RULES: &str = "
 .chart .h2{fill-opacity:.5}
 .chart .h3{fill-opacity:.75}
 .chart .halo{stroke:@paper;fill:none;stroke-width:4.5}
-.chart .hollow{fill:@paper;stroke:currentColor;stroke-width:1.3}
 .chart .cell{fill:none;stroke:@grid}
 .chart .box{fill:@paper;stroke:@axis}
 ";
@@ -106,7 +105,6 @@ pub(crate) fn heat_class(series: &str, step: usize) -> String {
 
 /// The style sheet of a page with figures: follows the system's theme, or `data-theme` (`light`,
 /// `dark`) of the root element; prints light.
-#[must_use]
 pub fn rules_of_pages() -> Code {
     let variables = |value: fn(&Colour) -> &'static str| -> String {
         COLOURS.iter().map(|colour| format!("--chart-{}:{};", colour.name, value(colour))).collect()

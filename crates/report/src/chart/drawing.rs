@@ -56,7 +56,6 @@ impl Drawing {
         markup
     }
 
-    /// A line of text, on its base line.
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) {
         let text = words::sanitised_line(text);
         if text.is_empty() {
@@ -118,7 +117,6 @@ impl Drawing {
         self.path(class, &path);
     }
 
-    /// Draws behind everything drawn so far.
     pub(crate) fn behind(&mut self, inside: impl FnOnce(&mut Self)) {
         mem::swap(&mut self.back, &mut self.front);
         inside(self);
@@ -135,13 +133,6 @@ impl Drawing {
         }
         self.marks.join(&path.area, 0.0, 0.0);
         self.front.empty("path", &[("class", class.into()), ("d", path.data.as_str().into())]);
-    }
-
-    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64) {
-        let area = Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius };
-        self.marks.join(&area, 0.0, 0.0);
-        let place = [("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
-        self.front.empty("circle", &[&[("class", class.into())], &place[..]].concat());
     }
 
     /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.

@@ -58,7 +58,6 @@ const BETWEEN: f64 = 32.0;
 
 impl Panel {
     /// A drawing with a name; empty for the only one of a figure.
-    #[must_use]
     pub fn new(title: impl Into<String>, plot: impl Plot + 'static) -> Self {
         Self { title: title.into(), plot: Box::new(plot) }
     }
@@ -66,21 +65,18 @@ impl Panel {
 
 impl Figure {
     /// A figure of one drawing.
-    #[must_use]
     pub fn new(id: Id, title: &str, description: &str, plot: impl Plot + 'static) -> Self {
         let panels = vec![Panel::new("", plot)];
         Self { id, title: title.to_owned(), description: description.to_owned(), panels }
     }
 
     /// The drawing at this width, in px.
-    #[must_use]
     pub fn draw(&self, width: f64) -> Drawing {
         draw(&self.panels, width)
     }
 
     /// The `figure` element: title, description, drawing, tables. One panel is drawn for wide and
     /// for narrow screens; several are beside each other where there is room.
-    #[must_use]
     pub fn html(&self) -> Markup {
         if self.panels.len() > 1 {
             return self.small_html();
@@ -95,7 +91,6 @@ impl Figure {
     }
 
     /// The figure with drawings for narrow screens alone: about half as long.
-    #[must_use]
     pub fn small_html(&self) -> Markup {
         self.element(|figure| {
             figure.element("div", &[("class", "panels".into())], |panels| {
@@ -154,7 +149,6 @@ impl Figure {
 
     /// An SVG file with a drawing of this width, in px, on paper of its own, for a page of any
     /// colour: it follows the reader's theme, and is light in a program without themes.
-    #[must_use]
     pub fn picture(&self, width: f64) -> Markup {
         let drawing = self.draw(width);
         let (right, bottom) = (drawing.width + 2.0 * MARGIN, drawing.height.ceil() + 2.0 * MARGIN);
@@ -212,7 +206,6 @@ fn draw(panels: &[Panel], width: f64) -> Drawing {
     whole
 }
 
-/// Adds an `svg` element: first the elements of `head`, then the drawing.
 fn svg(
     to: &mut Markup,
     drawing: &Drawing,

@@ -16,14 +16,12 @@ const INSET: f64 = 7.0;
 // Between two rows, in px.
 const BETWEEN: f64 = 8.0;
 
-/// The layout of rows: their names, values and plots.
 #[derive(Debug)]
 pub(crate) struct Frame {
     /// The right edge of the drawing, where values of parts end.
     pub(crate) width: f64,
     /// The width of the names; none where they are above the rows.
     names: Option<f64>,
-    /// The width of the values beside the rows.
     values: f64,
     /// The left edge of the names of a row's parts.
     pub(crate) parts: f64,
@@ -114,7 +112,6 @@ impl Frame {
         y
     }
 
-    /// Shades the area between two values, behind all rows so far.
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: f64, high: f64) {
         let Some((top, bottom)) = self.extent() else { return };
         let (left, right) = (self.x(axis, low), self.x(axis, high));
@@ -153,13 +150,11 @@ impl Frame {
         drawing.path(class, &path);
     }
 
-    /// An estimate with its interval.
     pub(crate) fn interval(&self, drawing: &mut Drawing, class: &str, axis: &Axis, y: f64, shown: &Interval) {
         let ends = [shown.low, shown.high].map(|end| end.map(|value| self.x(axis, value)));
         legend::interval(drawing, class, y, self.x(axis, shown.estimate), ends, [self.left, self.right]);
     }
 
-    /// An interval over a bar.
     pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [f64; 2]) {
         legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
     }

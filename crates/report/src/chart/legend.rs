@@ -5,26 +5,17 @@ use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::measure::{LINE, fit, width};
 use crate::chart::path::{Area, SvgPath};
 
-/// A sign and its meaning.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LegendSign {
     /// Runs, in a colour.
     Dot(&'static str),
     /// A block of colour, by its class.
     Block(&'static str),
-    /// The line of a series, by its number.
     Line(usize),
-    /// A mean of a boot.
     Mean,
-    /// An estimate with its interval.
     Interval,
-    /// An interval over a bar.
     Whisker,
-    /// A shaded stretch.
     Band,
-    /// A dot that does not count.
-    Hollow,
-    /// A line with dashes.
     Dashed,
     /// A step of the colour scale for shares.
     Heat(usize),
@@ -70,7 +61,6 @@ impl LegendSign {
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
             }
-            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0),
             Self::Dashed => across(drawing, "thin soft dashed"),
         }
     }

@@ -34,7 +34,6 @@ impl Code {
     ///
     /// # Panics
     /// If the code would end its element early: a mistake of the source.
-    #[must_use]
     pub fn fixed(code: Fixed) -> Self {
         Self::checked(code.as_str().to_owned())
     }
@@ -53,7 +52,6 @@ impl Code {
     }
 
     /// As it stands in its element, where a security policy can name it by its hash.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -67,13 +65,11 @@ pub struct Fixed(&'static str);
 impl Fixed {
     /// For [`fixed!`](crate::fixed) only.
     #[doc(hidden)]
-    #[must_use]
     pub const fn literal(text: &'static str) -> Self {
         Self(text)
     }
 
     /// As it stands in the source.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.0
     }
@@ -112,7 +108,6 @@ impl Id {
     const MOST: usize = 64;
 
     /// A name like the text: other characters are hyphens. Different texts may get the same one.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let mut id = String::from("f");
         for letter in text.chars().take(Self::MOST - 1) {
@@ -127,13 +122,11 @@ impl Id {
     }
 
     /// The name of a part of it.
-    #[must_use]
     pub fn part(&self, part: &'static str) -> Self {
         Self(format!("{}-{part}", self.0))
     }
 
     /// As it stands in an attribute.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -165,7 +158,6 @@ impl From<f64> for Attribute<'_> {
 
 impl Markup {
     /// Empty markup.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -223,7 +215,6 @@ impl Markup {
     }
 
     /// The markup as it is written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -266,7 +257,6 @@ fn commands(name: &str) -> bool {
     name.starts_with("on") || matches!(name, "href" | "xlink:href" | "src" | "srcdoc" | "action" | "style")
 }
 
-/// Text for an element or an attribute in double quotes.
 fn escape(text: &str, out: &mut String) {
     for letter in text.chars() {
         match letter {

@@ -31,7 +31,7 @@ pub use plots::dots::{Dots, DotsBoot, DotsCondition};
 pub use plots::flame::{Flame, FlameStack};
 pub use plots::forest::{Forest, ForestRow};
 pub use plots::histogram::{Bucket, Histogram, SampleSet};
-pub use plots::history::{HistoryLevel, HistoryPlot, HistoryPoint};
+pub use plots::history::{HistoryLevel, HistoryPlot};
 pub use plots::lanes::{Arrow, ArrowCost, LanePlot, LaneStage};
 pub use quantity::{Interval, Quantity};
 pub(crate) use table::write_cell;

@@ -2,14 +2,11 @@
 
 /// A rectangle, in px, from the upper left corner of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Area {
-    /// Its left edge.
     pub left: f64,
-    /// Its upper edge.
     pub top: f64,
-    /// Its right edge.
     pub right: f64,
-    /// Its lower edge.
     pub bottom: f64,
 }
 
@@ -18,7 +15,6 @@ impl Area {
     pub(crate) const NONE: Self = Self { left: f64::MAX, top: f64::MAX, right: f64::MIN, bottom: f64::MIN };
 
     /// Whether both cover some place.
-    #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -27,7 +23,6 @@ impl Area {
     }
 
     /// Whether it is within a drawing of that size.
-    #[must_use]
     pub fn is_within(&self, width: f64, height: f64) -> bool {
         const ROUNDED: f64 = 0.01;
         self.left >= -ROUNDED

@@ -13,7 +13,6 @@ const GAP: f64 = 10.0;
 // The room that a mark at an edge needs beyond it, in px.
 const INSET: f64 = 6.0;
 
-/// The rectangle of a plot with two axes.
 #[derive(Debug)]
 pub(crate) struct Plane {
     pub(crate) x: Axis,
@@ -25,7 +24,6 @@ pub(crate) struct Plane {
     pub(crate) foot: f64,
 }
 
-/// A quantity with the scale and the values of its axis.
 pub(crate) struct PlaneAxis<'a> {
     pub(crate) quantity: &'a Quantity,
     pub(crate) scale: Scale,
@@ -60,17 +58,21 @@ impl Plane {
         };
         let rows =
             rows(drawing.width, flags.iter().map(|flag| (left + x.place(flag.0) * (right - left), &flag.1)));
-        let top =
-            top + rows.iter().filter_map(|row| row.line).fold(0.0, |most, line| f64::max(most, line + LINE));
+        let top = top
+            + rows
+                .iter()
+                .filter_map(|(.., line, _)| *line)
+                .fold(0.0, |most, line| f64::max(most, line + LINE));
         let plane = Self { x, y, left, right, top, bottom: top + HEIGHT, foot: top + HEIGHT + INSET };
         plane.grid(drawing, widest, across.quantity);
         for (row, (_, meaning)) in rows.iter().zip(flags) {
-            let from = row.line.map_or(plane.top, |line| above + line + 2.0);
+            let (x, left, line, text) = row;
+            let from = line.map_or(plane.top, |line| above + line + 2.0);
             drawing.behind(|back| {
-                back.hint(meaning, |hint| hint.line("thin soft dashed", (row.x, from), (row.x, plane.foot)));
+                back.hint(meaning, |hint| hint.line("thin soft dashed", (*x, from), (*x, plane.foot)));
             });
-            if row.line.is_some() {
-                drawing.text("muted", Anchor::Start, row.left, from + 9.0, &row.text);
+            if line.is_some() {
+                drawing.text("muted", Anchor::Start, *left, from + 9.0, text);
             }
         }
         plane
@@ -103,14 +105,9 @@ impl Plane {
     }
 }
 
-/// The meaning of a line, and where it stands.
-struct AxisNote {
-    x: f64,
-    left: f64,
-    /// The offset below the first line of names; `None` where there is no room.
-    line: Option<f64>,
-    text: String,
-}
+/// Where a line across the axis is, where its meaning begins, the offset of the meaning below the
+/// first of them, `None` where there is no room, and the meaning.
+type AxisNote = (f64, f64, Option<f64>, String);
 
 /// Meanings in as few lines as they need, at most six.
 fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<AxisNote> {
@@ -123,7 +120,7 @@ fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<A
         if let Some(line) = line {
             ends[line] = left + room;
         }
-        AxisNote { x, left, line: line.map(|line| line as f64 * LINE), text }
+        (x, left, line.map(|line| line as f64 * LINE), text)
     };
     flags.map(row).collect()
 }

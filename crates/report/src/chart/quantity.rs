@@ -32,7 +32,6 @@ pub struct Interval {
 
 impl Interval {
     /// An estimate with both ends of its interval, if it has one; infinite ends bound nothing.
-    #[must_use]
     pub fn new(estimate: f64, ends: Option<(f64, f64)>) -> Self {
         let end = |end: f64| Some(end).filter(|end| end.is_finite());
         Self { estimate, low: ends.and_then(|ends| end(ends.0)), high: ends.and_then(|ends| end(ends.1)) }
@@ -46,7 +45,6 @@ impl Interval {
         std::iter::once(self.estimate).chain(ends.into_iter().flatten())
     }
 
-    /// The cells of an estimate and of both ends, as `show` writes a number.
     pub(crate) fn cells(shown: Option<Self>, show: impl Fn(f64) -> String) -> [Cell; 3] {
         let values = shown.map_or([None; 3], |shown| [Some(shown.estimate), shown.low, shown.high]);
         values.map(|value| value.map_or(Cell::EMPTY, |value| Cell::Number(show(value))))
@@ -55,7 +53,6 @@ impl Interval {
 
 impl Quantity {
     /// A quantity without a base, on an axis that reaches its values.
-    #[must_use]
     pub fn new(name: &str, unit: &str, show: fn(f64) -> String) -> Self {
         Self { name: name.to_owned(), unit: unit.to_owned(), base: String::new(), show, reach: Vec::new() }
     }
@@ -74,7 +71,6 @@ impl Quantity {
         self
     }
 
-    /// The name with unit and base, for values in units of this power of ten.
     pub(crate) fn title(&self, factor: i32) -> String {
         let power = if factor == 0 { String::new() } else { format!("10^{factor} ") };
         let unit = format!("{power}{} {}", self.unit, self.base);
@@ -85,7 +81,6 @@ impl Quantity {
     }
 
     /// A value with its unit: `41234 Mbit/s`.
-    #[must_use]
     pub fn shown(&self, value: f64) -> String {
         self.with_unit((self.show)(value))
     }
@@ -96,14 +91,12 @@ impl Quantity {
     }
 
     /// A difference, with its sign, without its unit.
-    #[must_use]
     pub fn signed(&self, value: f64) -> String {
         stats::signed((self.show)(value))
     }
 
     /// `12 (10 to 14) Mbit/s`; the estimate alone without an interval, and where both ends are the
     /// same. `write` writes a number.
-    #[must_use]
     pub fn interval(&self, shown: &Interval, write: impl Fn(f64) -> String) -> String {
         let estimate = write(shown.estimate);
         let range = match (shown.low, shown.high) {

@@ -52,7 +52,6 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
     });
 }
 
-/// Adds the text of a cell, as `shown` shortens it.
 pub(crate) fn write_cell(to: &mut Markup, cell: &Cell, shown: impl Fn(&str) -> String) {
     let text = shown(&cell.text());
     match cell {

@@ -1,6 +1,6 @@
 //! All runs in the order of time: drift, and boots that differ.
 
-use results::{counted, distinct, figure as digits, percent};
+use results::{counted, figure as digits, percent};
 use store::{BootRow, StoredRun};
 
 use super::Ids;
@@ -11,8 +11,6 @@ use crate::page::FigureSection;
 
 // Units of time in s, with the length of a campaign from which on they are used.
 const UNITS: [(&str, f64, f64); 3] = [("h", 3600.0, 3.0 * 3600.0), ("min", 60.0, 180.0), ("s", 1.0, 0.0)];
-// The largest number of warnings on the data that are repeated.
-const FLAGS: usize = 2;
 // With more runs the points are the means of boots: nobody reads each run.
 const TOLD: usize = 200;
 
@@ -64,7 +62,6 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     seen.extend(
         (left_out > 0).then(|| format!("Left out, as disturbed or failed: {}", counted(left_out, "run"))),
     );
-    seen.extend(flags(view));
     let (name, mut points) = match runs.len() {
         0..=TOLD => ("runs", runs),
         _ => ("means of boots", boots.iter().filter_map(|(at, _, mean)| Some((*at, (*mean)?))).collect()),
@@ -77,14 +74,4 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
         flags: boots.into_iter().map(|(at, name, _)| (at, name)).collect(),
     };
     view.figure(ids, ("campaign runs in time", "Runs in the order of time"), seen, vec![Panel::new("", plot)])
-}
-
-/// Warnings on the main metrics' data.
-fn flags(view: &StudyView<'_>) -> Vec<String> {
-    let is_main = |group: &&results::ComparisonGroup| {
-        let own = view.workloads().into_iter().find(|one| one.name == group.workload);
-        own.is_some_and(|one| Some(view.primary(one.kind)) == group.metric.known())
-    };
-    let flags = view.results.comparisons.iter().filter(is_main).flat_map(|group| &group.flags);
-    distinct(flags.cloned()).into_iter().take(FLAGS).collect()
 }

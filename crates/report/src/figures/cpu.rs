@@ -1,89 +1,106 @@
 //! CPU use of both sides, by kind of time; guests and their hosts apart.
 
-use crate::chart::Figure;
-use results::capital;
+use crate::chart::{Bar, Bars, Figure, Interval, Panel};
+use results::{capital, grouped};
 use study::metric::{self, Metric};
-use study::{BySide, Side};
+use study::{BySide, Name, NameWord, Side};
 
 use super::Ids;
-use super::grid::{BarSheet, on_one_scale};
-use super::view::{MeasuredWorkload, StudyView};
-use super::words::{CHOSEN, extremes, metric_quantity};
+use super::view::StudyView;
+use super::words::{choice, extremes, metric_quantity, of_mean};
 use crate::page::FigureSection;
 
-/// A CPU account: its owner, the metric of the whole, and the metrics and names of its parts.
-struct CpuAccount {
-    title: &'static str,
-    whole: BySide<Metric>,
-    parts: &'static [BySide<Metric>],
-    names: &'static [&'static str],
-}
+/// A CPU account: its owner, the metric of the whole, and its parts with their names.
+type CpuAccount = (&'static str, BySide<Metric>, &'static [(BySide<Metric>, &'static str)]);
 
 const ACCOUNTS: [CpuAccount; 2] = [
-    CpuAccount {
-        title: "",
-        whole: metric::CPU,
-        parts: &[
-            metric::CPU_USER,
-            metric::CPU_SYSTEM,
-            metric::CPU_IRQ,
-            metric::CPU_SOFTIRQ,
-            metric::CPU_STEAL,
+    (
+        "",
+        metric::CPU,
+        &[
+            (metric::CPU_USER, "user"),
+            (metric::CPU_SYSTEM, "system"),
+            (metric::CPU_IRQ, "irq"),
+            (metric::CPU_SOFTIRQ, "softirq"),
+            (metric::CPU_STEAL, "steal"),
         ],
-        names: &["user", "system", "irq", "softirq", "steal"],
-    },
-    CpuAccount {
-        title: "'s host",
-        whole: metric::HOST_CPU,
-        parts: &[metric::HOST_CPU_VCPU, metric::HOST_CPU_IO],
-        names: &["executes the guest", "moves its packets"],
-    },
+    ),
+    (
+        "'s host",
+        metric::HOST_CPU,
+        &[(metric::HOST_CPU_VCPU, "executes the guest"), (metric::HOST_CPU_IO, "moves its packets")],
+    ),
 ];
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
-    let mut is_large = false;
-    for view in views {
-        let (few, is_choice) = view.chosen_workloads();
-        for sheet in BarSheet::for_workloads(view, &few) {
-            section.figures.extend(figure(view, &few, &sheet, ids));
-        }
-        is_large |= is_choice;
-    }
+    section.figures.extend(views.iter().filter_map(|view| figure(view, ids)));
     section.about.push(
         "CPU in use in the window, as the mean over boots, by what the kernel counts it as. The \
          interval is that of the sum."
             .to_owned(),
     );
-    section.about.extend(is_large.then(|| CHOSEN.to_owned()));
+    section.about.extend(choice(views));
 }
 
-fn figure(
-    view: &StudyView<'_>,
-    workloads: &[MeasuredWorkload<'_>],
-    sheet: &BarSheet,
-    ids: &mut Ids,
-) -> Option<Figure> {
-    let own =
-        |one: &MeasuredWorkload<'_>| sheet.conditions().filter(|of| one.conditions.contains(of)).collect();
-    let own: Vec<MeasuredWorkload<'_>> =
-        workloads.iter().map(|one| MeasuredWorkload { conditions: own(one), ..one.clone() }).collect();
-    let (mut found, mut seen) = (Vec::new(), Vec::new());
-    for (account, side) in ACCOUNTS.iter().flat_map(|account| Side::BOTH.map(|side| (account, side))) {
-        let metric = account.whole[side];
-        let (level, estimates) = view.all_estimates(&own, metric);
-        if estimates.is_empty() {
-            continue;
-        }
+fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
+    let shown = conditions(view);
+    let (mut found, mut seen): (Vec<(String, Bars)>, _) = (Vec::new(), Vec::new());
+    for ((owner, whole, parts), side) in ACCOUNTS.iter().flat_map(|one| Side::BOTH.map(|side| (one, side))) {
+        let metric = whole[side];
         let mut quantity = metric_quantity(&metric.into());
         "CPU in use".clone_into(&mut quantity.name);
-        let title = capital(&format!("{side}{}", account.title));
-        let named = estimates.iter().map(|one| (sheet.name(one.condition), one));
-        seen.push(extremes(&title, &quantity, named));
-        let part =
-            |condition: usize, place: usize| view.mean(condition, account.parts[place][side]).unwrap_or(0.0);
-        found.push((title, sheet.plot(&quantity, level, &estimates, account.names, part)));
+        let (mut bars, mut named) = (Vec::new(), Vec::new());
+        for (group, name, condition) in &shown {
+            let Some(own) = view.estimates(metric, &[*condition]).first().copied() else { continue };
+            let part = |(part, _): &(BySide<Metric>, &str)| view.mean(*condition, part[side]).unwrap_or(0.0);
+            bars.push(Bar {
+                group: group.clone(),
+                name: name.clone(),
+                whole: Interval::new(own.mean, own.interval),
+                parts: parts.iter().map(part).collect(),
+            });
+            named.push((format!("{name} {group}").trim().to_owned(), own));
+        }
+        if bars.is_empty() {
+            continue;
+        }
+        let title = capital(&format!("{side}{owner}"));
+        seen.push(extremes(&title, &quantity, named.iter().map(|(name, own)| (name.clone(), own))));
+        let interval = of_mean(view.results.confidence);
+        let parts = parts.iter().map(|(_, name)| (*name).to_owned()).collect();
+        found.push((title, Bars { quantity, interval, parts, bars }));
     }
-    let place = if sheet.title.is_empty() { String::new() } else { format!(", {}", sheet.title) };
-    let (id, title) = (format!("cpu{place}"), format!("CPU in use by kind of time{place}"));
-    view.figure(ids, (&id, &title), seen, on_one_scale(found))
+    // All panels have one scale.
+    let reach: Vec<f64> = found.iter().flat_map(|(_, bars)| bars.values()).collect();
+    let panel = |(title, mut bars): (String, Bars)| {
+        bars.quantity.reach.clone_from(&reach);
+        Panel::new(title, bars)
+    };
+    view.figure(ids, ("cpu", "CPU in use by kind of time"), seen, found.into_iter().map(panel).collect())
+}
+
+/// The conditions, each with the name of its group, whose conditions differ in the workload alone,
+/// and with the workload's name where there are several.
+fn conditions(view: &StudyView<'_>) -> Vec<(String, String, usize)> {
+    let indices = view.workloads.iter().flat_map(|one| one.telling.iter().copied());
+    let levels = |index: usize| {
+        let own = view.stored.plan.conditions.get(index).map_or(&[][..], |one| &one.levels);
+        own.iter().filter(|(factor, _)| factor != "workload").collect::<Vec<_>>()
+    };
+    let workload = |index: usize| view.condition(index).map_or("", |one| one.workload.as_str());
+    let name = |index: usize| -> Name {
+        let words = view.condition(index).map_or(&[][..], |one| one.label.words());
+        let is_workload = |word: &NameWord| word.factor.is_none() && word.level == workload(index);
+        words.iter().filter(|word| !is_workload(word)).cloned().collect::<Vec<_>>().into()
+    };
+    let groups = grouped(indices.map(|index| (levels(index), index)));
+    let names: Vec<Name> = groups.iter().map(|(_, members)| name(members[0])).collect();
+    let mut conditions = Vec::new();
+    for ((_, members), group) in groups.into_iter().zip(crate::document::distinct_names(&names)) {
+        for index in members {
+            let name = if view.workloads.len() > 1 { workload(index) } else { "" };
+            conditions.push((group.clone(), name.to_owned(), index));
+        }
+    }
+    conditions
 }

@@ -1,58 +1,25 @@
 //! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
-//! CPU per unit of work of both sides; and of the interactions of pairs of offloads.
+//! CPU per unit of work of both sides.
 
-use results::{Credit, CreditPart, DesignEffect, capital, metric_name, percent};
+use results::{Credit, CreditPart, capital, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
 use super::Ids;
 use super::view::StudyView;
 use super::words::{metric_quantity, percent_of};
-use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel};
 use crate::page::FigureSection;
 use crate::views::{combinations, proven_credit};
-
-// The largest number of pairs in a sentence.
-const NAMED: usize = 3;
-// The largest number of pairs of which those without a proven interaction are drawn too.
-const MOST: usize = 6;
-
-// The note of the section if pairs are left out.
-const ONLY_PROVEN: &str =
-    "Of more than six pairs of offloads, only those are drawn whose interaction is proven.";
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
         let Some(credits) = view.results.credit.as_ref() else { continue };
-        section.about.push(explained(credits.design).to_owned());
         for credits in combinations(credits) {
             section.figures.extend(figure(view, credits, ids));
-            section.folded.extend(interactions(view, credits, ids));
-            let is_choice = credits.iter().any(|credit| pairs(credit).count() > MOST);
-            if is_choice && !section.about.iter().any(|one| one == ONLY_PROVEN) {
-                section.about.push(ONLY_PROVEN.to_owned());
-            }
         }
     }
     section.about.dedup();
-}
-
-/// The division of the credit by the kind of design.
-fn explained(design: DesignKind) -> &'static str {
-    match design {
-        DesignKind::Factorial => {
-            "The share of an offload is what switching it on brings, averaged over all orders of switching on \
-             (Shapley); the shares of a metric add up to the change from all off to all on."
-        }
-        DesignKind::Ladder => {
-            "Offloads go off one after the other. A step is credited with what it takes at its place: in another \
-             order its credit may be another."
-        }
-        DesignKind::Fractional => {
-            "Main effects: the mean with an offload on less that with it off, over the measured fraction of the \
-             states; interactions are taken as zero."
-        }
-    }
 }
 
 fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
@@ -100,7 +67,6 @@ fn shares(credit: &Credit) -> Bars {
     Bars::shares(quantity, &interval_words(credit), shares)
 }
 
-/// The parts of a design whose parts do not add up.
 fn parts(credit: &Credit) -> Forest {
     let effect = |part: &CreditPart| {
         let (change, proven) = (&part.change, proven(credit, &part.change));
@@ -114,14 +80,10 @@ fn parts(credit: &Credit) -> Forest {
     };
     let name = format!("change of {}", metric_name(&credit.metric.into()));
     let quantity = percent_of(&name, &format!("of {}", base(credit)));
-    forest(credit, quantity, credit.parts.iter().map(effect).collect())
-}
-
-fn forest(credit: &Credit, quantity: Quantity, effects: Vec<ForestRow>) -> Forest {
+    let effects = credit.parts.iter().map(effect).collect();
     Forest { quantity, interval: interval_words(credit), margin: None, effects }
 }
 
-/// The base of the parts' percentages.
 fn base(credit: &Credit) -> String {
     match credit.parts.first().map_or("off", |part| part.base) {
         all @ ("on" | "off") => format!("all {all}"),
@@ -129,7 +91,6 @@ fn base(credit: &Credit) -> String {
     }
 }
 
-/// The context of a credit: its workload and the levels of the other factors.
 fn place(credit: &Credit) -> String {
     let parts = [credit.workload.as_str(), credit.at.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
@@ -150,48 +111,4 @@ fn proven(credit: &Credit, change: &Estimated) -> &'static str {
         (false, _, true) => "no difference proven",
         (false, _, false) => "too few boots for an interval",
     }
-}
-
-fn interactions(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
-    let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for credit in credits.iter().filter(|credit| pairs(credit).next().is_some()) {
-        let metric = metric_name(&credit.metric.into());
-        seen.push(format!("{}: {}", capital(&metric), pair_words(credit)));
-        let effect = |one: &DesignEffect| {
-            let interval = Some(percentage(credit, &one.effect)?);
-            let verdict = proven(credit, &one.effect).to_owned();
-            Some(ForestRow { name: one.name.clone(), interval, verdict })
-        };
-        let is_choice = pairs(credit).count() > MOST;
-        let drawn = pairs(credit).filter(|one| !is_choice || credit.is_proven(&one.effect));
-        let effects: Vec<ForestRow> = drawn.filter_map(effect).collect();
-        if !effects.is_empty() {
-            let quantity = percent_of("interaction", &format!("of the mean {metric} of all states"));
-            panels.push(Panel::new(capital(&metric), forest(credit, quantity, effects)));
-        }
-    }
-    let place = place(credits.first()?);
-    let title = format!("Offloads that help or hinder each other: {place}");
-    view.figure(ids, (&format!("interactions {place}"), &title), seen, panels)
-}
-
-/// The interactions of two offloads.
-fn pairs(credit: &Credit) -> impl Iterator<Item = &DesignEffect> {
-    credit.effects.iter().filter(|one| one.factors.len() == 2)
-}
-
-/// The proven pairs, the largest first.
-fn pair_words(credit: &Credit) -> String {
-    let mut sure: Vec<&DesignEffect> = pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
-    sure.sort_by(|one, other| other.effect.value.abs().total_cmp(&one.effect.value.abs()));
-    let of = pairs(credit).count();
-    if sure.is_empty() {
-        return format!("none of the {of} pairs has a proven interaction");
-    }
-    let words = |one: &&DesignEffect| {
-        let size = one.effect.relative.map(|size| format!(" {} %", stats::signed(percent(size))));
-        format!("{}{}", one.name, size.unwrap_or_default())
-    };
-    let named: Vec<String> = sure.iter().take(NAMED).map(words).collect();
-    format!("{} of {of} pairs are proven, the largest: {}", sure.len(), named.join(", "))
 }

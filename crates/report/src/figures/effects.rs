@@ -9,38 +9,24 @@ use stats::{Comparison, Margin, Verdict};
 
 use super::Ids;
 use super::view::{MOST, StudyView};
-use super::words::{ALL, CHOSEN, metric_quantity, others_folded, percent_of};
-use crate::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
-use crate::page::{FigureSection, is_vast};
+use super::words::{choice, metric_quantity, percent_of};
+use crate::chart::{Figure, Forest, ForestRow, Interval, Panel};
+use crate::page::FigureSection;
 
-// The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
-// those of the others.
-const APART: f64 = 8.0;
 // The largest number of conditions in a sentence.
 const NAMED: usize = 3;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
-    let mut is_choice = false;
     for view in views {
-        for family in WorkloadEffects::from_view(view) {
-            let telling = family.telling(view);
-            is_choice |= telling.is_some();
-            section.figures.extend(figure(view, &family, telling.as_deref(), "", ids));
-            if telling.is_some() && !is_vast(view.results) {
-                section.folded.extend(figure(view, &family, None, ALL, ids));
-            }
-        }
+        let families = WorkloadEffects::from_view(view);
+        section.figures.extend(families.iter().filter_map(|family| figure(view, family, ids)));
     }
     section.about.push(
         "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
          together. Where an interval includes zero no difference is proven."
             .to_owned(),
     );
-    if !section.folded.is_empty() {
-        section.about.push(others_folded());
-    } else if is_choice {
-        section.about.push(format!("{CHOSEN} The tables of conditions have all."));
-    }
+    section.about.extend(choice(views).map(|note| format!("{note} The tables of conditions have all.")));
 }
 
 /// The comparisons of a workload, with the names of their conditions among each other.
@@ -76,113 +62,57 @@ impl<'a> WorkloadEffects<'a> {
         if self.only.is_some() { condition.to_owned() } else { format!("{condition} against {baseline}") }
     }
 
-    /// Its comparisons in each metric, each once.
-    fn metrics(&self, telling: Option<&[usize]>) -> Vec<(&'a ComparisonGroup, Vec<&'a ComparisonRow>)> {
-        let mut metrics: Vec<(&ComparisonGroup, Vec<&ComparisonRow>)> = Vec::new();
-        for group in &self.groups {
-            let place = metrics.iter().position(|(known, _)| known.metric == group.metric);
-            let place = place.unwrap_or_else(|| {
-                metrics.push((group, Vec::new()));
-                metrics.len() - 1
-            });
+    /// Its comparisons in each metric, each once; of very many those that a reader wants to see
+    /// first.
+    fn metrics(&self, view: &StudyView<'_>) -> Vec<(&'a ComparisonGroup, Vec<&'a ComparisonRow>)> {
+        let telling = view.workloads.iter().find(|one| one.name == self.workload).map(|one| &one.telling);
+        let of_metric = |(_, groups): (&ComparedMetric, Vec<&'a ComparisonGroup>)| {
+            let mut rows: Vec<&ComparisonRow> = Vec::new();
             let ends = |row: &ComparisonRow| (row.comparison.condition, row.comparison.baseline);
-            for row in &group.rows {
-                let is_shown = telling.is_none_or(|few| few.contains(&row.comparison.condition));
-                let rows = &mut metrics[place].1;
-                if is_shown && !rows.iter().any(|known| ends(known) == ends(row)) {
+            for row in groups.iter().flat_map(|group| &group.rows) {
+                if !rows.iter().any(|known| ends(known) == ends(row)) {
                     rows.push(row);
                 }
             }
-        }
-        metrics.retain(|(_, rows)| !rows.is_empty());
-        metrics
-    }
-
-    /// The compared conditions, of very many, that a reader wants to see first.
-    fn telling(&self, view: &StudyView<'_>) -> Option<Vec<usize>> {
-        if self.metrics(None).iter().all(|(_, rows)| rows.len() <= MOST) {
-            return None;
-        }
-        view.workloads().iter().find(|one| one.name == self.workload).and_then(|one| view.telling(one))
+            if let Some(telling) = telling.filter(|_| rows.len() > MOST) {
+                rows.retain(|row| telling.contains(&row.comparison.condition));
+            }
+            (groups[0], rows)
+        };
+        let metrics = grouped(self.groups.iter().map(|group| (&group.metric, *group)));
+        metrics.into_iter().map(of_metric).filter(|(_, rows)| !rows.is_empty()).collect()
     }
 }
 
-fn figure(
-    view: &StudyView<'_>,
-    family: &WorkloadEffects<'_>,
-    telling: Option<&[usize]>,
-    more: &str,
-    ids: &mut Ids,
-) -> Option<Figure> {
-    let mut shown = family.metrics(telling);
-    if !more.is_empty() {
-        // The others are with their metric in the table of conditions.
-        shown.truncate(1);
-    }
-    let is_shared = is_shared(&shown);
-    let reach: Vec<f64> = shown.iter().flat_map(|(_, rows)| ends(rows)).filter(|_| is_shared).collect();
+fn figure(view: &StudyView<'_>, family: &WorkloadEffects<'_>, ids: &mut Ids) -> Option<Figure> {
+    let mut shown = family.metrics(view);
+    // Without any share of a baseline, or any interval, the tables say all.
+    shown.retain(|(_, rows)| rows.iter().any(|row| size(&row.comparison).is_some()));
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (group, rows) in &shown {
-        let metric = metric_name(&group.metric);
-        seen.push(format!("{}: {}", capital(&metric), words(&group.metric, rows, family)));
-        let has_intervals = rows.iter().any(|row| row.comparison.interval.is_some());
-        let plot = if has_shares(rows) || !has_intervals {
-            let base = family.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
-            let quantity = percent_of(&format!("difference of {metric}"), &base);
-            forest(quantity.reaching(reach.iter().copied()), interval, group, rows, family)
-        } else {
-            let base = family.only.as_deref().unwrap_or("the baseline");
-            let mut quantity = metric_quantity(&group.metric).relative(&format!("against {base}"));
-            quantity.name.insert_str(0, "difference of ");
-            seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
-            forest(quantity, in_unit, group, rows, family)
-        };
-        panels.push(Panel::new(capital(&metric), plot));
+        let metric = capital(&metric_name(&group.metric));
+        seen.push(format!("{metric}: {}", words(&group.metric, rows, family)));
+        panels.push(Panel::new(metric, forest(group, rows, family)));
     }
     if let [only] = panels.as_mut_slice() {
         only.title.clear();
-    }
-    if panels.len() > 1 && !is_shared {
-        seen.push("The metrics differ so much in size that each panel has a scale of its own".to_owned());
     }
     let metric = match shown.as_slice() {
         [(group, _)] => format!(" on {}", metric_name(&group.metric)),
         _ => String::new(),
     };
-    let of = if view.workloads().len() > 1 { format!(", {}", family.workload) } else { String::new() };
+    let of = if view.workloads.len() > 1 { format!(", {}", family.workload) } else { String::new() };
     let against = family.only.as_ref().map(|only| format!(" against {only}")).unwrap_or_default();
-    let id = format!("effects {}{more}", family.workload);
-    view.figure(ids, (&id, &format!("Effects{metric}{against}{of}{more}")), seen, panels)
+    let id = format!("effects {}", family.workload);
+    view.figure(ids, (&id, &format!("Effects{metric}{against}{of}")), seen, panels)
 }
 
-/// The values, in %, that an axis of these rows must reach.
-fn ends(rows: &[&ComparisonRow]) -> Vec<f64> {
-    rows.iter().filter_map(|row| size(&row.comparison)).flatten().collect()
-}
-
-/// Whether one scale suits all panels.
-fn is_shared(shown: &[(&ComparisonGroup, Vec<&ComparisonRow>)]) -> bool {
-    let sizes = shown.iter().map(|(_, rows)| ends(rows).into_iter().map(f64::abs).fold(0.0, f64::max));
-    let sizes: Vec<f64> = sizes.filter(|size| *size > 0.0).collect();
-    let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
-    sizes.iter().all(|size| *size <= APART * least)
-}
-
-/// Whether any difference is known as a share of its baseline.
-fn has_shares(rows: &[&ComparisonRow]) -> bool {
-    rows.iter().any(|row| size(&row.comparison).is_some())
-}
-
-/// Differences, each with the interval that `place` draws of it.
-fn forest(
-    quantity: Quantity,
-    place: impl Fn(&Comparison) -> Option<Interval>,
-    group: &ComparisonGroup,
-    rows: &[&ComparisonRow],
-    family: &WorkloadEffects<'_>,
-) -> Forest {
+fn forest(group: &ComparisonGroup, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> Forest {
+    let base = family.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
+    let quantity = percent_of(&format!("difference of {}", metric_name(&group.metric)), &base);
     let effect = |row: &&ComparisonRow| {
-        let interval = place(&row.comparison);
+        let interval = size(&row.comparison);
+        let interval = interval.map(|[estimate, low, high]| Interval::new(estimate, Some((low, high))));
         ForestRow { name: family.name(row), verdict: verdict(row, group, interval.is_some()), interval }
     };
     let interval = match group.resolution {
@@ -192,13 +122,9 @@ fn forest(
             stats::confidence(group.level)
         ),
     };
-    let margin = if has_shares(rows) {
-        let mut margins = rows.iter().map(|row| margin(&row.comparison));
-        let first = margins.next().flatten();
-        first.filter(|_| margins.all(|margin| margin == first))
-    } else {
-        None
-    };
+    let mut margins = rows.iter().map(|row| margin(&row.comparison));
+    let first = margins.next().flatten();
+    let margin = first.filter(|_| margins.all(|margin| margin == first));
     Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
@@ -217,18 +143,6 @@ fn size(comparison: &Comparison) -> Option<[f64; 3]> {
     }
 }
 
-fn interval(comparison: &Comparison) -> Option<Interval> {
-    let [estimate, low, high] = size(comparison)?;
-    Some(Interval::new(estimate, Some((low, high))))
-}
-
-/// The interval in the metric's unit, for a metric whose baselines are about zero and give no
-/// shares.
-fn in_unit(comparison: &Comparison) -> Option<Interval> {
-    Some(Interval::new(comparison.difference, Some(comparison.interval?)))
-}
-
-/// The largest difference that does not matter, in % of the baseline.
 fn margin(comparison: &Comparison) -> Option<f64> {
     let margin = match comparison.margin? {
         Margin::Percent(share) => share,

@@ -1,52 +1,34 @@
 //! Latency as histograms: a row for each condition, all its runs together.
 
 use record::{LatencyBucket, LatencyHistogram};
-use results::{capital, counted, distinct, percent};
+use results::{counted, distinct, percent};
 use store::StoredRun;
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::{latency, paragraph};
+use super::words::latency;
 use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet};
 
-/// The note on histograms: the form that is stored, and the runs that have none.
-pub(super) fn about(views: &[StudyView<'_>]) -> Vec<String> {
-    let form = format!(
-        "With each run a histogram of its latencies is stored: {} buckets for each factor of ten, each {} % wide. \
-         The transactions of all runs of a condition are added up.",
-        LatencyHistogram::PER_DECADE,
-        results::rounded(LatencyHistogram::width_percent())
-    );
-    let runs = |view: &StudyView<'_>| {
-        let has_latency = |run: &&StoredRun| run.metrics.get(study::metric::LATENCY_P50).is_some();
-        let all = view.stored.measurements().filter(has_latency);
-        all.fold((0, 0), |(all, without), run| (all + 1, without + usize::from(stored(run).is_none())))
-    };
-    let has_any = views.iter().map(runs).any(|(all, without)| without < all);
-    let lacking = |view: &StudyView<'_>| {
-        let words = match runs(view) {
-            (_, 0) => return None,
-            (all, without) if without == all => "no histogram was stored".to_owned(),
-            (all, without) => format!("no histogram was stored with {without} of {}", counted(all, "run")),
-        };
-        Some(paragraph([capital(&view.titled(&words))]))
-    };
-    has_any.then_some(form).into_iter().chain(views.iter().filter_map(lacking)).collect()
+/// The form of the histograms, if any is stored.
+pub(super) fn about(views: &[StudyView<'_>]) -> Option<String> {
+    views.iter().flat_map(|view| view.stored.measurements()).any(|run| stored(run).is_some()).then(|| {
+        format!(
+            "With each run a histogram of its latencies is stored: {} buckets for each factor of ten, each {} % wide. \
+             The transactions of all runs of a condition are added up.",
+            LatencyHistogram::PER_DECADE,
+            results::rounded(LatencyHistogram::width_percent())
+        )
+    })
 }
 
 /// The histograms of these conditions; `None` if no run has one.
-pub(super) fn figure(
-    view: &StudyView<'_>,
-    workload: &MeasuredWorkload<'_>,
-    more: &str,
-    ids: &mut Ids,
-) -> Option<Figure> {
+pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let runs = |condition: usize| {
         let own = view.stored.measurements().filter(move |run| run.condition == condition);
         own.filter_map(|run| Some((run.boot, stored(run).filter(|one| one.count() > 0)?)))
     };
     let has_any = |condition: &&usize| workload.kind.is_rr() && runs(**condition).next().is_some();
-    let conditions: Vec<usize> = workload.conditions.iter().filter(has_any).copied().collect();
+    let conditions: Vec<usize> = workload.telling.iter().filter(has_any).copied().collect();
     if conditions.is_empty() {
         return None;
     }
@@ -63,10 +45,9 @@ pub(super) fn figure(
     let (id, title) = (workload.name, format!("Latency of {}: histograms", workload.name));
     let seen = seen(&series);
     let plot = Histogram { quantity: latency(), noun: "transactions", series };
-    view.figure(ids, (&format!("latency histogram {id}{more}"), &title), [seen], vec![Panel::new("", plot)])
+    view.figure(ids, (&format!("latency histogram {id}"), &title), [seen], vec![Panel::new("", plot)])
 }
 
-/// The histogram that is stored with a run.
 fn stored(run: &StoredRun) -> Option<&LatencyHistogram> {
     // The side that asks knows when the answer came; it is the first.
     run.detail.sides().next()?.whole.outcome.latency.as_ref()?.histogram.as_ref()

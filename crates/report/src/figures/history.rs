@@ -1,13 +1,12 @@
 //! A metric over stored studies, as a chart.
 
-use crate::chart::{Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity};
+use crate::chart::{Figure, HistoryLevel, HistoryPlot, Id, Interval, Panel, Quantity};
 use results::{HistorySeries, capital};
 use stats::change::Level;
 
 use super::words::paragraph;
 
 /// The figure of a history, a panel for each series; none if nothing can be drawn.
-#[must_use]
 pub fn history(found: &results::StudyHistory) -> Option<Figure> {
     let panel = |series: &HistorySeries| Some(Panel::new(series.title(), plot(found, series)?));
     let mut panels: Vec<Panel> = found.series.iter().filter_map(panel).collect();
@@ -26,15 +25,14 @@ pub fn history(found: &results::StudyHistory) -> Option<Figure> {
     })
 }
 
-/// The plot of a series; none without a point.
 fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<HistoryPlot> {
     let (name, unit) = series.quantity();
-    let points = series.points.iter().enumerate().map(|(place, point)| {
+    let points = series.points.iter().map(|point| {
         // Without an interval the point is all there is.
         let value = Interval::new(point.mean, point.interval.or(Some((point.mean, point.mean))));
-        HistoryPoint { name: point.label.clone(), value, note: found.marks(series, place) }
+        (point.label.clone(), value)
     });
-    let points: Vec<HistoryPoint> = points.collect();
+    let points: Vec<(String, Interval)> = points.collect();
     let changes = series.changes.iter().map(|change| {
         let confidence = change.confidence.map(|one| format!(", confidence {} %", stats::confidence(one)));
         format!("{}{}", change.size, confidence.unwrap_or_default())

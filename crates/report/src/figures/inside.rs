@@ -18,7 +18,7 @@ const POINTS: usize = 100;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
-        section.folded.extend(view.workloads().iter().flat_map(|workload| of_workload(view, workload, ids)));
+        section.folded.extend(view.workloads.iter().flat_map(|workload| of_workload(view, workload, ids)));
     }
     section.about.push(format!(
         "The rate, and the congestion window of the transmitter's TCP connections, inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
@@ -77,11 +77,10 @@ fn figure(
 
 /// At most [`CURVES`] conditions: those at both ends of the main metric.
 fn ends_of(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
-    let (_, mut by_size) = view.estimates(workload.name, view.primary(workload.kind), &workload.conditions);
+    let mut by_size = view.estimates(view.primary(workload.kind), &workload.conditions);
     by_size.sort_by(|one, other| other.mean.total_cmp(&one.mean));
-    let is_end = |place: &usize| *place < CURVES / 2 || place + CURVES / 2 >= by_size.len();
-    let chosen: Vec<usize> =
-        (0..by_size.len()).filter(is_end).map(|place| by_size[place].condition).collect();
+    let ends = by_size.iter().take(CURVES / 2).chain(by_size.iter().rev().take(CURVES / 2));
+    let chosen: Vec<usize> = ends.map(|one| one.condition).collect();
     workload.conditions.iter().filter(|one| chosen.contains(one)).copied().collect()
 }
 
@@ -122,12 +121,10 @@ fn progress<'a>(kind: Kind, series: impl Iterator<Item = &'a Series>) -> Option<
 fn congestion_windows(view: &StudyView<'_>, run: &StoredRun) -> Vec<(f64, f64)> {
     let is_its = |one: &&StoredSeries| one.run == run.id && one.side == Side::Transmitter;
     let Some(StoredSeries { series, .. }) = view.series.iter().find(is_its) else { return Vec::new() };
-    let rows: Vec<(u64, TcpReadings)> =
-        series.at_ns.iter().copied().zip(series.tcp.iter().copied()).collect();
-    let every = rows.len().div_ceil(POINTS).max(1);
+    let rows = series.at_ns.iter().copied().zip(series.tcp.iter().copied());
     let mut before = TcpReadings::default();
     let mut points = Vec::new();
-    for (at, readings) in rows.into_iter().skip(every - 1).step_by(every) {
+    for (at, readings) in steps(rows) {
         let passed = readings.since(&before);
         points.extend(passed.mean(passed.congestion_window).map(|segments| (at as f64, segments)));
         before = readings;
@@ -138,11 +135,10 @@ fn congestion_windows(view: &StudyView<'_>, run: &StoredRun) -> Vec<(f64, f64)> 
 fn rates(at_ns: &[u64], counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
     // Bytes in ns as Mbit/s; anything else as 1/s.
     let scale = if kind.is_stream() { 8e3 } else { 1e9 };
-    let rows: Vec<(u64, u64)> = at_ns.iter().copied().zip(counter.iter().copied()).collect();
-    let every = rows.len().div_ceil(POINTS).max(1);
+    let rows = at_ns.iter().copied().zip(counter.iter().copied());
     let mut before = (0, 0);
     let mut points = Vec::new();
-    for (at, count) in rows.into_iter().skip(every - 1).step_by(every) {
+    for (at, count) in steps(rows) {
         let ns = at.saturating_sub(before.0);
         if ns > 0 {
             points.push((at as f64, count.saturating_sub(before.1) as f64 * scale / ns as f64));
@@ -150,6 +146,12 @@ fn rates(at_ns: &[u64], counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
         before = (at, count);
     }
     points
+}
+
+/// At most [`POINTS`] of these rows, equally far apart.
+fn steps<T>(rows: impl ExactSizeIterator<Item = T>) -> impl Iterator<Item = T> {
+    let every = rows.len().div_ceil(POINTS).max(1);
+    rows.skip(every - 1).step_by(every)
 }
 
 #[cfg(test)]

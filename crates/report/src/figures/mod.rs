@@ -7,18 +7,13 @@ mod campaign;
 mod cpu;
 mod credit;
 mod effects;
-mod grid;
 mod histogram;
 mod history;
 mod inside;
 mod latency;
-mod loss;
 mod offered;
-mod rates;
 mod runs;
-mod turns;
 mod view;
-mod why;
 mod words;
 
 use std::collections::BTreeSet;
@@ -34,22 +29,17 @@ pub use history::history;
 type SectionOfFigures = fn(&[StudyView<'_>], &mut Ids, &mut FigureSection);
 
 // The kinds of figures in the order of the page, each with the name and the title of its section.
-const KINDS: [(&str, &str, SectionOfFigures); 11] = [
+const KINDS: [(&str, &str, SectionOfFigures); 7] = [
     ("runs", "Every run", runs::section),
-    ("rates", "What each condition reached", rates::section),
     ("cpu", "CPU of both sides", cpu::section),
     ("effects", "What each condition changes", effects::section),
     ("credit", "What each offload gives", credit::section),
     ("latency", "Latency", latency::section),
     ("campaign", "The campaign in the order of time", campaign::section),
-    ("turns", "Turns in a flow", turns::section),
     ("inside", "Inside a run", inside::section),
-    ("loss", "Where packets were lost", loss::section),
-    ("why", "Why conditions differ", why::section),
 ];
 
 /// The sections of figures, in the order of the page; one without figures is left out.
-#[must_use]
 pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
     let views = StudyView::from_studies(studies);
     let mut ids = Ids::default();
@@ -66,7 +56,9 @@ pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
         section
     };
     let sections = KINDS.into_iter().map(section);
-    sections.filter(|section| !section.figures.is_empty() || !section.folded.is_empty()).collect()
+    let is_empty =
+        |one: &FigureSection| one.tables.is_empty() && one.figures.is_empty() && one.folded.is_empty();
+    sections.filter(|section| !is_empty(section)).collect()
 }
 
 // Parts of a figure have names that begin with the figure's.

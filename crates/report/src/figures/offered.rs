@@ -26,7 +26,6 @@ pub(super) const KNEE: &str = "The knee of latency against offered load is the l
      costs less latency than it brings, above it more. Each boot has a knee of its own, one of the loads that were \
      measured; marked is their median, and the least and the largest of them hold it with the confidence given.";
 
-/// The conditions that differ in nothing but the offered load.
 struct LoadCurve {
     /// A name that tells it from others; empty for the only one.
     name: String,
@@ -37,7 +36,6 @@ struct LoadCurve {
 /// The knee of a path in words, with the place and the label of its mark.
 type MarkedKnee = (String, Option<(f64, String)>);
 
-/// A knee at a load, with the ends of its interval and a note on them.
 fn knee_at(load: f64, range: Option<[f64; 2]>, why: &str) -> MarkedKnee {
     let at = rounded(load);
     let range = range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high)));

@@ -3,79 +3,47 @@
 use std::collections::BTreeMap;
 
 use crate::chart::{Dots, DotsBoot, DotsCondition, Figure, Interval, Panel};
-use results::{ComparisonGroup, capital, distinct, percent};
-use stats::{Component, Components};
+use results::{capital, distinct};
 use study::metric::Metric;
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::{ALL, extremes, metric_quantity, of_mean, others_folded, paragraph};
-use crate::page::{FigureSection, is_vast};
-
-// The note of the section if the runs of other metrics are left out.
-const MAIN_ONLY: &str = "With so many conditions, runs are drawn in the main metric alone; the downloads have them in \
-                         every metric.";
+use super::words::{choice, extremes, metric_quantity, of_mean, paragraph};
+use crate::page::FigureSection;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
-    let mut is_main_only = false;
     for view in views {
-        let workloads = view.workloads();
-        let (telling, is_large) = view.chosen_workloads();
-        for metric in metrics(view) {
-            // A page of very many conditions begins with the rate.
-            let is_rate = workloads.iter().any(|one| view.primary(one.kind) == metric);
-            if is_vast(view.results) && !is_rate {
-                is_main_only = true;
-                continue;
-            }
-            let found = figure(view, metric, &telling, "", ids);
-            if is_large && !is_rate {
-                section.folded.extend(found);
-                continue;
-            }
-            section.figures.extend(found);
-            if is_large {
-                section.folded.extend(figure(view, metric, &workloads, ALL, ids));
-            }
+        // The compared metrics, the main ones of the workloads first.
+        let primary = view.workloads.iter().map(|one| view.primary(one.kind));
+        let compared = view.results.comparisons.iter().filter_map(|group| group.metric.known());
+        for metric in distinct(primary.chain(compared)) {
+            section.figures.extend(figure(view, metric, ids));
         }
     }
     let about = "Each dot is a run; each boot, a fresh start of both hosts, has a lane and a colour, with a \
                  line at its mean. Runs of one boot are alike, so the boots decide how sure a mean is.";
     section.about.push(about.to_owned());
-    section.about.extend((!section.folded.is_empty()).then(others_folded));
-    section.about.extend(is_main_only.then(|| MAIN_ONLY.to_owned()));
+    section.about.extend(choice(views));
 }
 
-/// The compared metrics, the main ones of the workloads first.
-fn metrics(view: &StudyView<'_>) -> Vec<Metric> {
-    let primary = view.workloads().into_iter().map(|one| view.primary(one.kind));
-    distinct(primary.chain(view.results.comparisons.iter().filter_map(|group| group.metric.known())))
-}
-
-fn figure(
-    view: &StudyView<'_>,
-    metric: Metric,
-    workloads: &[MeasuredWorkload<'_>],
-    more: &str,
-    ids: &mut Ids,
-) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, metric: Metric, ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for workload in workloads {
-        let place = if workloads.len() > 1 { workload.name } else { "" };
+    for workload in &view.workloads {
+        let place = if view.workloads.len() > 1 { workload.name } else { "" };
         let Some((plot, words)) = dots(view, metric, workload, place) else { continue };
         panels.push(Panel::new(workload.name, plot));
         seen.push(words);
     }
     let of = match panels.as_mut_slice() {
-        [only] if workloads.len() == 1 => {
+        [only] if view.workloads.len() == 1 => {
             only.title.clear();
             String::new()
         }
         [only] => format!(" of {}", std::mem::take(&mut only.title)),
         several => format!(" of {} workloads", several.len()),
     };
-    let title = capital(&format!("{}{of}, run by run{more}", results::metric_name(&metric.into())));
-    view.figure(ids, (&format!("runs {metric}{more}"), &title), [seen.join(" ")], panels)
+    let title = capital(&format!("{}{of}, run by run", results::metric_name(&metric.into())));
+    view.figure(ids, (&format!("runs {metric}"), &title), [seen.join(" ")], panels)
 }
 
 fn dots(
@@ -86,14 +54,14 @@ fn dots(
 ) -> Option<(Dots, String)> {
     let mut runs: BTreeMap<(usize, u32), Vec<f64>> = BTreeMap::new();
     for (condition, boot, value) in view.stored.values(metric) {
-        if workload.conditions.contains(&condition) {
+        if workload.telling.contains(&condition) {
             runs.entry((condition, boot)).or_default().push(value);
         }
     }
-    let (level, estimates) = view.estimates(workload.name, metric, &workload.conditions);
+    let estimates = view.estimates(metric, &workload.telling);
     let quantity = metric_quantity(&metric.into());
     let is_measured = |index: &usize| runs.keys().any(|(of, _)| of == index);
-    let measured: Vec<usize> = workload.conditions.iter().copied().filter(is_measured).collect();
+    let measured: Vec<usize> = workload.telling.iter().copied().filter(is_measured).collect();
     let condition = |(index, name): (&usize, String)| {
         let own = runs.iter().filter(|((of, _), _)| of == index);
         let boot = |((_, boot), values): (&(usize, u32), &Vec<f64>)| DotsBoot {
@@ -109,37 +77,8 @@ fn dots(
         return None;
     }
     let of_estimates: Vec<usize> = estimates.iter().map(|one| one.condition).collect();
-    let spread = view.groups(workload.name, metric).next().map(spread).unwrap_or_default();
     let named = view.names(&of_estimates).into_iter().zip(&estimates);
-    let words = paragraph([extremes(place, &quantity, named), spread]);
-    Some((Dots { quantity, interval: of_mean(level), conditions }, words))
-}
-
-/// The spread of boots and runs, and whether runs cluster.
-fn spread(group: &ComparisonGroup) -> String {
-    let mean = group.mean().abs();
-    let share = |sd: f64| format!("{} %", percent(100.0 * (sd / mean)));
-    let sd = |component: &Option<Component>| component.map(|one| one.sd);
-    let Components { boots, interaction, runs } = &group.spread;
-    let between = match (sd(boots), sd(interaction)) {
-        (None, None) => return String::new(),
-        (boots, interaction) => boots.unwrap_or(0.0).hypot(interaction.unwrap_or(0.0)),
-    };
-    if mean == 0.0 || group.resolution.is_some() {
-        return String::new();
-    }
-    match sd(runs) {
-        None => format!("Means of boots spread by {} of the mean (sd)", share(between)),
-        Some(runs) if between > runs => format!(
-            "Boots differ more than the runs inside them, so the dots lie in clusters: {} of the mean (sd) between \
-             boots, {} inside a boot",
-            share(between),
-            share(runs)
-        ),
-        Some(runs) => format!(
-            "Spread (sd): {} of the mean between boots, {} between the runs inside a boot",
-            share(between),
-            share(runs)
-        ),
-    }
+    let words = paragraph([extremes(place, &quantity, named)]);
+    let interval = of_mean(view.results.level(workload.name, metric));
+    Some((Dots { quantity, interval, conditions }, words))
 }

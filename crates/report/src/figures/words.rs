@@ -5,19 +5,16 @@ use results::{ComparedMetric, capital, figure, metric_name, plain};
 use stats::ConditionEstimate;
 use study::metric::{Metric, MetricGroup};
 
+use super::view::StudyView;
+
 /// The note of a section if not all conditions are shown.
-pub(super) const CHOSEN: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
-                      design those that lead from all on to all off, else the baselines and both ends.";
-
-/// The note of a section if the other conditions are folded.
-pub(super) fn others_folded() -> String {
-    format!(
-        "{CHOSEN} The folded figures below have all conditions, in the main metric where several are compared."
-    )
+pub(super) fn choice(views: &[StudyView<'_>]) -> Option<String> {
+    views.iter().any(StudyView::is_choice).then(|| {
+        "Where a workload has more than twelve conditions, the most telling ones are shown: of a design those that \
+         lead from all on to all off, else the baselines and both ends."
+            .to_owned()
+    })
 }
-
-/// The end of the title of a figure of all conditions, where another figure has a choice of them.
-pub(super) const ALL: &str = ", all conditions";
 
 /// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
 pub(super) fn metric_quantity(metric: &ComparedMetric) -> Quantity {
@@ -25,17 +22,14 @@ pub(super) fn metric_quantity(metric: &ComparedMetric) -> Quantity {
         .relative(metric.known().map_or("", base))
 }
 
-/// Latencies, whatever their quantile.
 pub(super) fn latency() -> Quantity {
     Quantity::new("latency", "ns", figure).relative("from request to response")
 }
 
-/// Differences in % of `base`.
 pub(super) fn percent_of(name: &str, base: &str) -> Quantity {
     Quantity::new(name, "%", results::percent).relative(base)
 }
 
-/// The base of a metric's unit.
 fn base(metric: Metric) -> &'static str {
     match metric.group {
         MetricGroup::Rate if metric.unit == "Mbit/s" => "of payload",
@@ -64,7 +58,6 @@ pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     parts.map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-/// The lowest and the highest of values.
 pub(super) fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     values
         .into_iter()

@@ -74,7 +74,7 @@ pub(super) fn uncompared<'c>(results: &Results, conditions: &[&'c ConditionResul
     let metric = conditions[0].kind.main_metric(results.stored.plan.exact);
     let line = |own: &&'c ConditionResult| ConditionLine {
         name: own.label.clone(),
-        mean: own.means.get(metric),
+        mean: own.mean(metric),
         boots: own.boots,
         difference: Err(if own.runs == 0 { "not measured" } else { "" }),
         limit: own.limited_by.as_ref(),

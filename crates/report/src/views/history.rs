@@ -93,7 +93,7 @@ fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
             point.interval.map(ends),
             level.map_or(Cell::EMPTY, |level| series.levels[level].mean.into()),
             change.map_or(Cell::EMPTY, |change| Cell::measure(&change.size)),
-            if found.marks(series, place).is_empty() { "" } else { "differs" },
+            if found.differs(series, place) { "differs" } else { "" },
         ]);
     }
     table

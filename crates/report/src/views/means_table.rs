@@ -87,7 +87,7 @@ pub(super) fn means<'c>(
     let units = [""].into_iter().chain(columns.iter().map(|own| own.unit));
     let row = |condition: &ConditionResult| {
         let cell = |column: &&MetricColumn| {
-            let mean = |metric: &Metric| condition.means.get(*metric).map(column.show);
+            let mean = |metric: &Metric| condition.mean(*metric).map(column.show);
             let means = column.metrics.iter().map(|metric| mean(metric).unwrap_or_else(|| "-".to_owned()));
             Cell::Number(means.collect::<Vec<_>>().join(" / "))
         };

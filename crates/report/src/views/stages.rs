@@ -1,8 +1,7 @@
 //! The stages of traced paths, and the functions below them, that explain a difference.
 
 use results::{
-    COUNT_RESOLUTION, PathPair, ProfilePair, SampledFunctions, StageDifferences, UnmatchedStage, counted,
-    figure, listed,
+    COUNT_RESOLUTION, PathPair, ProfilePair, StageDifferences, UnmatchedStage, counted, figure, listed,
 };
 use stats::confidence;
 
@@ -27,58 +26,56 @@ pub fn stage_differences(found: &StageDifferences) -> Vec<Block<'static>> {
 }
 
 fn stages(pair: &PathPair, unit: &str) -> [Block<'static>; 2] {
-    let PathPair { path, reader, rest, explained, .. } = pair;
-    let names: Vec<String> = rest.stages.iter().map(|(from, to)| format!("{from} to {to}")).collect();
+    let PathPair { path, reader, condition, baseline, explained, .. } = pair;
+    let names: Vec<String> = pair.stages.iter().map(|(from, to)| format!("{from} to {to}")).collect();
     let stages = ranked(explained).into_iter().map(|place| (names[place].as_str(), &explained.parts[place]));
     let unexplained = (!names.is_empty()).then_some(("unexplained", &explained.unexplained));
     let table = table("stage", explained, stages.chain(unexplained).chain([("whole", &explained.whole)]));
-    let (condition, baseline) = (&rest.condition, &rest.baseline);
     let title = format!("{path}, readers {reader}: {condition} against {baseline}; {unit} for a packet");
-    let (least, most) = rest.closure;
+    let (least, most) = pair.closure;
     let mut sentences = vec![
-        answer(explained, &names, ["the whole", "stage", unit], rest.runs),
+        answer(explained, &names, ["the whole", "stage", unit], pair.runs),
         format!(
             "closure: the stages of a run add up to {:.1} to {:.1} % of its whole",
             100.0 * least,
             100.0 * most
         ),
     ];
-    if let Some(open) = &rest.open {
+    if let Some(open) = &pair.open {
         let left = if names.is_empty() { "no stage is judged" } else { "not in the table" };
         sentences.push(format!("{left}: {}", open.clause()));
     }
-    sentences.extend(rest.unmatched.iter().map(|one| unmatched(one, [baseline, condition])));
-    if rest.lost > 0 {
-        let runs = counted(rest.lost, "run");
+    sentences.extend(pair.unmatched.iter().map(|one| unmatched(one, [baseline, condition])));
+    if pair.lost > 0 {
+        let runs = counted(pair.lost, "run");
         sentences.push(format!("not in the table: {runs} whose packets were not followed"));
     }
     [Block::Table(table.titled(title)), Block::List(sentences)]
 }
 
 fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
-    let ProfilePair { reader, rest, explained, .. } = pair;
+    let ProfilePair { reader, condition, baseline, explained, .. } = pair;
     let shown = ranked(explained).into_iter().take(SHOWN);
-    let shown = shown.map(|place| (rest.functions[place].as_str(), &explained.parts[place]));
+    let shown = shown.map(|place| (pair.functions[place].as_str(), &explained.parts[place]));
     let others = [("smaller ones", &explained.unexplained), ("whole", &explained.whole)];
     let table = table("function", explained, shown.chain(others));
-    let (condition, baseline) = (&rest.condition, &rest.baseline);
-    let whose = if rest.one_end { "at the transmitter" } else { "at both ends" };
+    let whose = if pair.one_end { "at the transmitter" } else { "at both ends" };
     let title = format!(
         "functions, readers {reader}: {condition} against {baseline}; {unit} of CPU for a message {whose}"
     );
     let mut smaller = vec![format!(
         "smaller ones: {} with less than {} % of the samples each",
-        counted(rest.smaller, "function"),
-        100.0 * SampledFunctions::LEAST
+        counted(pair.smaller, "function"),
+        100.0 * ProfilePair::LEAST
     )];
-    let hidden = rest.functions.len().saturating_sub(SHOWN);
+    let hidden = pair.functions.len().saturating_sub(SHOWN);
     if hidden > 0 {
         smaller.push(format!("{} that explain less are not shown", counted(hidden, "function")));
     }
     let sentences = vec![
-        answer(explained, &rest.functions, ["a message", "function", unit], rest.runs),
+        answer(explained, &pair.functions, ["a message", "function", unit], pair.runs),
         listed(&smaller),
-        format!("{} of each condition at least", counted(rest.samples as usize, "sample")),
+        format!("{} of each condition at least", counted(pair.samples as usize, "sample")),
     ];
     [Block::Table(table.titled(title)), Block::List(sentences)]
 }

@@ -2,8 +2,8 @@
 
 use netassay_report::chart::{
     Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition, Figure, Flame,
-    FlameStack, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval,
-    LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale,
+    FlameStack, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot, Id, Interval, LanePlot, LaneStage,
+    Panel, Plot, Quantity, SampleSet, Scale,
 };
 
 /// Names and values that are handed out again and again.
@@ -61,12 +61,12 @@ impl<'a> Odd<'a> {
     }
 
     fn plots(&mut self, count: usize) -> Vec<Box<dyn Plot>> {
-        let scales = [Scale::Linear, Scale::FromZero, Scale::Logarithmic, Scale::Quantiles];
+        let scales = [Scale::Linear, Scale::FromZero, Scale::Logarithmic];
         let mut plots: Vec<Box<dyn Plot>> = vec![self.dots(count), self.bars(count, 0), self.bars(count, 3)];
         for scale in scales {
             plots.push(Box::new(Curves {
                 across: (self.quantity(), scale),
-                up: (self.quantity(), if scale == Scale::Quantiles { Scale::Linear } else { scale }),
+                up: (self.quantity(), scale),
                 curves: self.many(count, |odd| {
                     let mut points = odd.many(count + 1, |odd| (odd.value(), odd.value()));
                     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -93,11 +93,7 @@ impl<'a> Odd<'a> {
             tags: self.name(),
             quantity: self.quantity(),
             interval: self.name(),
-            points: self.many(count, |odd| HistoryPoint {
-                name: odd.name(),
-                value: odd.interval(),
-                note: odd.name(),
-            }),
+            points: self.many(count, |odd| (odd.name(), odd.interval())),
             levels: (0..count / 2)
                 .map(|level| HistoryLevel { first: 2 * level, value: self.value(), change: self.name() })
                 .collect(),

@@ -1,7 +1,7 @@
 //! Made-up studies like the published ones.
 
 use netassay_report::ReportedStudy as Shown;
-use record::{CountedTurn, Detail, LatencyHistogram, Response, Series, Turns, sample};
+use record::{Detail, LatencyHistogram, Series, sample};
 use results::Results;
 use store::{RunStatus, StoredSeries, StoredStudy};
 use study::{Condition, DesignKind, Kind, Plan, Side, Study};
@@ -141,43 +141,6 @@ pub(crate) fn ladder() -> StoredStudy {
     let by_link: Vec<bool> =
         plan.conditions.iter().map(|one| is_on(one, "tx") && one.workload.traffic.kind.is_tcp()).collect();
     limited(&mut made, |condition| if by_link[condition] { "link" } else { "transmitter CPU" });
-    made
-}
-
-/// TSO on and off, which took turns of 100 ms in a flow of each boot, for each family.
-pub(crate) fn in_turns() -> StoredStudy {
-    let (study, plan) = parsed(
-        "name = \"turns\"\nquestion = \"does TSO pay?\"\nscenario = \"veth\"\n\
-         [[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n\
-         [factors]\nfamily = [\"ipv4\", \"ipv6\"]\ntso = [\"on\", \"off\"]\n\
-         [protocol]\nboots = 3\nruns = 1\nalternate = \"100ms\"\n",
-    );
-    let rate = |condition: usize| [9_400.0, 4_100.0, 9_300.0, 4_000.0][condition];
-    let mut made = stored(&study, &plan, |condition, boot, repeat| {
-        vec![("throughput", rate(condition.index) * (1.0 + 0.01 * wobble(boot, repeat, condition.index)))]
-    });
-    for run in &mut made.runs {
-        let own = run.condition % 2;
-        // Of the turns 1 to 32 every other pair: 1 and 2, 5 and 6 ...
-        let own_turns = (1..=32_u32).filter(|number| (number - 1) / 2 % 2 == own as u32);
-        let turns = own_turns.map(|number| {
-            let rate = rate(run.condition) * (1.0 + 0.03 * wobble(number, run.boot, run.condition));
-            // Mbit/s over 80 ms, in bytes.
-            let work = (rate * 80.0 * 125.0) as u64;
-            let after = if number % 2 == 0 { own } else { 1 - own } as u8;
-            CountedTurn { number, after, ns: 80_000_000, work }
-        });
-        let mut account = sample::account();
-        account.turns = Some(Turns {
-            turn_ns: 100_000_000,
-            settle_ns: 20_000_000,
-            own: own as u8,
-            turns: turns.collect(),
-            response: Response::default(),
-            from_others: 0,
-        });
-        run.detail = Detail::Measured(Box::new(account));
-    }
     made
 }
 

@@ -1,12 +1,12 @@
-//! Differences from a baseline that is about zero, so that no share of it can be told.
+//! Differences from a baseline that is about zero.
 
 use insta::assert_snapshot;
 use netassay_report::chart::{Figure, WIDE};
-use netassay_report::{Cell, figures};
+use netassay_report::figures;
 use study::Condition;
 
 use crate::faults::faults;
-use crate::made::{level, stored, wobble};
+use crate::made::{stored, wobble};
 use crate::made_up::{parsed, shown};
 
 /// UDP with these factors in so many boots, compared in messages lost: `lost` gives those of each
@@ -34,30 +34,6 @@ fn labels(figure: &Figure) -> Vec<String> {
 }
 
 const FAMILY: &str = "family = [\"ipv4\", \"ipv6\"]";
-
-#[test]
-fn differences_from_zero_are_in_the_metrics_unit() {
-    let lost = |condition: &Condition, noise: f64| match level(condition, "family") {
-        "ipv4" => 0.0,
-        _ => 250.0 + 20.0 * noise,
-    };
-    let figure = effects(4, FAMILY, lost);
-    let text = |row: &Vec<Cell>| row.iter().map(Cell::text).collect::<Vec<_>>().join(" | ");
-    assert_snapshot!(format!(
-        "{}\n{}\n\n{}\n\n{}",
-        figure.title,
-        figure.description,
-        labels(&figure).join("\n"),
-        figure.panels[0].plot.table().rows().iter().map(text).collect::<Vec<_>>().join("\n")
-    ));
-}
-
-#[test]
-fn without_any_interval_there_is_no_axis() {
-    let lost = |_: &Condition, noise: f64| 3.0 * noise;
-    let figure = effects(1, FAMILY, lost);
-    assert_snapshot!(format!("{}\n{}\n\n{}\n", figure.title, figure.description, labels(&figure).join("\n")));
-}
 
 /// The baseline's mean may be zero, so that only ratios are left, and there is none of zero.
 #[test]

@@ -7,7 +7,7 @@ use netassay_report::chart::{Figure, NARROW, NARROWEST, WIDE};
 use netassay_report::{FigureSection, ReportedStudy, figures};
 
 use crate::faults::{faults, lines};
-use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
+use crate::made_up::{clusters, factorial, guests, ladder, large, shown};
 
 fn figures_of(sections: &[FigureSection]) -> impl Iterator<Item = &Figure> {
     sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded))
@@ -54,7 +54,7 @@ fn a_ladder_of_offloads_by_mtu() {
 }
 
 #[test]
-fn shares_and_interactions_of_a_factorial() {
+fn shares_of_a_factorial() {
     check("factorial", &[shown(&factorial())]);
 }
 
@@ -83,26 +83,8 @@ fn several_studies_are_side_by_side_and_named() {
     };
     let sections = figures::sections(&[other(3), other(4)]);
     assert_snapshot!("several-words", words(&sections));
-    let rates = sections.iter().find(|section| section.id.as_str() == "rates").unwrap();
-    assert_eq!(rates.figures.len(), 1, "both studies are in one figure, on one scale");
-    assert_eq!(rates.figures[0].panels.len(), 4);
     for figure in figures_of(&sections) {
         assert_eq!(faults(figure, WIDE), [""; 0]);
-    }
-}
-
-/// The drawing of the turns alone: the others are as in any study.
-#[test]
-fn conditions_that_took_turns() {
-    let sections = figures::sections(&[shown(&in_turns())]);
-    let turns: Vec<FigureSection> =
-        sections.into_iter().filter(|section| section.id.as_str() == "turns").collect();
-    assert_snapshot!("turns-words", words(&turns));
-    let [figure] = turns[0].figures.as_slice() else { panic!("one figure") };
-    assert_eq!(figure.panels.len(), 2, "IPv4 and IPv6 have flows of their own");
-    assert_snapshot!("turns", lines(figure, WIDE));
-    for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
-        assert_eq!(faults(figure, width), [""; 0]);
     }
 }
 
@@ -127,7 +109,7 @@ fn one_boot_has_no_interval() {
     let ends: Vec<String> = figures_of(&sections).flat_map(ends).collect();
     assert!(!ends.is_empty() && ends.iter().all(String::is_empty), "{ends:?}");
     let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
-    assert_eq!(ids, ["runs", "rates", "credit", "campaign"], "interactions without intervals show nothing");
+    assert_eq!(ids, ["runs", "credit", "campaign"]);
 }
 
 #[test]

@@ -103,7 +103,6 @@ impl Advice {
     }
 
     /// Whether any switch was tried.
-    #[must_use]
     pub fn has_switches(&self) -> bool {
         self.studies.iter().any(|study| !study.under.is_empty())
     }
@@ -130,7 +129,6 @@ impl StudyAdvice {
     }
 }
 
-/// One for each scenario, then one over all if there are several.
 fn summaries(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<AdviceSummary> {
     let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
     let summary = |scope, own: &[&WorkloadAdvice]| AdviceSummary {

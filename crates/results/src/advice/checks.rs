@@ -113,8 +113,6 @@ impl<'s> DependenceChecks<'s> {
         }
     }
 
-    /// The first of these recommendations that the state that all of them leave contradicts, by its
-    /// place in `standing`.
     fn first_contradicted(
         &self,
         context: usize,

@@ -59,7 +59,6 @@ impl HostInterface {
     }
 
     /// The variable of the shell that names it.
-    #[must_use]
     pub fn variable(self) -> &'static str {
         match self {
             Self::Traffic => "IF",
@@ -82,7 +81,6 @@ impl HostCommand {
     }
 
     /// Its host; `None`: both.
-    #[must_use]
     pub fn side(&self) -> Option<Side> {
         match self {
             Self::Feature { side, .. } | Self::Mtu { side, .. } | Self::Sysctl { side, .. } => *side,
@@ -91,7 +89,6 @@ impl HostCommand {
 
     /// The place in the order of commands: features that others need come first, such as
     /// scatter-gather and checksums before segmentation.
-    #[must_use]
     pub fn turn(&self) -> u8 {
         match self {
             Self::Feature { on: false, .. } => 3,

@@ -45,7 +45,6 @@ impl AdviceGoal {
     }
 }
 
-/// The host of switches; `None`: both.
 pub(crate) fn side(factors: &[String]) -> Option<Side> {
     let mut sides = factors.iter().map(|factor| Switch::named(factor).and_then(|switch| switch.side()));
     let first = sides.next()??;

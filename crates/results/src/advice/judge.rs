@@ -32,7 +32,6 @@ pub enum Standing {
 
 impl Standing {
     /// Whether a level is named that serves the goal.
-    #[must_use]
     pub fn is_proven(&self) -> bool {
         matches!(self, Self::Recommended | Self::Conditional | Self::TradeOff(_))
     }

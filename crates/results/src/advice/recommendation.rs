@@ -20,6 +20,7 @@ const FIRST: u32 = 3;
 
 /// The recommendation of one switch for one goal, or the reason why there is none.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Recommendation {
     /// The factors of the study that are switched together: `transmitter.tso`.
     pub factors: Vec<String>,
@@ -27,9 +28,7 @@ pub struct Recommendation {
     pub side: Option<Side>,
     /// The level to set, or, where none is recommended, the one that figures are about.
     pub to: String,
-    /// The level before.
     pub from: String,
-    /// The judgement of the switch.
     pub standing: Standing,
     /// The way in which the change of the goal was found.
     pub how: EffectMethod,
@@ -41,7 +40,6 @@ pub struct Recommendation {
     /// The switches that change its effect: with each of them at the other level, it is not proven
     /// to serve the goal.
     pub depends_on: Vec<DependsOn>,
-    /// The changes of all other metrics, found in the same way as `expected`.
     pub elsewhere: Vec<MetricChange>,
     /// The commands that set it; empty if nothing is recommended.
     pub apply: Vec<HostCommand>,
@@ -65,16 +63,14 @@ pub struct AsLeft {
 /// A switch on which the effect of another one depends: its changes at both levels of this one are
 /// proven to differ, and one of them is not proven to serve the goal.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct DependsOn {
-    /// The factor of the study.
     pub factor: String,
     /// The level at which the advice leaves it.
     pub left: String,
-    /// Its other level.
     pub other: String,
     /// The changes with it at `left`, each the mean over the states of all remaining switches.
     pub with_left: Vec<MetricChange>,
-    /// The changes with it at `other`.
     pub with_other: Vec<MetricChange>,
 }
 

@@ -13,10 +13,9 @@ use crate::advice::recommendation::Recommendation;
 
 /// One switch for one goal and kind of traffic, over all message sizes, MTUs and other factors.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct AdviceRow {
-    /// The kind of traffic.
     pub kind: Kind,
-    /// The goal.
     pub goal: AdviceGoal,
     /// The factors that are switched together; empty where nothing is recommended.
     pub factors: Vec<String>,
@@ -44,7 +43,6 @@ pub struct AdviceRow {
     /// Whether each change is a fair share: an average over states, which with all others on may
     /// differ.
     pub is_share: bool,
-    /// The metrics that are proven to lose in at least one case.
     pub loses: Vec<Metric>,
     /// The level of another factor that all cases in which it is proven have, and no other one: the
     /// name and the level.
@@ -67,7 +65,6 @@ pub struct SwitchLevel {
     pub level: String,
 }
 
-/// A recommendation with the traffic that it is for.
 type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
 
 impl AdviceRow {

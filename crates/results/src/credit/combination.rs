@@ -37,7 +37,6 @@ pub(crate) struct Combination<'a> {
     pub(super) at: String,
     /// Its conditions, by their numbers in the plan.
     pub(super) conditions: Vec<usize>,
-    /// For each of them whether each of the design's factors is on.
     levels: Vec<Vec<bool>>,
 }
 
@@ -67,7 +66,6 @@ impl<'a> Combination<'a> {
         Layout { factors: &self.design.factors, levels: &self.levels }
     }
 
-    /// The states that no run measured in a metric.
     pub(super) fn missing(&self, stored: &StoredStudy, metric: Metric) -> Vec<MissingState> {
         let measured: BTreeSet<usize> = stored.values(metric).map(|(condition, ..)| condition).collect();
         let missing = (0..self.conditions.len()).filter(|place| !measured.contains(&self.conditions[*place]));

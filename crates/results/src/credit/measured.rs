@@ -16,7 +16,6 @@ use crate::switches::switch_effect::{
 };
 use crate::words::lists::grouped;
 
-/// The effects of each combination of the levels of the other factors.
 pub(crate) fn contexts(stored: &StoredStudy, level: f64) -> Vec<SwitchContext> {
     let context = |combination: &Combination| {
         let changes = metrics(combination.kind, stored.plan.exact)
@@ -37,13 +36,11 @@ pub(crate) struct MeasuredCombination<'c> {
     pub(super) stored: &'c StoredStudy,
     pub(super) combination: &'c Combination<'c>,
     pub(super) metric: Metric,
-    /// The confidence of each interval by itself.
     pub(super) level: f64,
     /// Whether counts without noise are judged by the resolution, not by intervals.
     pub(super) exact: bool,
     /// States whose counts do not repeat: with any, nothing is proven.
     pub(super) unlike: Vec<UnequalCounts>,
-    /// The runs of its conditions, by position.
     pub(super) runs: Vec<Observation>,
 }
 

@@ -51,14 +51,12 @@ pub struct UnreachableState {
 
 /// The credit under one combination of the levels of the other factors, in one metric.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Credit {
-    /// The name of the workload.
     pub workload: String,
     /// `family=ipv4 mtu=1500`; empty where the design's are the only factors.
     pub at: String,
-    /// The metric.
     pub metric: Metric,
-    /// The metric's unit.
     pub unit: &'static str,
     /// The confidence of each interval by itself, as a probability.
     pub level: f64,
@@ -69,15 +67,11 @@ pub struct Credit {
     pub unlike: Vec<UnequalCounts>,
     /// All on against all off; `None` if one of them was not planned or not measured.
     pub whole: Option<CombinedGain>,
-    /// The reason why that is unknown.
     pub whole_is_not_known: Option<String>,
-    /// By offload, or by step.
     pub parts: Vec<CreditPart>,
-    /// Whether the parts add up to the whole.
     pub adds_up: bool,
     /// The number of orders of switching on in the average of shares, and of all orders.
     pub orders: Option<SwitchingOrders>,
-    /// The number of planned states here.
     pub planned_states: usize,
     /// The combinations that no run measured. Unreachable states are not planned.
     pub missing: Vec<MissingState>,
@@ -90,7 +84,6 @@ pub struct Credit {
     pub saturated_parts: Vec<String>,
     /// Notes for the reader, as sentences without full stops.
     pub remarks: Vec<String>,
-    /// The credit, in sentences.
     pub sentences: Vec<String>,
 }
 
@@ -181,13 +174,11 @@ impl Credit {
 
     /// Whether a change is more than chance, or, for counts without noise, more than their
     /// resolution.
-    #[must_use]
     pub fn is_proven(&self, change: &Estimated) -> bool {
         measured::is_proven(change, self.exact, &self.unlike)
     }
 }
 
-/// The reason why a planned whole is unknown.
 fn unknown(
     combination: &Combination,
     whole: Option<&CombinedGain>,

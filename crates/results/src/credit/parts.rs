@@ -20,7 +20,6 @@ pub struct CreditPart {
     /// The change with its interval.
     #[serde(flatten)]
     pub change: Estimated,
-    /// The factors that are switched.
     #[serde(skip)]
     pub(super) switched: Vec<String>,
     /// Of a step between two states: the reverse change, in % of the other end, and the positions
@@ -55,7 +54,6 @@ pub struct SwitchingOrders {
 
 impl SwitchingOrders {
     /// If fewer are measured than planned: `7 of 24 orders`.
-    #[must_use]
     pub fn lacking(&self) -> Option<String> {
         let of = if self.planned == self.all {
             format!("{} orders", self.all)
@@ -89,7 +87,6 @@ impl CombinedGain {
 }
 
 impl CreditPart {
-    /// A factor's change averaged over several states.
     fn average(factor: &str, base: &'static str, change: Estimated) -> Self {
         Self { name: factor.to_owned(), base, change, switched: vec![factor.to_owned()], step: None }
     }
@@ -107,7 +104,6 @@ impl DesignEffect {
 }
 
 impl Credit {
-    /// Divides the credit among offloads or steps, as the kind of the design allows.
     pub(super) fn divide(&mut self, measured: &MeasuredCombination) {
         let kind = measured.combination.design.kind;
         let found = match kind {

@@ -8,7 +8,6 @@ use crate::words::number::{figure, percent, range, with_unit};
 use crate::words::phrases::{listed, metric_words};
 
 impl Credit {
-    /// The credit in sentences without full stops, the whole first.
     pub(super) fn sentences(&self) -> Vec<String> {
         let metric = metric_words(&self.metric.into());
         let mut sentences = Vec::new();
@@ -83,7 +82,6 @@ impl Credit {
     }
 
     /// The base of the percentages of its parts.
-    #[must_use]
     pub fn base(&self) -> Option<&'static str> {
         self.parts.first().map(|part| part.base)
     }
@@ -91,7 +89,6 @@ impl Credit {
 
 /// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit if there is
 /// no percentage.
-#[must_use]
 pub fn gain_words(change: &Estimated, unit: &str, base: &str) -> String {
     match change_words(change, unit).as_str() {
         "0" => format!("no change against {base}"),
@@ -102,7 +99,6 @@ pub fn gain_words(change: &Estimated, unit: &str, base: &str) -> String {
 
 /// The change where its base is said elsewhere: `+147.7 %`, `-1.2 ns`; a change that is shown as
 /// zero has no sign and no unit.
-#[must_use]
 pub fn change_words(change: &Estimated, unit: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),

@@ -32,7 +32,6 @@ pub enum Checksum {
 
 impl Checksum {
     /// In a word.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Device => "device",
@@ -65,7 +64,6 @@ pub struct Contradiction {
     /// The offload: `TSO`, `GRO`.
     #[serde(skip)]
     offload: &'static str,
-    /// The state that its switch reads back.
     #[serde(skip)]
     is_on: bool,
     /// In words, without a full stop.
@@ -74,7 +72,6 @@ pub struct Contradiction {
 
 /// The flags of conditions, each with its label and without a full stop; the first of several equal
 /// flags of a switch stands for all, with the number of the others.
-#[must_use]
 pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
     let flags = all.flat_map(|(label, acted)| {
         let kinds = acted.contradictions.iter().map(|one| (one.offload, one.is_on));
@@ -121,7 +118,6 @@ impl ActedOffloads {
         acted
     }
 
-    /// Compares the switch of TSO with the packets that the interface got.
     fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<Contradiction> {
         let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
         let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
@@ -173,7 +169,6 @@ impl ActedOffloads {
     }
 }
 
-/// The place of the checksums of this traffic, by the switches.
 fn checksum(condition: &Condition, transmitter: &Settled) -> Checksum {
     if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
         return Checksum::Nobody;

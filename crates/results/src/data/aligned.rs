@@ -36,7 +36,6 @@ pub struct UnmatchedStage {
 
 impl UnmatchedStage {
     /// The place of its cost, as a clause.
-    #[must_use]
     pub fn cost(&self) -> String {
         match &self.within {
             Some((from, to)) => format!("its cost is in {from} to {to}"),
@@ -74,7 +73,6 @@ fn position(trace: &PathTrace, place: &PassedPlace) -> Option<usize> {
 }
 
 impl AlignedTraces {
-    /// Aligns traces, so that their parts fit each other.
     pub(crate) fn from_traces(traces: &[&PathTrace]) -> Self {
         let mut places = traces.first().map(|trace| trace.places.clone()).unwrap_or_default();
         for trace in traces {
@@ -137,7 +135,6 @@ impl AlignedTraces {
         at.windows(2).map(segment).collect()
     }
 
-    /// The stages from which to which, as they are shown.
     pub(crate) fn stages(&self) -> Vec<(String, String)> {
         self.places.windows(2).map(|ends| (stage(&ends[0]), stage(&ends[1]))).collect()
     }

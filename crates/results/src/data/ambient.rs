@@ -41,7 +41,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
         let flush = interfaces.clone().map(|all| all?.filter_map(|one| one.gro_flush_timeout).max());
         let defer = interfaces.map(|all| all?.filter_map(|one| one.napi_defer_hard_irqs).max());
         for (name, found) in [("gro_flush_timeout", flush), ("napi_defer_hard_irqs", defer)] {
-            let of_host = |value: u64| HostSetting { value: value.to_string(), usual: value == 0 };
+            let of_host = |value: u64| (value.to_string(), value == 0);
             let [transmitter, receiver] = found.map(|value| value.map(of_host));
             lines.push(line(name, "0", transmitter, receiver));
         }
@@ -49,13 +49,8 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     distinct(lines.into_iter().flatten())
 }
 
-/// The value on a host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct HostSetting {
-    value: String,
-    /// Whether it is a kernel's default.
-    usual: bool,
-}
+/// The value on a host, and whether it is a kernel's default.
+type HostSetting = (String, bool);
 
 fn setting(
     sysctls: &BTreeMap<String, String>,
@@ -65,7 +60,7 @@ fn setting(
 ) -> Option<HostSetting> {
     let value = sysctls.get(name)?;
     let usual = defaults.iter().any(|default| is_default(value, default, memory));
-    Some(HostSetting { value: value.clone(), usual })
+    Some((value.clone(), usual))
 }
 
 /// Whether a value is the default. The largest buffer of TCP is smaller on a small machine: 1/128
@@ -90,12 +85,15 @@ fn line(
     receiver: Option<HostSetting>,
 ) -> Option<String> {
     match (transmitter, receiver) {
-        (Some(one), Some(other)) if one.value != other.value && !(one.usual && other.usual) => Some(format!(
-            "the hosts differ: {name} is {} at the transmitter, {} at the receiver (default {default})",
-            one.value, other.value
-        )),
-        (Some(one), _) | (None, Some(one)) if !one.usual => {
-            Some(format!("{name} is {}, not {default} as by default", one.value))
+        (Some((one, one_usual)), Some((other, other_usual)))
+            if one != other && !(one_usual && other_usual) =>
+        {
+            Some(format!(
+                "the hosts differ: {name} is {one} at the transmitter, {other} at the receiver (default {default})"
+            ))
+        }
+        (Some((one, false)), _) | (None, Some((one, false))) => {
+            Some(format!("{name} is {one}, not {default} as by default"))
         }
         _ => None,
     }
@@ -106,7 +104,7 @@ mod tests {
     use super::*;
 
     fn host_setting(value: &str, usual: bool) -> Option<HostSetting> {
-        Some(HostSetting { value: value.to_owned(), usual })
+        Some((value.to_owned(), usual))
     }
 
     #[test]

@@ -13,14 +13,12 @@ const NAMED: usize = 3;
 
 impl ComparisonGroup {
     /// One sentence for one comparison: the proven differences with their size, then the others.
-    #[must_use]
     pub fn answer(&self) -> String {
         answer_for(self, &self.rows.iter().collect::<Vec<_>>())
     }
 
     /// Sentences below the answer: each remark once with its conditions, and the explanations of
     /// differences.
-    #[must_use]
     pub fn answer_remarks(&self) -> Vec<String> {
         // A run of the baseline affects all its comparisons.
         let remarks =
@@ -43,7 +41,6 @@ impl ComparisonGroup {
 }
 
 /// The answer for some conditions of a comparison.
-#[must_use]
 pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     let baseline = group.baseline.as_deref().unwrap_or("one condition");
     let Some(first) = rows.first() else {

@@ -13,9 +13,9 @@ use crate::data::error::Error;
 use crate::data::exact::UnequalCounts;
 use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::metric::ComparedMetric;
+use crate::data::missing::{may_have_stopped, shortfall};
 use crate::data::pairs::pairs;
-use crate::data::shortfall::{may_have_stopped, shortfall};
-use crate::data::study_ref::StudyRef;
+use crate::data::study_list::StudyRef;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
 use crate::words::number::counted;
@@ -25,21 +25,17 @@ const METHOD: &str = "boots of different studies are never paired: the boots tha
 
 /// Two stored studies beside each other, worked out.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct BetweenStudies {
-    /// The study that is compared with.
     pub baseline: StudyRef,
-    /// The other one.
     pub study: StudyRef,
     /// The confidence of all intervals together, as a probability.
     pub confidence: f64,
     /// The differences of their machines, testbeds and plans, the weightiest first.
     pub differences: Vec<StudyDifference>,
-    /// One for each metric.
     #[serde(serialize_with = "judged")]
     pub comparisons: Vec<ComparisonGroup>,
-    /// Labels of conditions that only the baseline has.
     pub only_in_baseline: Vec<String>,
-    /// Labels of conditions that only the study has.
     pub only_in_study: Vec<String>,
     /// Labels of conditions that both have and that were not measured in both.
     pub not_measured: Vec<String>,
@@ -126,10 +122,13 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
 
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
-    shortfall(row, plan).into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
+    shortfall(row, plan)
+        .into_iter()
+        .chain(kept_in(row, outline.disturbed_runs))
+        .chain(may_have_stopped(row, plan))
+        .collect()
 }
 
-/// One metric in JSON.
 #[derive(Serialize)]
 struct JudgedMetric<'a> {
     #[serde(flatten)]

@@ -17,10 +17,9 @@ const LEVEL: f64 = 0.95;
 
 /// The effects by both ways of measuring the conditions of a study, and whether they agree.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct BothWays {
-    /// The study's number.
     pub study: i64,
-    /// Its name.
     pub name: String,
     /// The turns that were planned.
     #[serde(flatten)]
@@ -29,20 +28,16 @@ pub struct BothWays {
     pub uncounted: Option<String>,
     /// The confidence, as a probability.
     pub level: f64,
-    /// Each condition against one of its flow.
     pub comparisons: Vec<WaysComparison>,
 }
 
 /// One condition against another of its flow, in one metric.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct WaysComparison {
-    /// The label of the condition.
     pub condition: String,
-    /// The label of the one that it is compared with.
     pub baseline: String,
-    /// The metric.
     pub metric: Metric,
-    /// Whether both ways agree.
     pub verdict: WaysOutcome,
     /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
     /// be compared.
@@ -69,7 +64,6 @@ pub enum WaysOutcome {
 
 impl WaysOutcome {
     /// In words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Agree => "agree",
@@ -95,23 +89,24 @@ impl BothWays {
         if pairs.is_empty() {
             return Err(nothing("no two of its conditions can take turns here"));
         }
-        let runs: Vec<Vec<EitherWay>> = pairs.iter().map(|pair| pair.runs(stored)).collect();
+        let runs: Vec<Vec<EitherWay>> = pairs.iter().map(|pair| runs(stored, *pair)).collect();
         if runs.iter().all(Vec::is_empty) {
-            let metric = pairs[0].metric.to_string();
+            let metric = pairs[0].2.to_string();
             return Err(Error::NothingRecorded { study: id, metric, hint: hint(stored, 0) });
         }
         let compared = |((pair, runs), agreement): ((&MeasuredPair, &Vec<EitherWay>), Option<Agreement>)| {
+            let (condition, baseline, metric) = *pair;
             let label = |index: usize| stored.plan.conditions[index].label.to_string();
             WaysComparison {
-                condition: label(pair.condition),
-                baseline: label(pair.baseline),
-                metric: pair.metric,
+                condition: label(condition),
+                baseline: label(baseline),
+                metric,
                 verdict: match agreement {
                     Some(found) if found.agree => WaysOutcome::Agree,
                     Some(_) => WaysOutcome::Disagree,
                     None => WaysOutcome::NotCompared,
                 },
-                time: agreement.as_ref().and_then(|found| time(&stored.plan, pair.condition, found)),
+                time: agreement.as_ref().and_then(|found| time(&stored.plan, condition, found)),
                 agreement,
                 runs_in_turns: runs.iter().filter(|run| !run.second).count(),
             }
@@ -129,7 +124,6 @@ impl BothWays {
 
     /// The outcome of all comparisons: a disagreement decides, and then a comparison that could not
     /// be made.
-    #[must_use]
     pub fn outcome(&self) -> WaysOutcome {
         let is_found = |outcome: &WaysOutcome| self.comparisons.iter().any(|one| one.verdict == *outcome);
         [WaysOutcome::Disagree, WaysOutcome::NotCompared]
@@ -140,28 +134,20 @@ impl BothWays {
 }
 
 /// A condition, another of its flow that it is compared with, and the metric.
-#[derive(PartialEq)]
-struct MeasuredPair {
-    condition: usize,
-    baseline: usize,
-    metric: Metric,
-}
+type MeasuredPair = (usize, usize, Metric);
 
-impl MeasuredPair {
-    /// Its runs that count; the second way is in runs of their own.
-    fn runs(&self, stored: &StoredStudy) -> Vec<EitherWay> {
-        let own =
-            stored.measurements().filter(|run| [self.condition, self.baseline].contains(&run.condition));
-        own.filter_map(|run| {
-            Some(EitherWay {
-                boot: run.boot,
-                second: run.detail.turns().is_none(),
-                of_condition: run.condition == self.condition,
-                value: run.metrics.get(self.metric)?,
-            })
+/// The runs of a pair that count; the second way is in runs of their own.
+fn runs(stored: &StoredStudy, (of_pair, baseline, metric): MeasuredPair) -> Vec<EitherWay> {
+    let own = stored.measurements().filter(|run| [of_pair, baseline].contains(&run.condition));
+    own.filter_map(|run| {
+        Some(EitherWay {
+            boot: run.boot,
+            second: run.detail.turns().is_none(),
+            of_condition: run.condition == of_pair,
+            value: run.metrics.get(metric)?,
         })
-        .collect()
-    }
+    })
+    .collect()
 }
 
 /// Each condition of a flow against one of them, in the metrics of the study. That is the study's
@@ -178,7 +164,7 @@ fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
             // Of several the first.
             let Some(baseline) = flow.iter().copied().rev().max_by_key(alike) else { continue };
             for condition in flow.iter().copied().filter(|index| *index != baseline) {
-                let pair = MeasuredPair { condition, baseline, metric: target.metric };
+                let pair = (condition, baseline, target.metric);
                 if !pairs.contains(&pair) {
                     pairs.push(pair);
                 }

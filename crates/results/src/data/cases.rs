@@ -2,21 +2,21 @@
 //! or of one.
 
 use serde::Serialize;
-use stats::{Comparison, Components, Correction, Design, Question, Spending};
+use stats::{Analysis, Correction, Question, Spending};
 use store::{Outline, StoredStudy};
 use study::metric::{Metric, MetricNeeds};
 use study::{Condition, Plan};
 
 use crate::data::differences::StudyDifference;
-use crate::data::disturbed::{kept_in, kept_in_stored};
+use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::matched_conditions::{self, MatchedConditions};
-use crate::data::missing::why_without;
+use crate::data::missing::{may_have_stopped, shortfall, why_without};
+use crate::data::notes::kept_disturbed;
 use crate::data::pairs::pairs;
-use crate::data::shortfall::{may_have_stopped, shortfall};
 use crate::data::stored::subjects;
-use crate::data::study_ref::StudyRef;
+use crate::data::study_list::StudyRef;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, condition, own_targets, rebase};
 use crate::data::truth;
@@ -55,30 +55,14 @@ pub enum GateBaseline {
 
 /// A condition beside its baseline in one metric.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct GateCase {
-    /// The condition's name for people.
     pub label: String,
-    /// Its name for files.
     pub slug: String,
-    /// The name of its baseline.
     pub against: String,
-    /// The metric.
     pub metric: Metric,
     /// Both sides' runs; else why one side has none.
     measured: Result<Subject, String>,
-}
-
-/// The comparison of a case.
-#[derive(Debug, Clone)]
-pub struct CaseAnswer {
-    /// The comparison; its intervals have the level asked for, each by itself.
-    pub comparison: Comparison,
-    /// The spread of boots and runs.
-    pub spread: Components,
-    /// Whether both sides share boots.
-    pub design: Design,
-    /// Runs of the condition in each of its boots, on average.
-    pub runs: f64,
 }
 
 impl GateCases {
@@ -136,7 +120,7 @@ impl GateCases {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
         }
-        notes.extend([baseline, study].into_iter().filter_map(kept_in));
+        notes.extend([baseline, study].into_iter().filter_map(|of| kept_in(&of.row, of.disturbed_runs)));
         notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
         let differences = matched_conditions::differences(baseline, study, Some(&matched));
         Ok(Self {
@@ -161,7 +145,7 @@ impl GateCases {
     pub fn within(stored: &StoredStudy, word: &str, metrics: &[Metric]) -> Result<Self, Error> {
         let beside = beside(stored, word)?;
         let mut all: Vec<GateCase> = Vec::new();
-        let mut notes: Vec<String> = kept_in_stored(stored).into_iter().collect();
+        let mut notes: Vec<String> = kept_in(&stored.row, kept_disturbed(stored).0).into_iter().collect();
         for &metric in metrics {
             let first = all.len();
             for (baseline, index) in &beside {
@@ -207,35 +191,29 @@ impl GateCase {
     }
 
     /// The reason why nothing can be compared; `None` if both sides were measured.
-    #[must_use]
     pub fn why_unmeasured(&self) -> Option<&str> {
         self.measured.as_ref().err().map(String::as_str)
     }
 
     /// Whether its values are counts, which are judged by their resolution.
-    #[must_use]
     pub fn is_counted(&self) -> bool {
         self.measured.as_ref().is_ok_and(|subject| subject.resolution.is_some())
     }
 
-    /// The comparison, with an interval of this level, a probability; `None` where one side was not
-    /// measured.
+    /// The analysis of both sides, with one comparison, whose interval has this one-sided error rate
+    /// at both ends; `None` where one side was not measured.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that the statistics refuse.
-    pub fn answer(&self, level: f64) -> Result<Option<CaseAnswer>, Error> {
+    pub(crate) fn answer(&self, share: f64) -> Result<Option<Analysis>, Error> {
         let Ok(subject) = &self.measured else { return Ok(None) };
+        let level = 1.0 - 2.0 * share;
         let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
         let subject = Subject { question, ..subject.clone() };
-        let mut analysis = subject.analyse(&Spending::default())?;
-        let Some(comparison) = analysis.comparisons.pop() else { return Ok(None) };
-        let own = analysis.conditions.iter().find(|one| one.condition == comparison.condition);
-        let runs = own.map_or(1.0, |own| own.runs as f64 / own.boots.max(1) as f64);
-        Ok(Some(CaseAnswer { comparison, spread: analysis.components, design: analysis.design, runs }))
+        Ok(Some(subject.analyse(&Spending::default())?).filter(|found| !found.comparisons.is_empty()))
     }
 }
 
-/// Whether runs of a condition yield a metric.
 fn offers(plan: &Plan, index: usize, metric: Metric) -> bool {
     let condition = &plan.conditions[index];
     condition.workload.traffic.produces(metric)
@@ -243,7 +221,6 @@ fn offers(plan: &Plan, index: usize, metric: Metric) -> bool {
         && (!plan.exact || exact::is_count(metric))
 }
 
-/// The reason why no condition yields a metric.
 fn without(plan: &Plan, metric: Metric) -> String {
     match (plan.exact, metric.needs) {
         (true, needs) if needs != MetricNeeds::Exact => {

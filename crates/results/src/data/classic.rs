@@ -10,25 +10,20 @@ use crate::data::target::{ComparisonRequest, targets};
 
 /// The classic test of ministat on a stored study's runs.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ClassicTest {
-    /// The study's number.
     pub study: i64,
-    /// Its name.
     pub name: String,
-    /// The comparisons.
     pub groups: Vec<ClassicGroup>,
 }
 
 /// The classic test of one comparison.
 #[derive(Debug, Serialize)]
 pub struct ClassicGroup {
-    /// The metric.
     pub metric: Metric,
-    /// Its unit.
     pub unit: &'static str,
     /// Names and values of the sets, the baseline first.
     pub sets: Vec<(String, Vec<f64>)>,
-    /// ministat's table and verdicts.
     pub text: String,
 }
 

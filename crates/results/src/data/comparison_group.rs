@@ -17,10 +17,9 @@ use crate::words::name_text;
 
 /// The result of one comparison.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ComparisonGroup {
-    /// The name of the workload.
     pub workload: String,
-    /// The metric.
     #[serde(flatten)]
     pub metric: ComparedMetric,
     /// The better direction; `None` if unknown.
@@ -34,13 +33,10 @@ pub struct ComparisonGroup {
     pub design: Design,
     /// The spread on which the intervals rest.
     pub error: ErrorTerm,
-    /// The compared conditions, the baseline among them.
     pub conditions: Vec<ConditionMean>,
-    /// One comparison each.
     pub rows: Vec<ComparisonRow>,
     /// The spread of boots and runs, in the metric's unit.
     pub spread: Components,
-    /// The method, as sentences.
     pub method: Vec<String>,
     /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,9 +81,8 @@ impl ComparisonGroup {
             Against::Baseline(baseline) => Some(label(baseline)),
             Against::AllPairs => None,
         };
-        let [caution, few_boots] =
-            method::few_boots(subject, &analysis).map_or([None, None], |both| both.map(Some));
-        let method = method::sentences(subject, &analysis, few_boots);
+        let caution = method::few_boots(subject, &analysis);
+        let method = method::sentences(subject, &analysis);
         let row = |comparison: Comparison| {
             let quality = match comparison.verdict {
                 Verdict::Higher => subject.quality.and_then(|quality| quality.word(true)),
@@ -134,19 +129,16 @@ impl ComparisonGroup {
     }
 
     /// The mean of all conditions, in the metric's unit.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 
     /// Is this condition compared and measured?
-    #[must_use]
     pub fn has(&self, label: &str) -> bool {
         self.conditions.iter().any(|one| *one.label == *label)
     }
 }
 
-/// Unusual values in the runs that are compared.
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
     if subject.resolution.is_some() {

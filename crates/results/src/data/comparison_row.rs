@@ -7,15 +7,13 @@ use crate::why::Explanation;
 
 /// One condition against another.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ComparisonRow {
-    /// Its label.
     pub label: String,
     /// The name says which switches the condition is without.
     #[serde(skip)]
     pub is_without: bool,
-    /// The label of the condition that it is compared with.
     pub against: String,
-    /// The difference with its verdict.
     #[serde(flatten)]
     pub comparison: Comparison,
     /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is
@@ -31,20 +29,17 @@ pub struct ComparisonRow {
 
 impl ComparisonRow {
     /// Is there a difference, and is its direction sure?
-    #[must_use]
     pub fn is_proven(&self) -> bool {
         matches!(self.comparison.verdict, Verdict::Higher | Verdict::Lower)
     }
 
     /// The verdict with its meaning: `lower (slower)`.
-    #[must_use]
     pub fn verdict(&self) -> String {
         let quality = self.quality.map_or_else(String::new, |word| format!(" ({word})"));
         format!("{}{quality}", self.comparison.verdict)
     }
 
     /// The verdict in a word or two: `slower`, `not proven`.
-    #[must_use]
     pub fn short_verdict(&self) -> &'static str {
         match self.comparison.verdict {
             Verdict::NoDifferenceProven if self.comparison.is_equal() => "equal",
@@ -55,7 +50,6 @@ impl ComparisonRow {
 
     /// The explanations of the difference, in words without a full stop; `None` if no counter
     /// explains it.
-    #[must_use]
     pub fn why(&self) -> Option<String> {
         let sentences: Vec<&str> = self.why.iter().map(|why| why.sentence.as_str()).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))

@@ -5,10 +5,11 @@ use store::StoredStudy;
 
 use crate::credit::Credits;
 use crate::data::comparison_group::ComparisonGroup;
-use crate::data::disturbed::kept_in_stored;
+use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::limits::ConditionLimit;
 use crate::data::missing::MissingRuns;
+use crate::data::notes::kept_disturbed;
 use crate::data::stored::subjects;
 use crate::data::subject::{Subject, answer};
 use crate::data::target::{ComparisonRequest, targets};
@@ -16,6 +17,7 @@ use crate::why::explain;
 
 /// The results of comparisons.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Comparisons {
     /// The stored study's number; `None` for other values.
     pub study: Option<i64>,
@@ -23,15 +25,12 @@ pub struct Comparisons {
     pub name: String,
     /// The confidence asked for, as a probability.
     pub confidence: f64,
-    /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingRuns>,
     /// A note that disturbed runs count, without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
-    /// The comparisons.
     pub groups: Vec<ComparisonGroup>,
-    /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<Credits>,
 }
@@ -49,7 +48,8 @@ impl Comparisons {
             one.limit = ConditionLimit::for_condition(stored, one.estimate.condition);
         }
         let credit = Credits::from_stored(stored, request.metric, request.confidence);
-        let (missing, disturbed) = (MissingRuns::from_stored(stored), kept_in_stored(stored));
+        let disturbed = kept_in(&stored.row, kept_disturbed(stored).0);
+        let missing = MissingRuns::from_stored(stored);
         Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
     }
 

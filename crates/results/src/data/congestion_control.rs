@@ -1,7 +1,7 @@
 //! The congestion control of the runs, as their sockets read it back.
 
 use store::StoredStudy;
-use study::{Condition, CongestionControl};
+use study::CongestionControl;
 
 use crate::words::lists::{distinct, grouped};
 
@@ -11,36 +11,19 @@ const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
 pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     let tcp = stored.plan.conditions.iter().enumerate().filter(|(_, one)| one.workload.traffic.kind.is_tcp());
-    let of_condition = |(index, condition): (usize, &Condition)| {
+    let of_condition = |(index, _)| {
         let runs = stored.measurements_of(index);
         let sockets = runs.flat_map(|run| run.detail.applied()).filter_map(|socket| socket.tcp.as_ref());
-        let mut names = distinct(sockets.map(|tcp| tcp.congestion_control.as_str()));
-        if names.is_empty() {
-            names = distinct(older(stored, &condition.workload.traffic.congestion_control));
-        }
+        let names = distinct(sockets.map(|tcp| tcp.congestion_control.as_str()));
         names.into_iter().map(|name| (name.to_owned(), index)).collect::<Vec<_>>()
     };
     grouped(tcp.flat_map(of_condition))
 }
 
-/// The algorithms of the plan, or the transmitters' default, for runs that do not tell their own.
-fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a str> {
-    let system = |boot: &'a store::BootRow| {
-        boot.environment.transmitter.sysctls.get("net.ipv4.tcp_congestion_control").map(String::as_str)
-    };
-    match asked {
-        CongestionControl::Named(name) => vec![name],
-        CongestionControl::System => stored.boots.iter().filter_map(system).collect(),
-        CongestionControl::Unpaced => Vec::new(),
-    }
-}
-
-/// The algorithms of all runs, in the order of the page; empty without TCP.
 pub(crate) fn names(stored: &StoredStudy) -> Vec<String> {
     of_runs(stored).into_iter().map(|(name, _)| name).collect()
 }
 
-/// A note on the algorithms that may pace.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
     let found = of_runs(stored);

@@ -29,7 +29,6 @@ impl StudyDifference {
     }
 
     /// The values of the baseline and those of the study, as text; a dash for none.
-    #[must_use]
     pub fn values(&self) -> [String; 2] {
         [&self.baseline, &self.study].map(|all| if all.is_empty() { "-".to_owned() } else { all.join(" / ") })
     }
@@ -59,10 +58,8 @@ const FIRST: [&str; 12] = [
 // The differences that are named last: other kernels list others of them.
 const LAST: &str = "cpu.vulnerabilities.";
 
-/// The values of a path in all boots of a study.
 type ValuesByPath = BTreeMap<String, BTreeSet<String>>;
 
-/// The difference in the fresh start of a boot between machines.
 pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
     (before != after).then(|| StudyDifference::new("each boot".to_owned(), before, after))
@@ -185,7 +182,6 @@ fn values(outline: &Outline) -> ValuesByPath {
     values
 }
 
-/// The host that a path is of, and its path there.
 fn host_of(path: &str) -> (Option<&str>, &str) {
     match path.split_once('.') {
         Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),

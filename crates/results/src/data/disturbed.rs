@@ -1,23 +1,13 @@
 //! Disturbed runs, which do not count.
 
 use serde::Serialize;
-use store::{Outline, RunStatus, StoredStudy, StudyRow};
+use store::{RunStatus, StoredStudy, StudyRow};
 use study::Condition;
 
-use crate::data::notes::kept_disturbed;
 use crate::words::number::counted;
 
 /// A note that disturbed runs of a study count, without a full stop; `None` if none does.
-pub(crate) fn kept_in(outline: &Outline) -> Option<String> {
-    kept_sentence(&outline.row, outline.disturbed_runs)
-}
-
-/// The note of a study that is stored with its runs.
-pub(crate) fn kept_in_stored(stored: &StoredStudy) -> Option<String> {
-    kept_sentence(&stored.row, kept_disturbed(stored).0)
-}
-
-fn kept_sentence(row: &StudyRow, disturbed: usize) -> Option<String> {
+pub(crate) fn kept_in(row: &StudyRow, disturbed: usize) -> Option<String> {
     let (study, all) = (row.id, row.recorded_runs as usize);
     let runs = match disturbed {
         0 => return None,
@@ -65,12 +55,14 @@ impl DisturbedRuns {
     }
 
     /// Sentences for people, the last without a full stop; none if nothing was disturbed.
-    #[must_use]
     pub fn sentence(&self) -> Option<String> {
         let last = self.each.last()?;
         let left = match self.left {
             0 => "Each was repeated undisturbed".to_owned(),
-            left => format!("{} no undisturbed try, and so no value", planned(left)),
+            left => {
+                let (runs, have) = (counted(left, "planned run"), if left == 1 { "has" } else { "have" });
+                format!("{runs} {have} no undisturbed try, and so no value")
+            }
         };
         let do_not = if self.runs == 1 { "does not" } else { "do not" };
         Some(format!(
@@ -81,8 +73,4 @@ impl DisturbedRuns {
             last.reason
         ))
     }
-}
-
-fn planned(runs: usize) -> String {
-    format!("{} {}", counted(runs, "planned run"), if runs == 1 { "has" } else { "have" })
 }

@@ -12,7 +12,6 @@ use crate::data::target::{ComparisonRequest, own_targets};
 
 /// Whether every comparison of a study that may stop early is decided: proven to differ, or proven
 /// to differ by less than the study must detect. A comparison that cannot be judged is not decided.
-#[must_use]
 pub fn is_decided(stored: &StoredStudy) -> bool {
     judged(stored).unwrap_or(false)
 }
@@ -64,14 +63,10 @@ pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
     ended.map(|boot| boot.number).max().unwrap_or(0)
 }
 
-/// The planned looks of a study of at most this number of boots.
 pub(crate) fn schedule(stop: Stop, boots: u32) -> Schedule {
-    Schedule { bounds: bounds(stop.bounds), looks: stop.looks, boots }
-}
-
-fn bounds(word: study::Bounds) -> Bounds {
-    match word {
+    let bounds = match stop.bounds {
         study::Bounds::ObrienFleming => Bounds::ObrienFleming,
         study::Bounds::Pocock => Bounds::Pocock,
-    }
+    };
+    Schedule { bounds, looks: stop.looks, boots }
 }

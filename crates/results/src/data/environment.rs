@@ -6,7 +6,6 @@ use study::Side;
 
 /// The machines of its user's that a study was measured between, a line for each, as they were at
 /// the first boot; empty for other studies.
-#[must_use]
 pub fn machines(stored: &StoredStudy) -> Vec<String> {
     let Some(first) = stored.boots.first().map(|boot| &boot.environment) else { return Vec::new() };
     let Some(named) = &first.machines else { return Vec::new() };
@@ -25,7 +24,6 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
 
 /// The programs and filters of others that the packets of a study passed, a sentence without a full
 /// stop for each interface.
-#[must_use]
 pub fn programs(stored: &StoredStudy) -> Vec<String> {
     let mut told = Vec::new();
     for both in stored.boots.iter().map(|boot| &boot.environment) {

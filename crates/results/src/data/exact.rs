@@ -38,7 +38,6 @@ pub(crate) fn truth(plan: &Plan) -> &'static str {
     }
 }
 
-/// The way in which copies were counted, for the line of the method.
 pub(crate) fn way(copies: Copies) -> &'static str {
     match copies {
         Copies::Words => {
@@ -61,9 +60,7 @@ pub struct UnequalCounts {
     pub(crate) condition: usize,
     label: String,
     metric: Metric,
-    /// The lowest count, and the highest.
     counts: (f64, f64),
-    /// Each count as the page shows it, with its boots.
     by_boot: Vec<(String, BTreeSet<u32>)>,
 }
 
@@ -116,7 +113,6 @@ pub(crate) fn unlike(
     conditions.into_iter().filter_map(told).collect()
 }
 
-/// Counts that are shown alike, from the lowest, with their boots.
 fn by_boot(runs: &[&Observation]) -> Vec<(String, BTreeSet<u32>)> {
     let mut sorted = runs.to_vec();
     sorted.sort_by(|one, other| one.value.total_cmp(&other.value));

@@ -35,7 +35,6 @@ pub enum TestMethod {
 
 impl TestMethod {
     /// In words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Crossed => "netassay: differences inside boots",
@@ -47,46 +46,38 @@ impl TestMethod {
 
 /// The result of an A/A study.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FalsePositives {
-    /// The study's number.
     pub study: i64,
-    /// Its name.
     pub name: String,
     /// The condition that was measured under both labels.
     pub condition: String,
     /// Boots of one experiment.
     pub boots: u32,
-    /// The number of whole experiments.
     pub experiments: usize,
-    /// The rates in each metric.
     pub metrics: Vec<MetricRates>,
 }
 
 /// The false-positive rates in a metric.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MetricRates {
-    /// The metric.
     pub metric: Metric,
-    /// Its unit.
     pub unit: &'static str,
-    /// The rate of each method.
     pub rates: Vec<FalsePositiveRate>,
     /// The spread of boots and runs, from all boots together.
     pub spread: Components,
-    /// The mean over all runs.
     pub mean: f64,
 }
 
 /// The false-positive rate of one method.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FalsePositiveRate {
-    /// The method.
     pub method: TestMethod,
     /// The number of experiments in which it found a difference.
     pub found: u64,
-    /// The number of experiments.
     pub of: u64,
-    /// In %.
     pub rate: f64,
     /// Clopper and Pearson's, in %.
     pub interval: (f64, f64),
@@ -187,7 +178,6 @@ fn rates(stored: &StoredStudy, metric: Metric, boots: u32) -> Result<Option<Metr
     Ok(Some(MetricRates { metric, unit: metric.unit, rates, spread: analysis.components, mean }))
 }
 
-/// Does this method see a difference?
 fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error> {
     let design = match method {
         TestMethod::Pooled => {

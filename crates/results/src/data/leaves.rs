@@ -8,7 +8,6 @@ use serde_json::Value;
 
 /// Every value of a record by its path, as text; null is left out, and a list of values is one
 /// value.
-#[must_use]
 pub fn leaves(record: &impl Serialize) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     visit_leaves(record, &|_| true, &mut |path, value| drop(found.insert(path.to_owned(), value.to_owned())));

@@ -44,7 +44,6 @@ impl ConditionLimit {
 
     /// The label in a table: `tx CPU`, with its number of runs if there are other labels: `rx CPU
     /// 7/9`.
-    #[must_use]
     pub fn short(&self) -> String {
         let label = self.label.short();
         if self.runs == self.of { label.to_owned() } else { format!("{label} {}/{}", self.runs, self.of) }

@@ -9,7 +9,6 @@ use crate::data::differences::{StudyDifference, of_boots, of_environments, of_re
 use crate::data::error::Error;
 use crate::data::leaves::leaves;
 
-/// The settings of a condition, by the path of the field in its plan.
 type ConditionSettings = BTreeMap<String, String>;
 
 /// The conditions of two studies beside each other, as indices into their plans.
@@ -17,11 +16,8 @@ type ConditionSettings = BTreeMap<String, String>;
 pub(crate) struct MatchedConditions {
     /// (of the baseline, of the study), in the order of the study's plan.
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// Conditions that only the baseline has.
     pub(crate) only_baseline: Vec<usize>,
-    /// Conditions that only the study has.
     pub(crate) only_study: Vec<usize>,
-    /// The constants of the plans that differ.
     pub(crate) constants: Vec<StudyDifference>,
 }
 
@@ -92,7 +88,7 @@ impl MatchedConditions {
             }
         }
         if pairs.is_empty() {
-            let why = why_none(unlike, baseline, study);
+            let why = why_none(&unlike, baseline, study);
             return Err(Error::not_comparable(baseline, study, why));
         }
         let only_baseline =
@@ -101,34 +97,24 @@ impl MatchedConditions {
     }
 }
 
-/// The reason why two studies have no condition in common.
-fn why_none(mut unlike: Vec<(&str, StudyDifference)>, baseline: &Outline, study: &Outline) -> String {
+fn why_none(unlike: &[(&str, StudyDifference)], baseline: &Outline, study: &Outline) -> String {
     // Another kind of traffic is the reason for most other differences.
-    unlike.sort_by_key(|(path, _)| *path != "workload.kind");
-    if unlike.first().is_some_and(|(path, _)| *path == "workload.kind") {
-        unlike.truncate(1);
-    }
-    let said = |(_, one): &(&str, StudyDifference)| {
-        let value =
-            |values: &[String]| if values.is_empty() { "not set".to_owned() } else { values.join(", ") };
-        format!(
-            "{} is {} in study {} and {} in study {}",
-            one.what,
-            value(&one.baseline),
-            baseline.row.id,
-            value(&one.study),
-            study.row.id
-        )
-    };
-    if unlike.is_empty() {
+    let is_kind = |(path, _): &&(&str, StudyDifference)| *path == "workload.kind";
+    let Some((_, one)) = unlike.iter().find(is_kind).or(unlike.first()) else {
         return "they have no condition in common: no combination of levels of one is in the other"
             .to_owned();
-    }
-    let said: Vec<String> = unlike.iter().take(3).map(said).collect();
-    format!("they have no condition in common: {}", said.join("; "))
+    };
+    let value = |values: &[String]| if values.is_empty() { "not set".to_owned() } else { values.join(", ") };
+    format!(
+        "they have no condition in common: {} is {} in study {} and {} in study {}",
+        one.what,
+        value(&one.baseline),
+        baseline.row.id,
+        value(&one.study),
+        study.row.id
+    )
 }
 
-/// The settings of each condition.
 fn settings(plan: &Plan) -> Vec<ConditionSettings> {
     plan.conditions.iter().map(of_condition).collect()
 }

@@ -12,14 +12,9 @@ pub(crate) fn boot_means(stored: &StoredStudy, condition: usize) -> Metrics {
 
 /// The mean of every metric of one condition in each of its boots.
 pub(crate) fn per_boot(stored: &StoredStudy, condition: usize) -> Vec<Metrics> {
-    by_boot(stored, condition).into_values().collect()
-}
-
-/// The means of each boot, by its number.
-pub(crate) fn by_boot(stored: &StoredStudy, condition: usize) -> BTreeMap<u32, Metrics> {
     let mut boots: BTreeMap<u32, Vec<&Metrics>> = BTreeMap::new();
     for run in stored.measurements_of(condition) {
         boots.entry(run.boot).or_default().push(&run.metrics);
     }
-    boots.into_iter().map(|(boot, runs)| (boot, Metrics::combined(&runs, stats::mean))).collect()
+    boots.into_values().map(|runs| Metrics::combined(&runs, stats::mean)).collect()
 }

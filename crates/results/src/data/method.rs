@@ -8,8 +8,7 @@ use crate::data::subject::Subject;
 use crate::words::number::counted;
 
 /// One sentence, without a full stop, for each decision on which the intervals rest.
-/// `few_boots`: the sentence of [`few_boots`].
-pub(crate) fn sentences(subject: &Subject, analysis: &Analysis, few_boots: Option<String>) -> Vec<String> {
+pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if let Some(resolution) = subject.resolution {
         let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
         return [judged]
@@ -36,7 +35,6 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis, few_boots: Optio
     if count > 1 {
         sentences.push(together(subject, analysis));
     }
-    sentences.extend(few_boots);
     if analysis.level > subject.asked {
         sentences.push(format!(
             "several metrics are judged, so each interval of this one has {} % for all of them to hold together with {} % (Holm)",
@@ -112,12 +110,12 @@ fn together(subject: &Subject, analysis: &Analysis) -> String {
 
 // From this ratio on, to the width with a known spread, the width of intervals is explained.
 const WIDE: f64 = 1.4;
-// Up to this ratio the number of boots is enough.
+// Below this ratio the number of boots is enough.
 const NARROW: f64 = 1.25;
 
-/// The effect of few boots on the intervals of a family, in sentences without full stops: a warning
-/// for every page, and the same with its reason; `None` if it is small.
-pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<[String; 2]> {
+/// The effect of few boots, which tell little of each condition's spread, on the intervals of a
+/// family, in a sentence without a full stop; `None` if it is small.
+pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
     let judged: Vec<u32> = analysis
         .comparisons
         .iter()
@@ -140,14 +138,7 @@ pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<[Strin
     };
     let stretch = plan.stretch(boots).filter(|stretch| *stretch >= WIDE)?;
     let enough = (boots..1000).find(|boots| plan.stretch(*boots).is_some_and(|stretch| stretch < NARROW))?;
-    let warning =
-        format!("with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}");
-    let sentence = format!(
-        "{} are few for {}: the intervals hold, but few boots tell little of each condition's spread, so the intervals are about \
-         {stretch:.1} times as wide as with a known spread; with {} they are less than {NARROW} times as wide",
-        counted(boots as usize, "boot"),
-        counted(judged.len(), "comparison"),
-        counted(enough as usize, "boot"),
-    );
-    Some([warning, sentence])
+    Some(format!(
+        "with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}"
+    ))
 }

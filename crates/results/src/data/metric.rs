@@ -21,14 +21,12 @@ pub enum ComparedMetric {
 
 impl ComparedMetric {
     /// The metric of a file: that of the vocabulary if it has this key with this unit.
-    #[must_use]
     pub fn of_file(name: String, unit: String) -> Self {
         let known = Metric::from_key(&name).filter(|known| known.unit == unit);
         known.map_or(Self::Foreign(name, unit), Self::Known)
     }
 
     /// The metric, if it is one of the vocabulary.
-    #[must_use]
     pub fn known(&self) -> Option<Metric> {
         match self {
             Self::Known(metric) => Some(*metric),
@@ -37,7 +35,6 @@ impl ComparedMetric {
     }
 
     /// Its name in files and tables.
-    #[must_use]
     pub fn key(&self) -> &str {
         match self {
             Self::Known(metric) => metric.key,
@@ -46,7 +43,6 @@ impl ComparedMetric {
     }
 
     /// Its unit.
-    #[must_use]
     pub fn unit(&self) -> &str {
         match self {
             Self::Known(metric) => metric.unit,
@@ -80,14 +76,12 @@ pub fn resolve_metric(word: &str) -> Result<Metric, Error> {
         .ok_or_else(|| Error::UnknownMetric { word: word.to_owned(), nearest: metric::nearest(word) })
 }
 
-/// The values that a metric may have.
 pub(crate) fn range_of(metric: Metric) -> ValueRange {
     let (least, most) = metric.range();
     ValueRange { least: Some(least), most }
 }
 
 /// The main metrics of a stored study's workloads, each once.
-#[must_use]
 pub fn main_metrics(stored: &StoredStudy) -> BTreeSet<Metric> {
     let kinds = stored.plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
     kinds.map(|kind| kind.main_metric(stored.plan.exact)).collect()

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
+use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyRow, StudyStatus};
+use study::Plan;
 use study::metric::Metric;
 
 use crate::data::early_stop::is_decided;
@@ -13,13 +14,9 @@ use crate::words::number::counted;
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
 pub struct MissingRuns {
-    /// Their number.
     runs: usize,
-    /// The number of planned runs.
     planned: usize,
-    /// The runs whose last try failed.
     failed: usize,
-    /// The runs that were disturbed in every try.
     disturbed: usize,
     not_tried: usize,
     /// The reasons of the failures, the most frequent first.
@@ -30,16 +27,11 @@ pub struct MissingRuns {
     status: StudyStatus,
 }
 
-/// A reason why runs failed.
 #[derive(Debug, Serialize)]
 struct FailureReason {
-    /// The number of missing runs.
     runs: usize,
-    /// The condition of the last of them.
     condition: String,
-    /// Its boot.
     boot: u32,
-    /// The reason, as it was recorded.
     why: String,
 }
 
@@ -90,7 +82,6 @@ impl MissingRuns {
     }
 
     /// The missing runs with the reasons; the remedy.
-    #[must_use]
     pub fn lines(&self) -> [String; 2] {
         let mut parts = Vec::new();
         if self.failed > 0 {
@@ -133,7 +124,6 @@ fn not_tried(status: StudyStatus) -> &'static str {
     }
 }
 
-/// The reason why a condition has no value of a metric.
 pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: Metric) -> String {
     let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
     if tries().any(StoredRun::is_measurement) {
@@ -223,5 +213,36 @@ impl FailureReason {
             self.boot,
             self.why
         )
+    }
+}
+
+/// The missing runs of a study, in a sentence without a full stop; `None` if every planned run is
+/// recorded. A study that ended early by its rule planned only the boots that it began.
+pub(crate) fn shortfall(row: &StudyRow, plan: &Plan) -> Option<String> {
+    let protocol = &plan.asked.protocol;
+    let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
+    let last = if may_be_less { row.boots } else { u32::MAX };
+    let planned = study::schedule(&plan.states_of_conditions(), protocol);
+    let planned = planned.iter().flatten().filter(|run| !run.warmup && run.boot <= last).count();
+    let (study, status, recorded) = (row.id, stands(row.status), row.recorded_runs as usize);
+    (recorded < planned)
+        .then(|| format!("study {study} {status}: it has {recorded} of {}", counted(planned, "planned run")))
+}
+
+/// A note for a study that may stop early and is compared with another, without a full stop.
+pub(crate) fn may_have_stopped(row: &StudyRow, plan: &Plan) -> Option<String> {
+    plan.asked.protocol.stop.map(|_| {
+        format!(
+            "study {} may have stopped at a look at its own comparisons: a difference that made it stop is likelier too large than too small",
+            row.id
+        )
+    })
+}
+
+/// The status of a study after its name: `is interrupted`, `failed`.
+pub(crate) fn stands(status: StudyStatus) -> String {
+    match status {
+        StudyStatus::Failed => status.to_string(),
+        _ => format!("is {status}"),
     }
 }

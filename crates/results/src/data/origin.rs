@@ -1,9 +1,10 @@
 //! The kernels and versions that were traced: figures of a path belong to one kernel.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
-use store::StoredStudy;
+use store::{BootRow, StoredStudy};
 
 use crate::words::lists::distinct;
 
@@ -17,19 +18,12 @@ pub struct TraceOrigin {
 }
 
 impl TraceOrigin {
-    /// The origin of all boots of a study.
-    pub(crate) fn from_stored(stored: &StoredStudy) -> Self {
-        Self::of_boots(stored, |_| true)
-    }
-
-    /// The origin of the boots in which a condition was measured.
-    pub(crate) fn for_condition(stored: &StoredStudy, condition: usize) -> Self {
-        let runs: Vec<_> = stored.measurements_of(condition).collect();
-        Self::of_boots(stored, |boot| runs.iter().any(|run| (run.boot, run.part) == boot))
-    }
-
-    fn of_boots(stored: &StoredStudy, is_meant: impl Fn((u32, u32)) -> bool) -> Self {
-        let boots = stored.boots.iter().filter(|boot| is_meant((boot.number, boot.part)));
+    /// The origin of the boots in which a condition was measured; `None`: of all boots of a study.
+    pub(crate) fn new(stored: &StoredStudy, condition: Option<usize>) -> Self {
+        let measured = |one: usize| stored.measurements_of(one).map(|run| (run.boot, run.part)).collect();
+        let own: Option<BTreeSet<(u32, u32)>> = condition.map(measured);
+        let is_own = |boot: &&BootRow| own.as_ref().is_none_or(|own| own.contains(&(boot.number, boot.part)));
+        let boots = stored.boots.iter().filter(is_own);
         let kernels = distinct(boots.map(|boot| boot.environment.transmitter.kernel.to_string()));
         Self { kernels, measured_by: stored.row.version.clone() }
     }

@@ -22,21 +22,11 @@ use crate::data::truth;
 pub(crate) type PairedSubject = ((usize, usize), Subject);
 
 /// The metrics that a comparison with another study takes of a plan: the one asked for, or those
-/// that the study compares in; of counts also the main one.
+/// that the study compares in.
 pub fn metrics_to_compare(plan: &Plan, request: &ComparisonRequest) -> Vec<Metric> {
-    let asked = request.metric;
     let conditions = 0..plan.conditions.len();
-    let main = conditions.clone().filter(|_| asked.is_none() && plan.exact);
-    let metrics: BTreeSet<Metric> = conditions
-        .flat_map(|condition| metrics(plan, condition, asked))
-        .map(|(metric, _)| metric)
-        .chain(main.map(|condition| main_of(plan, condition)))
-        .collect();
-    metrics.into_iter().collect()
-}
-
-fn main_of(plan: &Plan, condition: usize) -> Metric {
-    plan.conditions[condition].workload.traffic.kind.main_metric(plan.exact)
+    let metrics = conditions.flat_map(|condition| metrics(plan, condition, request.metric));
+    metrics.map(|(metric, _)| metric).collect::<BTreeSet<Metric>>().into_iter().collect()
 }
 
 /// The metrics that a condition is judged by, each with the margin that the study states.
@@ -55,7 +45,7 @@ pub(crate) fn metrics(plan: &Plan, condition: usize, asked: Option<Metric>) -> V
             let own = found.into_iter().find(|(own, _)| *own == metric);
             vec![own.unwrap_or((metric, None))]
         }
-        None if found.is_empty() => vec![(main_of(plan, condition), None)],
+        None if found.is_empty() => vec![(traffic.kind.main_metric(plan.exact), None)],
         None => found,
     }
 }
@@ -79,23 +69,14 @@ pub(crate) fn pairs(
         let why = format!("study {} {one}, study {} {other}", baseline.row.id, study.row.id);
         return Err(Error::not_comparable(baseline, study, why));
     }
-    let shared_of = |asked: &dyn Fn(usize) -> Option<Metric>| {
-        let mut shared = Vec::new();
-        for conditions @ (before, after) in &matched.pairs {
-            let theirs = metrics(&baseline.plan, *before, asked(*after));
-            for (metric, margin) in metrics(&study.plan, *after, asked(*after)) {
-                let same = theirs.iter().find(|(their, _)| *their == metric);
-                if let Some((_, their)) = same {
-                    shared.push((*conditions, metric, margin.filter(|margin| Some(*margin) == *their)));
-                }
+    let mut shared = Vec::new();
+    for conditions @ (before, after) in &matched.pairs {
+        let theirs = metrics(&baseline.plan, *before, asked);
+        for (metric, margin) in metrics(&study.plan, *after, asked) {
+            if let Some((_, their)) = theirs.iter().find(|(their, _)| *their == metric) {
+                shared.push((*conditions, metric, margin.filter(|margin| Some(*margin) == *their)));
             }
         }
-        shared
-    };
-    let mut shared = shared_of(&|_| asked);
-    if shared.is_empty() && asked.is_none() && study.plan.exact {
-        // Studies of earlier versions are judged by all instructions, those of programs included.
-        shared = shared_of(&|condition| Some(main_of(&study.plan, condition)));
     }
     if shared.is_empty() {
         let of = |outline: &Outline| keys(metrics_to_compare(&outline.plan, request));

@@ -14,29 +14,15 @@ use crate::data::target::own_targets;
 use crate::words::lists::distinct;
 use crate::words::number::counted;
 
-/// A path under two conditions.
+/// A path under two conditions, and the stages in which they are compared.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of the other fields say it")]
 pub struct PathPair {
-    /// The path.
     pub path: KernelPath,
-    /// The readers' way of waiting.
     pub reader: Waiting,
     /// Boots of the one with fewer, or that both have in common.
     pub boots: usize,
-    /// The conditions and stages.
-    #[serde(flatten)]
-    pub rest: PathComparison,
-    /// The differences of the stages, in their order, of the whole, and of what the stages leave.
-    #[serde(flatten)]
-    pub explained: Explained,
-}
-
-/// Two conditions, and the stages of a path in which they are compared.
-#[derive(Debug, Serialize)]
-pub struct PathComparison {
-    /// The condition compared with.
     pub baseline: String,
-    /// The other one.
     pub condition: String,
     /// Traced runs of the one with fewer.
     pub runs: usize,
@@ -52,6 +38,9 @@ pub struct PathComparison {
     pub open: Option<UnclosedRuns>,
     /// Runs whose packets were not followed.
     pub lost: usize,
+    /// The differences of the stages, in their order, of the whole, and of what the stages leave.
+    #[serde(flatten)]
+    pub explained: Explained,
 }
 
 /// Traced runs whose stages do not add up to their whole.
@@ -68,7 +57,6 @@ pub struct UnclosedRuns {
 }
 
 impl UnclosedRuns {
-    /// The runs of this kind among some traces.
     pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, exact: bool) -> Option<Self> {
         let open = traces.filter(|trace| !closes(trace, exact));
         let open: Vec<f64> = open.filter_map(PathTrace::closure).map(Closure::share).collect();
@@ -81,7 +69,6 @@ impl UnclosedRuns {
     }
 
     /// As a clause, with the way out.
-    #[must_use]
     pub fn clause(&self) -> String {
         let mut ends = vec![Closure::percent(self.closure.0), Closure::percent(self.closure.1)];
         ends.dedup();
@@ -104,13 +91,6 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(one), most.max(one)))
 }
 
-/// A path and its readers, each once, in the order in which they were traced.
-fn traced(stored: &StoredStudy) -> Vec<(KernelPath, Waiting)> {
-    let traces = stored.measurements().flat_map(|run| run.detail.traces());
-    distinct(traces.map(|trace| (trace.path, trace.reader)))
-}
-
-/// The runs of a condition with their trace of a path.
 fn runs(
     stored: &StoredStudy,
     condition: usize,
@@ -132,15 +112,14 @@ pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPai
         true => explain_counts(divided, RESOLUTION, confidence),
         false => explain(divided, confidence),
     };
-    let pairs = explained(stored, &traced(stored), |conditions, of| ready(stored, conditions, of), judge)?;
+    // A path and its readers, each once, in the order in which they were traced.
+    let traces = stored.measurements().flat_map(|run| run.detail.traces());
+    let traced = distinct(traces.map(|trace| (trace.path, trace.reader)));
+    let pairs = explained(stored, &traced, |conditions, of| ready(stored, conditions, of), judge)?;
     if pairs.is_empty() {
         return Err(Error::NothingTraced { study: stored.row.id.0, name: stored.row.name.clone() });
     }
-    let pair = |((path, reader), explained, rest): (_, Explained, _)| {
-        let boots = explained.whole.boots;
-        PathPair { path, reader, boots, explained, rest }
-    };
-    Ok(pairs.into_iter().map(pair).collect())
+    Ok(pairs)
 }
 
 /// The conditions that the study compares with a baseline, each set once: it may compare the same
@@ -150,24 +129,23 @@ pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
 }
 
 /// Explains, for each set of conditions with one baseline and each of `kinds`, the differences of
-/// all conditions from the baseline together, as `judge` does; pairs for which `ready` has no value
-/// are left out.
+/// all conditions from the baseline together, as `judge` does. `ready` gives the parts of a pair,
+/// and makes its result of their explanation; pairs for which it has no value are left out.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
-pub(crate) fn explained<K: Copy, R>(
+pub(crate) fn explained<K: Copy, P, R: FnOnce(Explained) -> P>(
     stored: &StoredStudy,
     kinds: &[K],
     ready: impl Fn([usize; 2], K) -> Option<(Vec<Divided>, R)>,
     judge: impl Fn(&[Vec<Divided>]) -> Result<Vec<Explained>, StatsError>,
-) -> Result<Vec<(K, Explained, R)>, Error> {
+) -> Result<Vec<P>, Error> {
     let mut pairs = Vec::new();
     for (baseline, conditions) in compared(stored) {
         for kind in kinds {
             let ready = |condition: &usize| ready([baseline, *condition], *kind);
-            let (divided, rest): (Vec<_>, Vec<_>) = conditions.iter().filter_map(ready).unzip();
-            let found = judge(&divided)?.into_iter().zip(rest);
-            pairs.extend(found.map(|(explained, rest)| (*kind, explained, rest)));
+            let (divided, results): (Vec<_>, Vec<_>) = conditions.iter().filter_map(ready).unzip();
+            pairs.extend(judge(&divided)?.into_iter().zip(results).map(|(found, result)| result(found)));
         }
     }
     Ok(pairs)
@@ -178,7 +156,7 @@ fn ready(
     stored: &StoredStudy,
     conditions: [usize; 2],
     of: (KernelPath, Waiting),
-) -> Option<(Vec<Divided>, PathComparison)> {
+) -> Option<(Vec<Divided>, impl FnOnce(Explained) -> PathPair)> {
     let all = conditions.map(|one| runs(stored, one, of).collect::<Vec<_>>());
     let is_followed = |(_, trace): &&(u32, &PathTrace)| trace.whole.is_some();
     let followed = all.each_ref().map(|runs| runs.iter().filter(is_followed).copied().collect::<Vec<_>>());
@@ -221,16 +199,29 @@ fn ready(
         .chain(after.iter().map(|run| divided(true, run)))
         .collect();
     let closures = groups.iter().flatten().filter_map(|trace| trace.closure());
+    let closure = ends(closures.map(Closure::share));
+    let runs = followed.iter().map(Vec::len).min().unwrap_or(0);
     let stages = aligned.stages();
-    let rest = PathComparison {
-        baseline: stored.label(conditions[0]),
-        condition: stored.label(conditions[1]),
-        runs: followed.iter().map(Vec::len).min().unwrap_or(0),
-        stages: places.iter().map(|place| stages[*place].clone()).collect(),
-        unmatched: if has_stages { aligned.unmatched(&groups) } else { Vec::new() },
-        closure: ends(closures.map(Closure::share)),
-        open,
-        lost,
+    let stages = places.iter().map(|place| stages[*place].clone()).collect();
+    let unmatched = if has_stages { aligned.unmatched(&groups) } else { Vec::new() };
+    let [baseline, condition] = conditions.map(|one| stored.label(one));
+    let (path, reader) = of;
+    let pair = move |explained: Explained| {
+        let boots = explained.whole.boots;
+        PathPair {
+            path,
+            reader,
+            boots,
+            baseline,
+            condition,
+            runs,
+            stages,
+            unmatched,
+            closure,
+            open,
+            lost,
+            explained,
+        }
     };
-    Some((divided, rest))
+    Some((divided, pair))
 }

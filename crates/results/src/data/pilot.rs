@@ -40,11 +40,8 @@ pub struct PilotSpread {
 /// The nearness of a stored study to a planned one: the greater, the better its spread serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Nearness {
-    /// Whether it is the same study, whatever was set in it.
     is_own: bool,
-    /// Whether everything that it planned was measured.
     is_complete: bool,
-    /// Whether its windows are as long.
     has_same_windows: bool,
 }
 
@@ -73,7 +70,6 @@ impl Nearness {
 
     /// The difference that makes its spread another one than that of the planned study, as a
     /// sentence without a full stop; `None` if there is none.
-    #[must_use]
     pub fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),
@@ -91,7 +87,6 @@ impl Nearness {
     }
 }
 
-/// Whether two conditions measure the same kind of traffic in the same scenario.
 fn is_alike(one: &Condition, other: &Condition) -> bool {
     let what = |condition: &Condition| (condition.workload.traffic.kind, condition.boot.scenario);
     what(one) == what(other)
@@ -153,7 +148,6 @@ impl PilotSpread {
         Ok(Self::from(stored, near, (baseline, mean), components, false))
     }
 
-    /// The spread of differences inside the flows in which these conditions took turns.
     fn of_flows(
         stored: &StoredStudy,
         near: Nearness,
@@ -224,7 +218,6 @@ pub(crate) fn target(study: &Study, metric: Option<Metric>) -> Result<Comparison
     if kind.produces(target.metric) { Ok(target) } else { Err(nothing()) }
 }
 
-/// The number of states of the testbed for the conditions of a comparison.
 pub(crate) fn states_of(plan: &Plan, target: &ComparisonTarget) -> usize {
     let of_conditions = plan.states_of_conditions();
     let compared = target.conditions.iter().chain([&target.baseline]);

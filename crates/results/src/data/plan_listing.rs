@@ -5,19 +5,15 @@ use study::{BootKind, Costs, Expected, Plan, Study};
 
 /// A study's plan, for `--dry-run`.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct PlanListing {
-    /// The name of the study.
     pub study: String,
-    /// Its question.
     pub question: String,
-    /// Its scenarios.
     pub scenario: String,
     /// Whether the switches were tried, or the plan is only from the file.
     pub tried: bool,
-    /// Its conditions, comparisons, and what is left out.
     #[serde(flatten)]
     pub plan: Plan,
-    /// Boots of each state of the testbed.
     pub boots: u32,
     /// The parts that a boot starts afresh, between machines.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,28 +22,20 @@ pub struct PlanListing {
     pub warmups: u32,
     /// Recorded runs of a condition in a boot.
     pub runs: u32,
-    /// The looks at which it may end before its last boot.
     pub stop: Option<study::Stop>,
-    /// The order of runs.
     pub order: String,
-    /// The seed of that order.
     pub seed: u64,
-    /// All runs.
     pub total_runs: usize,
     /// The expected time, in seconds.
     pub expected_s: f64,
-    /// The parts of that time.
     pub expected: Expected,
-    /// For each boot, its runs in order.
     pub schedule: Vec<Vec<study::PlannedRun>>,
-    /// The limitations of the testbed.
     pub notes: Vec<String>,
 }
 
 impl PlanListing {
     /// The listing of a plan (from the runner, or from `study` if nothing was tried), and the cost
     /// of boots and runs if it was measured.
-    #[must_use]
     pub fn new(study: &Study, plan: Plan, mut notes: Vec<String>, costs: Option<&Costs>) -> Self {
         let protocol = &study.protocol;
         notes.extend(

@@ -13,43 +13,32 @@ use crate::data::error::Error;
 use crate::data::path_comparison::{compared, explained};
 use crate::words::lists::distinct;
 
-/// The samples of two conditions.
+/// The samples of two conditions, and the functions in which they are compared.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of the other fields say it")]
 pub struct ProfilePair {
-    /// The readers' way of waiting.
     pub reader: Waiting,
     /// Boots of the one with fewer, or that both have in common.
     pub boots: usize,
-    /// The conditions and functions.
-    #[serde(flatten)]
-    pub rest: SampledFunctions,
+    pub baseline: String,
+    pub condition: String,
+    /// Sampled runs of the one with fewer.
+    pub runs: usize,
+    /// All samples, of the one with fewer.
+    pub samples: u64,
+    /// The functions with at least [`ProfilePair::LEAST`] of all samples, in the order of their
+    /// names.
+    pub functions: Vec<String>,
+    pub smaller: usize,
+    /// Whether only the machine that sends was sampled, not both ends.
+    pub one_end: bool,
     /// The differences of the functions, in their order, of a message's CPU time, and of all other
     /// functions together.
     #[serde(flatten)]
     pub explained: Explained,
 }
 
-/// Two conditions, and the functions in which they are compared.
-#[derive(Debug, Serialize)]
-pub struct SampledFunctions {
-    /// The condition compared with.
-    pub baseline: String,
-    /// The other one.
-    pub condition: String,
-    /// Sampled runs of the one with fewer.
-    pub runs: usize,
-    /// All samples, of the one with fewer.
-    pub samples: u64,
-    /// The functions with at least [`SampledFunctions::LEAST`] of all samples, in the order of
-    /// their names.
-    pub functions: Vec<String>,
-    /// The number of smaller functions.
-    pub smaller: usize,
-    /// Whether only the machine that sends was sampled, not both ends.
-    pub one_end: bool,
-}
-
-impl SampledFunctions {
+impl ProfilePair {
     /// A function with a smaller share of the samples of both conditions is no part of its own: it
     /// was met too seldom to say anything, and each part makes the proof of the others harder.
     pub const LEAST: f64 = 0.005;
@@ -57,12 +46,10 @@ impl SampledFunctions {
 
 /// The stacks of two conditions, each with its cost for a message as the mean of all runs.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Stacks {
-    /// The condition compared with.
     pub baseline: String,
-    /// The other one.
     pub condition: String,
-    /// The readers' way of waiting.
     pub reader: Waiting,
     /// The functions, the outermost first, with the cost under the baseline and the condition.
     pub costs: Vec<(Vec<String>, [f64; 2])>,
@@ -79,15 +66,9 @@ const OTHER: &str = "[other]";
 /// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn profile_pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<ProfilePair>, Error> {
     let ready = |conditions, reader| ready(stored, conditions, reader);
-    let pairs = explained(stored, &readers(stored), ready, |divided| explain(divided, confidence))?;
-    let pair = |(reader, explained, rest): (_, Explained, _)| {
-        let boots = explained.whole.boots;
-        ProfilePair { reader, boots, explained, rest }
-    };
-    Ok(pairs.into_iter().map(pair).collect())
+    explained(stored, &readers(stored), ready, |divided| explain(divided, confidence))
 }
 
-/// The stacks of the same pairs.
 pub(crate) fn stacks(stored: &StoredStudy) -> Vec<Stacks> {
     let mut found = Vec::new();
     for (baseline, conditions) in compared(stored) {
@@ -104,7 +85,6 @@ fn readers(stored: &StoredStudy) -> Vec<Waiting> {
     distinct(traces.filter(|trace| trace.profile.is_some()).map(|trace| trace.reader))
 }
 
-/// The profiles of a condition, each with its boot.
 fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32, &Profile)> {
     let runs = stored.measurements_of(condition);
     runs.flat_map(|run| {
@@ -114,67 +94,64 @@ fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32
     .collect()
 }
 
-/// The cost of functions for a message, in one run.
-struct FunctionCosts {
-    boot: u32,
-    message: f64,
-    /// The cost that one sample stands for.
-    sample: f64,
-    costs: BTreeMap<String, f64>,
-}
-
-impl FunctionCosts {
-    fn cost_of(&self, function: &str) -> f64 {
-        self.costs.get(function).copied().unwrap_or_default()
-    }
-}
-
-/// `None` if one of the two was not sampled.
 fn ready(
     stored: &StoredStudy,
     conditions: [usize; 2],
     reader: Waiting,
-) -> Option<(Vec<Divided>, SampledFunctions)> {
+) -> Option<(Vec<Divided>, impl FnOnce(Explained) -> ProfilePair)> {
     let all = conditions.map(|condition| profiles(stored, condition, reader));
     if all.iter().any(Vec::is_empty) {
         return None;
     }
-    let costs = |(boot, profile): &(u32, &Profile)| {
-        let costs: BTreeMap<String, f64> =
-            profile.costs().into_iter().map(|cost| (cost.name, cost.cost)).collect();
-        FunctionCosts { boot: *boot, message: profile.message, sample: profile.sample(), costs }
-    };
-    let [before, after] = all.each_ref().map(|of| of.iter().map(costs).collect::<Vec<_>>());
-    let runs: Vec<_> =
-        before.iter().map(|run| (false, run)).chain(after.iter().map(|run| (true, run))).collect();
-    let whole: f64 = runs.iter().map(|(_, run)| run.message).sum();
-    let met: BTreeSet<&String> = runs.iter().flat_map(|(_, run)| run.costs.keys()).collect();
-    let sum = |name: &String| runs.iter().map(|(_, run)| run.cost_of(name)).sum::<f64>();
+    let [before, after] = all.each_ref().map(|of| of.iter());
+    let runs: Vec<(bool, u32, &Profile, BTreeMap<String, f64>)> = before
+        .map(|run| (false, run))
+        .chain(after.map(|run| (true, run)))
+        .map(|(of_condition, (boot, profile))| {
+            let costs = profile.costs().into_iter().map(|cost| (cost.name, cost.cost));
+            (of_condition, *boot, *profile, costs.collect())
+        })
+        .collect();
+    let whole: f64 = runs.iter().map(|(_, _, profile, _)| profile.message).sum();
+    let met: BTreeSet<&String> = runs.iter().flat_map(|(.., costs)| costs.keys()).collect();
+    let cost = |costs: &BTreeMap<String, f64>, name: &str| costs.get(name).copied().unwrap_or_default();
+    let sum = |name: &str| runs.iter().map(|(.., costs)| cost(costs, name)).sum::<f64>();
     let functions: Vec<String> = met
         .iter()
-        .filter(|name| sum(name) >= SampledFunctions::LEAST * whole)
+        .filter(|name| sum(name) >= ProfilePair::LEAST * whole)
         .map(|name| (*name).clone())
         .collect();
-    let divided = runs.iter().map(|(of_condition, run)| Divided {
+    let divided = runs.iter().map(|(of_condition, boot, profile, costs)| Divided {
         of_condition: *of_condition,
-        boot: run.boot,
-        whole: run.message,
-        parts: functions.iter().map(|name| run.cost_of(name)).collect(),
+        boot: *boot,
+        whole: profile.message,
+        parts: functions.iter().map(|name| cost(costs, name)).collect(),
         // So many samples at so much each: their number varies by its root.
-        by_count: functions.iter().map(|name| run.cost_of(name) * run.sample).collect(),
+        by_count: functions.iter().map(|name| cost(costs, name) * profile.sample()).collect(),
     });
     let divided = divided.collect();
     let samples = |of: &Vec<(u32, &Profile)>| of.iter().map(|(_, profile)| profile.samples).sum::<u64>();
-    let rest = SampledFunctions {
-        baseline: stored.label(conditions[0]),
-        condition: stored.label(conditions[1]),
-        runs: all.iter().map(Vec::len).min().unwrap_or(0),
-        samples: all.iter().map(samples).min().unwrap_or(0),
-        smaller: met.len() - functions.len(),
-        one_end: conditions.iter().any(|one| !stored.plan.conditions[*one].boot.scenario.is_of_namespaces()),
-        functions,
+    let samples = all.iter().map(samples).min().unwrap_or(0);
+    let runs = all.iter().map(Vec::len).min().unwrap_or(0);
+    let smaller = met.len() - functions.len();
+    let one_end = conditions.iter().any(|one| !stored.plan.conditions[*one].boot.scenario.is_of_namespaces());
+    let [baseline, condition] = conditions.map(|one| stored.label(one));
+    let pair = move |explained: Explained| {
+        let boots = explained.whole.boots;
+        ProfilePair {
+            reader,
+            boots,
+            baseline,
+            condition,
+            runs,
+            samples,
+            functions,
+            smaller,
+            one_end,
+            explained,
+        }
     };
-    Some((divided, rest))
+    Some((divided, pair))
 }
 
 fn sampled_stacks(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<Stacks> {

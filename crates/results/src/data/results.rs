@@ -1,12 +1,12 @@
 //! The results of a stored study: its conditions, its comparisons, its answers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use stats::{ConditionEstimate, Observation};
-use store::{Metrics, StoredStudy};
-use study::metric::Metric;
-use study::{Kind, Name};
+use store::StoredStudy;
+use study::metric::{self, Metric};
+use study::{Condition, Kind, Name, Side};
 
 use crate::credit::Credits;
 use crate::data::acted::ActedOffloads;
@@ -24,77 +24,76 @@ use crate::data::notes::notes;
 use crate::data::stored::subjects;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
-use crate::why::{ExplainingCounter, counters, explain};
+use crate::why::explain;
+use crate::words::lists::distinct;
 use crate::words::name_text;
 
 /// The results of a stored study.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Results {
-    /// The study's number in its database.
     pub study: i64,
-    /// The study's name.
     pub name: String,
-    /// The question of the study.
     pub question: String,
-    /// Its scenarios, in words.
     pub scenario: String,
     /// The congestion control of the TCP runs; several where conditions differ, none without TCP.
     pub congestion_control: Vec<String>,
-    /// Its status, in words.
     pub status: String,
     /// The confidence of an interval by itself, as a probability.
     pub confidence: f64,
-    /// The planned conditions, by their index in the plan.
     pub conditions: Vec<ConditionResult>,
-    /// The study's comparisons.
     pub comparisons: Vec<ComparisonGroup>,
-    /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<Credits>,
     /// The kind of the figures, if not time on a machine.
     pub truth: Option<&'static str>,
     /// The answers, one sentence for each comparison.
     pub answer: Vec<String>,
-    /// The state of a study that may stop early.
     pub stopping: Option<String>,
-    /// The limitations of the testbed.
     pub notes: Vec<String>,
-    /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingRuns>,
-    /// Tries that failed.
     pub failed_runs: u32,
     /// Runs that something disturbed.
     pub invalid_runs: DisturbedRuns,
-    /// The stored study behind the results.
     #[serde(skip)]
     pub stored: StoredStudy,
 }
 
 /// One condition's figures.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ConditionResult {
     #[serde(serialize_with = "name_text")]
-    /// Its name for people.
     pub label: Name,
-    /// Its name for files.
     pub short_name: String,
-    /// The name of its workload.
     pub workload: String,
-    /// The kind of its traffic.
     #[serde(skip)]
     pub kind: Kind,
-    /// The boots that measured it.
     pub boots: usize,
-    /// Its runs that count.
     pub runs: usize,
-    /// The limit of its runs; `None` if unknown.
     pub limited_by: Option<ConditionLimit>,
     /// The evidence that offloads acted.
     pub acted: ActedOffloads,
-    /// Means of boot means of every metric, in the unit of the vocabulary; for a compared metric
-    /// the model's estimate, so that one condition has one figure.
-    pub means: Metrics,
+    /// The mean of every metric over boots, in the unit of the vocabulary: all tables, figures and
+    /// sentences have it from here. The main metric of the workload, its compared metrics and the
+    /// CPU use have the model's estimate with an interval, the others the mean of boot means.
+    #[serde(rename = "means", serialize_with = "means_only")]
+    pub estimates: BTreeMap<Metric, ConditionEstimate>,
+}
+
+fn means_only<S: Serializer>(
+    estimates: &BTreeMap<Metric, ConditionEstimate>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(estimates.iter().map(|(metric, estimate)| (metric, estimate.mean)))
+}
+
+impl ConditionResult {
+    /// The mean of a metric; `None` if no run has it.
+    pub fn mean(&self, metric: Metric) -> Option<f64> {
+        self.estimates.get(&metric).map(|estimate| estimate.mean)
+    }
 }
 
 impl Results {
@@ -112,7 +111,6 @@ impl Results {
     /// As [`Self::new`].
     pub fn from_owned(study: StoredStudy) -> Result<Self, Error> {
         let stored = &study;
-        let mut conditions = conditions(stored);
         // An interrupted study may have no baseline: the table shows the rest.
         let request = ComparisonRequest::default();
         let has_runs =
@@ -120,14 +118,11 @@ impl Results {
         let targets: Vec<ComparisonTarget> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
         let mut comparisons = groups(&mut subjects(stored, &targets, &request)?)?;
         explain(&mut comparisons, stored);
-        for group in &mut comparisons {
-            for own in &mut group.conditions {
-                let Some(condition) = conditions.get_mut(own.estimate.condition) else { continue };
-                own.limit.clone_from(&condition.limited_by);
-                if let Some(metric) = group.metric.known().filter(|one| condition.means.get(*one).is_some()) {
-                    condition.means.insert(metric, own.estimate.mean);
-                }
-            }
+        let mut conditions: Vec<ConditionResult> =
+            stored.plan.conditions.iter().map(|condition| ConditionResult::new(stored, condition)).collect();
+        estimate(stored, &comparisons, request.confidence, &mut conditions);
+        for own in comparisons.iter_mut().flat_map(|group| &mut group.conditions) {
+            own.limit = conditions.get(own.estimate.condition).and_then(|one| one.limited_by.clone());
         }
         Ok(Self {
             study: stored.row.id.0,
@@ -151,61 +146,80 @@ impl Results {
         })
     }
 
-    /// The counters that explain effects, in every condition of their workload.
-    #[must_use]
-    pub fn counters(&self) -> Vec<ExplainingCounter> {
-        counters(&self.stored, &self.comparisons, self.confidence)
-    }
-
-    /// The mean of a metric in each condition of a workload that has it, over boots, in the order
-    /// of the plan, with the confidence of its interval by itself. A compared condition has the
-    /// estimate of its comparison.
-    #[must_use]
-    pub fn estimates(&self, workload: &str, metric: Metric) -> (f64, Vec<ConditionEstimate>) {
-        let is_own = |group: &&ComparisonGroup| group.workload == workload && group.metric == metric.into();
-        let compared: Vec<&ComparisonGroup> = self.comparisons.iter().filter(is_own).collect();
-        let level = compared.first().map_or(self.confidence, |group| group.level);
-        let of_workload = |condition: usize| {
-            self.conditions.get(condition).is_some_and(|condition| condition.workload == workload)
-        };
-        let values = self.stored.values(metric).filter(|(condition, ..)| of_workload(*condition));
-        let values: Vec<Observation> =
-            values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
-        // What has a value that no statistics can take has no result at all.
-        let mut estimates = stats::estimates(&values, level, range_of(metric)).unwrap_or_default();
-        for one in &mut estimates {
-            let of_groups = compared.iter().flat_map(|group| &group.conditions);
-            if let Some(own) = of_groups.map(|own| own.estimate).find(|own| own.condition == one.condition) {
-                *one = own;
-            }
-        }
-        (level, estimates)
+    /// The confidence of the intervals of a metric's means by themselves.
+    pub fn level(&self, workload: &str, metric: Metric) -> f64 {
+        level(&self.comparisons, workload, metric).unwrap_or(self.confidence)
     }
 
     /// Whether any run counts. Without one there are no tables.
-    #[must_use]
     pub fn has_measurements(&self) -> bool {
         self.stored.measurements().next().is_some()
     }
 }
 
-fn conditions(stored: &StoredStudy) -> Vec<ConditionResult> {
-    let planned = stored.plan.conditions.iter().enumerate();
-    planned
-        .map(|(index, condition)| {
-            let means = boot_means(stored, index);
-            let boots: BTreeSet<u32> = stored.measurements_of(index).map(|run| run.boot).collect();
-            ConditionResult {
-                label: condition.label.clone(),
-                short_name: condition.slug.clone(),
-                workload: condition.workload.name.clone(),
-                kind: condition.workload.traffic.kind,
-                boots: boots.len(),
-                runs: stored.measurements_of(index).count(),
-                limited_by: ConditionLimit::for_condition(stored, index),
-                acted: ActedOffloads::for_condition(condition, stored.plan.effective.get(index), &means),
-                means,
+fn level(groups: &[ComparisonGroup], workload: &str, metric: Metric) -> Option<f64> {
+    let mut own = groups.iter().filter(|group| group.workload == workload);
+    own.find(|group| group.metric.known() == Some(metric)).map(|group| group.level)
+}
+
+impl ConditionResult {
+    fn new(stored: &StoredStudy, condition: &Condition) -> Self {
+        let index = condition.index;
+        let means = boot_means(stored, index);
+        let boots: BTreeSet<u32> = stored.measurements_of(index).map(|run| run.boot).collect();
+        let (boots, runs) = (boots.len(), stored.measurements_of(index).count());
+        let alone =
+            |mean| ConditionEstimate { condition: index, mean, interval: None, error: None, boots, runs };
+        Self {
+            label: condition.label.clone(),
+            short_name: condition.slug.clone(),
+            workload: condition.workload.name.clone(),
+            kind: condition.workload.traffic.kind,
+            boots,
+            runs,
+            limited_by: ConditionLimit::for_condition(stored, index),
+            acted: ActedOffloads::for_condition(condition, stored.plan.effective.get(index), &means),
+            estimates: means.iter().map(|(metric, mean)| (metric, alone(mean))).collect(),
+        }
+    }
+}
+
+/// Gives the means with intervals the estimates of the model of all conditions of their workload;
+/// a compared condition has the estimate of its comparison.
+fn estimate(
+    stored: &StoredStudy,
+    groups: &[ComparisonGroup],
+    confidence: f64,
+    conditions: &mut [ConditionResult],
+) {
+    let workloads = distinct(conditions.iter().map(|one| (one.workload.clone(), one.kind)));
+    for (workload, kind) in workloads {
+        let of_workload: Vec<bool> = conditions.iter().map(|one| one.workload == workload).collect();
+        let cpu =
+            [metric::CPU, metric::HOST_CPU].into_iter().flat_map(|cpu| Side::BOTH.map(|side| cpu[side]));
+        let compared = groups.iter().filter(|group| group.workload == workload);
+        let compared = compared.filter_map(|group| group.metric.known());
+        let metrics: BTreeSet<Metric> =
+            cpu.chain(compared).chain([kind.main_metric(stored.plan.exact)]).collect();
+        for metric in metrics {
+            let values =
+                stored.values(metric).filter(|(condition, ..)| of_workload.get(*condition) == Some(&true));
+            let values: Vec<Observation> =
+                values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
+            let level = level(groups, &workload, metric).unwrap_or(confidence);
+            // A metric with a value that no statistics can take keeps its plain means.
+            let found = stats::estimates(&values, level, range_of(metric)).unwrap_or_default();
+            for one in found.into_iter().filter(|one| one.mean.is_finite()) {
+                conditions[one.condition].estimates.insert(metric, one);
             }
-        })
-        .collect()
+        }
+    }
+    for (group, metric) in groups.iter().filter_map(|group| Some((group, group.metric.known()?))) {
+        for own in &group.conditions {
+            let estimates = conditions.get_mut(own.estimate.condition).map(|one| &mut one.estimates);
+            if let Some(known) = estimates.and_then(|own| own.get_mut(&metric)) {
+                *known = own.estimate;
+            }
+        }
+    }
 }

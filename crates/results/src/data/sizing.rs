@@ -25,12 +25,10 @@ pub struct SizingRequest {
 
 /// The size of a study.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Sizing {
-    /// The name of the study.
     pub study: String,
-    /// The metric.
     pub metric: Metric,
-    /// The label of the condition that the others are compared with.
     pub baseline: String,
     /// The number of compared conditions, the baseline among them.
     pub conditions: usize,
@@ -38,23 +36,19 @@ pub struct Sizing {
     pub states: usize,
     /// The difference to prove, in % of the baseline.
     pub detect: Percent,
-    /// The chance that it is proven.
     pub power: f64,
     /// The confidence of the intervals, as a probability.
     pub confidence: f64,
-    /// Whether conditions take turns in flows that they share.
     pub in_turns: bool,
     /// The reason why they take no turns although they could.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_dropped: Option<String>,
-    /// The spread that is expected.
     pub spread: PilotSpread,
     /// The cheapest size; `None` if [`Self::MOST`] boots of as many runs are not enough.
     pub cheapest: Option<Choice>,
     /// The cheapest size for the upper limit of the boots' spread: with 80 % confidence it has the
     /// power.
     pub assured: Option<Choice>,
-    /// Sizes near the cheapest.
     pub alternatives: Vec<Choice>,
     /// The study of the file.
     pub as_written: Choice,

@@ -14,26 +14,20 @@ const EXACT: &str = "exact mode: instructions counted in an emulated guest with 
 
 /// The stages of a study's traced paths, under each two conditions that it compares.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StageDifferences {
-    /// The study's number.
     pub study: i64,
-    /// Its name.
     pub name: String,
-    /// Its question.
     pub question: String,
     /// `ns`, or `instructions`; for a packet.
     pub unit: &'static str,
     /// The confidence of all stages of a path together.
     pub confidence: f64,
-    /// The kernels that were traced, and the version that did it.
     #[serde(flatten)]
     pub origin: TraceOrigin,
-    /// By stage.
     pub pairs: Vec<PathPair>,
-    /// By function, where runs were sampled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub profiles: Vec<ProfilePair>,
-    /// The stacks that were sampled under each two conditions.
     #[serde(skip)]
     pub stacks: Vec<Stacks>,
     /// The kind of the figures, if it is not time on a machine.
@@ -52,7 +46,7 @@ impl StageDifferences {
             question: stored.plan.asked.question.clone(),
             unit: unit(stored.plan.exact),
             confidence,
-            origin: TraceOrigin::from_stored(stored),
+            origin: TraceOrigin::new(stored, None),
             pairs: pairs(stored, confidence)?,
             profiles: profile_pairs(stored, confidence)?,
             stacks: stacks(stored),
@@ -61,13 +55,11 @@ impl StageDifferences {
     }
 
     /// Whether instructions were counted.
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         self.unit == unit(true)
     }
 }
 
-/// The unit of the figures of a trace.
 pub(crate) fn unit(exact: bool) -> &'static str {
     if exact { "instructions" } else { "ns" }
 }

@@ -27,51 +27,39 @@ pub struct StageRanges {
 
 /// Runs of a condition that are left out.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LeftOutRuns {
     /// The condition of a study in a file.
     pub source: String,
-    /// The path.
     pub path: KernelPath,
-    /// The readers' way of waiting.
     pub reader: Waiting,
-    /// The runs.
     #[serde(flatten)]
     pub open: UnclosedRuns,
 }
 
 /// Traces of the same path with the same traffic.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct TracedPath {
-    /// The path.
     pub path: KernelPath,
-    /// The readers' way of waiting.
     pub reader: Waiting,
-    /// The traffic, in words.
     pub traffic: String,
-    /// The sources of the traces: a condition of a study in a file.
     pub sources: Vec<String>,
-    /// The kernel and the version of each source.
     pub origins: Vec<TraceOrigin>,
-    /// The stages, in the order of the path.
     pub stages: Vec<StageRange>,
-    /// The whole path.
     pub whole: StageRange,
-    /// The stages that are not seen at one place in all.
     pub unmatched: Vec<UnmatchedStage>,
 }
 
 /// The least and the largest cost of a stage, as means of boots.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StageRange {
-    /// The place at which it begins.
     pub from: String,
-    /// The place at which it ends.
     pub to: String,
-    /// The least cost.
     pub least: f64,
     /// The source that has the least cost.
     pub least_in: usize,
-    /// The largest cost.
     pub most: f64,
     /// The source that has the largest cost.
     pub most_in: usize,
@@ -105,7 +93,10 @@ impl StageRanges {
         for (file, stored) in studies {
             for condition in &stored.plan.conditions {
                 for mut source in of_condition(file, stored, condition) {
-                    left_out.extend(source.leave_out_open(exact));
+                    let open = UnclosedRuns::among(source.boots.iter().map(|(_, trace)| *trace), exact);
+                    source.boots.retain(|(_, trace)| closes(trace, exact));
+                    let (name, (path, reader)) = (source.name.clone(), source.of);
+                    left_out.extend(open.map(|open| LeftOutRuns { source: name, path, reader, open }));
                     sources.extend(Some(source).filter(|source| !source.boots.is_empty()));
                 }
             }
@@ -127,16 +118,6 @@ impl StageRanges {
     }
 }
 
-impl TraceSource<'_> {
-    /// Leaves out the runs whose stages do not add up to their whole.
-    fn leave_out_open(&mut self, exact: bool) -> Option<LeftOutRuns> {
-        let open = UnclosedRuns::among(self.boots.iter().map(|(_, trace)| *trace), exact)?;
-        self.boots.retain(|(_, trace)| closes(trace, exact));
-        Some(LeftOutRuns { source: self.name.clone(), path: self.of.0, reader: self.of.1, open })
-    }
-}
-
-/// The traces of a condition, by path and readers.
 fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) -> Vec<TraceSource<'s>> {
     let traffic = &condition.workload.traffic;
     let what = format!(
@@ -153,7 +134,7 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
     });
     let source = |(of, boots)| TraceSource {
         name: format!("{file}: {}", condition.label),
-        origin: TraceOrigin::for_condition(stored, condition.index),
+        origin: TraceOrigin::new(stored, Some(condition.index)),
         of,
         traffic: what.clone(),
         boots,

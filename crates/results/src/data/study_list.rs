@@ -1,34 +1,26 @@
-//! The stored studies.
+//! Stored studies in a list, and as they are called where two are beside each other.
 
 use serde::Serialize;
 use store::StudyRow;
 
 use crate::words::number::instant;
+use crate::words::phrases::listed;
 
 /// A study in the list of a database.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ListedStudy {
-    /// Its number.
     pub id: i64,
-    /// Its name.
     pub name: String,
-    /// Its scenarios.
     pub scenario: String,
-    /// Its state.
     pub status: String,
-    /// Its begin, in UTC.
     pub started: String,
     /// The boots that began.
     pub boots: u32,
-    /// Runs that count.
     pub recorded_runs: u32,
-    /// Runs that failed.
     pub failed_runs: u32,
-    /// Runs that something disturbed.
     pub invalid_runs: u32,
-    /// The version of the program that measured it.
     pub version: String,
-    /// Its tags.
     pub tags: Vec<String>,
 }
 
@@ -47,5 +39,35 @@ impl From<&StudyRow> for ListedStudy {
             version: row.version.clone(),
             tags: row.tags.clone(),
         }
+    }
+}
+
+/// A stored study as it is called where two are beside each other.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct StudyRef {
+    pub study: i64,
+    pub name: String,
+    pub tags: Vec<String>,
+    pub version: String,
+    pub status: String,
+}
+
+impl StudyRef {
+    pub(crate) fn from_row(row: &StudyRow) -> Self {
+        Self {
+            study: row.id.0,
+            name: row.name.clone(),
+            tags: row.tags.clone(),
+            version: row.version.clone(),
+            status: row.status.to_string(),
+        }
+    }
+
+    /// `study 6 (quick, tagged main)`.
+    pub fn words(&self) -> String {
+        let tagged =
+            if self.tags.is_empty() { String::new() } else { format!(", tagged {}", listed(&self.tags)) };
+        format!("study {} ({}{tagged})", self.study, self.name)
     }
 }

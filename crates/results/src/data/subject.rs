@@ -21,34 +21,27 @@ pub enum BootNames {
 
 /// Values of one metric under several conditions, and the question about them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Subject {
-    /// The name of the workload or the benchmark.
     pub name: String,
-    /// The metric.
     pub metric: ComparedMetric,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
     /// The conditions whose labels name the switches that they are without.
     pub(crate) without: Vec<usize>,
-    /// The runs, in the order of measurement.
     pub observations: Vec<Observation>,
     /// The conditions that are compared; the others only help to estimate the error. Empty: all.
     pub compared: Option<Vec<usize>>,
-    /// The comparisons, and their confidence.
     pub question: Question,
     /// The confidence of all metrics together; `question.level` is higher where they share it.
     pub(crate) asked: f64,
-    /// Notes on the origin of the values.
     pub notes: Vec<String>,
-    /// The words for its boots.
     pub boots: BootNames,
-    /// The meaning of a higher value; `None` if unknown.
     pub quality: Option<Quality>,
     /// The kind of the values, if not time on a machine.
     pub(crate) truth: Option<&'static str>,
     /// Counts without noise are judged by this share, in %, not by intervals.
     pub(crate) resolution: Option<f64>,
-    /// The way in which counts include copies.
     pub(crate) copies: Option<Copies>,
     /// The parts that a boot starts afresh, between machines.
     pub(crate) how: Option<BootKind>,
@@ -58,7 +51,6 @@ pub struct Subject {
 
 impl Subject {
     /// A subject without notes.
-    #[must_use]
     pub fn new(
         name: &str,
         metric: ComparedMetric,
@@ -86,7 +78,6 @@ impl Subject {
         }
     }
 
-    /// The answer from the data.
     pub(crate) fn analyse(&self, spending: &Spending) -> Result<Analysis, Error> {
         let takes_part = |condition| self.takes_part(condition);
         let analysis = stats::analyse_with(&self.observations, &self.question, takes_part, spending)?;
@@ -108,7 +99,6 @@ impl Subject {
         exact::unlike(&self.compared_observations(), metric, |condition| self.label(condition))
     }
 
-    /// The runs of the conditions that are compared.
     pub(crate) fn compared_observations(&self) -> Vec<Observation> {
         self.observations.iter().filter(|run| self.takes_part(run.condition)).copied().collect()
     }
@@ -131,12 +121,10 @@ impl Subject {
         }
     }
 
-    /// A condition's label.
     pub(crate) fn label(&self, condition: usize) -> String {
         self.name(condition).to_string()
     }
 
-    /// The name of a condition in the subject's words.
     pub(crate) fn name(&self, condition: usize) -> Name {
         let other = || Name::from(format!("condition {condition}").as_str());
         self.labels.get(condition).cloned().unwrap_or_else(other)

@@ -13,7 +13,6 @@ const NAMED: usize = 3;
 impl Results {
     /// Each condition's label and the state of its switches; then the requested levels that were
     /// not applied, and the further changes by the kernel.
-    #[must_use]
     pub fn switches(&self) -> Vec<(&str, Vec<String>)> {
         let Some(base) = self.stored.plan.effective.first() else { return Vec::new() };
         let mut states = Vec::new();
@@ -56,7 +55,6 @@ impl Results {
     /// them, and the conditions that others read back as, as sentences: to be read before any
     /// verdict. A level such as `offloads=default` means many features, of which no interface has
     /// all: of it nothing is said here.
-    #[must_use]
     pub fn not_applied(&self) -> Vec<String> {
         let mut told: Vec<(String, &str)> = Vec::new();
         for (condition, effective) in self.stored.plan.conditions.iter().zip(&self.stored.plan.effective) {
@@ -86,7 +84,6 @@ impl Results {
         unmet.chain(self.merged()).collect()
     }
 
-    /// The conditions that were not measured because another one reads back the same.
     fn merged(&self) -> Vec<String> {
         let merged = &self.stored.plan.merged;
         if merged.len() > NAMED {
@@ -98,7 +95,6 @@ impl Results {
 
     /// The conditions that the plan left out or merged with others, and why, as sentences without
     /// full stops.
-    #[must_use]
     pub fn not_measured(&self) -> Vec<String> {
         let plan = &self.stored.plan;
         [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]

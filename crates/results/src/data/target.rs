@@ -9,20 +9,18 @@ use study::{Percent, Plan, metric::Metric};
 
 /// The request for a comparison; an omitted part is as in the study.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ComparisonRequest {
-    /// The metric.
     pub metric: Option<Metric>,
     /// The baseline's label or slug.
     pub baseline: Option<String>,
     /// Confidence of the intervals, between 0 and 1.
     pub confidence: f64,
-    /// Compares all pairs of conditions, not all with a baseline.
     pub all_pairs: bool,
     /// The largest difference that does not matter; `None`: as in the study.
     pub margin: Option<Margin>,
     /// The design; `None`: from the data.
     pub design: Option<Design>,
-    /// The correction for several comparisons.
     pub correction: Correction,
 }
 
@@ -46,13 +44,11 @@ pub(crate) struct ComparisonTarget {
     pub(crate) workload: String,
     pub(crate) metric: Metric,
     pub(crate) baseline: usize,
-    /// In the plan's order, the baseline not among them.
     pub(crate) conditions: Vec<usize>,
     /// Differences up to this share of the baseline do not matter.
     pub(crate) equivalent: Option<Percent>,
 }
 
-/// The comparisons that a request means.
 pub(crate) fn targets(
     stored: &StoredStudy,
     request: &ComparisonRequest,
@@ -102,7 +98,6 @@ pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
     plan.comparisons.iter().map(target).collect()
 }
 
-/// Compares the same conditions with another of them.
 pub(crate) fn rebase(target: &mut ComparisonTarget, baseline: usize) {
     if let Some(place) = target.conditions.iter().position(|condition| *condition == baseline) {
         target.conditions[place] = target.baseline;

@@ -18,7 +18,6 @@ pub(crate) enum TruthKind {
 }
 
 impl TruthKind {
-    /// The kind of figures that such a study makes, in words.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Counted => "counts instructions",
@@ -51,7 +50,6 @@ pub(crate) fn note<'e>(
     }
 }
 
-/// The note for a stored study.
 pub(crate) fn truth(stored: &StoredStudy) -> Option<&'static str> {
     note(&stored.plan, stored.boots.iter().map(|boot| &boot.environment))
 }

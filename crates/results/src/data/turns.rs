@@ -24,24 +24,19 @@ const SMALL: f64 = 0.1;
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct TurnsOfCondition {
     condition: usize,
-    /// Its label.
     pub label: String,
-    /// The flows that it had turns in.
     pub flows: usize,
-    /// Its counted turns in all of them.
     pub turns: usize,
     /// The rate after a turn of another condition against that after one of its own, in %, in each
     /// of [`PARTS`]; `None` where one of them had no work.
     pub parts: [Option<f64>; PARTS.len()],
     /// The carry-over in the counted part: the mean of boots, and its interval from two boots on.
     pub carry_over: f64,
-    /// The carry-over of each boot.
     boots: Vec<f64>,
-    /// The largest difference between rates of conditions that shared its flows, in %.
     effect: f64,
-    /// The interval of the carry-over.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -56,7 +51,6 @@ impl TurnsOfCondition {
 }
 
 /// The turns of each condition that took any.
-#[must_use]
 pub fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     let rate_of = |index| {
         let own = stored.measurements_of(index).filter_map(|run| run.detail.turns());
@@ -190,7 +184,6 @@ fn slice(turn: &CountedTurn) -> Slice {
     Slice { ns: turn.ns, work: turn.work }
 }
 
-/// The largest difference between the rates of these conditions, in %.
 fn effect(together: &[usize], rates: &[Option<f64>]) -> f64 {
     let own = together.iter().filter_map(|one| rates.get(*one).copied().flatten());
     let (least, most) =
@@ -198,13 +191,11 @@ fn effect(together: &[usize], rates: &[Option<f64>]) -> f64 {
     if most > 0.0 { 100.0 * (most - least) / most } else { 0.0 }
 }
 
-/// Work per time; `None` without any.
 fn rate(slices: impl Iterator<Item = Slice>) -> Option<f64> {
     let (work, ns) = slices.fold((0.0, 0.0), |(work, ns), one| (work + one.work as f64, ns + one.ns as f64));
     (work > 0.0 && ns > 0.0).then(|| work / ns)
 }
 
-/// The interval of the mean of boots, with this error rate.
 fn interval(boots: &[f64], alpha: f64) -> Option<(f64, f64)> {
     let (mean, count) = (stats::mean(boots), boots.len() as f64);
     let squares: f64 = boots.iter().map(|boot| (boot - mean).powi(2)).sum();

@@ -69,7 +69,6 @@ struct WrittenEntry {
 type FileProblem = (Range<usize>, String);
 
 /// The day of an instant in milliseconds since 1970 (UTC).
-#[must_use]
 pub fn day_of_instant(unix_ms: i64) -> Date {
     let day = instant(unix_ms)[..10].parse::<Datetime>().ok().and_then(|day| day.date);
     day.expect("an instant begins with its day")

@@ -1,9 +1,9 @@
 //! One condition against one bound.
 
-use crate::{CaseAnswer, GateCase};
+use crate::GateCase;
 use serde::Serialize;
 use stats::planning::{Family, Goal, Noise, Plan};
-use stats::{Component, Design};
+use stats::{Analysis, Component, Design};
 
 use crate::gate::acknowledged::Acknowledgement;
 use crate::gate::bound::Bound;
@@ -23,26 +23,21 @@ words::vocabulary! {
 
 /// One condition against one bound.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct GateCheck {
-    /// The condition's label.
     pub condition: String,
-    /// The baseline of the comparison.
     pub against: String,
-    /// The bound of the gate.
     pub bound: Bound,
     /// The acknowledgement whose bound replaces that of the gate.
     pub acknowledged: Option<Acknowledgement>,
-    /// The outcome.
     pub outcome: GateOutcome,
     /// The difference from the baseline, in % of it if the bound is, else in the metric's unit.
     pub difference: Option<f64>,
     /// Its interval. For counts: as far as they repeat.
     pub interval: Option<(f64, f64)>,
-    /// The boots: those that measured both, or those of the side with fewer.
     pub boots: Option<usize>,
     /// Whether it is judged by the resolution of counts.
     pub is_counted: bool,
-    /// The reason why it is inconclusive.
     pub open: Option<InconclusiveReason>,
 }
 
@@ -103,9 +98,9 @@ impl GateCheck {
 
     /// Judges it by the answer of its case and the ends of its difference. `shares` are the
     /// one-sided error rates of the end that decides a failure and of the end that decides a pass.
-    pub(crate) fn settle(&mut self, answer: &CaseAnswer, interval: Option<(f64, f64)>, shares: [f64; 2]) {
+    pub(crate) fn settle(&mut self, answer: &Analysis, interval: Option<(f64, f64)>, shares: [f64; 2]) {
         let judged = self.judged_by();
-        let comparison = &answer.comparison;
+        let comparison = &answer.comparisons[0];
         self.outcome = match interval {
             Some(interval) if judged.is_broken_by(interval) => GateOutcome::Fail,
             Some(interval) if judged.is_kept_by(interval) => GateOutcome::Pass,
@@ -126,7 +121,6 @@ impl GateCheck {
     }
 
     /// The bound that it is judged by.
-    #[must_use]
     pub fn judged_by(&self) -> Bound {
         self.acknowledged.as_ref().map_or(self.bound, |known| known.bound)
     }
@@ -137,10 +131,10 @@ impl GateCheck {
 /// bound ([`stats::planning`]), one-sided. `None` if the spread is unknown.
 fn boots_to_settle(
     bound: &Bound,
-    answer: &CaseAnswer,
+    answer: &Analysis,
     [of_failure, of_pass]: [f64; 2],
 ) -> Option<SettlingBoots> {
-    let comparison = &answer.comparison;
+    let comparison = &answer.comparisons[0];
     let measured = bound.difference(comparison)?;
     let distance = (measured - bound.number()).abs();
     let (delta, factor) = if bound.is_percent() {
@@ -153,7 +147,7 @@ fn boots_to_settle(
     };
     let is_nested = answer.design == Design::Nested || comparison.boots_apart;
     let sd = |of: Option<Component>| of.map(|component| component.sd);
-    let spread = &answer.spread;
+    let spread = &answer.components;
     let cell = match answer.design {
         Design::Nested => sd(spread.boots)?,
         Design::Crossed if comparison.boots_apart => sd(spread.interaction)?.hypot(sd(spread.boots)?),
@@ -170,7 +164,10 @@ fn boots_to_settle(
         alpha: 2.0 * if is_beyond { of_failure } else { of_pass },
         looks: None,
     };
-    let runs = (answer.runs.round() as u32).max(1);
+    let own = answer.conditions.iter().find(|one| one.condition == comparison.condition);
+    // Runs of the condition in each of its boots, on average.
+    let runs = own.map_or(1.0, |own| own.runs as f64 / own.boots.max(1) as f64);
+    let runs = (runs.round() as u32).max(1);
     let goal =
         Goal { delta, power: SettlingBoots::POWER, boots_at_most: SettlingBoots::MOST, runs_at_most: runs };
     let now = u32::try_from(comparison.boots).unwrap_or(SettlingBoots::MOST);

@@ -26,37 +26,29 @@ pub struct GateRequest {
 
 /// A reason why a gate cannot judge.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum GateError {
-    /// The request has no bound.
     #[error("a gate needs a bound: add --fail-if 'throughput < -2%'")]
     NoBound,
-    /// Two bounds limit the same differences.
     #[error("{0} and {1} limit the same: keep one of them")]
     SameBound(Bound, Bound),
-    /// The confidence is no confidence of a one-sided bound.
     #[error("a confidence of {0} % is not possible: use more than 50 and less than 100, such as 95")]
     Confidence(f64),
-    /// The statistics refuse the data.
     #[error(transparent)]
     Report(#[from] crate::Error),
 }
 
 /// The decision of a gate.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Gate {
-    /// The outcome of all checks together.
     pub outcome: GateOutcome,
-    /// The study that is judged.
     pub study: StudyRef,
-    /// The baseline of the study.
     pub baseline: GateBaseline,
-    /// The confidence, as a probability.
     pub confidence: f64,
     /// The outcome as which inconclusive checks count.
     pub inconclusive_counts_as: GateOutcome,
-    /// Every condition against every bound, bound by bound.
     pub checks: Vec<GateCheck>,
-    /// Acknowledgements without effect.
     pub unused: Vec<UnusedAcknowledgement>,
     /// The reasons why the study is not complete, as sentences without full stops.
     pub lacks: Vec<String>,
@@ -64,9 +56,7 @@ pub struct Gate {
     pub require_complete: bool,
     /// The differences between the machines and plans of both studies, the weightiest first.
     pub differences: Vec<StudyDifference>,
-    /// Notes for the reader, as sentences without full stops.
     pub notes: Vec<String>,
-    /// The method, as sentences without full stops.
     pub method: Vec<String>,
 }
 
@@ -100,13 +90,11 @@ impl Gate {
     }
 
     /// The number of checks with this outcome.
-    #[must_use]
     pub fn count(&self, outcome: GateOutcome) -> usize {
         self.checks.iter().filter(|check| check.outcome == outcome).count()
     }
 
     /// Whether it cannot pass because the study lacks something.
-    #[must_use]
     pub fn is_kept_back(&self) -> bool {
         self.require_complete && !self.lacks.is_empty()
     }
@@ -122,7 +110,6 @@ impl Gate {
         }
     }
 
-    /// The method, in sentences without full stops.
     fn sentences_on_method(&self) -> Vec<String> {
         let is_timed = |check: &&GateCheck| check.interval.is_some() && !check.is_counted;
         let confidence = stats::confidence(self.confidence);

@@ -29,27 +29,17 @@ pub struct HistoryChoice {
     pub last: Option<usize>,
 }
 
-/// A chosen study.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenStudy {
-    /// Its number.
-    pub study: StudyId,
-    /// The tag that it was chosen for, else its first one, else its number in words.
-    pub label: String,
-}
-
 impl HistoryChoice {
     /// The order that is meant.
-    #[must_use]
     pub fn order(&self) -> HistoryOrder {
         let default = if self.tags.is_empty() { HistoryOrder::Time } else { HistoryOrder::Version };
         self.order.unwrap_or(default)
     }
 
-    /// The studies of these rows that are meant, the oldest first. Of studies without a tag the
-    /// order by version is that of time, and they come first.
-    #[must_use]
-    pub fn choose(&self, rows: &[StudyRow]) -> Vec<ChosenStudy> {
+    /// The studies of these rows that are meant, the oldest first, each with its name in the
+    /// history: the tag that it was chosen for, else its first one, else its number in words. Of
+    /// studies without a tag the order by version is that of time, and they come first.
+    pub fn choose(&self, rows: &[StudyRow]) -> Vec<(StudyId, String)> {
         let is_meant = |tag: &str| self.tags.iter().any(|pattern| is_like(tag, pattern));
         let mut found: Vec<(&StudyRow, Option<&str>)> = Vec::new();
         for row in rows.iter().filter(|row| row.name == self.name) {
@@ -64,9 +54,8 @@ impl HistoryChoice {
             found.sort_by_cached_key(|(_, tag)| tag.map(version));
         }
         let skipped = self.last.map_or(0, |last| found.len().saturating_sub(last));
-        let chosen = |(row, tag): &(&StudyRow, Option<&str>)| ChosenStudy {
-            study: row.id,
-            label: tag.map_or_else(|| format!("study {}", row.id), str::to_owned),
+        let chosen = |(row, tag): &(&StudyRow, Option<&str>)| {
+            (row.id, tag.map_or_else(|| format!("study {}", row.id), str::to_owned))
         };
         found[skipped..].iter().map(chosen).collect()
     }
@@ -93,7 +82,6 @@ fn is_like(text: &str, pattern: &str) -> bool {
 // The words that make a version one before the release: `-rc1`.
 const BEFORE_RELEASE: [&str; 5] = ["-rc", "-alpha", "-beta", "-pre", "-dev"];
 
-/// A part of a version, in the order of versions.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum VersionPart<'v> {
     /// The beginning of a mark like `-rc`: the version comes before its release.
@@ -195,7 +183,7 @@ mod tests {
             row(4, "quick", &[], 10),
         ];
         let of = |choice: HistoryChoice| -> Vec<String> {
-            choice.choose(&rows).into_iter().map(|one| one.label).collect()
+            choice.choose(&rows).into_iter().map(|(_, label)| label).collect()
         };
         let quick = HistoryChoice { name: "quick".to_owned(), ..HistoryChoice::default() };
         assert_eq!(of(quick.clone()), ["study 4", "main", "v6.12"]);

@@ -12,42 +12,34 @@ use stats::Correction;
 use store::{Outline, StudyStatus};
 use study::metric::Metric;
 
-use self::study_means::{ComparableStudies, conditions};
+use self::study_means::{comparable, conditions, means};
 use crate::data::differences::{StudyDifference, of_builds};
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::matched_conditions::{MatchedConditions, differences};
+use crate::data::missing::stands;
 use crate::data::pairs::metrics;
-use crate::data::shortfall::stands;
 use crate::data::target::ComparisonRequest;
 use crate::data::truth::{self, TruthKind};
-use crate::words::lists::distinct;
 use crate::words::number::{counted, instant, percent};
-use crate::words::phrases::first_of;
 
-pub use self::choice::{ChosenStudy, HistoryChoice, HistoryOrder};
+pub use self::choice::{HistoryChoice, HistoryOrder};
 pub use self::series::{HistorySeries, LevelChange, NewestStudy};
-pub use self::study_means::{ExcludedStudy, HistoryEntry, StudyMean};
+pub use self::study_means::{ExcludedStudy, StudyMean};
 
 /// A metric over stored studies, worked out.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StudyHistory {
-    /// The name of the studies.
     pub name: String,
-    /// The order of the studies.
     pub order: HistoryOrder,
     /// The confidence that was asked for: of all series together, or of each by itself.
     pub confidence: f64,
-    /// The oldest first.
     pub studies: Vec<HistoryMember>,
-    /// The studies that cannot stand beside the newest one.
     pub left_out: Vec<ExcludedStudy>,
-    /// One for each condition and metric.
     pub series: Vec<HistorySeries>,
-    /// The method, as sentences without full stops.
     pub method: Vec<String>,
-    /// Notes on the studies, as sentences without full stops.
     pub notes: Vec<String>,
     /// The kind of the figures, if it is not time on a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,39 +48,34 @@ pub struct StudyHistory {
 
 /// A study of a history.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct HistoryMember {
-    /// Its number.
     pub study: i64,
-    /// Its name in the history.
     pub label: String,
-    /// Its tags.
     pub tags: Vec<String>,
-    /// Its begin, in UTC.
     pub started: String,
-    /// The version of the program that measured it.
     pub version: String,
-    /// Its state.
     pub status: String,
     /// The differences from the study before it, the weightiest first.
     pub differs: Vec<StudyDifference>,
 }
 
 impl StudyHistory {
-    /// The history of the last of these studies, the oldest first. All hold the values of the
+    /// The history of the last of these studies, each with its name in it, the oldest first. All hold the values of the
     /// metrics that [`metrics_to_compare`](crate::metrics_to_compare) names for its plan.
     ///
     /// # Errors
     /// [`Error::UnknownMetric`], [`Error::UnknownCondition`]; [`Error::NothingRecorded`] if the
     /// newest study has no value.
     pub fn new(
-        entries: &[HistoryEntry],
+        entries: &[(String, Outline)],
         order: HistoryOrder,
         wanted: &[String],
         request: &ComparisonRequest,
     ) -> Result<Option<Self>, Error> {
-        let Some(newest) = entries.last().map(|entry| &entry.outline) else { return Ok(None) };
+        let Some((_, newest)) = entries.last() else { return Ok(None) };
         let asked = request.metric;
-        let members = ComparableStudies::from_entries(entries);
+        let (members, left_out) = comparable(entries);
         let mut pairs: Vec<(usize, Metric)> = Vec::new();
         for condition in conditions(newest.row.id.0, &newest.plan, wanted)? {
             let own = metrics(&newest.plan, condition, asked).into_iter();
@@ -112,25 +99,25 @@ impl StudyHistory {
         let is_counted = truth::kind(&newest.plan, &newest.environments) == TruthKind::Counted;
         let series = pairs.iter().map(|(condition, metric)| {
             let label = newest.plan.conditions[*condition].label.to_string();
-            let means = members.means(*condition, *metric, request.confidence)?;
+            let means = means(&members, *condition, *metric, request.confidence)?;
             let is_count = is_counted && exact::is_count(*metric);
             HistorySeries::from_means(label, *metric, means, (level, request.confidence), is_count)
         });
         let series = series.collect::<Result<Vec<_>, Error>>()?;
-        let outlines = || members.entries.iter().map(|(entry, _)| &entry.outline);
+        let outlines = || members.iter().map(|(_, outline, _)| *outline);
         let before = std::iter::once(None).chain(outlines().map(Some));
-        let studies = members.entries.iter().zip(before).map(|((entry, _), before)| {
-            let row = &entry.outline.row;
+        let studies = members.iter().zip(before).map(|((label, outline, _), before)| {
+            let row = &outline.row;
             HistoryMember {
                 study: row.id.0,
-                label: entry.chosen.label.clone(),
+                label: (*label).to_owned(),
                 tags: row.tags.clone(),
                 started: instant(row.started_unix_ms),
                 version: row.version.clone(),
                 status: row.status.to_string(),
                 differs: before.map_or_else(Vec::new, |before| {
-                    let matched = MatchedConditions::between(before, &entry.outline).ok();
-                    differences(before, &entry.outline, matched.as_ref())
+                    let matched = MatchedConditions::between(before, outline).ok();
+                    differences(before, outline, matched.as_ref())
                 }),
             }
         });
@@ -144,14 +131,13 @@ impl StudyHistory {
             method: method(&series, request, is_counted),
             notes: builds.into_iter().chain(outlines().flat_map(notes)).collect(),
             studies: studies.collect(),
-            left_out: members.left_out,
+            left_out,
             series,
             truth: truth::note(&newest.plan, &newest.environments),
         }))
     }
 
     /// The order of the studies, in words: `studies by time`.
-    #[must_use]
     pub fn ordered(&self) -> &'static str {
         match self.order {
             HistoryOrder::Time => "studies by time",
@@ -159,14 +145,11 @@ impl StudyHistory {
         }
     }
 
-    /// The differences of the environment of a point's study from that of the point before, in a
-    /// few words; empty if there are none.
-    #[must_use]
-    pub fn marks(&self, series: &HistorySeries, point: usize) -> String {
-        let from = point.checked_sub(1).map_or(0, |before| series.points[before].place + 1);
-        let between = &self.studies[from..=series.points[point].place];
-        let differs = between.iter().flat_map(|member| &member.differs).map(|one| one.what.as_str());
-        if point == 0 { String::new() } else { first_of(&distinct(differs), 2) }
+    /// Whether the environment of a point's study differs from that of the point before.
+    pub fn differs(&self, series: &HistorySeries, point: usize) -> bool {
+        let before = point.checked_sub(1).map(|before| series.points[before].place + 1);
+        let place = series.points[point].place;
+        before.is_some_and(|from| self.studies[from..=place].iter().any(|member| !member.differs.is_empty()))
     }
 }
 
@@ -206,5 +189,5 @@ fn notes(outline: &Outline) -> impl Iterator<Item = String> {
         let (status, runs) = (stands(row.status), counted(row.recorded_runs as usize, "run"));
         format!("study {} {status}: it has {runs}", row.id)
     });
-    lack.into_iter().chain(kept_in(outline))
+    lack.into_iter().chain(kept_in(row, outline.disturbed_runs))
 }

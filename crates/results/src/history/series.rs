@@ -14,63 +14,52 @@ use crate::words::phrases::title;
 
 /// One condition in one metric over the studies that measured it.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct HistorySeries {
-    /// The condition's label in the newest study.
     pub condition: String,
-    /// The metric.
     pub metric: Metric,
-    /// Its unit, as the vocabulary has it.
     pub unit: &'static str,
-    /// Its better direction.
     pub better: Better,
     /// The confidence of the changes and of the newest study's verdict, as a probability.
     pub level: f64,
     /// The confidence of each point's interval by itself.
     pub confidence: f64,
-    /// The oldest first.
     pub points: Vec<StudyMean>,
-    /// Its levels, the first from the oldest point on.
     pub levels: Vec<Level>,
-    /// The changes between them: the first one begins the second level.
     pub changes: Vec<LevelChange>,
     /// The reason why no change can be proven; `None` if one could.
     pub too_few: Option<String>,
-    /// The newest study against the recent level; `None` if it is alone.
     pub newest: Option<NewestStudy>,
 }
 
 /// A change of level, in words.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LevelChange {
-    /// Its place and size.
     #[serde(flatten)]
     pub change: Change,
     /// The first study of the new level.
     pub study: i64,
     /// 1 - p; `None` for counts.
     pub confidence: Option<f64>,
-    /// Its direction.
     pub verdict: Verdict,
     /// The meaning of the direction: faster, more CPU; `None` if neither is better.
     pub quality: Option<&'static str>,
     /// `-12.3 %`, or the difference in the metric's unit.
     #[serde(skip)]
     pub size: String,
-    /// In words, without a full stop.
     pub sentence: String,
 }
 
 /// The newest study against the recent level, in words.
 #[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct NewestStudy {
-    /// Its place against the level.
     #[serde(flatten)]
     pub expected: NewestPoint,
-    /// Its number.
     pub study: i64,
     /// The meaning of the direction: faster, more CPU; `None` if neither is better.
     pub quality: Option<&'static str>,
-    /// In words, without a full stop.
     pub sentence: String,
 }
 
@@ -118,19 +107,16 @@ impl HistorySeries {
     }
 
     /// `ipv4 offloads=none: throughput`.
-    #[must_use]
     pub fn title(&self) -> String {
         format!("{}: {}", self.condition, title(&self.metric.into()))
     }
 
     /// The metric's name, and its unit, which may be empty.
-    #[must_use]
     pub fn quantity(&self) -> (String, &'static str) {
         (title(&self.metric.into()), plain(self.unit))
     }
 
     /// Whether something was found in it.
-    #[must_use]
     pub fn is_changed(&self) -> bool {
         let is_apart = |verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
         let newest = self.newest.as_ref();
@@ -139,7 +125,6 @@ impl HistorySeries {
 
     /// The changes of this series, as sentences without full stops: the newest study first, then
     /// the changes from the newest to the oldest.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let newest = self.newest.iter().map(|newest| newest.sentence.clone());
         let changes = self.changes.iter().rev().map(|change| change.sentence.clone());
@@ -155,7 +140,6 @@ impl HistorySeries {
 }
 
 impl LevelChange {
-    /// A change of the level of these points, in this unit.
     fn in_words(change: Change, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let verdict = if change.difference > 0.0 { Verdict::Higher } else { Verdict::Lower };
@@ -189,7 +173,6 @@ impl LevelChange {
 }
 
 impl NewestStudy {
-    /// The last of these points, of which there is at least one, against what was expected.
     fn in_words(expected: NewestPoint, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;

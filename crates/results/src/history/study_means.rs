@@ -9,139 +9,105 @@ use store::Outline;
 use study::Plan;
 use study::metric::Metric;
 
-use super::ChosenStudy;
 use crate::data::error::Error;
 use crate::data::matched_conditions::MatchedConditions;
 use crate::data::metric::range_of;
 use crate::data::truth;
 
-/// A study of a history.
-#[derive(Debug, Clone)]
-pub struct HistoryEntry {
-    /// Its name in the history.
-    pub chosen: ChosenStudy,
-    /// The study with the values of the metrics in question.
-    pub outline: Outline,
-}
-
 /// A study that is not part of a history.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ExcludedStudy {
-    /// Its number.
     pub study: i64,
-    /// Its name in the history.
     pub label: String,
-    /// The reason, without a full stop.
     pub why: String,
 }
 
 /// The mean of one condition in one study.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct StudyMean {
     /// The study's place in the history, from 0.
     #[serde(skip)]
     pub place: usize,
-    /// The study's number.
     pub study: i64,
-    /// Its name in the history.
     pub label: String,
     /// The mean over boots, in the metric's unit.
     pub mean: f64,
-    /// Its interval by itself.
     pub interval: Option<(f64, f64)>,
-    /// The boots that measured it.
     pub boots: usize,
-    /// Its runs.
     pub runs: usize,
     #[serde(skip)]
     pub(crate) point: Point,
 }
 
-/// The studies that compare with the newest one, and the reasons that keep the others out.
-pub(crate) struct ComparableStudies<'e> {
-    /// The studies that share conditions with the newest, the oldest first, each with the pairs of
-    /// conditions (its own, the newest study's).
-    pub(crate) entries: Vec<(&'e HistoryEntry, Vec<(usize, usize)>)>,
-    pub(crate) left_out: Vec<ExcludedStudy>,
+/// A study that shares conditions with the newest one, by its name in the history, with the pairs
+/// of conditions: its own, the newest study's.
+pub(crate) type ComparableStudy<'e> = (&'e str, &'e Outline, Vec<(usize, usize)>);
+
+/// The studies that may stand beside the last of them, the oldest first, and the others.
+pub(crate) fn comparable(all: &[(String, Outline)]) -> (Vec<ComparableStudy<'_>>, Vec<ExcludedStudy>) {
+    let (mut entries, mut left_out) = (Vec::new(), Vec::new());
+    let Some((_, newest)) = all.last() else { return (entries, left_out) };
+    let kind = |outline: &Outline| truth::kind(&outline.plan, &outline.environments);
+    for (label, outline) in all {
+        let why = match MatchedConditions::between(outline, newest) {
+            _ if kind(outline) != kind(newest) => {
+                let newest_kind = kind(newest).as_str();
+                format!("it {}, study {} {newest_kind}", kind(outline).as_str(), newest.row.id)
+            }
+            Ok(matched) => {
+                entries.push((label.as_str(), outline, matched.pairs));
+                continue;
+            }
+            Err(Error::NotComparable { why, .. }) => why,
+            Err(other) => other.to_string(),
+        };
+        left_out.push(ExcludedStudy { study: outline.row.id.0, label: label.clone(), why });
+    }
+    (entries, left_out)
 }
 
-impl<'e> ComparableStudies<'e> {
-    /// The studies that may stand beside the last of them.
-    pub(crate) fn from_entries(all: &'e [HistoryEntry]) -> Self {
-        let (mut entries, mut left_out) = (Vec::new(), Vec::new());
-        let Some(newest) = all.last() else { return Self { entries, left_out } };
-        let kind = |entry: &HistoryEntry| truth::kind(&entry.outline.plan, &entry.outline.environments);
-        for entry in all {
-            let why = match MatchedConditions::between(&entry.outline, &newest.outline) {
-                _ if kind(entry) != kind(newest) => {
-                    let newest_kind = kind(newest).as_str();
-                    format!("it {}, study {} {newest_kind}", kind(entry).as_str(), newest.outline.row.id)
-                }
-                Ok(matched) => {
-                    entries.push((entry, matched.pairs));
-                    continue;
-                }
-                Err(Error::NotComparable { why, .. }) => why,
-                Err(other) => other.to_string(),
-            };
-            let (study, label) = (entry.outline.row.id.0, entry.chosen.label.clone());
-            left_out.push(ExcludedStudy { study, label, why });
-        }
-        Self { entries, left_out }
-    }
-
-    /// The mean of a condition of the newest study in each study, in this metric. Studies without a
-    /// value are left out.
-    ///
-    /// # Errors
-    /// [`Error::Stats`] for data that the statistics refuse.
-    pub(crate) fn means(
-        &self,
-        condition: usize,
-        metric: Metric,
-        level: f64,
-    ) -> Result<Vec<StudyMean>, Error> {
-        let entries = self.entries.iter().enumerate();
-        let means = entries.filter_map(|(place, (entry, pairs))| {
-            let (own, _) = pairs.iter().find(|(_, newest)| *newest == condition)?;
-            mean(place, entry, *own, metric, level).transpose()
-        });
-        means.collect()
-    }
-}
-
-/// The mean of a condition in a study; `None` if it has no value.
-fn mean(
-    place: usize,
-    entry: &HistoryEntry,
+/// The mean of a condition of the newest study in each study, in this metric. Studies without a
+/// value are left out.
+///
+/// # Errors
+/// [`Error::Stats`] for data that the statistics refuse.
+pub(crate) fn means(
+    entries: &[ComparableStudy<'_>],
     condition: usize,
     metric: Metric,
     level: f64,
-) -> Result<Option<StudyMean>, Error> {
-    let values = entry.outline.values.get(&metric).map_or(&[][..], Vec::as_slice);
-    if values.iter().all(|(of, ..)| *of != condition) {
-        return Ok(None);
+) -> Result<Vec<StudyMean>, Error> {
+    let mut means = Vec::new();
+    for (place, (label, outline, pairs)) in entries.iter().enumerate() {
+        let Some((own, _)) = pairs.iter().find(|(_, newest)| *newest == condition) else { continue };
+        let values = outline.values.get(&metric).map_or(&[][..], Vec::as_slice);
+        if values.iter().all(|(of, ..)| of != own) {
+            continue;
+        }
+        // The other conditions of the study tell the effects of the boots that they share.
+        let observations: Vec<Observation> = values
+            .iter()
+            .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })
+            .collect();
+        let (correction, range) = (Correction::None, range_of(metric));
+        let question = Question { level, correction, range, ..Question::against(*own) };
+        let spending = stats::Spending::default();
+        let analysis = stats::analyse_with(&observations, &question, |one| one == *own, &spending)?;
+        let mean = analysis.conditions.first().filter(|estimate| estimate.mean.is_finite());
+        means.extend(mean.map(|estimate| StudyMean {
+            place,
+            study: outline.row.id.0,
+            label: (*label).to_owned(),
+            mean: estimate.mean,
+            interval: estimate.interval,
+            boots: estimate.boots,
+            runs: estimate.runs,
+            point: Point { value: estimate.mean, error: estimate.error },
+        }));
     }
-    // The other conditions of the study tell the effects of the boots that they share.
-    let observations: Vec<Observation> = values
-        .iter()
-        .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })
-        .collect();
-    let correction = Correction::None;
-    let question = Question { level, correction, range: range_of(metric), ..Question::against(condition) };
-    let analysis =
-        stats::analyse_with(&observations, &question, |one| one == condition, &stats::Spending::default())?;
-    let mean = analysis.conditions.first().map(|estimate| StudyMean {
-        place,
-        study: entry.outline.row.id.0,
-        label: entry.chosen.label.clone(),
-        mean: estimate.mean,
-        interval: estimate.interval,
-        boots: estimate.boots,
-        runs: estimate.runs,
-        point: Point { value: estimate.mean, error: estimate.error },
-    });
-    Ok(mean.filter(|mean| mean.mean.is_finite()))
+    Ok(means)
 }
 
 /// The conditions that these words mean, in the plan's order; all without a word.

@@ -1,6 +1,6 @@
 //! The effects of switches that are plain factors, by conditions that differ in no other factor.
 
-use stats::{Comparison, Correction, Gap, Verdict};
+use stats::{Comparison, Correction, Verdict};
 use store::StoredStudy;
 use study::metric::Metric;
 use study::{Condition, Effective, Settled, Side, Switch};
@@ -118,7 +118,7 @@ fn change(
         (Some(limit), _) => ChangeOutcome::Saturated(limit.to_owned()),
         (None, Verdict::Higher | Verdict::Lower) => ChangeOutcome::Proven,
         (None, _) => match there.gap {
-            Some(gap) => ChangeOutcome::Unknown(why(gap)),
+            Some(gap) => ChangeOutcome::Unknown(gap.as_str().to_owned()),
             // Equivalence says nothing of zero, the interval does.
             None if there.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0) => {
                 ChangeOutcome::Proven
@@ -136,16 +136,6 @@ fn change(
         df: there.df,
         p: there.p.filter(|_| there.resolution.is_none() && outside.is_none()),
     }
-}
-
-fn why(gap: Gap) -> String {
-    match gap {
-        Gap::Unlike => "its counts do not repeat from boot to boot",
-        Gap::OneBootInCommon | Gap::OneBoot => "an interval needs two boots or more",
-        Gap::NoError => "too few boots measured several conditions to estimate the error",
-        Gap::Carried => Gap::Carried.as_str(),
-    }
-    .to_owned()
 }
 
 /// The features that read back otherwise in `to` than in `from`.

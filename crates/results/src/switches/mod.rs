@@ -25,18 +25,15 @@ pub use switch_effect::{
 /// called proven that does not exist. Each interval has the level of the last step of that
 /// procedure, so that it excludes zero exactly where the change is proven.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SwitchEffects {
-    /// The study's number.
     pub study: i64,
-    /// Its name.
     pub name: String,
-    /// Its question.
     pub question: String,
     /// The confidence of all proven changes together, as a probability.
     pub confidence: f64,
     /// The level of each interval by itself.
     pub level: f64,
-    /// The number of changes that were judged together.
     pub judged: usize,
     /// The kind of the figures, if it is not time on a machine.
     pub truth: Option<&'static str>,
@@ -49,7 +46,6 @@ pub struct SwitchEffects {
     /// The traffic and the levels of all other factors under which the switches were tried.
     #[serde(skip)]
     pub contexts: Vec<SwitchContext>,
-    /// The switches that could not be set, with the reason.
     pub absent: Vec<Dropped>,
     /// The factors that vary and are no switch of a host: `message`, `sender`.
     pub others: Vec<String>,

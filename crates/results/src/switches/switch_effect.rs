@@ -7,18 +7,14 @@ use study::{Kind, Scenario};
 
 /// One kind of traffic in one scenario, under the same levels of all factors but one.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SwitchContext {
-    /// The kind of testbed.
     pub scenario: Scenario,
-    /// The workload's name in the study.
     pub workload: String,
-    /// Its kind.
     pub kind: Kind,
     /// The levels of the other factors: `mtu` and `1500`.
     pub at: Vec<(String, String)>,
-    /// The settings that all runs share, on which the result may depend.
     pub held: Vec<ConstantSetting>,
-    /// The number of boots with a measurement.
     pub boots: u32,
     /// The factors that a study holds at one level to measure it alone: `family` and `ipv4`, as
     /// `--set` takes them.
@@ -28,7 +24,6 @@ pub struct SwitchContext {
     /// left, in seconds.
     #[serde(skip)]
     pub(crate) seconds_per_boot: f64,
-    /// The effect of each switch.
     #[serde(skip)]
     pub effects: Vec<SwitchEffect>,
     /// The contradictions between the kernel's counters and the switches that read back, in
@@ -38,19 +33,16 @@ pub struct SwitchContext {
 
 /// The effect of one switch.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SwitchEffect {
     /// The factors that are switched, by their names in the study: more than one where the kernel
     /// switches them together.
     pub factors: Vec<String>,
-    /// The level before.
     pub from: String,
-    /// The level after.
     pub to: String,
-    /// The way in which it was found.
     pub how: EffectMethod,
     /// The features that read back otherwise after the change.
     pub features: Vec<FeatureReadBack>,
-    /// The change of each metric that was measured.
     pub changes: Vec<MetricChange>,
 }
 
@@ -73,28 +65,24 @@ pub enum EffectMethod {
 
 /// A feature of an interface that reads back otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FeatureReadBack {
-    /// The host.
     pub side: study::Side,
     /// Whether it is the interface under the tunnel.
     pub underlay: bool,
-    /// The kernel's name of the feature.
     pub feature: String,
-    /// Its state after the change.
     pub on: bool,
 }
 
 /// The change of one metric.
 #[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MetricChange {
-    /// The metric.
     #[serde(flatten, serialize_with = "with_definition")]
     pub metric: Metric,
     /// From the level before to the level after.
     pub there: ChangeEstimate,
-    /// The reverse.
     pub back: ChangeEstimate,
-    /// The knowledge of the change.
     pub outcome: ChangeOutcome,
     /// The mean of the metric over all runs of the context, in its unit: the scale for a difference
     /// that has no percentage.
@@ -178,7 +166,6 @@ impl ChangeEstimate {
         }
     }
 
-    /// The reverse change, in % of the same base.
     pub(crate) fn negated(&self) -> Self {
         let turned = |(low, high): (f64, f64)| (-high, -low);
         Self {
@@ -205,7 +192,6 @@ impl SwitchEffect {
         }
     }
 
-    /// The changes of these metrics, in their order.
     pub(crate) fn changes_of<'e>(&'e self, metrics: &'e [Metric]) -> impl Iterator<Item = &'e MetricChange> {
         let change = move |metric: &Metric| self.changes.iter().find(|change| change.metric == *metric);
         metrics.iter().filter_map(change)
@@ -220,7 +206,6 @@ impl MetricChange {
     }
 
     /// Whether it is proven, and an improvement (`Some(true)`) or the opposite.
-    #[must_use]
     pub fn is_better(&self) -> Option<bool> {
         let is_more = self.there.value > 0.0;
         match (&self.outcome, self.metric.better) {

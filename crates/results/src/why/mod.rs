@@ -4,7 +4,6 @@
 //! A counter that differs is evidence and no proof. So a sentence gives the counter's two figures,
 //! and there is none where counters are alike, move against the effect, or overlap between boots.
 
-mod counters;
 mod rule;
 mod rules;
 
@@ -14,9 +13,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use store::{Metrics, StoredStudy};
 use study::metric::{Better, Metric};
-
-pub use self::counters::ExplainingCounter;
-pub(crate) use self::counters::counters;
 
 use self::rule::{BootMeans, CounterSubject};
 use self::rules::RULES;

@@ -1,12 +1,11 @@
 //! Rules by which a counter may explain an effect.
 
-use stats::{ValueRange, mean};
+use stats::mean;
 use store::Metrics;
 use study::metric::{self, Metric};
 use study::{BySide, Side};
 
 use super::Explanation;
-use crate::data::metric::range_of;
 use crate::words::number::{percent, rounded};
 
 /// A counter for each hundred of another one.
@@ -77,25 +76,12 @@ impl ExplanationRule {
         let more = if is_worse == self.costs { boots[0] } else { boots[1] };
         let part = self.part(side, more).unwrap_or_default();
         let [value, baseline] = both.map(|figures| mean(&figures));
-        let words = self.words(side);
+        let words = self.words.replace('@', side.word());
         let sentence = format!("with {} against {} {words}{part}", rounded(value), rounded(baseline));
         Some((self.about, least.ln() / self.factor.ln(), Explanation { counter, value, baseline, sentence }))
     }
 
-    pub(super) fn range(&self, side: Side) -> ValueRange {
-        match self.per {
-            None => range_of(self.counter[side]),
-            Some((_, PERCENT)) => ValueRange { most: Some(PERCENT), ..ValueRange::NON_NEGATIVE },
-            Some(_) => ValueRange::NON_NEGATIVE,
-        }
-    }
-
-    pub(super) fn words(&self, side: Side) -> String {
-        self.words.replace('@', side.word())
-    }
-
-    /// The figure of one boot, if there is one.
-    pub(super) fn figure(&self, side: Side, means: &Metrics) -> Option<f64> {
+    fn figure(&self, side: Side, means: &Metrics) -> Option<f64> {
         let counted = means.get(self.counter[side])?;
         let figure = match self.per {
             None => counted,

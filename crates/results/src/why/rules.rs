@@ -32,7 +32,6 @@ const COSTS: ExplanationRule = ExplanationRule {
     explains: any,
 };
 
-/// A counter of which more helps.
 const HELPS: ExplanationRule =
     ExplanationRule { about: CounterSubject::Batches, costs: false, floor: 1.0, factor: 1.5, ..COSTS };
 

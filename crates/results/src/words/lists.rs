@@ -1,7 +1,6 @@
 //! Lists in which nothing stands twice.
 
 /// Each of these once, in the order in which they appear.
-#[must_use]
 pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
     for one in all {
@@ -13,7 +12,6 @@ pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
 }
 
 /// The values of each key, in the order in which the keys appear.
-#[must_use]
 pub fn grouped<K: PartialEq, V>(all: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut found: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in all {

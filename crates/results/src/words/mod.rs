@@ -7,7 +7,6 @@ pub(crate) mod phrases;
 use serde::Serializer;
 use study::Name;
 
-/// Serialises a name as its text.
 pub(crate) fn name_text<S: Serializer>(name: &Name, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(name)
 }

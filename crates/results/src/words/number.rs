@@ -7,7 +7,6 @@ use stats::fixed;
 /// A value with about four significant digits: figures that differ by less than that do not differ
 /// for a reader, and a column of them can be compared by eye. In exponent form only beyond what a
 /// cell can hold.
-#[must_use]
 pub fn figure(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -24,14 +23,12 @@ pub fn figure(value: f64) -> String {
 
 /// A part of something as large as `whole`, or a difference of such parts: zero where only the
 /// rounding of numbers of that size is left.
-#[must_use]
 pub fn beyond_rounding(value: f64, whole: f64) -> f64 {
     if value.abs() < 1e-9 * whole.abs() { 0.0 } else { value }
 }
 
 /// A value with three significant digits and no zeros at its end, from 1000 on in groups of three
 /// digits: `6.7`, `41,200`.
-#[must_use]
 pub fn rounded(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return figure(value);
@@ -49,7 +46,6 @@ pub fn rounded(value: f64) -> String {
 }
 
 /// The digits of a whole number in groups of three.
-#[must_use]
 pub fn in_thousands(whole: &str) -> String {
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
@@ -63,7 +59,6 @@ pub fn in_thousands(whole: &str) -> String {
 
 /// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent
 /// form where three would.
-#[must_use]
 pub fn percent(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "-".to_owned(),
@@ -74,12 +69,10 @@ pub fn percent(value: f64) -> String {
 }
 
 /// The unit in words; empty for a plain number, `1` in the vocabulary of metrics.
-#[must_use]
 pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
 }
 
-/// A shown value with its unit in words.
 pub(crate) fn with_unit(shown: String, unit: &str) -> String {
     match plain(unit) {
         "" => shown,
@@ -88,7 +81,6 @@ pub(crate) fn with_unit(shown: String, unit: &str) -> String {
 }
 
 /// A count with its noun: `1 run`, `3 runs`, `3 studies`.
-#[must_use]
 pub fn counted(count: usize, noun: &str) -> String {
     match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
         _ if count == 1 => format!("1 {noun}"),
@@ -98,7 +90,6 @@ pub fn counted(count: usize, noun: &str) -> String {
 }
 
 /// A time span in its two largest units.
-#[must_use]
 pub fn duration(time: Duration) -> String {
     let seconds = (time.as_secs_f64()).round() as u64;
     match seconds {
@@ -110,14 +101,12 @@ pub fn duration(time: Duration) -> String {
 }
 
 /// [`duration`] of a number of seconds.
-#[must_use]
 pub fn duration_of(seconds: f64) -> String {
     duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
 /// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest
 /// the end of the year 9999, which is the last that has four digits.
-#[must_use]
 pub fn instant(unix_ms: i64) -> String {
     const LAST: u64 = 253_402_300_799_000;
     let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
@@ -126,7 +115,6 @@ pub fn instant(unix_ms: i64) -> String {
 }
 
 /// A ratio to the baseline, in three significant digits: `11.7`, `0.0853`.
-#[must_use]
 pub fn times(ratio: f64) -> String {
     if !(1e-6..1e6).contains(&ratio) {
         return figure(ratio);
@@ -137,7 +125,6 @@ pub fn times(ratio: f64) -> String {
 
 /// Both ends of an interval, as `show` writes a number, in at most three significant digits; a dash
 /// for none.
-#[must_use]
 pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     let end = |value| three_digits(value, show(value));
     interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))

@@ -4,32 +4,27 @@ use study::Side;
 
 use crate::data::metric::ComparedMetric;
 
-/// A metric's key as it is spoken.
 pub(crate) fn words(metric: &ComparedMetric) -> String {
     spoken(metric, |side| format!("the {side}'s"), long)
 }
 
 /// The words of a metric in a title.
-#[must_use]
 pub fn title(metric: &ComparedMetric) -> String {
     spoken(metric, |side| format!("{side}'s"), long)
 }
 
 /// The words of a metric in short: `the transmitter's CPU per byte`.
-#[must_use]
 pub fn metric_words(metric: &ComparedMetric) -> String {
     spoken(metric, |side| format!("the {side}'s"), short)
 }
 
 /// The words of a metric in the heading of a column: `tx CPU per byte`, with more room
 /// `transmitter's CPU per byte`.
-#[must_use]
 pub fn heading(metric: &ComparedMetric, is_wide: bool) -> String {
     spoken(metric, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
 }
 
 /// A metric in a heading, with its side if it has one: `transmitter's CPU per byte`.
-#[must_use]
 pub fn metric_name(metric: &ComparedMetric) -> String {
     heading(metric, true).replace("cpu", "CPU")
 }
@@ -57,26 +52,22 @@ fn spoken(metric: &ComparedMetric, whose: impl Fn(Side) -> String, plain: fn(&st
 }
 
 /// A workload as the beginning of a sentence: `tcp_stream: `; empty if nobody named it.
-#[must_use]
 pub fn before(workload: &str) -> String {
     if workload.is_empty() { String::new() } else { format!("{workload}: ") }
 }
 
 /// Levels of a condition without those of one factor: `mtu=1500 tso=on`.
-#[must_use]
 pub fn levels_without(without: &str, levels: &[(String, String)]) -> String {
     let levels = levels.iter().filter(|(factor, _)| factor != without);
     levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The verb that follows a metric.
 pub(crate) fn is(metric: &ComparedMetric) -> &'static str {
     if metric.known().is_some_and(|metric| metric.is_plural()) { "are" } else { "is" }
 }
 
 /// The stages of a path in its order, each by where it ends, as it begins where the one above
 /// ends; where it does not, by both.
-#[must_use]
 pub fn stages_by_end<'s>(steps: impl IntoIterator<Item = (&'s str, &'s str)>) -> Vec<String> {
     let mut before = None;
     let name = |(from, to): (&'s str, &'s str)| match before.replace(to) == Some(from) {
@@ -87,7 +78,6 @@ pub fn stages_by_end<'s>(steps: impl IntoIterator<Item = (&'s str, &'s str)>) ->
 }
 
 /// `a, b and c`.
-#[must_use]
 pub fn listed<S: AsRef<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
@@ -100,14 +90,12 @@ pub fn listed<S: AsRef<str>>(items: &[S]) -> String {
 }
 
 /// Words with a capital letter at the beginning.
-#[must_use]
 pub fn capital(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The first of some names, and how many more there are; empty for none.
-#[must_use]
 pub fn first_of<S: AsRef<str>>(names: &[S], most: usize) -> String {
     let told: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     match names.len() - told.len() {

@@ -52,7 +52,6 @@ const NAMES: f64 = 0.22;
 
 impl Bars {
     /// Shares of a whole, such as Shapley's: one bar each, with its interval.
-    #[must_use]
     pub fn shares(quantity: Quantity, interval: &str, shares: Vec<(String, Interval)>) -> Self {
         let bar = |(group, whole)| Bar { group, name: String::new(), whole, parts: Vec::new() };
         let bars = shares.into_iter().map(bar).collect();
@@ -93,7 +92,6 @@ impl Bars {
 }
 
 impl Bar {
-    /// The ends of the stack to both sides of zero.
     fn reach(&self) -> [f64; 2] {
         let sum = |keep: fn(&f64) -> bool| self.parts.iter().copied().filter(keep).sum();
         [sum(|part| *part < 0.0), sum(|part| *part > 0.0)]

@@ -12,14 +12,12 @@ use crate::chart::plane::{Plane, PlaneAxis, remark};
 use crate::chart::quantity::Quantity;
 use crate::document::Table;
 
-/// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
+/// Curves: a series inside a run over its time, latency over offered load.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Curves {
-    /// The quantity of the horizontal axis, with its scale.
     pub across: (Quantity, Scale),
-    /// The quantity of the vertical axis, with its scale.
     pub up: (Quantity, Scale),
-    /// The lines.
     pub curves: Vec<Curve>,
     /// Places across that mean something, such as a knee, with the meaning.
     pub flags: Vec<(f64, String)>,
@@ -40,17 +38,6 @@ pub struct Curve {
 const BESIDE: f64 = 600.0;
 // The largest number of lines that have their names beside their ends.
 const FEW: usize = 12;
-
-impl Curves {
-    /// Quantiles of a latency, for fractions from 0 to 1: the tail is drawn out, and latencies are
-    /// on a logarithmic scale.
-    #[must_use]
-    pub fn quantiles(latency: Quantity, curves: Vec<Curve>) -> Self {
-        let show = |fraction: f64| format!("{}", (fraction * 1e9).round() / 1e7);
-        let across = (Quantity::new("transactions that took no longer", "%", show), Scale::Quantiles);
-        Self { across, up: (latency, Scale::Logarithmic), curves, flags: Vec::new() }
-    }
-}
 
 /// Places at least `gap` apart and near the wanted ones, within `low` and `high`; in their order.
 pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {

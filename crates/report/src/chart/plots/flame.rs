@@ -15,7 +15,6 @@ use crate::document::{Cell, Table};
 #[derive(Debug, Clone)]
 pub struct Flame {
     quantity: Quantity,
-    /// The name of the baseline, if there is one.
     baseline: Option<String>,
     root: FlameNode,
 }
@@ -31,7 +30,6 @@ pub struct FlameStack {
     pub now: f64,
 }
 
-/// A call of a function, with the functions that it called.
 #[derive(Debug, Clone, Default)]
 struct FlameNode {
     name: String,
@@ -56,7 +54,6 @@ const STEPS: [f64; 4] = [0.001, 0.005, 0.01, 0.02];
 
 impl Flame {
     /// A flame graph of stacks. A value that is not finite or is below 1e-200 counts as zero.
-    #[must_use]
     pub fn new(
         quantity: Quantity,
         baseline: Option<String>,

@@ -38,12 +38,10 @@ pub struct SampleSet {
 
 /// A stretch of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Bucket {
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
-    /// The number of samples in the bucket.
     pub count: u64,
 }
 
@@ -60,13 +58,11 @@ impl SampleSet {
     }
 
     /// The share of a bucket in %.
-    #[must_use]
     pub fn share(&self, bucket: &Bucket) -> f64 {
         100.0 * bucket.count as f64 / self.total().max(1) as f64
     }
 
     /// Its largest bucket, the first of several.
-    #[must_use]
     pub fn largest(&self) -> Option<&Bucket> {
         self.buckets.iter().rev().max_by_key(|bucket| bucket.count)
     }
@@ -87,7 +83,6 @@ impl Histogram {
         shares.fold(0.0, f64::max)
     }
 
-    /// Words for the range that has most of a set's samples.
     fn words(&self, one: &SampleSet) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
             let [low, high] = [bucket.low, bucket.high].map(self.quantity.show);
@@ -96,13 +91,11 @@ impl Histogram {
         self.counted(one) + &most
     }
 
-    /// The number of a set's samples, and their origin.
     fn counted(&self, one: &SampleSet) -> String {
         let about = if one.about.is_empty() { String::new() } else { format!(", {}", one.about) };
         format!("{} {}{about}", one.total(), self.noun)
     }
 
-    /// The outline of a set whose base is at `base`.
     fn outline(
         &self,
         one: &SampleSet,

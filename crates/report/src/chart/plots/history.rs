@@ -12,32 +12,17 @@ use crate::document::Table;
 
 /// One value per tagged study, with the levels that were found in them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct HistoryPlot {
     /// The kind of the points' names: `kernel`.
     pub tags: String,
-    /// The measured quantity.
     pub quantity: Quantity,
     /// The kind of the intervals: `95 % interval`.
     pub interval: String,
-    /// From the oldest to the newest.
-    pub points: Vec<HistoryPoint>,
-    /// The levels, the first one from the oldest point on.
+    /// The tag of each study and the measured value.
+    pub points: Vec<(String, Interval)>,
     pub levels: Vec<HistoryLevel>,
 }
-
-/// A study.
-#[derive(Debug, Clone)]
-pub struct HistoryPoint {
-    /// Its tag.
-    pub name: String,
-    /// The measured value.
-    pub value: Interval,
-    /// The differences from the environment of the study before; empty if there are none.
-    pub note: String,
-}
-
-// The meaning of a point with a note.
-const NOTED: &str = "environment differs from the study before";
 
 /// Points that do not differ.
 #[derive(Debug, Clone)]
@@ -57,14 +42,12 @@ impl Plot for HistoryPlot {
         if self.levels.len() > 1 {
             signs.push((LegendSign::Dashed, "change".to_owned()));
         }
-        if self.is_noted() {
-            signs.push((LegendSign::Hollow, NOTED.to_owned()));
-        }
         let top = legend(&mut drawing, 0.0, &signs);
-        let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
+        let names: Vec<String> = self.points.iter().map(|(name, _)| name.clone()).collect();
         let tags = Quantity::new(&self.tags, "", self.quantity.show);
         let across = PlaneAxis { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
-        let values = self.values().collect();
+        let levels = self.levels.iter().map(|level| level.value);
+        let values = self.points.iter().flat_map(|(_, value)| value.points()).chain(levels).collect();
         let up = PlaneAxis { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
         let changes = self.levels.iter().skip(1);
         let flags: Vec<_> = changes.map(|level| (level.first as f64 - 0.5, level.change.clone())).collect();
@@ -74,19 +57,18 @@ impl Plot for HistoryPlot {
             let ends = [level.first, next].map(|end| plane.place(end as f64 - 0.5, level.value));
             drawing.line("stroke c1", ends[0], ends[1]);
         }
-        for (index, point) in self.points.iter().enumerate() {
-            let words = self.quantity.interval(&point.value, self.quantity.show);
-            let (x, y) = plane.place(index as f64, point.value.estimate);
+        for (index, (name, shown)) in self.points.iter().enumerate() {
+            let words = self.quantity.interval(shown, self.quantity.show);
+            let (x, y) = plane.place(index as f64, shown.estimate);
             let end =
                 |value: Option<f64>, edge| value.map_or(edge, |value| plane.place(index as f64, value).1);
-            let (low, high) = (end(point.value.low, plane.foot), end(point.value.high, plane.top));
-            let noted = if point.note.is_empty() { String::new() } else { format!(" ({})", point.note) };
-            drawing.mark(&format!("{}: {words}{noted}", point.name), |mark| {
+            let (low, high) = (end(shown.low, plane.foot), end(shown.high, plane.top));
+            drawing.mark(&format!("{name}: {words}"), |mark| {
                 mark.line("thin c0", (x, low), (x, high));
                 let mut diamond = SvgPath::new();
                 diamond.to(x - 4.0, y).to(x, y - 4.0).to(x + 4.0, y).to(x, y + 4.0);
                 diamond.close();
-                mark.path(if point.note.is_empty() { "fill c0" } else { "hollow c0" }, &diamond);
+                mark.path("fill c0", &diamond);
             });
         }
         drawing
@@ -94,29 +76,16 @@ impl Plot for HistoryPlot {
 
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
-        let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change", NOTED];
-        let columns = if self.is_noted() { heads.len() } else { heads.len() - 1 };
-        let row = |(index, point): (usize, &HistoryPoint)| {
+        let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change"];
+        let row = |(index, (name, value)): (usize, &(String, Interval))| {
             let level = self.levels.iter().rfind(|level| level.first <= index);
             let change = level.filter(|level| level.first == index).map_or("", |level| &level.change);
-            let mut cells = cells![&point.name];
-            cells.extend(Interval::cells(Some(point.value), self.quantity.show));
+            let mut cells = cells![name];
+            cells.extend(Interval::cells(Some(*value), self.quantity.show));
             cells.push(self.quantity.cell(level.map(|level| level.value)));
-            cells.extend(cells![change, &point.note]);
-            cells.truncate(columns);
+            cells.push(change.into());
             cells
         };
-        Table::with_rows(&heads[..columns], self.points.iter().enumerate().map(row))
-    }
-}
-
-impl HistoryPlot {
-    fn values(&self) -> impl Iterator<Item = f64> {
-        let levels = self.levels.iter().map(|level| level.value);
-        self.points.iter().flat_map(|point| point.value.points()).chain(levels)
-    }
-
-    fn is_noted(&self) -> bool {
-        self.points.iter().any(|point| !point.note.is_empty())
+        Table::with_rows(heads, self.points.iter().enumerate().map(row))
     }
 }

@@ -14,14 +14,11 @@ use crate::document::{Cell, Table};
 /// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
 /// with the cost of each way between them.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LanePlot {
-    /// The quantity of the costs.
     pub quantity: Quantity,
-    /// The names of the lanes.
     pub lanes: Vec<String>,
-    /// The stages, in the order in which a packet passes them.
     pub stages: Vec<LaneStage>,
-    /// The ways between stages.
     pub arrows: Vec<Arrow>,
 }
 
@@ -88,7 +85,6 @@ fn heats() -> Vec<(LegendSign, String)> {
 }
 
 impl LanePlot {
-    /// The costs of an arrow, a line for each size.
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
         let cost = |cost: &ArrowCost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
@@ -159,7 +155,6 @@ impl Plot for LanePlot {
     }
 }
 
-/// From one lane to the next, in px.
 fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
     if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
 }

@@ -27,24 +27,6 @@ pub(super) fn strip() -> Figure {
     Figure::new(Id::new("strip"), "Inside two runs", "IPv6 stalled once.", plot)
 }
 
-pub(super) fn quantiles() -> Figure {
-    let latency = |name: &str, base: f64, tail: f64| {
-        let fractions = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999];
-        let at = move |fraction: f64| (fraction, base * (1.0 + tail * (1.0 / (1.0 - fraction)).ln().powi(2)));
-        curve(name, false, fractions.into_iter().map(at))
-    };
-    let plot = Curves::quantiles(
-        Quantity::new("latency of a transaction", "", time),
-        vec![
-            latency("interrupts", 14_000.0, 0.04),
-            latency("busy polling", 9_000.0, 0.015),
-            latency("interrupts, loaded", 16_000.0, 0.6),
-            latency("busy polling, loaded", 15_500.0, 0.55),
-        ],
-    );
-    Figure::new(Id::new("quantiles"), "Latency", "Busy polling is faster at every quantile.", plot)
-}
-
 pub(crate) fn histogram_plot() -> Histogram {
     // A peak with a tail: each time ten times as long, a thousandth as many.
     let set = |name: &str, centre: f64, spread: f64, stalls: u64| {

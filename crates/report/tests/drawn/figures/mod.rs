@@ -18,7 +18,6 @@ pub(crate) fn every_kind() -> Vec<Figure> {
         effects::forest(),
         bars::credit(),
         curves::strip(),
-        curves::quantiles(),
         curves::histogram(),
         curves::load(),
         paths::lanes(),

@@ -1,7 +1,7 @@
 //! Runs as dots, and over tags.
 
 use netassay_report::chart::{
-    Dots, DotsBoot, DotsCondition, Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Quantity,
+    Dots, DotsBoot, DotsCondition, Figure, HistoryLevel, HistoryPlot, Id, Quantity,
 };
 
 use super::{Noise, about, digits, throughput_in_mbit};
@@ -70,12 +70,7 @@ pub(crate) fn history_plot() -> HistoryPlot {
         } else {
             42.6
         };
-        let note = if index == 12 { "cpu governors" } else { "" }.to_owned();
-        HistoryPoint {
-            name: format!("v6.{}", index + 1),
-            value: about(level + 0.2 * noise.bell(), 0.45),
-            note,
-        }
+        (format!("v6.{}", index + 1), about(level + 0.2 * noise.bell(), 0.45))
     };
     let level = |first, value, change: &str| HistoryLevel { first, value, change: change.to_owned() };
     HistoryPlot {

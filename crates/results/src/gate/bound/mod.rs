@@ -28,18 +28,15 @@ pub struct Bound {
 impl Bound {
     /// The limit as a number, in the unit in which differences are compared with it: in % of the
     /// baseline, or in the metric's unit.
-    #[must_use]
     pub fn number(&self) -> f64 {
         self.value * self.unit.map_or(1.0, |(_, factor)| factor)
     }
 
-    /// Whether the limit is a share of the baseline.
     pub(crate) fn is_percent(&self) -> bool {
         self.unit.is_none()
     }
 
     /// Whether both limit the same differences: those of one metric, on one side, in % or not.
-    #[must_use]
     pub fn is_of_same(&self, other: &Bound) -> bool {
         self.metric == other.metric
             && self.fails_above == other.fails_above
@@ -61,7 +58,6 @@ impl Bound {
         self.beyond(interval).1 <= 0.0
     }
 
-    /// How far beyond the limit differences lie, at least and at most.
     fn beyond(&self, (low, high): (f64, f64)) -> (f64, f64) {
         let limit = self.number();
         if self.fails_above { (low - limit, high - limit) } else { (limit - high, limit - low) }

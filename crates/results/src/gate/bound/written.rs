@@ -23,57 +23,12 @@ const UNITS: &[(&str, &[BoundUnit])] = &[
 // Longer texts are refused before they are read: no metric and number need as much.
 const LONGEST: usize = 200;
 
-/// A reason why a text is no bound.
-#[derive(Debug, Clone, PartialEq, Error)]
-pub enum BoundError {
-    /// The text is far longer than any bound.
-    #[error("a bound has at most {LONGEST} bytes, such as throughput < -2%")]
-    TooLong,
-    /// The text has neither `<` nor `>`.
-    #[error("{0:?} has no < or >: write a bound as throughput < -2%")]
-    NoSign(String),
-    /// `<=`, `>=`, `==` or a second sign.
-    #[error("{0:?} has another comparison than < or >: write a bound as throughput < -2%")]
-    OtherSign(String),
-    /// The word before the sign is no metric.
-    #[error("there is no metric {0:?}{near}", near = suggestion(.0))]
-    UnknownMetric(String),
-    /// The limit does not begin with a number.
-    #[error("{0:?} is no limit: write a number with its unit, such as -2% of the baseline")]
-    NoNumber(String),
-    /// A number without a unit, of a metric that has one.
-    #[error(
-        "the limit {0} of {key} has no unit: write {0}% of the baseline, or {difference}",
-        key = .1.key, difference = absolute(*.1)
-    )]
-    NoUnit(String, Metric),
-    /// The metric is not measured in that unit.
-    #[error(
-        "{key} has no unit {0:?}: write % of the baseline, or {difference}",
-        key = .1.key, difference = absolute(*.1)
-    )]
-    OtherUnit(String, Metric),
-    /// No measured value is negative, so no difference reaches the limit.
-    #[error("no metric can fall by {0}% or more of its baseline: write a limit above -100%")]
-    Impossible(f64),
-    /// A difference of zero breaks it, so that no study passes that is as its baseline.
-    #[error(
-        "{0} fails a study that does not differ from its baseline: write {other}, which allows as much",
-        other = other_sign(.0)
-    )]
-    FailsBaseline(Bound),
-}
+const EXAMPLE: &str = "write a bound as throughput < -2%";
 
-fn suggestion(word: &str) -> String {
-    metric::nearest(word).map_or_else(
-        || "; 'netassay explain' lists them".to_owned(),
-        |near| format!("; did you mean {near}?"),
-    )
-}
-
-fn other_sign(bound: &Bound) -> String {
-    Bound { value: -bound.value, ..*bound }.limit_in_words()
-}
+/// The reason why a text is no bound, and the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct BoundError(String);
 
 /// The way to write a difference in the metric's own units.
 fn absolute(metric: Metric) -> String {
@@ -88,14 +43,17 @@ fn units_of(metric: Metric) -> &'static [BoundUnit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
-/// The metric that a word means.
 pub(crate) fn metric_named(word: &str) -> Result<Metric, BoundError> {
-    metric::find(word).ok_or_else(|| BoundError::UnknownMetric(word.to_owned()))
+    metric::find(word).ok_or_else(|| {
+        let near = metric::nearest(word);
+        let near = near
+            .map_or("; 'netassay explain' lists them".to_owned(), |near| format!("; did you mean {near}?"));
+        BoundError(format!("there is no metric {word:?}{near}"))
+    })
 }
 
 impl Bound {
     /// The limit as people read it: `-2%`, `+20us`.
-    #[must_use]
     pub fn limit_in_words(&self) -> String {
         let sign = if self.value > 0.0 { "+" } else { "" };
         format!("{sign}{}{}", self.value, self.unit.map_or("%", |(word, _)| word))
@@ -106,34 +64,69 @@ impl Bound {
     /// # Errors
     /// [`BoundError`].
     pub(crate) fn of_metric(metric: Metric, rest: &str) -> Result<Self, BoundError> {
+        let wrong = |problem: String| Err(BoundError(problem));
         if rest.len() > LONGEST {
-            return Err(BoundError::TooLong);
+            return wrong(too_long());
         }
         let rest = rest.trim();
-        let limit = rest.strip_prefix(['<', '>']).ok_or_else(|| BoundError::NoSign(rest.to_owned()))?;
+        let Some(limit) = rest.strip_prefix(['<', '>']) else { return wrong(no_sign(rest)) };
         if limit.contains(['<', '>', '=']) {
-            return Err(BoundError::OtherSign(rest.to_owned()));
+            return wrong(format!("{rest:?} has another comparison than < or >: {EXAMPLE}"));
         }
         let limit = limit.trim();
         let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '+' | '-');
         let (number, unit) =
             limit.split_at(limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len()));
+        let Ok(value) = number.parse::<f64>() else {
+            return wrong(format!(
+                "{limit:?} is no limit: write a number with its unit, such as -2% of the baseline"
+            ));
+        };
         // No text of this length is beyond the largest number. -0 is written as 0.
-        let value = number.parse::<f64>().map_err(|_| BoundError::NoNumber(limit.to_owned()))? + 0.0;
+        let value = value + 0.0;
         let unit = match unit.trim() {
-            "%" if value <= -100.0 => return Err(BoundError::Impossible(-value)),
+            "%" if value <= -100.0 => {
+                return wrong(format!(
+                    "no metric can fall by {}% or more of its baseline: write a limit above -100%",
+                    -value
+                ));
+            }
             "%" => None,
-            unit => Some(*units_of(metric).iter().find(|(word, _)| *word == unit).ok_or_else(|| {
-                if unit.is_empty() {
-                    BoundError::NoUnit(number.to_owned(), metric)
-                } else {
-                    BoundError::OtherUnit(unit.to_owned(), metric)
+            unit => match units_of(metric).iter().find(|(word, _)| *word == unit) {
+                Some(known) => Some(*known),
+                None if unit.is_empty() => {
+                    return wrong(format!(
+                        "the limit {number} of {} has no unit: write {number}% of the baseline, or {}",
+                        metric.key,
+                        absolute(metric)
+                    ));
                 }
-            })?),
+                None => {
+                    return wrong(format!(
+                        "{} has no unit {unit:?}: write % of the baseline, or {}",
+                        metric.key,
+                        absolute(metric)
+                    ));
+                }
+            },
         };
         let bound = Self { metric, fails_above: rest.starts_with('>'), value, unit };
-        if bound.is_broken_by((0.0, 0.0)) { Err(BoundError::FailsBaseline(bound)) } else { Ok(bound) }
+        if bound.is_broken_by((0.0, 0.0)) {
+            let other = Bound { value: -value, ..bound }.limit_in_words();
+            return wrong(format!(
+                "{bound} fails a study that does not differ from its baseline: write {other}, which allows as much"
+            ));
+        }
+        Ok(bound)
     }
+}
+
+fn too_long() -> String {
+    format!("a bound has at most {LONGEST} bytes, such as throughput < -2%")
+}
+
+fn no_sign(text: &str) -> String {
+    format!("{text:?} has no < or >: {EXAMPLE}")
 }
 
 impl FromStr for Bound {
@@ -141,9 +134,9 @@ impl FromStr for Bound {
 
     fn from_str(text: &str) -> Result<Self, BoundError> {
         if text.len() > LONGEST {
-            return Err(BoundError::TooLong);
+            return Err(BoundError(too_long()));
         }
-        let Some(sign) = text.find(['<', '>']) else { return Err(BoundError::NoSign(text.to_owned())) };
+        let Some(sign) = text.find(['<', '>']) else { return Err(BoundError(no_sign(text))) };
         Self::of_metric(metric_named(text[..sign].trim())?, &text[sign..])
     }
 }
@@ -231,8 +224,8 @@ mod tests {
             assert!(said.contains(words), "{text:?}: {said}");
         }
         let long = format!("throughput < -{}%", "9".repeat(LONGEST));
-        assert_eq!(long.parse::<Bound>(), Err(BoundError::TooLong));
-        assert_eq!(Bound::of_metric(read("throughput < 0%").metric, &long), Err(BoundError::TooLong));
+        let refused = [long.parse(), Bound::of_metric(read("throughput < 0%").metric, &long)];
+        assert_eq!(refused, [(); 2].map(|()| Err(BoundError(too_long()))));
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! Every run of each condition, in lanes by boot.
 
-mod lanes;
+use results::{distinct, grouped};
 
-use results::{counted, distinct};
-
-use self::lanes::{BootLanes, ClassedPaths};
 use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{SERIES, series};
@@ -12,7 +9,7 @@ use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
 use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
-use crate::chart::path::drawn_note;
+use crate::chart::path::{SvgPath, drawn_note, thinned_dots};
 use crate::chart::quantity::{Interval, Quantity};
 use crate::document::Table;
 
@@ -49,8 +46,6 @@ pub struct DotsBoot {
 
 // With more runs each has no words of its own: its boot has, and the table has the boots.
 const TOLD: usize = 200;
-// With more lanes the marks that the keyboard reaches are the conditions, not their boots.
-const MARKED: usize = 24;
 // With more lanes a condition has one: its dots are the means of its boots.
 const SEPARATE: usize = 240;
 // The height of a lane is at most this, in px, and that of all lanes of a condition together that.
@@ -59,7 +54,6 @@ const LANES: f64 = 150.0;
 
 impl DotsBoot {
     /// The mean of its runs; none without any.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         // Divided first, the sum of finite numbers cannot overflow.
         let count = self.runs.len() as f64;
@@ -105,13 +99,11 @@ impl Dots {
 
     fn signs(&self, boots: &[&str]) -> Vec<(LegendSign, String)> {
         let mut signs: Vec<(LegendSign, String)> = if boots.len() <= SERIES {
-            boots
-                .iter()
-                .enumerate()
-                .map(|(index, name)| (LegendSign::Dot(series(index)), (*name).to_owned()))
-                .collect()
+            let named = boots.iter().enumerate();
+            named.map(|(index, name)| (LegendSign::Dot(series(index)), (*name).to_owned())).collect()
         } else {
-            vec![(LegendSign::Dot(series(0)), self.of_colours(boots.len()))]
+            let place = if self.lanes() > SEPARATE { "" } else { " from top to bottom" };
+            vec![(LegendSign::Dot(series(0)), format!("{} boots{place}, colours repeat", boots.len()))]
         };
         if self.lanes() <= SEPARATE {
             signs.push((LegendSign::Mean, "mean of a boot".to_owned()));
@@ -122,20 +114,12 @@ impl Dots {
         signs
     }
 
-    fn of_colours(&self, boots: usize) -> String {
-        let place = if self.lanes() > SEPARATE { "" } else { " from top to bottom" };
-        format!("{boots} boots{place}, colours repeat")
-    }
-
-    fn about(&self, condition: &DotsCondition, boot: &DotsBoot, mean: f64) -> String {
-        let (mean, runs) = (self.quantity.shown(mean), counted(boot.runs.len(), "run"));
-        format!("{}, {}: mean {mean} of {runs}", condition.name, boot.name)
-    }
-
-    fn about_all(&self, condition: &DotsCondition) -> String {
+    fn about(&self, condition: &DotsCondition) -> String {
         let show = self.quantity.show;
         let of = |boot: &DotsBoot| Some(format!("{} {}", boot.name, show(boot.mean()?)));
-        let whole = condition.interval.map(|shown| format!("{}; ", self.words(&shown)));
+        let whole = condition.interval.map(|shown| {
+            format!("{}, {}; ", self.quantity.interval(&shown, self.quantity.show), self.interval)
+        });
         let whole = whole.unwrap_or_default();
         if condition.boots.len() <= SERIES {
             let means: Vec<String> = condition.boots.iter().filter_map(of).collect();
@@ -147,10 +131,6 @@ impl Dots {
             |most: fn(f64, f64) -> f64| means.iter().copied().reduce(most).map_or_else(String::new, show);
         let (low, high) = (end(f64::min), end(f64::max));
         format!("{}: {whole}means of {} boots: {low} to {high}", condition.name, means.len())
-    }
-
-    fn words(&self, shown: &Interval) -> String {
-        format!("{}, {}", self.quantity.interval(shown, self.quantity.show), self.interval)
     }
 
     fn value(&self, condition: &DotsCondition) -> String {
@@ -173,63 +153,58 @@ impl Plot for Dots {
         let values = self.conditions.iter().map(|condition| self.value(condition));
         let mut frame = Frame::new(width, top, names, values, [0.0, 0.0]);
         let axis = frame.axis(Scale::Linear, self.values(), &self.quantity);
-        let (all, lanes) = (self.runs(), self.lanes());
-        // Of very many conditions those of a colour are one path: a path for each would be most of
-        // the drawing.
-        let (mut drawn, mut far) = (0, ClassedPaths::default());
+        let (all, lanes, mut drawn) = (self.runs(), self.lanes(), 0);
         for condition in &self.conditions {
             // Of very many boots the means are drawn, in one lane.
             let merged = (lanes > SEPARATE).then(|| condition.means());
             let count = if merged.is_some() { 1 } else { condition.boots.len() };
+            let own = merged.as_ref().unwrap_or(&condition.boots).iter().enumerate();
             let high = (LANES / count.max(1) as f64).clamp(3.0, LANE);
             let lanes_end = high * count as f64;
             let bar = if condition.interval.is_some() { 14.0 } else { 0.0 };
             let y = frame.row(&mut drawing, &condition.name, &self.value(condition), lanes_end + bar);
-            let own = BootLanes { boots: &boots, top: y, high, count };
             let x = |run| frame.x(&axis, run);
-            let interval = |mark: &mut Drawing, shown: &Interval| {
-                frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
-            };
-            if lanes > MARKED {
-                let mut own_paths = ClassedPaths::default();
-                let is_far = merged.is_some() && condition.interval.is_some();
-                let paths = if is_far { &mut far } else { &mut own_paths };
-                let boots = || merged.as_ref().unwrap_or(&condition.boots).iter().enumerate();
-                for (index, boot) in boots() {
-                    drawn += own.dots(paths, boot, index, x);
-                }
-                // Above all dots.
-                for (index, boot) in boots() {
-                    own.mean(paths, boot, index, x);
-                }
-                drawing.mark(&self.about_all(condition), |mark| {
-                    own_paths.draw(mark);
-                    condition.interval.iter().for_each(|shown| interval(mark, shown));
-                });
-                continue;
-            }
-            for (index, boot) in condition.boots.iter().enumerate() {
-                let Some(mean) = boot.mean() else { continue };
-                let mut paths = ClassedPaths::default();
-                let is_told = all <= TOLD;
-                drawn += if is_told { boot.runs.len() } else { own.dots(&mut paths, boot, index, x) };
-                own.mean(&mut paths, boot, index, x);
-                drawing.mark(&self.about(condition, boot, mean), |mark| {
-                    mark.shared(&own.class(boot), |dots| {
-                        for run in boot.runs.iter().filter(|_| is_told) {
-                            let words = format!("{}: {}", boot.name, self.quantity.shown(*run));
-                            dots.dot(x(*run), own.middle(index), &words);
+            let middle = |lane: usize| y + (lane.min(count.saturating_sub(1)) as f64 + 0.5) * high;
+            let colour =
+                |boot: &DotsBoot| series(boots.iter().position(|name| *name == boot.name).unwrap_or(0));
+            // A path for each colour: one for each boot would be most of a drawing of many boots.
+            let coloured = grouped(own.clone().map(|(lane, boot)| (colour(boot), (lane, boot))));
+            drawing.mark(&self.about(condition), |mark| {
+                for (colour, boots) in coloured {
+                    let class = format!("dots {colour}");
+                    let mut path = SvgPath::new();
+                    mark.shared(&class, |dots| {
+                        for (lane, boot) in boots {
+                            let y = middle(lane);
+                            if all <= TOLD {
+                                drawn += boot.runs.len();
+                                for run in &boot.runs {
+                                    let words = format!("{}: {}", boot.name, self.quantity.shown(*run));
+                                    dots.dot(x(*run), y, &words);
+                                }
+                                continue;
+                            }
+                            let places: Vec<(f64, f64)> = boot.runs.iter().map(|run| (x(*run), y)).collect();
+                            let kept = thinned_dots(&places);
+                            kept.iter().for_each(|(x, y)| path.dot(*x, *y));
+                            drawn += kept.len();
                         }
                     });
-                    paths.draw(mark);
-                });
-            }
-            if let Some(shown) = &condition.interval {
-                let about = format!("{}: {}", condition.name, self.words(shown));
-                drawing.mark(&about, |mark| interval(mark, shown));
-            }
+                    mark.path(&class, &path);
+                }
+                // Above all dots; a boot's only run is its mean.
+                let mut means = SvgPath::new();
+                for (lane, boot) in own.filter(|(_, boot)| boot.runs.len() > 1) {
+                    if let Some(mean) = boot.mean() {
+                        means.from(x(mean), middle(lane) - high / 2.0).to(x(mean), middle(lane) + high / 2.0);
+                    }
+                }
+                mark.path("stroke ink", &means);
+                if let Some(shown) = &condition.interval {
+                    frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
+                }
+            });
         }
-        far.draw(&mut drawing);
         let remark = if lanes > SEPARATE {
             Some(format!("A dot is the mean of a boot: {all} runs in {lanes} lanes would not be told apart."))
         } else {
