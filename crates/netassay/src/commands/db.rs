@@ -57,22 +57,9 @@ fn remove(flags: &Remove) -> Result<(), Failure> {
         (id, store.remove(id)?, "removed")
     };
     let json = json!({ "study": id, "removed": !flags.dry_run, "contents": contents });
-    let Contents { boots, runs, values, series, environments, tags } = contents;
-    let parts: Vec<String> = [
-        (boots, "boot"),
-        (runs, "run"),
-        (values, "value"),
-        (series, "table of counters over time"),
-        (environments, "description of hosts"),
-        (tags, "tag"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, noun)| {
-        let (head, rest) = noun.split_at(noun.find(' ').unwrap_or(noun.len()));
-        results::counted(count as usize, head) + rest
-    })
-    .collect();
+    let Contents { boots, runs, tags } = contents;
+    let parts = [(boots, "boot"), (runs, "run"), (tags, "tag")].into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, noun)| results::counted(count as usize, noun)).collect();
     let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
     let sentence = format!("study {id}{parts}: {what}");
     output::show_view(&json, &flags.output, false, |_, _| vec![Block::Text(sentence)])
