@@ -6,7 +6,7 @@ use std::path::Path;
 use record::{Detail, Environment, Series, sample};
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
 use study::metric::{METRICS, Metric, MetricNeeds};
-use study::{BySide, Plan};
+use study::{BySide, Plan, PlannedRun};
 use tempfile::TempDir;
 
 use crate::bench::{Bench, temporary_directory};
@@ -70,12 +70,16 @@ impl MadeUp<'_> {
             {
                 let place = Place { boot: number, repeat, condition };
                 let values = metrics.iter().map(|metric| (*metric, value(place)));
+                let position = repeat * conditions as u32 + condition as u32;
                 let run = NewRun {
-                    block: repeat,
-                    repeat,
-                    position: repeat * conditions as u32 + condition as u32,
-                    warmup: false,
-                    condition,
+                    planned: PlannedRun {
+                        boot: number,
+                        block: repeat,
+                        repeat,
+                        position,
+                        warmup: false,
+                        condition,
+                    },
                     started_unix_ms: 1_795_181_965_000 + recorded as i64 * 1000,
                     outcome: Outcome::Ok(values.collect()),
                     limited_by: None,

@@ -114,7 +114,6 @@ impl Failure {
             Self::Store(
                 store::StoreError::NoSuchStudy { .. }
                 | store::StoreError::NoStudyCalled { .. }
-                | store::StoreError::NoSuchTag { .. }
                 | store::StoreError::NotFound { .. }
                 | store::StoreError::Empty { .. },
             ) => exit::NOTHING,

@@ -135,13 +135,6 @@ fn line(event: &Event) -> Option<String> {
         Event::Apart { labels, why } => {
             format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))
         }
-        Event::Settles { labels, after_s, why } => {
-            format!(
-                "{}: from now on the first {:.0} ms of each turn are not counted: {why}",
-                labels.join(", "),
-                after_s * 1e3
-            )
-        }
         Event::BootLost { boot, why, retried } => {
             let next = if *retried { "runs on a new testbed" } else { "is not measured" };
             format!("boot {boot}: {why}; the rest of this boot {next}")
@@ -165,8 +158,21 @@ fn disturbed(head: &str, invalid: &Invalid) -> Option<String> {
         more => format!(" and {more} more in turns"),
     };
     let next = if invalid.repeated { "repeated" } else { "not repeated again" };
-    let [label, brief] = [label, &invalid.brief].map(|text| words::sanitised_line(text));
-    Some(format!("{head}{label}{others}: disturbed, {next}: {brief}"))
+    let after = format!("{others}: disturbed, {next}: {}", words::sanitised_line(&invalid.why));
+    // A long label gives way first.
+    let room = WIDEST.saturating_sub(head.chars().count() + after.chars().count()).max(SHORTEST);
+    Some(cut(&format!("{head}{}{after}", cut(&words::sanitised_line(label), room)), WIDEST))
+}
+
+/// Columns of the line of a disturbed run, and the fewest of its label.
+const WIDEST: usize = 100;
+const SHORTEST: usize = 16;
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -175,14 +181,13 @@ mod tests {
 
     #[test]
     fn a_disturbed_run_is_one_line_and_that_of_a_flow_is_told_once() {
-        let invalid = |brief: &str, labels: &[&str]| Invalid {
-            why: "a long story".repeat(50),
-            brief: brief.to_owned(),
+        let invalid = |why: &str, labels: &[&str]| Invalid {
+            why: why.to_owned(),
             labels: labels.iter().map(|label| (*label).to_owned()).collect(),
             repeated: true,
         };
         let head = "[3/40] boot 1 run 1: ";
-        let told = |brief, labels: &[&str]| disturbed(head, &invalid(brief, labels));
+        let told = |why, labels: &[&str]| disturbed(head, &invalid(why, labels));
         assert_eq!(
             told("other processes (dd)", &["ipv4"]).as_deref(),
             Some("[3/40] boot 1 run 1: ipv4: disturbed, repeated: other processes (dd)")
@@ -194,5 +199,9 @@ mod tests {
             )
         );
         assert_eq!(told("other processes (dd)", &[]), None);
+        let long = told("other processes (dd)", &["tso=off ".repeat(40).as_str()]).unwrap_or_default();
+        assert!(long.chars().count() == WIDEST && long.ends_with("repeated: other processes (dd)"), "{long}");
+        let long = told(&"a setting ".repeat(40), &["tso=off ".repeat(40).as_str()]).unwrap_or_default();
+        assert!(long.chars().count() == WIDEST && long.contains("tso=off tso=off…: disturbed"), "{long}");
     }
 }

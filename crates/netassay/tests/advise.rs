@@ -8,7 +8,7 @@ use common::{Bench, expect, stderr, stdout};
 use record::{Detail, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store};
-use study::Study;
+use study::{PlannedRun, Study};
 
 const DESIGN: &str = "name = \"pays\"\nquestion = \"which pays?\"\nscenario = \"veth\"\n\
      [[workload]]\nkind = \"tcp_stream\"\nmessage = 1450\n\
@@ -47,11 +47,14 @@ fn store(bench: &Bench, toml: &str, with_runs: bool) {
             let wobble = f64::from((number * 7 + repeat * 3 + condition.index as u32 * 5) % 11) - 5.0;
             let value = if is_on { 1333.0 } else { 1000.0 } + wobble;
             let run = NewRun {
-                block: repeat,
-                repeat,
-                position: 0,
-                warmup: false,
-                condition: condition.index,
+                planned: PlannedRun {
+                    boot: 1,
+                    block: repeat,
+                    repeat,
+                    position: 0,
+                    warmup: false,
+                    condition: condition.index,
+                },
                 started_unix_ms: 1_700_000_000_000,
                 outcome: Outcome::Ok([(study::metric::THROUGHPUT, value)].into_iter().collect()),
                 limited_by: None,

@@ -11,7 +11,7 @@ use common::{Bench, expect, stderr, stdout};
 use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Note, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
-use study::{Side, Study, metric};
+use study::{PlannedRun, Side, Study, metric};
 
 /// What an attacker would name things.
 const HOSTILE: &str = "a\u{1b}]0;x\u{1b}[31m\u{7}\u{9b}31m\u{7f}\u{8}\u{202e}\u{2066}\u{200e}\u{61c}\u{200b}\u{2028}b\nForged: line";
@@ -101,11 +101,14 @@ fn database(bench: &Bench) {
         for (position, condition) in [0, 1, 0, 1].into_iter().enumerate() {
             let values = [(metric::THROUGHPUT, 1000.0 + position as f64)].into_iter().collect();
             let new = NewRun {
-                block: 1,
-                repeat: position as u32 / 2 + 1,
-                position: position as u32,
-                warmup: false,
-                condition,
+                planned: PlannedRun {
+                    boot: 1,
+                    block: 1,
+                    repeat: position as u32 / 2 + 1,
+                    position: position as u32,
+                    warmup: false,
+                    condition,
+                },
                 started_unix_ms: 0,
                 outcome: if position < 3 { Outcome::Ok(values) } else { Outcome::Failed("reason".into()) },
                 limited_by: Some(Limit {

@@ -14,6 +14,7 @@ use record::{Detail, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
 use studies::{TOML, plan};
+use study::PlannedRun;
 
 /// Records a study: so many boots of 3 runs, then this state.
 fn record(bench: &Bench, name: &str, boots: u32, status: Option<StudyStatus>) -> StudyId {
@@ -36,11 +37,7 @@ fn record(bench: &Bench, name: &str, boots: u32, status: Option<StudyStatus>) ->
         {
             let value = 1000.0 - 100.0 * condition as f64 + f64::from((number * 7 + repeat * 3) % 11);
             let run = NewRun {
-                block: repeat,
-                repeat,
-                position: 0,
-                warmup: false,
-                condition,
+                planned: PlannedRun { boot: 1, block: repeat, repeat, position: 0, warmup: false, condition },
                 started_unix_ms: 1_700_000_000_000,
                 outcome: Outcome::Ok([(study::metric::THROUGHPUT, value)].into_iter().collect()),
                 limited_by: None,

@@ -13,27 +13,20 @@ use crate::side::Turns;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Detail {
-    /// No data: the run failed.
     #[default]
     Nothing,
-    /// The accounts of both sides, of a run over time.
     Measured(Box<RunAccount>),
-    /// The account of a run in exact mode.
     Exact(Box<ExactRun>),
     /// The differences of a run that failed because its switches did not read back as planned.
     Drifted(Drifted),
 }
 
-/// The account of a run in exact mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExactRun {
-    /// The counts.
     pub exact: load::exact::Account,
-    /// Disturbances of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
-    /// Traces made after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<PathTrace>,
 }
@@ -42,13 +35,10 @@ pub struct ExactRun {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drifted {
-    /// Each difference.
     pub drift: Drift,
 }
 
 impl Detail {
-    /// Reads a stored one.
-    ///
     /// # Errors
     /// A field that is missing, unknown or of another type, with its place in the text.
     pub fn read(json: &str) -> serde_json::Result<Self> {
@@ -70,7 +60,6 @@ impl Detail {
         })
     }
 
-    /// Disturbances of the run.
     pub fn disturbed(&self) -> &[Disturbance] {
         match self {
             Self::Measured(account) => &account.disturbed,
@@ -79,7 +68,6 @@ impl Detail {
         }
     }
 
-    /// Sets the disturbances.
     pub fn disturb(&mut self, by: Vec<Disturbance>) {
         match self {
             Self::Measured(account) => account.disturbed = by,
@@ -88,7 +76,6 @@ impl Detail {
         }
     }
 
-    /// Traces made after the run.
     pub fn traces(&self) -> &[PathTrace] {
         match self {
             Self::Measured(account) => &account.traces,
@@ -97,7 +84,6 @@ impl Detail {
         }
     }
 
-    /// Sets the traces.
     pub fn set_traces(&mut self, traces: Vec<PathTrace>) {
         match self {
             Self::Measured(account) => account.traces = traces,
@@ -106,12 +92,10 @@ impl Detail {
         }
     }
 
-    /// The account of a run over time; none of another one.
     pub fn measured(&self) -> Option<&RunAccount> {
         if let Self::Measured(account) = self { Some(account) } else { None }
     }
 
-    /// The turns in which the run shared a flow; `None` if it had its own.
     pub fn turns(&self) -> Option<&Turns> {
         self.measured()?.turns.as_ref()
     }

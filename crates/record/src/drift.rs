@@ -12,21 +12,16 @@ use words::{DeviceSetting, Side, TuningKey, feature};
 #[serde(transparent)]
 pub struct Drift(pub Vec<Difference>);
 
-/// One setting of one interface that reads back differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    /// The interface.
     pub interface: Interface,
-    /// The setting, with its values.
     pub setting: Setting,
 }
 
-/// An interface of a testbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
-    /// Its side.
     pub side: Side,
     /// Whether it is the interface under the tunnel.
     pub underlay: bool,
@@ -36,15 +31,23 @@ pub struct Interface {
 /// now (`None`: it was not there, or not read).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Setting {
-    /// Bytes of a packet.
-    Mtu { asked: Option<u32>, before: u32, after: u32 },
-    /// A setting of the interface's device.
-    Device { setting: DeviceSetting, asked: Option<u32>, before: Option<u32>, after: Option<u32> },
-    /// A setting of the interface's machine, in words.
-    Machine { key: TuningKey, before: Option<String>, after: Option<String> },
-    /// A feature of the interface.
+    Mtu {
+        asked: Option<u32>,
+        before: u32,
+        after: u32,
+    },
+    Device {
+        setting: DeviceSetting,
+        asked: Option<u32>,
+        before: Option<u32>,
+        after: Option<u32>,
+    },
+    Machine {
+        key: TuningKey,
+        before: Option<String>,
+        after: Option<String>,
+    },
     Feature {
         /// Its kernel name.
         #[serde(deserialize_with = "words::names::features")]
@@ -55,7 +58,7 @@ pub enum Setting {
     },
 }
 
-/// The largest number of differences that the sentence names.
+// The largest number of differences that the sentence names.
 const NAMED: usize = 3;
 
 impl fmt::Display for Drift {

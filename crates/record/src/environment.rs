@@ -12,37 +12,25 @@ use crate::note::Note;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// The kind of testbed.
     pub scenario: Scenario,
-    /// Whether it was built without root.
     pub rootless: bool,
-    /// The IP version under the tunnel, if there is one.
     pub underlay_family: Option<Family>,
-    /// The device that discards the packets, if one does.
     pub discard_device: Option<host::DiscardDevice>,
-    /// Why better devices could not be used.
     pub discard_devices_lacking: Option<Vec<String>>,
-    /// The CPUs of each host.
     pub cpus: CpuSplit,
-    /// The virtual machines by name, where there are any.
     pub guests: Option<BTreeMap<String, GuestEnvironment>>,
     /// The hosts of virtual machines, where there are any.
     pub nodes: Option<Vec<host::Environment>>,
-    /// The testbed's limitations, with their consequences.
     pub notes: Vec<Note>,
-    /// The transmitter.
     pub transmitter: host::Environment,
-    /// The receiver; `None` where nobody receives.
     pub receiver: Option<host::Environment>,
     /// The machines of the user's by side, where it lies between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machines: Option<BySide<NamedMachine>>,
-    /// Changes of the machine made for the study.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<host::journal::Change>,
 }
 
-/// A machine of the user's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedMachine {
@@ -60,47 +48,38 @@ pub struct NamedMachine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestEnvironment {
-    /// The kernel's file.
     pub kernel_image: String,
-    /// The kernel's release, where its file tells.
     pub kernel_release: Option<String>,
-    /// The number of its virtual CPUs.
     pub vcpus: u32,
-    /// Its memory, in MiB.
     pub memory_mib: u32,
-    /// Its network card; `None` if it has none.
     pub nic: Option<String>,
     /// Its accelerator. Emulated rates compare with each other, not with those of hardware.
     pub acceleration: Accelerated,
     /// The CPUs that its virtual CPUs keep to; empty: wherever the scheduler puts them.
     pub pinned_to: Vec<u32>,
-    /// Kernel modules that its kernel does not have.
     pub modules_absent: Vec<String>,
     /// Whether it counts instructions.
     pub exact: bool,
-    /// The time from its start until its agents answered, in ms.
+    /// From its start until its agents answered.
     pub boot_ms: f64,
     /// Why its first boot failed, if it did.
     pub failed_first: Option<String>,
 }
 
 impl GuestEnvironment {
-    /// Whether software executes its instructions.
     pub fn is_emulated(&self) -> bool {
         self.acceleration != Accelerated::Kvm
     }
 }
 
-/// The CPUs of each host, and the controller's. Where hosts are machines, each number is one of its
-/// own machine's.
+/// The CPUs of each host, and the controller's, by number. Where hosts are machines, each number is
+/// one of its own machine's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuSplit {
-    /// The transmitter's CPUs, by number.
     pub transmitter: Vec<u32>,
-    /// The receiver's CPUs, by number.
     pub receiver: Vec<u32>,
-    /// The controller's own CPUs; empty if there are too few.
+    /// Empty if there are too few.
     pub controller: Vec<u32>,
 }
 

@@ -4,6 +4,8 @@
 //! Pure: no I/O. In JSON an unknown field is an error, and so is a missing one unless it is
 //! optional (`Option`).
 
+#![expect(missing_docs, reason = "most fields and variants are clear by their names or sentences")]
+
 mod detail;
 mod disturbance;
 mod drift;
@@ -17,7 +19,7 @@ pub mod sample;
 mod side;
 
 pub use detail::{Detail, Drifted, ExactRun};
-pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_brief};
+pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{AtLinkRate, Driver, Evidence, Limit, LossPlace, Wait, WaitedFor};

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 // It is no error: thiserror gives each variant its sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum Note {
     #[error("one virtual machine, emulated: it counts instructions")]
     CountsInstructions,

@@ -7,23 +7,19 @@ use words::{BySide, Closure, KernelPath, Side, Waiting};
 use crate::disturbance::Disturbance;
 use crate::side::{Finished, Measured, Turns};
 
-/// One side's account of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SideAccount {
-    /// The account of the window.
     pub window: Measured,
     /// The account from opening to closing the sockets.
     pub whole: Finished,
 }
 
-/// The accounts of a run's sides.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunAccount {
-    /// The transmitter's.
     pub transmitter: SideAccount,
-    /// The receiver's; `None` where nobody receives.
+    /// `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<SideAccount>,
     /// The host's cost of the two sides' virtual machines; `None` if the sides are not in any. If
@@ -40,29 +36,24 @@ pub struct RunAccount {
     /// Whether each side is a machine of its own: equal numbers of CPUs are different CPUs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
-    /// The search that the window is the outcome of; `None` where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearch>,
     /// The turns of a shared flow that make up the window; `None` for a flow of its own. Values of
     /// the whole run are then values of the whole flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
-    /// Disturbances of the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
-    /// Traces made after the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<PathTrace>,
 }
 
 impl RunAccount {
-    /// The accounts of its sides, the transmitter's first.
     pub fn sides(&self) -> impl Iterator<Item = (Side, &SideAccount)> {
         let receiver = self.receiver.as_ref().map(|own| (Side::Receiver, own));
         std::iter::once((Side::Transmitter, &self.transmitter)).chain(receiver)
     }
 
-    /// The host's cost of each virtual machine; empty if the sides are not in any.
     pub fn hosts_of_guests(&self) -> Vec<&HostAccount> {
         match &self.hosts {
             Some(BySide { transmitter, receiver }) => vec![transmitter, receiver],
@@ -89,13 +80,10 @@ impl RunAccount {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostAccount {
-    /// Length of the window, in ns.
     pub elapsed_ns: u64,
-    /// The host's CPUs for this machine.
     pub cpus: Vec<u32>,
     /// CPU time of each of them, for any purpose.
     pub cpu_each: Vec<host::CpuTimes>,
-    /// Interrupts of these CPUs.
     pub interrupts: host::Interrupts,
     /// CPU time of the threads that are its virtual CPUs.
     pub vcpu: host::ThreadTimes,
@@ -109,7 +97,6 @@ pub struct HostAccount {
     /// The counters of its node's interface under the tunnel, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
-    /// The throttling by a quota of CPU time; `None` without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,
 }
@@ -130,29 +117,23 @@ pub struct RateSearch {
     /// The rate that was shown to exceed it; `None` if none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
-    /// Whether it ended before its trials were used up.
     pub complete: bool,
-    /// The trials, in their order.
     pub trials: Vec<RateTrial>,
     /// Why trials failed that were made again: on a busy machine an agent is sometimes too late.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
 }
 
-/// One trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateTrial {
     /// The rate that was asked for; `None`: as much as the sender can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<f64>,
-    /// The rate that was offered in the window.
     pub offered: f64,
-    /// The rate that arrived in the window.
     pub forwarded: f64,
     /// The share of the datagrams of the whole trial that was lost.
     pub loss: f64,
-    /// Whether the bound was exceeded.
     pub exceeded: bool,
     /// Whether something disturbed it; then another trial was made in its place.
     pub disturbed: bool,
@@ -163,7 +144,6 @@ pub struct RateTrial {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathTrace {
-    /// The path.
     pub path: KernelPath,
     /// The readers' wait for a packet: asleep or polling.
     pub reader: Waiting,
@@ -175,14 +155,12 @@ pub struct PathTrace {
     /// without the wait for a reader; `None` if no packet was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<f64>,
-    /// The packets that were followed with all probes.
     pub packets: u64,
     /// The functions that took the CPU without probes, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
 }
 
-/// A place in the kernel that packets passed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PassedPlace {
@@ -194,7 +172,6 @@ pub struct PassedPlace {
     pub seen_at: String,
 }
 
-/// The way from one place to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathStep {

@@ -3,7 +3,6 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
-/// One side's account of one window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -11,21 +10,16 @@ pub struct Measured {
     pub elapsed_ns: u64,
     /// Work of the workload's threads in the window, for all flows.
     pub load: load::Sample,
-    /// CPU time of the host's CPUs in the window.
     pub cpu: host::CpuTimes,
-    /// The CPUs that were counted.
     pub cpus: Vec<u32>,
-    /// CPU time of each of them, in their order.
+    /// CPU time of each of `cpus`.
     pub cpu_each: Vec<host::CpuTimes>,
     /// CPU time of this agent's process: the workload's threads and the one that samples them.
     pub own: host::ProcessTimes,
     /// CPU time of each of the workload's threads, in the order of [`load::EndOutcome::threads`].
     pub threads: Vec<host::ThreadTimes>,
-    /// The kernel's counters over the window.
     pub counters: host::Counters,
-    /// Interrupts of the host's CPUs in the window.
     pub interrupts: host::Interrupts,
-    /// The counters of the interface under the tunnel, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
     /// Changes in the counters of the interface's driver, or of the interface under the tunnel;
@@ -40,11 +34,8 @@ pub struct Measured {
     pub throttled: Option<host::Throttled>,
     /// The length of the window on each of the host's clocks.
     pub clock: host::ClockCheck,
-    /// The lateness of its edges.
     pub late: Late,
-    /// The rate limit of the interface, if known.
     pub link: host::LinkLimit,
-    /// The counters over the window.
     pub series: Series,
 }
 
@@ -53,9 +44,7 @@ pub struct Measured {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Late {
-    /// The opening.
     pub opened_ns: u64,
-    /// The closing.
     pub closed_ns: u64,
 }
 
@@ -68,15 +57,10 @@ pub struct Series {
     pub step_ns: u64,
     /// The time of each row, in ns after the opening.
     pub at_ns: Vec<u64>,
-    /// Payload bytes sent by this host.
     pub bytes_sent: Vec<u64>,
-    /// Payload bytes received.
     pub bytes_received: Vec<u64>,
-    /// Messages sent.
     pub messages_sent: Vec<u64>,
-    /// Messages received.
     pub messages_received: Vec<u64>,
-    /// Transactions done.
     pub transactions: Vec<u64>,
     /// Datagrams that this host's sockets dropped.
     pub socket_drops: Vec<u64>,
@@ -89,32 +73,24 @@ pub struct Series {
     pub tcp: Vec<load::TcpReadings>,
 }
 
-/// A counter over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column<'a> {
-    /// Its name.
     pub name: &'static str,
-    /// The counted events.
     pub counts: CountedEvents,
-    /// The counter's value at each instant.
     pub values: &'a [u64],
 }
 
-/// The events of a counter over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountedEvents {
-    /// Bytes of payload.
     Bytes,
     /// The workload's work: messages, transactions.
     Work,
-    /// Drops.
     Drops,
     /// CPU time, in ns.
     CpuTime,
 }
 
 impl Series {
-    /// The counters; `at_ns` is not among them.
     pub fn columns(&self) -> [Column<'_>; 8] {
         let column = |name, counts, values| Column { name, counts, values };
         [
@@ -129,7 +105,6 @@ impl Series {
         ]
     }
 
-    /// The reason why it is not a table, if it is none.
     pub fn misshapen(&self) -> Option<String> {
         let rows = self.at_ns.len();
         let columns = self.columns().map(|column| (column.name, column.values.len()));
@@ -156,19 +131,13 @@ impl Series {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watched {
-    /// Length of the window on this host's clock, in ns.
     pub elapsed_ns: u64,
-    /// The lateness of its edges.
     pub late: Late,
     /// The guests, in the order of the request.
     pub guests: Vec<GuestTimes>,
-    /// CPU time of each requested CPU, in order.
     pub cpu_each: Vec<host::CpuTimes>,
-    /// Interrupts of each of them.
     pub interrupts_each: Vec<host::Interrupts>,
-    /// The counters of the interface under the tunnel between the guests, if there is one.
     pub underlay: Option<host::WireCounters>,
-    /// The throttling of the guests by a quota of CPU time; `None` without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,
 }
@@ -188,24 +157,18 @@ pub struct GuestTimes {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finished {
-    /// The work of the threads.
     pub outcome: load::EndOutcome,
-    /// The kernel's counters over the whole run.
     pub counters: host::Counters,
 }
 
-/// One side's account of one condition's turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InTurns {
     /// The sum of the counted parts of its turns. Their clocks are over the whole flow, and their
     /// lateness is the worst of all turns.
     pub sum: Measured,
-    /// Each counted turn, in order.
     pub turns: Vec<CountedTurn>,
-    /// The work in each part of its counted turns.
     pub response: Response,
-    /// The edges of each counted turn.
     pub edges: Vec<Edge>,
 }
 
@@ -219,7 +182,6 @@ pub struct Edge {
     pub received: u64,
 }
 
-/// A counted turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountedTurn {
@@ -247,13 +209,10 @@ pub struct Response {
 /// The parts of a turn.
 pub const TENTHS: usize = 10;
 
-/// A part of a turn, summed over several turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slice {
-    /// Its length, in ns.
     pub ns: u64,
-    /// The work in it.
     pub work: u64,
 }
 
@@ -261,15 +220,13 @@ pub struct Slice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turns {
-    /// The length of a turn, in ns.
     pub turn_ns: u64,
     /// Its first part, which is not counted, in ns.
     pub settle_ns: u64,
     /// The condition's index among the flow's conditions.
     pub own: u8,
-    /// Each counted turn, in order, by the side that the traffic reaches.
+    /// The counted turns, by the side that the traffic reaches.
     pub turns: Vec<CountedTurn>,
-    /// The work in each part of them.
     pub response: Response,
     /// The bytes of a TCP stream that arrived in counted parts after turns of other conditions, and
     /// had been sent in these; not recorded by earlier builds.

@@ -1,27 +1,26 @@
 //! One try of a flow: a run, or the runs of conditions that take turns.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use record::{Detail, Disturbance, Drifted, RunAccount, Turns};
-use store::{BootId, Metrics, NewRun, Outcome};
-use study::{Plan, PlannedRun};
+use store::{BootId, NewRun, Outcome};
+use study::{BySide, Plan, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
 use crate::distinct;
 use crate::event::{Event, Invalid};
 use crate::flows::{key_of, order_of, switches_of, turns_of};
-use crate::lab::{Bench, BenchResult, Readings, Untraced};
+use crate::lab::{Bench, BenchResult, Readings};
 use crate::session::Session;
-use crate::settling::{Unsettled, unsettled, unverified};
+use crate::settling::{unsettled, unverified};
 
 pub(crate) enum AttemptEnd {
     /// It counts, or it failed for good.
     Done,
     /// Something disturbed it, and it may be repeated.
     Repeat,
-    /// Its conditions cannot take turns as they did: they have runs of their own, or more of each
-    /// turn is left out.
-    Replanned,
+    /// Its conditions cannot take turns: they have runs of their own.
+    Apart,
     TestbedLost(String),
 }
 
@@ -44,34 +43,21 @@ impl Campaign<'_> {
         let begun = Instant::now();
         let started_unix_ms = unix_ms();
         let mut end = AttemptEnd::Done;
-        let mut made: Vec<(Readings, Outcome)> = match self.make(session, bench, flow) {
+        let mut disturbed = Vec::new();
+        let mut made: Vec<NewRun> = match self.make(session, bench, flow) {
             Ok(mut made) => {
                 // A disturbance in one condition's turns disturbed the other conditions of the flow
                 // too.
                 let beside = self.beside.clone().map(Disturbance::from);
                 let all = made.iter_mut().flat_map(|readings| std::mem::take(&mut readings.disturbed));
-                let disturbed = distinct(all.chain(beside));
-                let judged = |(run, mut readings): (&PlannedRun, Readings)| {
-                    readings.disturbed.clone_from(&disturbed);
-                    let metrics = std::mem::take(&mut readings.metrics);
-                    // Under --keep-disturbed, and for warm-ups, it is reported nowhere else.
-                    readings.detail.disturb(disturbed.clone());
-                    let outcome = match &readings.untraced {
-                        Some(Untraced { why, .. }) => Outcome::Failed(why.clone()),
-                        None => self.judge(run, metrics, &readings),
-                    };
-                    (readings, outcome)
-                };
-                let mut untraced = made.iter().filter_map(|readings| readings.untraced.as_ref());
-                if let Some(lost) = untraced.find(|untraced| !untraced.testbed_is_well) {
-                    end = AttemptEnd::TestbedLost(lost.why.clone());
-                }
+                disturbed = distinct(all.chain(beside));
+                let judged = |(run, readings)| self.judge(run, started_unix_ms, &disturbed, readings);
                 flow.iter().zip(made).map(judged).collect()
             }
             Err(error) if error.is_interrupt() || error.ends_the_study() => return Err(error.into()),
             Err(error @ testbed::Error::NotInTurns { .. }) => {
                 self.part(session, flow, &labels, &error.to_string());
-                return Ok(AttemptEnd::Replanned);
+                return Ok(AttemptEnd::Apart);
             }
             Err(error) => {
                 let why = words::shortened_reason(&error.to_string());
@@ -82,29 +68,28 @@ impl Campaign<'_> {
                     testbed::Error::Drifted(drift) => Detail::Drifted(Drifted { drift }),
                     _ => Detail::default(),
                 };
-                let failed = Readings { detail, ..Readings::default() };
-                flow.iter().map(|_| (failed.clone(), Outcome::Failed(why.clone()))).collect()
+                let failed = |run: &PlannedRun| NewRun {
+                    planned: *run,
+                    started_unix_ms,
+                    outcome: Outcome::Failed(why.clone()),
+                    limited_by: None,
+                    series: BySide::default(),
+                    detail: detail.clone(),
+                };
+                flow.iter().map(failed).collect()
             }
         };
-        let is_invalid = made.iter().any(|(_, outcome)| matches!(outcome, Outcome::Invalid(..)));
+        let is_invalid = made.iter().any(|run| matches!(run.outcome, Outcome::Invalid(..)));
         let unsettled = || unsettled_in(session.plan, flow, &labels, &made);
-        if let Some(Unsettled { why, settles_after }) = (!is_invalid).then(unsettled).flatten() {
-            let longer = settles_after.map(Duration::from_nanos);
-            match longer.filter(|part| session.settle_after(flow, *part).is_some()) {
-                Some(part) => self.emit(Event::Settles {
-                    labels: labels.clone(),
-                    after_s: part.as_secs_f64(),
-                    why: words::shortened_reason(&why),
-                }),
-                None => self.part(session, flow, &labels, &why),
-            }
+        if let Some(why) = (!is_invalid).then(unsettled).flatten() {
+            self.part(session, flow, &labels, &why);
             // A warm-up has done its job all the same.
             if flow.iter().any(|run| !run.warmup) {
-                return Ok(AttemptEnd::Replanned);
+                return Ok(AttemptEnd::Apart);
             }
         }
-        let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
-        for (readings, outcome) in &mut made {
+        let repeated = is_invalid && session.repeats.take(repeats);
+        for NewRun { outcome, .. } in &mut made {
             match outcome {
                 // Only runs without any received traffic are still invalid with --keep-disturbed,
                 // and they were repeated.
@@ -113,25 +98,19 @@ impl Campaign<'_> {
                 }
                 // With --keep-disturbed the runs of the flow's other conditions would count twice.
                 Outcome::Ok(metrics) if repeated => {
-                    *outcome = Outcome::Invalid(std::mem::take(metrics), why_disturbed(None, readings));
+                    *outcome = Outcome::Invalid(std::mem::take(metrics), why_disturbed(None, &disturbed));
                 }
                 _ => {}
             }
         }
-        let new: Vec<NewRun> =
-            flow.iter().zip(made).map(|(run, made)| recorded(run, started_unix_ms, made)).collect();
-        self.store.record_runs(boot, &new)?;
+        self.store.record_runs(boot, &made)?;
         if repeated {
-            session.progress.lengthen(flow.len(), flow.iter().map(|run| session.window_of(run)).sum());
+            session.progress.lengthen(flow);
             end = AttemptEnd::Repeat;
         }
         let share = begun.elapsed() / u32::try_from(flow.len()).unwrap_or(u32::MAX).max(1);
         let mut together = labels.clone();
-        for ((run, label), new) in flow.iter().zip(&labels).zip(new) {
-            if !run.warmup {
-                session.ahead.remove(&key_of(run));
-                session.priority.record_try(run.condition, matches!(new.outcome, Outcome::Ok(_)));
-            }
+        for ((run, label), new) in flow.iter().zip(&labels).zip(made) {
             let kind = session.plan.conditions[run.condition].workload.traffic.kind;
             let primary = kind.main_metric(session.plan.exact);
             let primary = new.outcome.metrics().find(|(metric, _)| *metric == primary);
@@ -148,14 +127,10 @@ impl Campaign<'_> {
                     if !repeated {
                         session.given_up.insert(key_of(run));
                     }
-                    let brief = match record::in_brief(new.detail.disturbed()) {
-                        brief if brief.is_empty() => why.clone(),
-                        brief => brief,
-                    };
-                    invalid = Some(Invalid { why, brief, labels: std::mem::take(&mut together), repeated });
+                    invalid = Some(Invalid { why, labels: std::mem::take(&mut together), repeated });
                 }
             }
-            session.progress.step(session.window_of(run), share);
+            session.progress.step(run, share);
             self.emit(Event::RunFinished {
                 run: *run,
                 label: label.clone(),
@@ -192,7 +167,8 @@ impl Campaign<'_> {
         };
         let mut tick = || observe(&Event::Tick);
         let before = look(bench);
-        let mut made = match (flow, session.alternate(flow).and_then(|how| turns_of(plan, flow, how))) {
+        let alternate = plan.asked.protocol.alternate;
+        let mut made = match (flow, alternate.and_then(|how| turns_of(plan, flow, how))) {
             ([_, _, ..], Some(order)) => bench.take_turns(&order, &mut tick)?,
             _ => flow
                 .iter()
@@ -207,77 +183,57 @@ impl Campaign<'_> {
             // Behind the window, which probes would disturb. A warm-up is not looked at.
             if let Some(tracing) = plan.tracing.as_ref().filter(|_| !run.warmup) {
                 let order = order_of(&plan.conditions[run.condition]);
-                let mut traces = Vec::new();
-                let traced = bench.trace(&order, tracing, &mut traces, &mut tick);
-                readings.detail.set_traces(traces);
-                match traced {
-                    Err(error) if error.is_interrupt() => return Err(error),
-                    traced => readings.untraced = traced.err().map(|error| untraced(&error)),
-                }
+                readings.detail.set_traces(bench.trace(&order, tracing, &mut tick)?);
             }
         }
         Ok(made)
     }
 
-    /// Conditions are measured in runs of their own from now on.
     fn part(&mut self, session: &mut Session<'_>, flow: &[PlannedRun], labels: &[String], why: &str) {
         session.apart.extend(flow.iter().map(|run| run.condition));
         self.emit(Event::Apart { labels: labels.to_vec(), why: words::shortened_reason(why) });
     }
 
-    /// A warm-up is not judged, as nothing is concluded from it. A disturbance may be why nothing
-    /// arrived, so such a run is repeated; with --keep-disturbed it fails.
-    fn judge(&self, run: &PlannedRun, metrics: Metrics, readings: &Readings) -> Outcome {
-        let (nothing, disturbed) = (&readings.nothing, &readings.disturbed);
-        if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {
-            return Outcome::Ok(metrics);
-        }
-        let why = why_disturbed(nothing.clone(), readings);
-        if disturbed.is_empty() { Outcome::Failed(why) } else { Outcome::Invalid(metrics, why) }
+    fn judge(
+        &self,
+        run: &PlannedRun,
+        started_unix_ms: i64,
+        disturbed: &[Disturbance],
+        readings: Readings,
+    ) -> NewRun {
+        let Readings { metrics, limited_by, nothing, series, mut detail, .. } = readings;
+        // Under --keep-disturbed, and for warm-ups, it is reported nowhere else.
+        detail.disturb(disturbed.to_vec());
+        // A warm-up is not judged, as nothing is concluded from it.
+        let counts = run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty()));
+        let outcome = if counts {
+            Outcome::Ok(metrics)
+        } else if disturbed.is_empty() {
+            Outcome::Failed(why_disturbed(nothing, disturbed))
+        } else {
+            // A disturbance may be why nothing arrived, so such a run is repeated; with
+            // --keep-disturbed it fails.
+            Outcome::Invalid(metrics, why_disturbed(nothing, disturbed))
+        };
+        NewRun { planned: *run, started_unix_ms, outcome, limited_by, series, detail }
     }
 }
 
-fn why_disturbed(nothing: Option<String>, readings: &Readings) -> String {
-    let disturbed = readings.disturbed.iter().map(Disturbance::to_string);
+fn why_disturbed(nothing: Option<String>, disturbed: &[Disturbance]) -> String {
+    let disturbed = disturbed.iter().map(Disturbance::to_string);
     words::shortened_reason(&nothing.into_iter().chain(disturbed).collect::<Vec<_>>().join("; "))
 }
 
-fn recorded(run: &PlannedRun, started_unix_ms: i64, (readings, outcome): (Readings, Outcome)) -> NewRun {
-    NewRun {
-        block: run.block,
-        repeat: run.repeat,
-        position: run.position,
-        warmup: run.warmup,
-        condition: run.condition,
-        started_unix_ms,
-        outcome,
-        limited_by: readings.limited_by,
-        series: readings.series,
-        detail: readings.detail,
-    }
-}
-
 /// Why the turns of a flow's conditions, if they took any, are not their own, or do not settle.
-fn unsettled_in(
-    plan: &Plan,
-    flow: &[PlannedRun],
-    labels: &[String],
-    made: &[(Readings, Outcome)],
-) -> Option<Unsettled> {
-    let accounts = made.iter().map(|(readings, _)| readings.detail.measured());
+fn unsettled_in(plan: &Plan, flow: &[PlannedRun], labels: &[String], made: &[NewRun]) -> Option<String> {
+    let accounts = made.iter().map(|run| run.detail.measured());
     let all: Vec<&RunAccount> = accounts.collect::<Option<_>>()?;
     let turns: Vec<&Turns> = all.iter().map(|account| account.turns.as_ref()).collect::<Option<_>>()?;
     let labels = labels.iter().map(String::as_str);
     let traffic = flow.iter().map(|run| &plan.conditions[run.condition].workload.traffic);
     let of_each = labels.clone().zip(traffic).zip(all);
-    let why = unverified(of_each.map(|((label, traffic), account)| (label, traffic, account)));
-    why.map(|why| Unsettled { why, settles_after: None }).or_else(|| unsettled(labels.zip(turns)))
-}
-
-/// The run is tried again with its trace.
-fn untraced(error: &testbed::Error) -> Untraced {
-    let why = format!("its trace ended early (its figures and finished rounds are kept): {error}");
-    Untraced { why: words::shortened_reason(&why), testbed_is_well: error.testbed_is_well() }
+    unverified(of_each.map(|((label, traffic), account)| (label, traffic, account)))
+        .or_else(|| unsettled(labels.zip(turns)))
 }
 
 fn unix_ms() -> i64 {

@@ -64,7 +64,7 @@ impl Campaign<'_> {
                     AttemptEnd::Done => break,
                     // Immediately: the runs that it is compared with are next to it.
                     AttemptEnd::Repeat => repeats += 1,
-                    AttemptEnd::Replanned => {
+                    AttemptEnd::Apart => {
                         ahead.push_front(flow);
                         break;
                     }
@@ -124,7 +124,6 @@ impl Campaign<'_> {
         }
     }
 
-    /// An environment with the changes of the machine for the study.
     fn with_machine(&self, environment: Environment) -> Environment {
         Environment { changed: self.machine.to_vec(), ..environment }
     }

@@ -1,6 +1,6 @@
 //! A study from its first boot to its last, or from where it stopped.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use agent::Interrupt;
 use host::journal::Change;
@@ -10,21 +10,18 @@ use study::{Costs, Plan, PlannedRun, Study};
 use thiserror::Error as ThisError;
 
 use crate::event::Event;
-use crate::flows::{key_of, pending};
+use crate::flows::pending;
 use crate::lab::Lab;
 use crate::probe::{Probed, probe};
 use crate::progress::Progress;
-use crate::session::{Identities, Priority, Repeats, Session};
+use crate::session::{Identities, Repeats, Session};
 
 /// The study to run, and the means to run it.
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Campaign<'a> {
-    /// Builds the testbeds.
     pub lab: &'a mut dyn Lab,
-    /// Stores the runs.
     pub store: &'a mut Store,
-    /// The user's request to stop.
     pub interrupt: Interrupt,
-    /// Receives the events.
     pub observe: &'a mut dyn FnMut(&Event),
     /// Whether the stored runs decide every comparison of a study that may stop early. Called at
     /// its planned looks only, with the runs of the boots up to that look.
@@ -38,32 +35,19 @@ pub struct Campaign<'a> {
     pub machine: &'a [Change],
     /// Differences of the machine from those changes. Called at both edges of every run.
     pub differences: &'a dyn Fn() -> Vec<Cause>,
-    /// The program's version, for the record.
     pub version: &'a str,
-}
-
-/// The end of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Every planned run is recorded, or was disturbed as often as it may be repeated
-    /// ([`Summary::invalid`]); or a planned look found everything decided.
-    Complete,
-    /// Some runs failed; the others are recorded.
-    SomeFailed,
-    /// The user stopped it; all recorded runs are kept.
-    Interrupted,
 }
 
 /// The result of a session.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Summary {
-    /// The study's number in the store.
     pub study: StudyId,
-    /// Its end.
-    pub ending: Ending,
+    /// Complete: every planned run is recorded, or was disturbed as often as it may be repeated; or
+    /// a planned look found everything decided. Failed: some runs failed, the others are recorded.
+    pub ending: StudyStatus,
     /// Recorded runs in the store, warm-ups not counted.
     pub recorded: usize,
-    /// Runs that failed in this session.
     pub failed: usize,
     /// Planned runs of which every try of this session was disturbed. Resuming tries them again.
     pub invalid: usize,
@@ -76,24 +60,18 @@ pub struct Summary {
 #[derive(Debug, ThisError)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
-    /// No testbed.
     #[error(transparent)]
     Testbed(testbed::Error),
-    /// The store cannot record the run.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// No run is left: all are recorded.
     #[error("nothing to run: {why}")]
     NothingToRun { why: String },
-    /// The stored plan cannot be read back.
     #[error("the stored plan of study {study} cannot be read ({what}): start the study anew")]
     Plan { study: i64, what: String },
-    /// A boot with machines that should have restarted has the boot id of another.
     #[error(
         "boot {boot}: the {side} ({host}) did not restart: its boot id is that of boot {other}. Look at its console; `--resume` goes on"
     )]
     NotRestarted { boot: u32, side: study::Side, host: String, other: u32 },
-    /// The user stopped it before the first run.
     #[error("interrupted before the first run: nothing was recorded")]
     Interrupted,
 }
@@ -104,7 +82,7 @@ impl From<testbed::Error> for Error {
     }
 }
 
-/// The most testbeds for one boot, the lost ones included.
+// The most testbeds for one boot, the lost ones included.
 const ATTEMPTS: u32 = 3;
 
 impl Campaign<'_> {
@@ -129,7 +107,7 @@ impl Campaign<'_> {
             scenario: study.scenario_names(),
             version: self.version.to_owned(),
         })?;
-        self.run_missing(id, &plan, costs, None, BTreeSet::new(), Identities::default())
+        self.run_missing(id, &plan, costs, None, Identities::default())
     }
 
     /// Continues a stored study with the planned runs that are not stored. Of a complete study,
@@ -150,24 +128,20 @@ impl Campaign<'_> {
             let what = "it lacks the states of its conditions".to_owned();
             return Err(Error::Plan { study: id.0, what });
         }
-        let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
         // Before the recorded runs are read: from here on, no other process records into this file.
         self.store.resume_study(id)?;
         let costs = Costs::stated(plan);
         let machines =
             Identities::from_stored(stored.boots.iter().map(|boot| (boot.number, &boot.environment)));
-        self.run_missing(id, plan, costs, last, tried, machines)
+        self.run_missing(id, plan, costs, last, machines)
     }
 
-    /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have
-    /// been tried before.
     fn run_missing(
         &mut self,
         id: StudyId,
         plan: &Plan,
         costs: Costs,
         last: Option<u32>,
-        tried: BTreeSet<usize>,
         machines: Identities,
     ) -> Result<Summary, Error> {
         let protocol = &plan.asked.protocol;
@@ -175,12 +149,6 @@ impl Campaign<'_> {
         let all_boots = schedule.len();
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
-        let measured = recorded.iter().filter(|key| !key.warmup).map(|key| key.condition).collect();
-        let priority = Priority::new(plan, tried, measured);
-        // Looks are after boots in their order.
-        if protocol.stop.is_none() {
-            schedule.sort_by_key(|boot| !priority.has_lost(&pending(boot, &recorded)));
-        }
         let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
         let progress = Progress::new(plan, &open, costs);
         let todo = progress.of;
@@ -202,16 +170,12 @@ impl Campaign<'_> {
             id,
             plan,
             boots,
-            stop: protocol.stop,
             recorded,
             given_up: BTreeSet::new(),
-            ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
-            priority,
             machines,
             other_kernel: None,
             noted: BTreeSet::new(),
             apart: BTreeSet::new(),
-            settling: BTreeMap::new(),
             repeats: Repeats::for_runs(open.iter().flatten().filter(|run| !run.warmup).count()),
             progress,
             failed: 0,
@@ -220,12 +184,12 @@ impl Campaign<'_> {
         // A study that stopped at a look lacks nothing.
         let needed = *walked.as_ref().unwrap_or(&schedule.len());
         let complete = schedule[..needed].iter().all(|boot| pending(boot, &session.settled()).is_empty());
-        let (ending, status) = match &walked {
-            Ok(_) if complete => (Ending::Complete, StudyStatus::Complete),
-            Err(Error::Interrupted) => (Ending::Interrupted, StudyStatus::Interrupted),
-            _ => (Ending::SomeFailed, StudyStatus::Failed),
+        let ending = match &walked {
+            Ok(_) if complete => StudyStatus::Complete,
+            Err(Error::Interrupted) => StudyStatus::Interrupted,
+            _ => StudyStatus::Failed,
         };
-        let closed = self.store.finish_study(id, status);
+        let closed = self.store.finish_study(id, ending);
         let kernel_stays = self.restore_default_kernels(&session);
         // The first error is the one to report: on a full disk the closing entry fails too.
         match walked {
@@ -244,11 +208,11 @@ impl Campaign<'_> {
         for (place, runs) in schedule.iter().enumerate() {
             for attempt in 1..=ATTEMPTS {
                 let settled = session.settled();
-                let todo = session.priority.lost_first(pending(runs, &settled));
+                let todo = pending(runs, &settled);
                 let Some(first) = todo.first() else { break };
                 if attempt > 1 {
-                    let later = schedule[place + 1..].iter().flat_map(|boot| pending(boot, &settled));
-                    session.progress.replan(todo.iter().copied().chain(later));
+                    let left = schedule[place..].iter().flat_map(|boot| pending(boot, &settled));
+                    session.progress.replan(&left.collect::<Vec<_>>());
                 }
                 let Some(why) = self.boot(session, first.boot, &todo)? else { break };
                 self.emit(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
@@ -266,7 +230,7 @@ impl Campaign<'_> {
     /// is not repeated: runs that a resumed session adds to earlier boots cannot change its answer.
     /// After the last boot there is nothing to stop.
     fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
-        let Some(stop) = session.stop else { return Ok(false) };
+        let Some(stop) = session.plan.asked.protocol.stop else { return Ok(false) };
         let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };
         let went_on = session.recorded.iter().any(|key| key.boot > boot);
         if boot == session.boots || went_on {

@@ -3,17 +3,17 @@
 use record::{Cause, SideAccount, Turns};
 use testbed::RunOrder;
 
-/// The largest difference of two clocks, as a share of the window. NTP's daemons slew by up to 0.05
-/// % (`adjtime`) in normal operation.
+// The largest difference of two clocks, as a share of the window. NTP's daemons slew by up to 0.05
+// % (`adjtime`) in normal operation.
 const CLOCKS: f64 = 0.001;
 
 /// That difference in ns: an agent that loses its CPU between two readings sees a difference that
 /// is none.
 pub(crate) const CLOCKS_NS: f64 = 10e6;
 
-/// The largest lateness of an edge of the window, and the largest excess of its length, as a share
-/// of it. Rates are over the time that passed, but the windows of both sides should cover the same
-/// time.
+// The largest lateness of an edge of the window, and the largest excess of its length, as a share
+// of it. Rates are over the time that passed, but the windows of both sides should cover the same
+// time.
 const LATE: f64 = 0.1;
 
 /// That lateness in ns: an agent that shares its CPU with many flows waits for some slices of 3 ms.

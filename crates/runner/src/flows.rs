@@ -74,7 +74,6 @@ pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun], alternate: Alternate) -
 }
 
 /// The switches that a condition asks for.
-#[must_use]
 pub fn switches_of(condition: &Condition) -> Switches {
     let under = &condition.underlay;
     Switches {
@@ -97,7 +96,6 @@ fn interface_switches<'c>(mtu: Option<u32>, of: impl Fn(Side) -> &'c SideSetting
 }
 
 /// The traffic that a condition asks for.
-#[must_use]
 pub fn order_of(condition: &Condition) -> RunOrder {
     let workload = &condition.workload;
     RunOrder {

@@ -13,19 +13,19 @@ use host::CpuTimes;
 use record::{CpuTaken, HostAccount, RunAccount, SideAccount, Taker, TakerKind};
 use study::Side;
 
-/// The share of its CPUs' time that others may take. What runs on any machine (timers, kernel
-/// workers, the controller) stays below 1 %; a busy process beside a thread takes up to half of its
-/// CPU.
+// The share of its CPUs' time that others may take. What runs on any machine (timers, kernel
+// workers, the controller) stays below 1 %; a busy process beside a thread takes up to half of its
+// CPU.
 const OTHERS: f64 = 0.05;
 
 /// The longest time between two samples, and the unit of the times: 10 ms (`USER_HZ`, and Linux's
 /// slowest tick).
 pub(crate) const TICK_NS: f64 = 10e6;
 
-/// Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
+// Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
 const DEVIATIONS: f64 = 3.0;
 
-/// The number of processes that are named, each with at least this share.
+// The number of processes that are named, each with at least this share.
 const NAMED: usize = 3;
 const NAMED_SHARE: f64 = 0.01;
 
@@ -117,17 +117,19 @@ impl<'a> CpuUse<'a> {
         // At most the time that these CPUs worked beyond the run itself: the processes' times may
         // be from before the window, or from other CPUs.
         let most = (self.spent.busy() as f64 - self.own_ns + rounding).max(0.0);
-        let told = self.by_name().iter().map(|(.., ns)| *ns).sum::<f64>().min(most);
+        let mut by = self.takers(all);
+        let told = (all * by.iter().map(|taker| taker.share).sum::<f64>()).min(most);
         // A process's user and kernel time are each rounded down to the unit.
         let by_times = told > all * OTHERS + 2.0 * TICK_NS;
-        let by = self.by(all);
+        by.truncate(NAMED);
+        by.retain(|taker| taker.share >= NAMED_SHARE);
         let share = (user.max(told) / all).clamp(0.0, 1.0);
         Foreign { taken: CpuTaken { share, cpus: self.cpus, by }, disturbs: by_looks || by_times }
     }
 
-    /// The times by process name, from the processes' own times on these CPUs, as if spread evenly
-    /// over the time that was watched. ns of the window, the longest first.
-    fn by_name(&self) -> Vec<(String, TakerKind, f64)> {
+    /// The processes by name with their shares of `all`, from their own times on these CPUs, as if
+    /// spread evenly over the time that was watched; the largest first.
+    fn takers(&self, all: f64) -> Vec<Taker> {
         let Some(others) = self.others else { return Vec::new() };
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
         let mut times: BTreeMap<(&str, bool), (BTreeSet<u32>, f64)> = BTreeMap::new();
@@ -136,22 +138,17 @@ impl<'a> CpuUse<'a> {
             pids.insert(spent.pid);
             *ns += spent.ns as f64 * part;
         }
-        let named = |((name, kernel), (pids, ns)): ((&str, bool), (BTreeSet<u32>, f64))| {
+        let taker = |((name, kernel), (pids, ns)): ((&str, bool), (BTreeSet<u32>, f64))| {
             let who = match (kernel, pids.first()) {
                 (true, _) => TakerKind::Kernel,
                 (false, Some(pid)) if pids.len() == 1 => TakerKind::Process { pid: *pid },
                 (false, _) => TakerKind::Processes { count: pids.len() },
             };
-            (name.to_owned(), who, ns)
+            Taker { name: name.to_owned(), who, share: (ns / all).min(1.0) }
         };
-        let mut times: Vec<(String, TakerKind, f64)> = times.into_iter().map(named).collect();
-        times.sort_by(|(.., one), (.., other)| other.total_cmp(one));
-        times
-    }
-
-    fn by(&self, all: f64) -> Vec<Taker> {
-        let times = self.by_name().into_iter().take(NAMED).filter(|(.., ns)| *ns >= all * NAMED_SHARE);
-        times.map(|(name, who, ns)| Taker { name, who, share: (ns / all).min(1.0) }).collect()
+        let mut takers: Vec<Taker> = times.into_iter().map(taker).collect();
+        takers.sort_by(|one, other| other.share.total_cmp(&one.share));
+        takers
     }
 }
 

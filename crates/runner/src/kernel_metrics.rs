@@ -80,7 +80,6 @@ pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
     }
 }
 
-/// The evidence from the interface under a tunnel.
 pub(crate) fn below(side: Side, underlay: &host::WireCounters, segments: u64) -> [(Metric, f64); 4] {
     let (packets, bytes) = match side {
         Side::Transmitter => (underlay.link.tx_packets, underlay.link.tx_bytes),
@@ -125,14 +124,11 @@ impl Retransmits {
     /// The retransmits of a network namespace in a window. A duplicate counts in the window in
     /// which it is acknowledged.
     pub(crate) fn counted(tcp: &TcpCounters) -> Self {
-        // Older kernels count acknowledgments, each for one segment or more, not segments.
-        let duplicates = tcp.dsack_segs.max(tcp.dsacks.saturating_add(tcp.dsacks_ofo));
         let reorderings =
             [tcp.reno_reorders, tcp.ts_reorders].into_iter().fold(tcp.sack_reorders, u64::saturating_add);
-        Self::new(tcp.retrans_segs, duplicates, reorderings)
+        Self::new(tcp.retrans_segs, tcp.dsack_segs, reorderings)
     }
 
-    /// The retransmits of connections over their whole lives.
     pub(crate) fn from_connections(connections: &[&TcpInfo]) -> Self {
         let sum =
             |of: fn(&TcpInfo) -> u64| connections.iter().map(|info| of(info)).fold(0, u64::saturating_add);
@@ -166,20 +162,12 @@ mod retransmits_tests {
 
     use super::*;
 
-    #[test]
-    fn older_kernels_tell_by_acknowledgments() {
-        let counters = TcpCounters { retrans_segs: 100, dsacks: 40, dsacks_ofo: 2, ..TcpCounters::default() };
-        assert_eq!(Retransmits::counted(&counters).needless, 42);
-        let counters = TcpCounters { dsack_segs: 90, ..counters };
-        assert_eq!(Retransmits::counted(&counters).needless, 90);
-    }
-
     proptest! {
         #[test]
-        fn lost_and_needless_add_up(counts in prop::array::uniform7(any::<u64>())) {
-            let [retrans_segs, dsack_segs, dsacks, dsacks_ofo, sack_reorders, reno_reorders, ts_reorders] = counts;
+        fn lost_and_needless_add_up(counts in prop::array::uniform5(any::<u64>())) {
+            let [retrans_segs, dsack_segs, sack_reorders, reno_reorders, ts_reorders] = counts;
             let counters = TcpCounters {
-                retrans_segs, dsack_segs, dsacks, dsacks_ofo, sack_reorders, reno_reorders, ts_reorders,
+                retrans_segs, dsack_segs, sack_reorders, reno_reorders, ts_reorders,
                 ..TcpCounters::default()
             };
             let info = TcpInfo { retransmits: retrans_segs, duplicates: dsack_segs, ..TcpInfo::default() };

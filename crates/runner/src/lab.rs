@@ -2,7 +2,7 @@
 
 use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
 use store::Metrics;
-use study::{BootState, BySide, Condition, Effective, Side, Tracing};
+use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::reach::HostBoot;
 use testbed::{RunOrder, Switches, TurnsOrder};
 
@@ -17,25 +17,17 @@ pub trait Lab {
     /// When it cannot be built here, or the user interrupts.
     fn build(&mut self, state: &BootState) -> BenchResult<Box<dyn Bench>>;
 
-    /// Does what only the first testbed in this state would have to do, so that it takes no longer
-    /// to build than the others.
-    fn prepare(&self, _state: &BootState) {}
-
     /// The present boots of the user's machines; none where a testbed is all that a boot starts.
     ///
     /// # Errors
     /// When a machine does not answer.
-    fn boots(&mut self) -> BenchResult<Vec<HostBoot>> {
-        Ok(Vec::new())
-    }
+    fn boots(&mut self) -> BenchResult<Vec<HostBoot>>;
 
     /// Restarts the user's machines with the kernel of this state. No testbed stands meanwhile.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
-    fn restart(&mut self, _state: &BootState) -> BenchResult<()> {
-        Ok(())
-    }
+    fn restart(&mut self, state: &BootState) -> BenchResult<()>;
 }
 
 /// A testbed as the runner uses it. Dropping it takes it down.
@@ -57,9 +49,7 @@ pub trait Bench {
     ///
     /// # Errors
     /// The reason why packets do not arrive, or that a host is gone.
-    fn check_path(&mut self, _order: &RunOrder, _effective: &Effective) -> BenchResult<()> {
-        Ok(())
-    }
+    fn check_path(&mut self, order: &RunOrder, effective: &Effective) -> BenchResult<()>;
     /// Features that its hosts lack for this traffic, in words; empty if they have all.
     ///
     /// # Errors
@@ -80,54 +70,32 @@ pub trait Bench {
     /// # Errors
     /// [`testbed::Error::NotInTurns`] where they can only be measured apart; others as
     /// [`Bench::run`].
-    fn take_turns(&mut self, _order: &TurnsOrder, _tick: &mut dyn FnMut()) -> BenchResult<Vec<Readings>> {
-        let why = "this testbed is switched between runs only".to_owned();
-        Err(testbed::Error::NotInTurns { host: Side::Transmitter.to_string(), why })
-    }
-    /// Makes the study's traces of this traffic, with the present switches. `traces` gets the
-    /// finished ones, also where a trace fails.
+    fn take_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> BenchResult<Vec<Readings>>;
+    /// Makes the study's traces of this traffic, with the present switches.
     ///
     /// # Errors
     /// When a path cannot be traced, or a host is gone.
     fn trace(
         &mut self,
-        _order: &RunOrder,
-        _tracing: &Tracing,
-        _traces: &mut Vec<PathTrace>,
-        _tick: &mut dyn FnMut(),
-    ) -> BenchResult<()> {
-        Ok(())
-    }
+        order: &RunOrder,
+        tracing: &Tracing,
+        tick: &mut dyn FnMut(),
+    ) -> BenchResult<Vec<PathTrace>>;
     /// Differences of its machines' settings from those that the study set.
-    fn differences(&mut self) -> Vec<Disturbance> {
-        Vec::new()
-    }
+    fn differences(&mut self) -> Vec<Disturbance>;
 }
 
 /// The results of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Readings {
-    /// Its values.
     pub metrics: Metrics,
-    /// The limit of the run; `None` if no counter tells.
+    /// `None` if no counter tells.
     pub limited_by: Option<Limit>,
-    /// Disturbances of the window; empty if there were none.
     pub disturbed: Vec<Disturbance>,
     /// Why it has no rate: nothing arrived in the window; `None` if something did.
     pub nothing: Option<String>,
-    /// Both sides' counters over time.
     pub series: BySide<Option<Series>>,
     /// The other stored data: both sides' whole accounts without these.
     pub detail: Detail,
-    /// Why the traces behind it are not whole, if they are not.
-    pub untraced: Option<Untraced>,
-}
-
-/// Why a trace ended early.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Untraced {
-    /// The reason, in words.
-    pub why: String,
-    /// Whether the next run can follow on this testbed.
-    pub testbed_is_well: bool,
 }

@@ -21,16 +21,18 @@ mod measure;
 mod probe;
 mod progress;
 mod rate;
+#[cfg(test)]
+mod sample_guest;
 mod session;
 mod settling;
 mod switchable_factors;
 mod validity;
 mod waiting;
 
-pub use campaign::{Campaign, Ending, Error, Summary};
+pub use campaign::{Campaign, Error, Summary};
 pub use event::{Event, Invalid};
 pub use flows::{order_of, switches_of};
-pub use lab::{Bench, BenchResult, Lab, Readings, Untraced};
+pub use lab::{Bench, BenchResult, Lab, Readings};
 pub use limit::limit;
 pub use local_lab::LocalLab;
 pub use loss::nothing_arrived;

@@ -7,7 +7,7 @@ use agent::Interrupt;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::reach::HostBoot;
-use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder, guest};
+use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
 use crate::lab::{Bench, BenchResult, Lab, Readings};
 use crate::loss::nothing_arrived;
@@ -29,14 +29,6 @@ impl Lab for LocalLab {
     fn build(&mut self, state: &BootState) -> BenchResult<Box<dyn Bench>> {
         self.options.state = state.clone();
         Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
-    }
-
-    fn prepare(&self, state: &BootState) {
-        let Some(guest) = &state.guest else { return };
-        let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
-        if let (true, Ok(kernel)) = (open, guest::Kernel::find(guest.kernel.as_deref())) {
-            guest::Tools::of_this_machine().settle_kvm(&kernel.image);
-        }
     }
 
     fn boots(&mut self) -> BenchResult<Vec<HostBoot>> {
@@ -87,14 +79,14 @@ impl Bench for Testbed {
         &mut self,
         order: &RunOrder,
         tracing: &Tracing,
-        traces: &mut Vec<PathTrace>,
         tick: &mut dyn FnMut(),
-    ) -> BenchResult<()> {
+    ) -> BenchResult<Vec<PathTrace>> {
+        let mut traces = Vec::new();
         for (path, reader) in tracing.of_kind(order.traffic.kind) {
-            self.trace_path(order, tracing, (path, reader), traces)?;
+            self.trace_path(order, tracing, (path, reader), &mut traces)?;
             tick();
         }
-        Ok(())
+        Ok(traces)
     }
 
     fn run(
@@ -141,5 +133,5 @@ fn readings(order: &RunOrder, judged: JudgedRun) -> Readings {
     };
     let limited_by = Some(limit);
     let detail = Detail::Measured(Box::new(account));
-    Readings { metrics, limited_by, disturbed, nothing, series, detail, untraced: None }
+    Readings { metrics, limited_by, disturbed, nothing, series, detail }
 }

@@ -24,8 +24,8 @@ pub(crate) struct Loss {
     pub(crate) socket: u64,
 }
 
-/// The most datagrams in one packet: UDP segmentation makes at most this many (`UDP_MAX_SEGMENTS`
-/// of linux/udp.h), and no packet holds more than 64 KiB.
+// The most datagrams in one packet: UDP segmentation makes at most this many (`UDP_MAX_SEGMENTS`
+// of linux/udp.h), and no packet holds more than 64 KiB.
 const MOST_SEGMENTS: u64 = 128;
 const LARGEST_PACKET: u64 = 65_535;
 
@@ -157,7 +157,6 @@ fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -
 /// Why a run has no rate: nothing arrived in one of its directions. A rate of 0 is no measurement
 /// of what the switches do, so such a run fails. The text says where the messages went, as far as
 /// that is known.
-#[must_use]
 pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String> {
     let (transmitter, receiver) = (&account.transmitter, account.receiver.as_ref());
     let traffic = &order.traffic;

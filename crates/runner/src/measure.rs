@@ -13,18 +13,24 @@ use crate::loss::Loss;
 
 /// The metrics of one run, in the unit of the vocabulary. What is unknown, such as a ratio with a
 /// divisor of 0, is left out.
-#[must_use]
 pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
     let kind = traffic.kind;
     let mut values: Vec<(Metric, f64)> = Vec::new();
     let asked = &account.transmitter.window;
     // As the receiver counted: sent datagrams may be on the way, or lost. The transmitter receives
     // a reversed stream, and both ends one of both directions.
-    let forward = account.receiver.as_ref().map(Received::by).unwrap_or_default();
-    let reverse = Received::by(&account.transmitter);
+    let ways = [account.receiver.as_ref(), Some(&account.transmitter)];
+    let received = ways.map(|end| end.map(|end| end.window.load.received).unwrap_or_default());
+    let per_second = |count: fn(&load::Counts) -> u64| {
+        ways.map(|end| {
+            let counted = end.map_or(0, |end| count(&end.window.load.received));
+            let seconds = end.map_or(0.0, |end| end.window.elapsed_ns as f64 / 1e9);
+            if counted == 0 { 0.0 } else { counted as f64 / seconds }
+        })
+    };
 
     if kind.is_stream() {
-        let [forward, reverse] = [&forward, &reverse].map(|way| way.bits_per_second());
+        let [forward, reverse] = per_second(|counts| counts.bytes).map(|bytes| bytes * 8.0);
         values.push((metric::THROUGHPUT, (forward + reverse) / 1e6));
         if traffic.direction == Direction::Both {
             values.push((metric::THROUGHPUT_FORWARD, forward / 1e6));
@@ -32,7 +38,8 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
         }
     }
     if kind == Kind::UdpStream {
-        values.push((metric::PACKETS, forward.messages_per_second() + reverse.messages_per_second()));
+        let [forward, reverse] = per_second(|counts| counts.messages);
+        values.push((metric::PACKETS, forward + reverse));
     }
     let discarded = asked.counters.link.tx_packets as f64;
     if kind == Kind::Pps {
@@ -54,10 +61,10 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
     if let Some(loss) = Loss::from_account(traffic, account).filter(|_| account.turns.is_none()) {
         values.extend(loss.metrics());
     }
-    let bytes = (metric::BYTE, total([forward.bytes, reverse.bytes]));
+    let bytes = (metric::BYTE, total(received.map(|counts| counts.bytes)));
     let done = match kind {
         Kind::TcpStream => vec![bytes],
-        Kind::UdpStream => vec![bytes, (metric::PACKET, total([forward.messages, reverse.messages]))],
+        Kind::UdpStream => vec![bytes, (metric::PACKET, total(received.map(|counts| counts.messages)))],
         Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => vec![(metric::TRANSACTION, transactions)],
         Kind::Pps => vec![(metric::PACKET, discarded)],
     };
@@ -88,29 +95,6 @@ fn of_side(
         values.extend(below(side, &underlay, segments(kind, side, own)));
     }
     values
-}
-
-/// The bytes and datagrams that one end received in its window.
-#[derive(Default)]
-struct Received {
-    bytes: u64,
-    messages: u64,
-    seconds: f64,
-}
-
-impl Received {
-    fn by(end: &SideAccount) -> Self {
-        let load::Counts { bytes, messages, .. } = end.window.load.received;
-        Self { bytes, messages, seconds: end.window.elapsed_ns as f64 / 1e9 }
-    }
-
-    fn bits_per_second(&self) -> f64 {
-        if self.bytes == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.seconds }
-    }
-
-    fn messages_per_second(&self) -> f64 {
-        if self.messages == 0 { 0.0 } else { self.messages as f64 / self.seconds }
-    }
 }
 
 fn searched(search: &RateSearch, traffic: &Traffic) -> impl Iterator<Item = (Metric, f64)> {
@@ -181,7 +165,8 @@ mod tests {
     use study::{BySide, Scenario};
 
     use super::*;
-    use record::sample::{account, guest};
+    use crate::sample_guest::guest;
+    use record::sample::account;
 
     /// With the plain traffic of its kind.
     fn metrics(kind: Kind, account: &RunAccount) -> Metrics {

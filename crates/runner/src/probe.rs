@@ -37,7 +37,6 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
     let mut notes: Vec<String> = Vec::new();
     let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
     for (state, of_boot) in plan.states().iter().enumerate() {
-        lab.prepare(of_boot);
         let begun = Instant::now();
         let mut bench = lab.build(of_boot)?;
         costs.built(of_boot, begun.elapsed());
@@ -69,9 +68,8 @@ fn try_conditions(
     bench: &mut dyn Bench,
     tried: &mut [Option<Tried>],
 ) -> BenchResult<()> {
-    // Conditions differ in much that needs nothing of the kernel, so each kind of traffic and each
-    // set of switches is tried once.
-    let mut known: Vec<(load::Traffic, Family, Vec<String>)> = Vec::new();
+    // Conditions differ in much that needs nothing of the kernel, so each set of switches is tried
+    // once.
     let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
         let switches = switches_of(condition);
@@ -85,17 +83,7 @@ fn try_conditions(
     for index in conditions {
         let condition = &plan.conditions[index];
         let order = order_of(condition);
-        let (traffic, family) = (order.traffic.clone(), order.family);
-        let place = known.iter().position(|known| (&known.0, known.1) == (&traffic, family));
-        let place = match place {
-            Some(place) => place,
-            None => {
-                let lacks = bench.lacking(&traffic, family)?;
-                known.push((traffic, family, lacks));
-                known.len() - 1
-            }
-        };
-        let lacks = &known[place].2;
+        let lacks = bench.lacking(&order.traffic, order.family)?;
         if !lacks.is_empty() {
             tried[index] = Some(Err(format!("this host does not support it: {}", lacks.join("; "))));
             continue;
@@ -114,7 +102,6 @@ fn try_conditions(
     Ok(())
 }
 
-/// The plan, with the conditions of its design as they read back.
 fn settled(plan: Plan, shown: Vec<TriedStates>) -> (Plan, Vec<TriedStates>) {
     let Some(design) = &plan.design else { return (plan, shown) };
     let (reads, dropped) = reads(&plan, design, &shown);

@@ -9,19 +9,17 @@ use study::{BootState, Costs, Plan, PlannedRun};
 pub(crate) struct Progress {
     pub(crate) costs: Costs,
     /// The length of the ramp and window of a run of each condition.
-    pub(crate) each: Vec<Duration>,
+    each: Vec<Duration>,
     pub(crate) done: usize,
     pub(crate) of: usize,
     /// Ramps and windows of the runs that are left.
     windows: Duration,
-    /// The states of the boots that are left.
     boots: Vec<BootState>,
     /// The time of the finished runs beside their ramps and windows.
     beside: Duration,
 }
 
 impl Progress {
-    /// The progress of a session with these runs, boot by boot.
     pub(crate) fn new(plan: &Plan, open: &[Vec<PlannedRun>], costs: Costs) -> Self {
         let each = costs.windows(plan);
         let windows = open.iter().flatten().map(|run| each[run.condition]).sum();
@@ -38,23 +36,25 @@ impl Progress {
         }
     }
 
-    pub(crate) fn step(&mut self, window: Duration, took: Duration) {
+    pub(crate) fn step(&mut self, run: &PlannedRun, took: Duration) {
+        let window = self.each[run.condition];
         self.done += 1;
         self.windows = self.windows.saturating_sub(window);
         self.beside += took.saturating_sub(window);
         self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
-    /// Repeated runs make the session longer than planned.
-    pub(crate) fn lengthen(&mut self, runs: usize, window: Duration) {
-        self.of += runs;
-        self.windows += window;
+    pub(crate) fn lengthen<'r>(&mut self, runs: impl IntoIterator<Item = &'r PlannedRun>) {
+        for run in runs {
+            self.of += 1;
+            self.windows += self.each[run.condition];
+        }
     }
 
     /// A boot that was lost begins anew: these runs are left of the session.
-    pub(crate) fn replan(&mut self, left: impl Iterator<Item = PlannedRun>) {
+    pub(crate) fn replan(&mut self, left: &[PlannedRun]) {
         (self.of, self.windows) = (self.done, Duration::ZERO);
-        left.for_each(|run| self.lengthen(1, self.each[run.condition]));
+        self.lengthen(left);
     }
 
     /// A testbed in this state is built: one boot fewer to wait for.
@@ -92,21 +92,24 @@ mod tests {
         (progress, plan.states()[0].clone())
     }
 
+    const RUN: PlannedRun =
+        PlannedRun { boot: 1, block: 1, repeat: 1, position: 0, warmup: false, condition: 0 };
+
     #[test]
     fn what_is_left_follows_what_boots_and_runs_took() {
         let (mut progress, state) = progress();
         for _ in 0..2 {
             progress.built(&state);
             for _ in 0..4 {
-                progress.step(WINDOW, WINDOW + Duration::from_millis(300));
+                progress.step(&RUN, WINDOW + Duration::from_millis(300));
             }
             progress.costs.booted(&state, Duration::from_secs(10));
         }
         assert_eq!(progress.time_left(), 4 * (WINDOW + Duration::from_millis(300)) + Duration::from_secs(10));
         progress.built(&state);
-        progress.lengthen(1, WINDOW);
+        progress.lengthen([&RUN]);
         for _ in 0..5 {
-            progress.step(WINDOW, WINDOW);
+            progress.step(&RUN, WINDOW);
         }
         assert_eq!((progress.done, progress.of, progress.time_left()), (13, 13, Duration::ZERO));
     }
@@ -114,12 +117,11 @@ mod tests {
     #[test]
     fn a_boot_that_begins_anew_leaves_the_others_as_they_were_planned() {
         let (mut progress, state) = progress();
-        let run = PlannedRun { boot: 1, block: 1, repeat: 1, position: 0, warmup: false, condition: 0 };
         progress.built(&state);
         // One was recorded, one failed, and the testbed is lost: three are still needed.
-        progress.step(WINDOW, WINDOW);
-        progress.step(WINDOW, WINDOW);
-        progress.replan(std::iter::repeat_n(run, 3 + 8));
+        progress.step(&RUN, WINDOW);
+        progress.step(&RUN, WINDOW);
+        progress.replan(&[RUN; 3 + 8]);
         assert_eq!((progress.done, progress.of), (2, 2 + 3 + 8));
         assert_eq!(progress.windows, 11 * WINDOW);
     }

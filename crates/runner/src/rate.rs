@@ -12,21 +12,21 @@ use crate::loss::Loss;
 use crate::validity::disturbances;
 
 const CONFIDENCE: f64 = 0.95;
-/// The width of the interval, as a share of the rate, where trials allow it. Users are promised 1
-/// %; the edges of the windows use another part of that.
+// The width of the interval, as a share of the rate, where trials allow it. Users are promised 1
+// %; the edges of the windows use another part of that.
 const WIDTH: f64 = 0.005;
 /// The most trials of a search. On a path with a sharp edge it needs about 20.
 pub const TRIALS: u32 = 100;
-/// The most trials that are repeated, because they were disturbed or offered less than their pace.
-/// Further such trials count.
+// The most trials that are repeated, because they were disturbed or offered less than their pace.
+// Further such trials count.
 const REPEATS: u32 = 10;
-/// The datagrams that a trial sends at least: fewer say little of a loss.
+// The datagrams that a trial sends at least: fewer say little of a loss.
 const LEAST: f64 = 100.0;
-/// The traffic, in seconds of the window, that a trial cannot judge: datagrams counted late at an
-/// edge of the window, and a burst that a shaper had saved up. A trial that misses less has lost
-/// nothing; a trial that forwards more by as much has sustained nothing more.
+// The traffic, in seconds of the window, that a trial cannot judge: datagrams counted late at an
+// edge of the window, and a burst that a shaper had saved up. A trial that misses less has lost
+// nothing; a trial that forwards more by as much has sustained nothing more.
 const EDGES: f64 = 0.002;
-/// The most attempts at a run whose failures leave the testbed intact.
+// The most attempts at a run whose failures leave the testbed intact.
 const TRIES: usize = 3;
 
 /// A run with its limit and its disturbances.
@@ -143,7 +143,6 @@ fn find_rate(
 }
 
 /// Why a search has no rate; `None` if it has one, and of a run that is no search.
-#[must_use]
 pub fn no_rate(account: &RunAccount) -> Option<String> {
     let search = account.search.as_ref().filter(|search| search.lower.is_none())?;
     let (trials, bound) = (search.trials.len(), search.bound * 100.0);
@@ -219,7 +218,7 @@ mod tests {
     use super::*;
 
     const WINDOW: f64 = 0.5;
-    /// The rate that the paths let through, in bits/s.
+    // The rate that the paths let through, in bits/s.
     const THROUGH: f64 = 97.2e6;
 
     fn order(change: impl FnOnce(&mut Traffic)) -> RunOrder {

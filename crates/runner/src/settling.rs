@@ -2,40 +2,32 @@
 //! after itself; and whether conditions carried their own traffic in their turns.
 
 use load::{Direction, Kind, Traffic};
-use record::{CountedTurn, Response, RunAccount, SideAccount, Slice, TENTHS, Turns};
+use record::{CountedTurn, RunAccount, SideAccount, Turns};
 use stats::distribution::student;
 
-/// The largest allowed effect of the turn before, as a share of the largest difference between two
-/// conditions of the flow. Two conditions follow each other and themselves equally often, so half
-/// of it is in their difference.
+// The largest allowed effect of the turn before, as a share of the largest difference between two
+// conditions of the flow. Two conditions follow each other and themselves equally often, so half
+// of it is in their difference.
 const LEFT: f64 = 0.25;
 
 /// The largest allowed effect of the turn before as a share of the rate: smaller than the
 /// differences that studies look for.
 pub(crate) const LEAST: f64 = 0.01;
 
-/// The chance of a false alarm, for one condition of one flow. Turns of one flow are not quite
-/// independent, and a study has many flows.
+// The chance of a false alarm, for one condition of one flow. Turns of one flow are not quite
+// independent, and a study has many flows.
 const CHANCE: f64 = 1e-5;
 
-/// The fewest turns after itself, and after others, from which a condition is judged.
+// The fewest turns after itself, and after others, from which a condition is judged.
 const FEWEST: usize = 3;
 
-#[derive(Debug)]
-pub(crate) struct Unsettled {
-    pub(crate) why: String,
-    /// The part of a turn after which they do, in ns, by how they answered to the switches; `None`:
-    /// none up to half of it.
-    pub(crate) settles_after: Option<u64>,
-}
-
-/// Whether a flow's conditions settle in their turns; `None` if nothing shows that they do not.
-pub(crate) fn unsettled<'t>(flow: impl Iterator<Item = (&'t str, &'t Turns)> + Clone) -> Option<Unsettled> {
+/// Why a flow's conditions do not settle in their turns; `None` if nothing shows that.
+pub(crate) fn unsettled<'t>(mut flow: impl Iterator<Item = (&'t str, &'t Turns)> + Clone) -> Option<String> {
     let means = flow.clone().filter_map(|(_, turns)| mean(turns.turns.iter()));
     let (least, most) = means
         .fold((f64::INFINITY, 0.0_f64), |(least, most), mean| (least.min(mean.value), most.max(mean.value)));
     let allowed = (LEFT * (most - least)).max(LEAST * most);
-    let why = flow.clone().find_map(|(label, turns)| {
+    flow.find_map(|(label, turns)| {
         let is_after_itself = |turn: &&CountedTurn| turn.after == turns.own;
         let itself = mean(turns.turns.iter().filter(is_after_itself))?;
         let another = mean(turns.turns.iter().filter(|turn| !is_after_itself(turn)))?;
@@ -50,24 +42,7 @@ pub(crate) fn unsettled<'t>(flow: impl Iterator<Item = (&'t str, &'t Turns)> + C
                 turns.settle_ns as f64 / 1e6
             )
         })
-    })?;
-    let settles_after = (1..=TENTHS / 2).find_map(|tenth| {
-        let all = flow.clone().map(|(_, turns)| {
-            let after = turns.turn_ns / TENTHS as u64 * tenth as u64;
-            let Response { after_itself, after_another } = &turns.response;
-            let [itself, another] = [after_itself, after_another].map(|tenths| rate(&tenths[tenth..]));
-            (after > turns.settle_ns && (another? - itself?).abs() <= allowed).then_some(after)
-        });
-        all.collect::<Option<Vec<u64>>>()?.into_iter().max()
-    });
-    Some(Unsettled { why, settles_after })
-}
-
-/// The rate over some parts of turns; `None` without any.
-fn rate(parts: &[Slice]) -> Option<f64> {
-    let sum = |of: fn(&Slice) -> u64| parts.iter().map(of).sum::<u64>() as f64;
-    let (work, ns) = (sum(|part| part.work), sum(|part| part.ns));
-    (ns > 0.0).then(|| work / ns)
+    })
 }
 
 struct Mean {
@@ -148,8 +123,8 @@ fn per_second(count: u64, side: &SideAccount) -> f64 {
     count as f64 * 1e9 / side.window.elapsed_ns.max(1) as f64
 }
 
-/// The largest time, in s, by which a turn may end at its sender before it ends at its receiver: on
-/// an idle machine 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
+// The largest time, in s, by which a turn may end at its sender before it ends at its receiver: on
+// an idle machine 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
 const EDGES: f64 = 0.002;
 
 /// The share of a condition's received traffic that other conditions had sent: bytes of a TCP
@@ -184,6 +159,7 @@ fn too_many(from: &SideAccount, to: &SideAccount, edges: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use record::Response;
     use study::{Plan, PlannedRun, Study};
 
     use super::*;
@@ -240,14 +216,6 @@ mod tests {
             let carried = if before == now { 0.0 } else { left * goal };
             let work = (goal + leftover + carried + 10.0 * noise()) * counted_ms * 1e3;
             if pair[1].counts {
-                let Response { after_itself, after_another } = &mut made[now].response;
-                let parts = if before == now { after_itself } else { after_another };
-                for (part, number) in parts.iter_mut().zip(0..) {
-                    let tenth = turn_ms / TENTHS as f64;
-                    let [from, to] = [number, number + 1].map(|edge| gap(tenth * f64::from(edge)));
-                    part.ns += (tenth * MS) as u64;
-                    part.work += (((goal + carried) * tenth + (from - to) * slow_ms) * 1e3) as u64;
-                }
                 made[now].turns.push(CountedTurn {
                     number: number as u32 + 1,
                     after: before as u8,
@@ -279,28 +247,14 @@ mod tests {
     fn a_planted_slow_step_response_is_found() {
         assert_eq!(flagged(0.2, 100.0, 0.0), 400);
         let flow = flow(1, 0.2, 100.0, 0.0);
-        let Unsettled { why, settles_after } = unsettled(["on", "off"].into_iter().zip(&flow)).unwrap();
+        let why = unsettled(["on", "off"].into_iter().zip(&flow)).unwrap();
         assert!(why.starts_with("on: after a turn of another condition its rate differs by -"), "{why}");
         assert!(why.ends_with("so a switch acts for longer than the 20 ms that are not counted"), "{why}");
-        // After half of a turn 60 % of the difference are left.
-        assert_eq!(settles_after, None);
-    }
-
-    /// Of a response of 35 ms, 22 % of the difference is left in the mean of what is counted, which
-    /// is more than a quarter of the difference that is seen; after 30 ms it is 18 %.
-    #[test]
-    fn the_part_after_which_a_switch_has_acted_is_found() {
-        let flow = flow(1, 0.4, 35.0, 0.0);
-        let found = unsettled(["on", "off"].into_iter().zip(&flow)).map(|one| one.settles_after);
-        assert_eq!(found, Some(Some(30_000_000)));
     }
 
     #[test]
     fn a_planted_carry_over_is_found() {
         assert_eq!(flagged(0.05, 0.0, 0.04), 400);
-        let flow = flow(1, 0.05, 0.0, 0.04);
-        let found = unsettled(["on", "off"].into_iter().zip(&flow)).unwrap();
-        assert_eq!(found.settles_after, None, "it lasts: {}", found.why);
     }
 }
 

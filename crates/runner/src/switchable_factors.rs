@@ -49,14 +49,12 @@ pub(crate) fn reads(
         }
         for scenario in lacking {
             let of_it = |(_, condition): &(_, &Condition)| condition.boot.scenario == scenario;
-            let of_it = || groups.iter().zip(&plan.conditions).filter(of_it);
-            let seen = of_it().flat_map(|(group, _)| &seen[group]);
-            let refused = of_it().find_map(|(_, one)| refusal(offload, &shown.get(one.index)?.extremes));
-            dropped.push(Dropped { label: format!("{factor} in {scenario}"), why: why(seen, refused) });
+            let of_it = groups.iter().zip(&plan.conditions).filter(of_it);
+            let seen = of_it.flat_map(|(group, _)| &seen[group]);
+            dropped.push(Dropped { label: format!("{factor} in {scenario}"), why: why(seen) });
         }
         if !seen.values().flatten().any(Seen::moved) {
-            let refused = shown.iter().find_map(|one| refusal(offload, &one.extremes));
-            dropped.push(Dropped { label: factor.clone(), why: why(seen.values().flatten(), refused) });
+            dropped.push(Dropped { label: factor.clone(), why: why(seen.values().flatten()) });
         }
     }
     (reads, dropped)
@@ -132,23 +130,14 @@ fn interface<'e>(offload: &Offload, side: Side, effective: &'e Effective) -> Opt
     }
 }
 
-fn refusal(offload: &Offload, extremes: &[Effective; 2]) -> Option<String> {
-    extremes.iter().find_map(|effective| {
-        Side::BOTH.into_iter().find_map(|side| {
-            let settled = interface(offload, side, effective)?;
-            offload.features.iter().find_map(|name| Some(format!("{name}: {}", settled.refused.get(*name)?)))
-        })
-    })
-}
-
-fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone, refused: Option<String>) -> String {
+fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone) -> String {
     let stays = match (seen.clone().any(|seen| seen.on), seen.clone().any(|seen| seen.off)) {
-        (false, false) => return "no interface here has it".to_owned(),
+        (false, false) => "no interface here has it",
         (true, false) => "it stays on",
         (false, true) => "it stays off",
         (true, true) => "no interface here can switch it",
     };
-    refused.map_or(stays.to_owned(), |refused| format!("{stays} ({refused})"))
+    stays.to_owned()
 }
 
 /// A number for each condition; conditions that differ in the design or the traffic only have the

@@ -12,8 +12,8 @@ use crate::clocks::{CLOCKS_NS, GUEST_CLOCKS_NS, GUEST_LATE_NS, LATE_NS, clocks, 
 use crate::foreign::{Foreign, TICK_NS};
 use crate::waiting::Waited;
 
-/// The share of a CPU's time that the hypervisor may give to others. Rates fall by about as much,
-/// and the bundled studies look for differences of 2 %.
+// The share of a CPU's time that the hypervisor may give to others. Rates fall by about as much,
+// and the bundled studies look for differences of 2 %.
 const STOLEN: f64 = 0.02;
 
 /// The share of the window that a virtual CPU may wait behind others than the run's own guests: the
@@ -23,7 +23,6 @@ const STOLEN: f64 = 0.02;
 const WAITED: f64 = 0.02;
 
 /// Disturbances of the window; empty if there were none.
-#[must_use]
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> {
     let sides = [
         (Part::Transmitter, Side::Transmitter, Some(&account.transmitter)),
@@ -88,7 +87,6 @@ fn waits(waited: &Waited, order: &RunOrder) -> Option<Cause> {
         .then_some(Cause::Waited { share: waited.share, explained: waited.share - waited.unexplained })
 }
 
-/// CPU time of other processes, which is also in the CPU time per unit of work.
 fn others(foreign: &Foreign) -> Option<Cause> {
     foreign.disturbs.then(|| Cause::Others(foreign.taken.clone()))
 }
@@ -98,8 +96,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::sample_guest::guest;
     use proptest::prelude::*;
-    use record::sample::{account, guest};
+    use record::sample::account;
     use study::BySide;
 
     const S: u64 = 1_000_000_000;

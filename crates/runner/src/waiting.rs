@@ -20,8 +20,6 @@ pub(crate) struct Waited {
     pub(crate) share: f64,
     /// The part that the run's own guests cannot explain.
     pub(crate) unexplained: f64,
-    /// The stolen time that the guest itself reports, of its CPU with the most.
-    pub(crate) stolen_inside: f64,
 }
 
 impl Waited {
@@ -31,11 +29,10 @@ impl Waited {
         let other = account.hosts.as_ref().filter(|_| !account.apart).map(|hosts| &hosts[side.other()]);
         let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
         // The guest's own reading, under KVM, includes waits that the host's kernel does not count.
-        let stolen_inside = stolen_inside(account, side);
         let counted = share(host.vcpu_each.iter().map(|vcpu| vcpu.waiting_ns).max().unwrap_or(0));
-        let waited = counted.max(stolen_inside).min(1.0);
+        let waited = counted.max(stolen_inside(account, side)).min(1.0);
         let unexplained = (waited - share(own_at_most(host, other))).max(0.0);
-        Some(Self { share: waited, unexplained, stolen_inside })
+        Some(Self { share: waited, unexplained })
     }
 
     /// The part of the wait that may have been behind others: the part that the run's own guests
@@ -76,7 +73,8 @@ fn stolen_inside(account: &RunAccount, side: Side) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::sample::{account, guest};
+    use crate::sample_guest::guest;
+    use record::sample::account;
     use study::BySide;
 
     const MS: u64 = 1_000_000;
@@ -132,7 +130,7 @@ mod tests {
         // The sample's window is half a second.
         account.receiver.as_mut().unwrap().window.cpu_each[0].steal = 200 * MS;
         let waited = Waited::of_side(&account, Side::Receiver).unwrap();
-        assert_eq!((waited.share, waited.stolen_inside), (0.4, 0.4));
+        assert_eq!(waited.share, 0.4);
         account.around = None;
         assert_eq!(Waited::of_side(&account, Side::Receiver), None);
     }

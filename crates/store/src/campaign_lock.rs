@@ -7,7 +7,6 @@
 //! Other users may be able to write to the directory, so an existing file is locked, read and
 //! removed, never written: it may be a link to any file of the user.
 
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -20,12 +19,13 @@ use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
 use crate::error::StoreError;
+use crate::open::beside;
 
-/// The longest wait for the lock: a reader holds it for microseconds, a killed process until the
-/// kernel has cleaned up.
+// The longest wait for the lock: a reader holds it for microseconds, a killed process until the
+// kernel has cleaned up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The longest process id, in bytes: a lock file has no more.
+// The longest process id, in bytes: a lock file has no more.
 const LONGEST_PID: usize = 20;
 
 /// The right to record into one database, until it is dropped.
@@ -78,7 +78,6 @@ impl CampaignLock {
         }
     }
 
-    /// Whether a process records into `database` now.
     pub(crate) fn is_running(database: &Path) -> bool {
         match open(&lock_path(database)) {
             Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
@@ -98,9 +97,7 @@ impl Drop for CampaignLock {
 }
 
 fn lock_path(database: &Path) -> PathBuf {
-    let mut name = OsString::from(database);
-    name.push("-lock");
-    PathBuf::from(name)
+    beside(database, "-lock")
 }
 
 /// Creates a file; a link of this name counts as an existing file. Other users cannot open it, for

@@ -8,9 +8,9 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use rusqlite::ErrorCode;
 use study::Side;
 use thiserror::Error;
-use words::metric::Metric;
 
-use crate::records::{RunKey, StudyId};
+use crate::open::beside;
+use crate::records::StudyId;
 
 /// The longest wait of a statement for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -94,18 +94,8 @@ pub enum StoreError {
         who = .pid.map_or(String::new(), |pid| format!(" (process {pid})"))
     )]
     CampaignRunning { path: PathBuf, pid: Option<u32> },
-    #[error(
-        "{path} is busy: another program has held it for more than {seconds} s; close that program and try again"
-    )]
-    Busy { path: PathBuf, seconds: u64 },
-    #[error(
-        "{path}: study {study} already holds {key}; a run is recorded once (continue the study with --resume)"
-    )]
-    AlreadyRecorded { path: PathBuf, study: StudyId, key: RunKey },
-    #[error(
-        "{path}: metric {metric} is {value}, and only finite values are stored; record the run as failed instead"
-    )]
-    NotFinite { path: PathBuf, metric: Metric, value: f64 },
+    #[error("{path} is busy: another program holds it; close that program and try again")]
+    Busy { path: PathBuf },
     #[error("{path}: the {side}'s counters over time are no table: {why}")]
     Misshapen { path: PathBuf, side: Side, why: String },
     #[error("{path} holds no study {study}: 'netassay db list' shows those it holds")]
@@ -116,24 +106,15 @@ pub enum StoreError {
     NoStudyCalled { path: PathBuf, word: String },
     #[error("{path}: the tag {tag} names study {holder} already; to take it from there, add --move")]
     TagTaken { path: PathBuf, tag: String, holder: StudyId },
-    #[error("{path} holds no tag {tag}: 'netassay db list' shows the tags of each study")]
-    NoSuchTag { path: PathBuf, tag: String },
     #[error("{path} is there already, and nothing is written over it: remove it, or choose another name")]
     AlreadyThere { path: PathBuf },
-    #[error("{path} holds no boot {boot}: begin the boot before recording its runs")]
-    NoSuchBoot { path: PathBuf, boot: i64 },
     #[error(
-        "{path}: {what} cannot be read{}: {source}; another program or another version of netassay wrote it: restore the file from a \
-         copy, or open it with the version that measured",
-        field_suffix(.field)
+        "{path}: {what}: {source}; another program or another version of netassay wrote it: restore the file from a copy, or open it \
+         with the version that measured"
     )]
-    Json { path: PathBuf, what: String, field: String, source: serde_json::Error },
+    Json { path: PathBuf, what: String, source: serde_json::Error },
     #[error("{path}: {source}; check the disk and the file system, or choose another file with --db")]
     Sql { path: PathBuf, source: rusqlite::Error },
-}
-
-fn field_suffix(field: &str) -> String {
-    if field.is_empty() { String::new() } else { format!(" at {field}") }
 }
 
 impl StoreError {
@@ -163,9 +144,7 @@ impl StoreError {
                 StoreError::NotADatabase { path, what: "it is no SQLite file".to_owned() }
             }
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupted { path, detail: source.to_string() },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::Busy { path, seconds: BUSY_TIMEOUT.as_secs() }
-            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => StoreError::ReadOnly { path },
             _ => StoreError::Sql { path, source },
         }
@@ -173,8 +152,11 @@ impl StoreError {
 
     /// The error for a text that netassay does not write; `text` is the document, empty for a word.
     pub(crate) fn unreadable(path: &Path, what: String, text: &str, source: serde_json::Error) -> StoreError {
-        let field = field_at(text, source.line(), source.column());
-        StoreError::Json { path: path.to_owned(), what, field, source }
+        let what = match field_at(text, source.line(), source.column()) {
+            field if field.is_empty() => format!("{what} cannot be read"),
+            field => format!("{what} cannot be read at {field}"),
+        };
+        StoreError::Json { path: path.to_owned(), what, source }
     }
 
     /// Converts the operating system's errors about a file that is created or written.
@@ -193,7 +175,6 @@ impl StoreError {
     }
 }
 
-/// More bytes than SQLite writes at once.
 const LONGEST_WRITE: u64 = 128 << 10;
 
 /// The limit of this process on the length of a file, in bytes, if a file of the database is about
@@ -201,17 +182,12 @@ const LONGEST_WRITE: u64 = 128 << 10;
 fn file_limit(database: &Path) -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    let length = |suffix| {
-        let mut path = real.clone().into_os_string();
-        path.push(suffix);
-        fs::metadata(path).map_or(0, |about| about.len())
-    };
+    let length = |ending| fs::metadata(beside(&real, ending)).map_or(0, |about| about.len());
     let is_near = |length| limit <= length + LONGEST_WRITE;
     (limit != RLIM_INFINITY && ["", "-wal"].map(length).into_iter().any(is_near)).then_some(limit)
 }
 
-/// The directory of a file; `.` for a bare name.
-pub(crate) fn directory_of(path: &Path) -> PathBuf {
+fn directory_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
         _ => PathBuf::from("."),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
-use record::Series;
+use record::{Column, Series};
 use serde_json::{Value, json};
 use words::csv_field as field;
 use words::metric::Metric;
@@ -21,18 +21,24 @@ pub fn json(study: &StoredStudy) -> Value {
         "study": study.row,
         "plan": study.plan,
         "boots": study.boots,
-        "runs": study.runs,
+        "runs": study.runs.iter().map(run_json).collect::<Vec<Value>>(),
         "units": units(study),
     })
 }
 
-/// The units of the metrics that a study's runs have, by key.
+fn run_json(run: &StoredRun) -> Value {
+    let mut value = json!(run);
+    value["metrics"] = json!(run.metrics);
+    value["detail"] = json!(run.detail);
+    value
+}
+
 fn units(study: &StoredStudy) -> BTreeMap<Metric, &'static str> {
     let metrics = study.runs.iter().flat_map(|run| run.metrics.iter());
     metrics.map(|(metric, _)| (metric, metric.unit)).collect()
 }
 
-/// The first line of the CSV of runs (RFC 4180, but lines end in a bare newline).
+// The first line of the CSV of runs (RFC 4180, but lines end in a bare newline).
 const HEADER: &str = "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value\n";
 
 /// Every run of a study, warm-ups, failed and disturbed ones included, in the long format: one row
@@ -52,7 +58,6 @@ pub fn csv(study: &StoredStudy) -> String {
     out
 }
 
-/// The columns that say which run it is.
 fn head(study: &StoredStudy, run: &StoredRun) -> String {
     format!(
         "{},{},{},{},{},{},{},{},{},{},{},{},{}",
@@ -76,10 +81,9 @@ fn head(study: &StoredStudy, run: &StoredRun) -> String {
 /// columns say which run, `t_ms` is the time since its window opened; the counters follow, each
 /// counted from there on.
 pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
-    let counters: BTreeSet<&str> = Series::default().columns().map(|column| column.name).into();
     let mut out = String::from("study,boot,part,run,warmup,condition,label,status,side,t_ms");
-    for counter in &counters {
-        write!(out, ",{counter}").expect("writing to a string cannot fail");
+    for counter in by_name(&Series::default()) {
+        write!(out, ",{}", counter.name).expect("writing to a string cannot fail");
     }
     out.push('\n');
     let runs: BTreeMap<RunId, &StoredRun> = study.runs.iter().map(|run| (run.id, run)).collect();
@@ -97,17 +101,21 @@ pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
             field(&study.label(run.condition)),
             run.status,
         );
-        let columns: BTreeMap<&str, &[u64]> =
-            series.columns().map(|column| (column.name, column.values)).into();
         for (row, at_ns) in series.at_ns.iter().enumerate() {
             write!(out, "{head},{}", *at_ns as f64 / 1e6).expect("writing to a string cannot fail");
-            for values in columns.values() {
-                write!(out, ",{}", values[row]).expect("writing to a string cannot fail");
+            for counter in by_name(series) {
+                write!(out, ",{}", counter.values[row]).expect("writing to a string cannot fail");
             }
             out.push('\n');
         }
     }
     out
+}
+
+fn by_name(series: &Series) -> [Column<'_>; 8] {
+    let mut columns = series.columns();
+    columns.sort_by_key(|column| column.name);
+    columns
 }
 
 /// One file in ministat's input format.

@@ -35,4 +35,4 @@ pub use records::{
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::Store;
-pub use tags::{NotATag, Tag};
+pub use tags::Tag;

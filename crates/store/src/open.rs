@@ -4,10 +4,8 @@
 //! in this process, so only SQLite may open an existing one.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -20,17 +18,12 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::{BUSY_TIMEOUT, StoreError};
 use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+use crate::store::Store;
 
-/// SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so
-/// the smallest file.
+// SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so
+// the smallest file.
 const SMALLEST_DATABASE: u64 = 512;
 
-/// The size in bytes up to which a file is checked whole before anything is read of it. The check
-/// reads every page, about 100 MB/s: a larger size would delay each command that only looks
-/// something up.
-const CHECKED_WHOLE: u64 = 32 << 20;
-
-/// A database file.
 #[derive(Clone, Debug)]
 pub(crate) struct DatabaseFile {
     /// The path as the user gave it, for messages.
@@ -38,12 +31,10 @@ pub(crate) struct DatabaseFile {
     /// Absolute and without links, for SQLite (which has special names like `:memory:`); its log
     /// and our lock are beside it.
     pub(crate) real: PathBuf,
-    /// Its device and inode.
     id: (u64, u64),
 }
 
 impl DatabaseFile {
-    /// Checks that the file is still at its path.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == self.id;
         if fs::symlink_metadata(&self.real).is_ok_and(is_it) {
@@ -57,12 +48,12 @@ impl DatabaseFile {
 type Opened = (Connection, Budget);
 
 /// Opens for recording; creates the file, or updates its schema.
-pub(crate) fn for_recording(path: &Path) -> Result<(Opened, DatabaseFile), StoreError> {
+pub(crate) fn for_recording(path: &Path) -> Result<Store, StoreError> {
     for_writing(create_if_missing(path)?)
 }
 
 /// Opens an existing database to change it; never makes one.
-pub(crate) fn for_changing(path: &Path) -> Result<(Opened, DatabaseFile), StoreError> {
+pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
     let place = existing(path)?;
     if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
         return Err(StoreError::Empty { path: place.named });
@@ -74,7 +65,7 @@ pub(crate) fn for_changing(path: &Path) -> Result<(Opened, DatabaseFile), StoreE
 ///
 /// # Errors
 /// [`StoreError::AlreadyThere`] if there is anything of that name.
-pub(crate) fn for_packing(path: &Path) -> Result<(Opened, DatabaseFile), StoreError> {
+pub(crate) fn for_packing(path: &Path) -> Result<Store, StoreError> {
     OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: path.to_owned() },
         _ => StoreError::from_creation(path, error),
@@ -85,10 +76,10 @@ pub(crate) fn for_packing(path: &Path) -> Result<(Opened, DatabaseFile), StoreEr
     connection
         .pragma_update(None, "foreign_keys", true)
         .map_err(|error| StoreError::from_sqlite(&place.named, error))?;
-    Ok(((connection, budget), place))
+    Ok(Store::from_opened((connection, budget), place))
 }
 
-fn for_writing(place: DatabaseFile) -> Result<(Opened, DatabaseFile), StoreError> {
+fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
     // SQLite would follow a link of these names, or apply a journal with pages of others.
     let beside = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&place.real, ending));
     for path in beside.iter().chain([&place.named]) {
@@ -102,37 +93,36 @@ fn for_writing(place: DatabaseFile) -> Result<(Opened, DatabaseFile), StoreError
             Err(StoreError::Busy { .. }) if Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(5))
             }
-            opened => return Ok((opened?, place)),
+            opened => return Ok(Store::from_opened(opened?, place)),
         }
     }
 }
 
 /// Opens for reading. Never creates the database and never changes its content, but applies the log
 /// of a killed process if the file can be written.
-pub(crate) fn for_reading(path: &Path, check: IntegrityCheck) -> Result<(Opened, DatabaseFile), StoreError> {
+pub(crate) fn for_reading(path: &Path) -> Result<Store, StoreError> {
     let place = existing(path)?;
     let open_and_inspect = |opened: Result<Opened, StoreError>| {
-        let (connection, budget) = opened?;
-        inspect(&connection, &place, check).map(|state| (connection, budget, state))
+        let opened = opened?;
+        let version = inspect(&opened.0, &place, CHECKED_TO_READ)?;
+        Ok((opened, version))
     };
     let writable = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE);
-    let (connection, budget, state) = match open_and_inspect(writable) {
+    let (opened, version) = match open_and_inspect(writable) {
         Err(StoreError::ReadOnly { .. }) => open_and_inspect(connect_immutable(&place))?,
         inspected => inspected?,
     };
-    if state.is_empty {
+    if version.is_none() {
         return Err(StoreError::Empty { path: place.named });
     }
-    connection
-        .pragma_update(None, "query_only", true)
-        .map_err(|error| StoreError::from_sqlite(path, error))?;
-    Ok(((connection, budget), place))
+    opened.0.pragma_update(None, "query_only", true).map_err(|error| StoreError::from_sqlite(path, error))?;
+    Ok(Store::from_opened(opened, place))
 }
 
 fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let state = inspect(&connection, place, IntegrityCheck::Whole)?;
+    let version = inspect(&connection, place, CHECKED_TO_WRITE)?;
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
     }
@@ -142,7 +132,7 @@ fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(sql)?;
     // FULL syncs the log at each commit, so a recorded run survives a power cut; NORMAL does not.
     connection.pragma_update(None, "synchronous", "full").map_err(sql)?;
-    if state.version < SCHEMA_VERSION {
+    if version != Some(SCHEMA_VERSION) {
         // A step that rebuilds a table drops the old one, which must not delete the rows that refer
         // to it. Each step checks the references at its end.
         connection.pragma_update(None, "foreign_keys", false).map_err(sql)?;
@@ -152,27 +142,13 @@ fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
     Ok((connection, budget))
 }
 
-/// The part of a file's tables that is checked before anything in them is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IntegrityCheck {
-    /// Every page and every row. Before anything is written, for a damage must not grow.
-    Whole,
-    /// Every page and every row of a file of up to [`CHECKED_WHOLE`] bytes.
-    WholeIfSmall,
-    /// The tables whose size does not grow with the runs. Of the others each page is checked when
-    /// it is read, and what a command needs of them is read field by field. For an outline these
-    /// pages are few: most are accounts that no outline reads.
-    AsRead,
-}
+// Every page and every row, before anything is written: a damage must not grow.
+const CHECKED_TO_WRITE: &[&str] = &["1"];
 
-/// The tables that are always checked whole: few rows each, which every command reads.
-const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
-
-/// The file's header.
-struct FileHeader {
-    version: i32,
-    is_empty: bool,
-}
+// The tables whose size does not grow with the runs, before anything is read. Of the others each
+// page is checked when it is read, and what a command needs of them is read field by field: most
+// pages are accounts, which few commands read.
+const CHECKED_TO_READ: &[&str] = &["study", "document", "boot", "tag"];
 
 fn create_if_missing(path: &Path) -> Result<DatabaseFile, StoreError> {
     // A link of this name counts as an existing file, whatever its target.
@@ -238,25 +214,18 @@ fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
     }
-    let mut uri = String::from("file:");
-    for byte in place.real.as_os_str().as_bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(*byte))
-            }
-            _ => write!(uri, "%{byte:02X}").expect("writing to a string cannot fail"),
-        }
-    }
-    uri.push_str("?immutable=1");
+    let path = place.real.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let uri = format!("file:{path}?immutable=1");
     connect(place, Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// Refuses files that are not ours, that are newer, or that are damaged.
+/// Refuses files that are not ours, that are newer, or that are damaged. The version of the schema;
+/// none of an empty file, which may become ours.
 fn inspect(
     connection: &Connection,
     place: &DatabaseFile,
-    check: IntegrityCheck,
-) -> Result<FileHeader, StoreError> {
+    checked: &[&str],
+) -> Result<Option<i32>, StoreError> {
     let path = || place.named.clone();
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
@@ -269,10 +238,8 @@ fn inspect(
     let tables: u32 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(sql)?;
 
-    // A file that was created but never written may become ours.
-    let is_empty = version == 0 && application == 0 && tables == 0;
-    if is_empty {
-        return Ok(FileHeader { version, is_empty });
+    if version == 0 && application == 0 && tables == 0 {
+        return Ok(None);
     }
     if application != APPLICATION_ID {
         let what = "it is another program's SQLite file".to_owned();
@@ -289,22 +256,14 @@ fn inspect(
         return Err(StoreError::NotADatabase { path: path(), what });
     }
     drop(snapshot);
-    let is_whole = match check {
-        IntegrityCheck::Whole => true,
-        IntegrityCheck::WholeIfSmall => {
-            fs::metadata(&place.real).is_ok_and(|file| file.len() <= CHECKED_WHOLE)
-        }
-        IntegrityCheck::AsRead => false,
-    };
-    let tables: &[&str] = if is_whole { &["1"] } else { &SMALL };
-    for what in tables {
+    for what in checked {
         let check = format!("PRAGMA quick_check({what})");
         let found: String = connection.query_row(&check, [], |row| row.get(0)).map_err(sql)?;
         if found != "ok" {
             return Err(StoreError::Corrupted { path: path(), detail: found });
         }
     }
-    Ok(FileHeader { version, is_empty })
+    Ok(Some(version))
 }
 
 /// SQLite fills a truncated page with zeros and reads on. A page may be partial while a log holds
@@ -315,7 +274,6 @@ fn has_partial_page(file: &Path, page_size: u64) -> bool {
     log_beside(file).is_none() && is_partial() && log_beside(file).is_none()
 }
 
-/// The write-ahead log, if it is not empty.
 fn log_beside(file: &Path) -> Option<PathBuf> {
     let log = beside(file, "-wal");
     fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0).then_some(log)
@@ -334,7 +292,8 @@ fn journal_names_a_file(file: &Path) -> bool {
     })
 }
 
-fn beside(file: &Path, ending: &str) -> PathBuf {
+/// The file whose name is that of `file` with this ending behind it.
+pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(ending);
     PathBuf::from(name)
@@ -344,7 +303,7 @@ fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<(), Stor
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file may have done it while we waited for the lock.
-    if inspect(connection, place, IntegrityCheck::Whole)?.version == SCHEMA_VERSION {
+    if inspect(connection, place, CHECKED_TO_WRITE)? == Some(SCHEMA_VERSION) {
         return Ok(());
     }
     Err(match error {

@@ -16,16 +16,15 @@ use rusqlite::{Transaction, params_from_iter};
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
-use crate::open;
+use crate::open::{self, beside};
 use crate::records::{StudyId, StudyRow};
 use crate::store::{Failure, Store, intern};
 
 /// A study that went from one file to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Moved {
-    /// Its number in the file that it comes from.
     pub from: StudyId,
-    /// Its number in the other.
     pub to: StudyId,
     /// Tags that stayed behind: another study has them.
     pub tags_taken: Vec<String>,
@@ -53,7 +52,7 @@ impl Store {
     /// is no file.
     pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>, StoreError> {
         let part = AtomicFile::begin(file)?;
-        let packed = open::for_packing(&part.path).map(Store::from_opened)?.take(self, studies)?;
+        let packed = open::for_packing(&part.path)?.take(self, studies)?;
         part.publish(file)?;
         Ok(packed)
     }
@@ -270,9 +269,7 @@ impl AtomicFile {
     /// Removes the file, its journal and the lock of who wrote it.
     fn clear(&self) -> io::Result<()> {
         for ending in ["", "-journal", "-lock"] {
-            let mut name = OsString::from(&self.path);
-            name.push(ending);
-            match fs::remove_file(PathBuf::from(name)) {
+            match fs::remove_file(beside(&self.path, ending)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
             }

@@ -1,6 +1,5 @@
 //! Reading studies back.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
@@ -24,10 +23,9 @@ use crate::store::Store;
 /// A study as it is compared with another: its plan, its environments and the values of some
 /// metrics, without the accounts of its runs, which are most of its bytes.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Outline {
-    /// The study itself.
     pub row: StudyRow,
-    /// The plan.
     pub plan: Plan,
     /// The environments at the begin of its boots, each once.
     pub environments: Vec<Environment>,
@@ -157,38 +155,35 @@ impl Store {
     }
 
     fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
-        // Most boots share their documents: each is copied and parsed once. Each row counts with
-        // all of its text, because each boot has a copy of what is parsed.
-        let mut copied: BTreeSet<i64> = BTreeSet::new();
+        // The texts are in the rows to be counted: each boot has a copy of what is parsed.
         let rows = self.rows(
-            "SELECT boot.id, number, part, before.id, before.json, after.id, after.json,
-                    started_unix_ms, ended_unix_ms
+            "SELECT boot.id, number, part, environment, environment_after, started_unix_ms, ended_unix_ms,
+                    before.json, after.json
              FROM boot JOIN document AS before ON before.id = environment
                        LEFT JOIN document AS after ON after.id = environment_after
              WHERE study = ?1 ORDER BY number, part",
             [study.0],
             |row| {
-                let mut document = |column: usize| -> rusqlite::Result<Option<Document>> {
-                    let Some(id) = row.get(column)? else { return Ok(None) };
-                    let json = copied.insert(id).then(|| row.get(column + 1)).transpose()?;
-                    Ok(Some(Document { id, json }))
-                };
-                let documents = (document(3)?, document(5)?);
-                Ok((BootId(row.get(0)?), row.get(1)?, row.get(2)?, documents, (row.get(7)?, row.get(8)?)))
+                let times = (row.get(5)?, row.get(6)?);
+                Ok((BootId(row.get(0)?), row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, times))
             },
         )?;
+        // Most boots share their environments: each is parsed once.
         let mut known: BTreeMap<i64, Environment> = BTreeMap::new();
-        let mut environment = |number: u32, document: Document| -> Result<Environment, StoreError> {
+        let mut environment = |number: u32, id: i64| -> Result<Environment, StoreError> {
+            if let Some(known) = known.get(&id) {
+                return Ok(known.clone());
+            }
+            let json = "SELECT json FROM document WHERE id = ?1";
+            let json: Vec<String> = self.rows(json, [id], |row| row.get(0))?;
             let what = || format!("the environment of boot {number} of study {study}");
-            let json = document.json.unwrap_or_default();
-            Ok(match known.entry(document.id) {
-                Entry::Occupied(known) => known.get().clone(),
-                Entry::Vacant(new) => new.insert(self.read(&json, what, serde_json::from_str)?).clone(),
-            })
+            let read: Environment = self.read(&json.concat(), what, serde_json::from_str)?;
+            known.insert(id, read.clone());
+            Ok(read)
         };
         let mut boots = Vec::with_capacity(rows.len());
-        for (id, number, part, (before, after), (started_unix_ms, ended_unix_ms)) in rows {
-            let Some(before) = before else { continue };
+        for (id, number, part, before, after, (started_unix_ms, ended_unix_ms)) in rows {
+            let after: Option<i64> = after;
             boots.push(BootRow {
                 id,
                 number,
@@ -253,7 +248,6 @@ impl Store {
         all().map_err(|error| self.sql(error))
     }
 
-    /// A document, read by `read`.
     fn read<'t, T>(
         &self,
         text: &'t str,
@@ -271,11 +265,11 @@ impl Store {
     }
 }
 
-/// The stored runs for each planned one, at most: failed runs are repeated whenever a study is
-/// resumed.
+// The stored runs for each planned one, at most: failed runs are repeated whenever a study is
+// resumed.
 const TRIES: u64 = 10;
 
-/// The stored runs that every study may have.
+// The stored runs that every study may have.
 const ANY_RUNS: u64 = 10_000;
 
 /// The most runs that a study with this plan may have.
@@ -283,12 +277,6 @@ fn most_runs(plan: &Plan) -> u64 {
     let study::Protocol { boots, warmup, runs, .. } = &plan.asked.protocol;
     let of_condition = u64::from(*boots) * (u64::from(*warmup) + u64::from(*runs));
     of_condition.saturating_mul(plan.conditions.len() as u64).saturating_mul(TRIES).max(ANY_RUNS)
-}
-
-/// A document, with its text where a row is the first to refer to it.
-struct Document {
-    id: i64,
-    json: Option<String>,
 }
 
 pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {

@@ -3,7 +3,6 @@
 //!
 //! They grow with the file, so that no study that netassay recorded is refused, however long.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,27 +13,29 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result, Row, ffi};
 
-/// The longest value and the longest row, in bytes. netassay's longest is the plan: some 400 bytes
-/// for each run.
+use crate::open::beside;
+
+// The longest value and the longest row, in bytes. netassay's longest is the plan: some 400 bytes
+// for each run.
 const LONGEST_VALUE: i32 = 64 << 20;
 
-/// The longest statement and table definition, in bytes; ours have less than 4 KiB.
+// The longest statement and table definition, in bytes; ours have less than 4 KiB.
 const LONGEST_STATEMENT: i32 = 1 << 16;
 
-/// The steps of SQLite's machine between two checks of the budget.
+// The steps of SQLite's machine between two checks of the budget.
 const STRIDE: i32 = 10_000;
 
-/// The steps that a query may take in any file: about a second.
+// The steps that a query may take in any file: about a second.
 const STEPS: i64 = 100_000_000;
 
-/// The further steps for each byte of the file. A row has tens of bytes and takes tens of steps in
-/// each pass.
+// The further steps for each byte of the file. A row has tens of bytes and takes tens of steps in
+// each pass.
 const STEPS_PER_BYTE: i64 = 64;
 
-/// The bytes of text that a query may return from any file.
+// The bytes of text that a query may return from any file.
 const TEXT: i64 = 64 << 20;
 
-/// The further bytes of text for each byte of the file: boots share their environments' text.
+// The further bytes of text for each byte of the file: boots share their environments' text.
 const TEXT_PER_BYTE: i64 = 8;
 
 /// The rest of a query's budget.
@@ -91,10 +92,8 @@ impl Budget {
 
     /// The file's length, with that of its write-ahead log.
     fn bytes(&self) -> i64 {
-        let mut log = OsString::from(&self.file);
-        log.push("-wal");
-        let length = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
-        i64::try_from(length(&self.file).saturating_add(length(Path::new(&log)))).unwrap_or(i64::MAX)
+        let length = |ending| fs::metadata(beside(&self.file, ending)).map_or(0, |about| about.len());
+        i64::try_from(length("").saturating_add(length("-wal"))).unwrap_or(i64::MAX)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use ::record::{Detail, Environment, Limit, Series};
 use serde::{Deserialize, Serialize};
-use study::{BySide, Condition, Plan, Side};
+use study::{BySide, Condition, Plan, PlannedRun, Side};
 use words::metric::Metric;
 
 use crate::metrics::Metrics;
@@ -40,43 +40,29 @@ row_id! {
 
 /// A study about to begin.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct NewStudy {
-    /// The study's name.
     pub name: String,
     /// The study file's text, as it was read.
     pub toml: String,
-    /// The plan.
     pub plan: Plan,
-    /// The seed of the order of runs.
     pub seed: u64,
-    /// The scenario's name.
     pub scenario: String,
-    /// The version of the program.
     pub version: String,
 }
 
 /// A run that has ended.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct NewRun {
-    /// The block, 0 for warm-ups.
-    pub block: u32,
-    /// Which run of its condition and kind in its boot, from 1.
-    pub repeat: u32,
-    /// The place in the boot's order, from 0.
-    pub position: u32,
-    /// Whether it is a warm-up.
-    pub warmup: bool,
-    /// The condition's index in the plan.
-    pub condition: usize,
+    /// The boot's number is that of the boot in which it is recorded.
+    pub planned: PlannedRun,
     /// When it started, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
-    /// Its result.
     pub outcome: Outcome,
     /// Its limit; `None` if unknown.
     pub limited_by: Option<Limit>,
-    /// The sides' counters over time.
     pub series: BySide<Option<Series>>,
-    /// The other stored data.
     pub detail: Detail,
 }
 
@@ -120,25 +106,15 @@ impl Outcome {
     }
 }
 
-/// The identity of a run in its study: a second recording with this key is a duplicate.
+/// The identity of a run in its study ([`PlannedRun`] explains its fields): a second recording with
+/// this key is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct RunKey {
-    /// The planned boot, from 1.
     pub boot: u32,
-    /// Whether it is a warm-up.
     pub warmup: bool,
-    /// Which run of its condition and kind in its boot, from 1.
     pub repeat: u32,
-    /// The condition's index in the plan.
     pub condition: usize,
-}
-
-impl fmt::Display for RunKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunKey { boot, repeat, condition, .. } = self;
-        let kind = if self.warmup { "warm-up" } else { "run" };
-        write!(out, "{kind} {repeat} of condition {condition} in boot {boot}")
-    }
 }
 
 words::vocabulary! {
@@ -169,20 +145,16 @@ words::vocabulary! {
 
 /// A study without its runs: a line of `netassay db list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct StudyRow {
-    /// Its number in this database.
     pub id: StudyId,
-    /// Its name.
     pub name: String,
-    /// The scenario's name.
     pub scenario: String,
-    /// The seed of the order of runs.
     pub seed: u64,
     /// The version of the program that began it.
     pub version: String,
     /// Its state. `running` only while a process records into this database.
     pub status: StudyStatus,
-    /// When it began, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
     /// When it last ended, in milliseconds since 1970 (UTC); none while it runs or after its
     /// process died.
@@ -196,7 +168,6 @@ pub struct StudyRow {
     /// The number of disturbed runs, including those that were repeated with success. Warm-ups are
     /// not judged.
     pub invalid_runs: u32,
-    /// The tags that name it.
     pub tags: Vec<String>,
     /// The study file's text.
     pub toml: String,
@@ -204,54 +175,46 @@ pub struct StudyRow {
 
 /// One part of one planned boot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct BootRow {
-    /// Its row.
     pub id: BootId,
     /// The planned boot, from 1.
     pub number: u32,
     /// 1, or more when the boot was resumed.
     pub part: u32,
-    /// The environment when it began.
     pub environment: Environment,
     /// The environment when it ended; `None` if it did not end in order, or its hosts could no
     /// longer be asked.
     pub environment_after: Option<Environment>,
-    /// When it began, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
     /// When it ended, in milliseconds since 1970 (UTC); none if it never ended in order.
     pub ended_unix_ms: Option<i64>,
 }
 
-/// One run.
+/// One run; [`PlannedRun`] explains the numbers of its place in the plan. Its JSON leaves out
+/// `metrics` and `detail`, which [`crate::export::json`] adds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct StoredRun {
-    /// Its row.
     pub id: RunId,
     /// The planned boot, from 1: the unit of replication, also when the boot was resumed.
     pub boot: u32,
-    /// The part of that boot, from 1.
     pub part: u32,
-    /// The block, 0 for warm-ups.
     pub block: u32,
-    /// Which run of its condition and kind in its boot, from 1.
     pub repeat: u32,
-    /// The place in the boot's order, from 0.
     pub position: u32,
-    /// Whether it is a warm-up.
     pub warmup: bool,
-    /// The condition's index in the plan.
     pub condition: usize,
-    /// When it started, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
-    /// Its end.
     pub status: RunStatus,
     /// The error of a failed run, or the disturbance of an invalid one; `None` for a good run.
     pub reason: Option<String>,
-    /// Its values; empty if it failed.
+    /// Empty if it failed.
+    #[serde(skip)]
     pub metrics: Metrics,
-    /// Its limit; `None` if unknown.
+    /// `None` if unknown.
     pub limited_by: Option<Limit>,
-    /// Its further record.
+    #[serde(skip)]
     pub detail: Detail,
 }
 
@@ -269,32 +232,26 @@ impl StoredRun {
 
 /// One side's counters over one run's window.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct StoredSeries {
-    /// The run.
     pub run: RunId,
-    /// The side.
     pub side: Side,
-    /// The counters.
     pub series: Series,
 }
 
 /// A study with everything recorded, except the runs' counters over time, which
 /// [`crate::Store::series`] loads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct StoredStudy {
-    /// The study itself.
     pub row: StudyRow,
-    /// The plan.
     pub plan: Plan,
-    /// Its boots, by number and part.
     pub boots: Vec<BootRow>,
     /// Its runs, in the order in which they were recorded.
     pub runs: Vec<StoredRun>,
     /// The keys of stored values that are no metrics of this version: these values are not read.
-    #[serde(skip)]
     pub unknown_metrics: BTreeSet<String>,
     /// Whether the plan, the environments and the accounts are known to hold no text to sanitise.
-    #[serde(skip)]
     pub documents_are_plain: bool,
 }
 

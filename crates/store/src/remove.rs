@@ -11,27 +11,19 @@ use crate::store::{Failure, Store, require_study};
 
 /// The amount of stored data of a study, which goes when it is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Contents {
-    /// Boots, each of their parts counted.
+    /// Each of their parts counted.
     pub boots: u32,
-    /// Runs, including warm-ups, failed and disturbed ones.
+    /// Including warm-ups, failed and disturbed ones.
     pub runs: u32,
-    /// Values of metrics.
-    pub values: u32,
-    /// Tables of counters over time.
-    pub series: u32,
-    /// Descriptions of hosts that no other study has.
-    pub environments: u32,
-    /// Tags.
     pub tags: u32,
 }
 
-/// Descriptions of hosts that only boots of one study refer to.
-const OWN_DOCUMENTS: &str = "id IN (SELECT environment FROM boot WHERE study = ?1
-                                    UNION SELECT environment_after FROM boot WHERE study = ?1)
-                             AND id NOT IN (SELECT environment FROM boot WHERE study <> ?1)
-                             AND id NOT IN (SELECT environment_after FROM boot
-                                            WHERE study <> ?1 AND environment_after IS NOT NULL)";
+// Descriptions of hosts that no boot refers to any more.
+const DELETE_UNUSED_DOCUMENTS: &str = "DELETE FROM document WHERE id NOT IN (
+    SELECT environment FROM boot
+    UNION SELECT environment_after FROM boot WHERE environment_after IS NOT NULL)";
 
 impl Store {
     /// The amount of stored data of a study.
@@ -56,13 +48,8 @@ impl Store {
             .map_err(|error| StoreError::from_sqlite(&self.place.named, error))?;
         let removed = self.campaign(|transaction, path| {
             let contents = contents(transaction, path, study)?;
-            let mut documents =
-                transaction.prepare(&format!("SELECT id FROM document WHERE {OWN_DOCUMENTS}"))?;
-            let documents: Vec<i64> =
-                documents.query_map([study.0], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
             transaction.execute("DELETE FROM study WHERE id = ?1", [study.0])?;
-            let mut delete = transaction.prepare("DELETE FROM document WHERE id = ?1")?;
-            documents.iter().try_for_each(|id| delete.execute([id]).map(drop))?;
+            transaction.execute(DELETE_UNUSED_DOCUMENTS, [])?;
             Ok(contents)
         });
         self.campaign = None;
@@ -72,16 +59,9 @@ impl Store {
 
 fn contents(connection: &Connection, path: &Path, study: StudyId) -> Result<Contents, Failure> {
     require_study(connection, path, study)?;
-    let count = |what: &str| -> rusqlite::Result<u32> {
-        connection.query_row(&format!("SELECT count(*) FROM {what}"), [study.0], |row| row.get(0))
+    let count = |table: &str| -> rusqlite::Result<u32> {
+        let query = format!("SELECT count(*) FROM {table} WHERE study = ?1");
+        connection.query_row(&query, [study.0], |row| row.get(0))
     };
-    let of_runs = "run IN (SELECT id FROM run WHERE study = ?1)";
-    Ok(Contents {
-        boots: count("boot WHERE study = ?1")?,
-        runs: count("run WHERE study = ?1")?,
-        values: count(&format!("metric WHERE {of_runs}"))?,
-        series: count(&format!("series WHERE {of_runs}"))?,
-        environments: count(&format!("document WHERE {OWN_DOCUMENTS}"))?,
-        tags: count("tag WHERE study = ?1")?,
-    })
+    Ok(Contents { boots: count("boot")?, runs: count("run")?, tags: count("tag")? })
 }

@@ -13,7 +13,6 @@ use crate::records::{BootRow, StoredRun, StoredStudy, StudyRow};
 impl StoredStudy {
     /// Sanitises every text ([`words::sanitised_line`], for reasons [`words::shortened_reason`]).
     /// The study file's text is kept: only its own diagnostics print it.
-    #[must_use]
     pub fn sanitised(mut self) -> StoredStudy {
         sanitise_row(&mut self.row);
         for reason in self.runs.iter_mut().filter_map(|run| run.reason.as_mut()) {
@@ -38,7 +37,6 @@ impl StoredStudy {
 
 impl Outline {
     /// The outline sanitised as by [`StoredStudy::sanitised`].
-    #[must_use]
     pub fn sanitised(mut self) -> Outline {
         sanitise_row(&mut self.row);
         if !self.documents_are_plain {
@@ -63,7 +61,6 @@ pub(crate) fn has_plain_texts(json: &str) -> bool {
     words::is_plain(json)
 }
 
-/// Cleans a study's row; its file stays.
 fn sanitise_row(row: &mut StudyRow) {
     let texts = [&mut row.name, &mut row.scenario, &mut row.version];
     texts.into_iter().chain(&mut row.tags).for_each(|text| *text = plain(text));

@@ -17,9 +17,9 @@ const STEPS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")).foreign_key_c
 /// The steps from any older schema, or an empty file, to [`SCHEMA_VERSION`].
 pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
 
-/// A constraint as earlier versions wrote it, and as it is now. Both accept the same rows, but in
-/// SQLite before 3.45 `json_valid(NULL)` is 0, so that `PRAGMA integrity_check` fails with the
-/// first.
+// A constraint as earlier versions wrote it, and as it is now. Both accept the same rows, but in
+// SQLite before 3.45 `json_valid(NULL)` is 0, so that `PRAGMA integrity_check` fails with the
+// first.
 const SAME_CONSTRAINT: [&str; 2] =
     ["(json_valid(evidence) AND", "((evidence IS NULL OR json_valid(evidence)) AND"];
 
@@ -32,7 +32,9 @@ pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option
     let steps = usize::try_from(version).unwrap_or(0);
     MIGRATIONS.to_version(&mut own, steps).expect("every step is valid: a test says so");
     let (own, found) = (objects(&own)?, objects(connection)?);
-    let name = |object: &Object| format!("{} {:?}", object.kind, shortened(&object.name));
+    // The file chose the name: short enough for a message.
+    let name =
+        |object: &Object| format!("{} {:?}", object.kind, object.name.chars().take(40).collect::<String>());
     Ok(match (own.iter().find(|one| !found.contains(one)), found.iter().find(|one| !own.contains(one))) {
         (None, None) if own.len() == found.len() => None,
         (None, None) => Some("it holds an object twice".to_owned()),
@@ -61,11 +63,6 @@ fn objects(connection: &Connection) -> Result<Vec<Object>> {
             Ok(Object { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql })
         })?
         .collect()
-}
-
-/// A name from the file, short enough for a message.
-fn shortened(name: &str) -> String {
-    name.chars().take(40).collect()
 }
 
 #[cfg(test)]

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::slice;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use record::{Environment, Series};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::Serialize;
+use study::PlannedRun;
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::{BUSY_RECORDING, StoreError};
-use crate::open::{self, DatabaseFile, IntegrityCheck};
+use crate::open::{self, DatabaseFile};
 use crate::read_budget::Budget;
 use crate::records::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
 
@@ -36,7 +38,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] has a case for each reason why the file cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_recording(path.as_ref()).map(Store::from_opened)
+        open::for_recording(path.as_ref())
     }
 
     /// Opens an existing database to change it.
@@ -45,26 +47,17 @@ impl Store {
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; otherwise as
     /// [`Store::open`].
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_changing(path.as_ref()).map(Store::from_opened)
+        open::for_changing(path.as_ref())
     }
 
-    /// Opens a database for reading, also while another process records into it.
+    /// Opens a database for reading, also while another process records into it. The runs' accounts,
+    /// which are most of the file, are not checked beforehand: damage is found as it is read.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] if there are no results; else as
     /// [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_reading(path.as_ref(), IntegrityCheck::WholeIfSmall).map(Store::from_opened)
-    }
-
-    /// Opens a database to read it in part ([`Store::outline`], [`Store::load_with`]): the runs'
-    /// accounts, which are most of the file, are not checked beforehand. Damage in what is read is
-    /// found as it is read.
-    ///
-    /// # Errors
-    /// As [`Store::open_read_only`].
-    pub fn open_for_outlines(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_reading(path.as_ref(), IntegrityCheck::AsRead).map(Store::from_opened)
+        open::for_reading(path.as_ref())
     }
 
     /// The file, as it was named.
@@ -142,13 +135,11 @@ impl Store {
     /// Records a run. On `Ok` the run is synced to disk.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyRecorded`] for a run that was recorded well before,
-    /// [`StoreError::NotFinite`] and [`StoreError::Misshapen`] for values and series that cannot be
-    /// kept, [`StoreError::DiskFull`]; whatever it is, nothing of this run is stored and everything
-    /// before it is.
+    /// [`StoreError::Misshapen`] for series that cannot be kept, [`StoreError::DiskFull`];
+    /// [`StoreError::Sql`] for a run that was recorded well before. Whatever it is, nothing of this
+    /// run is stored and everything before it is.
     pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
-        check(&self.place.named, run)?;
-        self.write(|transaction, path| insert(transaction, path, boot, run))
+        Ok(self.record_runs(boot, slice::from_ref(run))?.remove(0))
     }
 
     /// Records the runs of one flow: all of them or none.
@@ -156,26 +147,30 @@ impl Store {
     /// # Errors
     /// As [`Store::record_run`].
     pub fn record_runs(&mut self, boot: BootId, runs: &[NewRun]) -> Result<Vec<RunId>, StoreError> {
-        runs.iter().try_for_each(|run| check(&self.place.named, run))?;
-        self.write(|transaction, path| runs.iter().map(|run| insert(transaction, path, boot, run)).collect())
+        for (side, series) in runs.iter().flat_map(|run| run.series.each_ref()) {
+            if let Some(why) = series.as_ref().and_then(Series::misshapen) {
+                return Err(StoreError::Misshapen { path: self.place.named.clone(), side, why });
+            }
+        }
+        self.write(|transaction, _| runs.iter().map(|run| Ok(insert(transaction, boot, run)?)).collect())
     }
 
     /// Ends a boot in order. No environment: its hosts could no longer be asked.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchBoot`]; else errors of writing.
+    /// Errors of writing.
     pub fn end_boot(
         &mut self,
         boot: BootId,
         environment_after: Option<&Environment>,
     ) -> Result<(), StoreError> {
-        self.write(|transaction, path| {
+        self.write(|transaction, _| {
             let environment = environment_after.map(|after| intern(transaction, &json(after))).transpose()?;
-            let changed = transaction.execute(
+            transaction.execute(
                 "UPDATE boot SET environment_after = ?2, ended_unix_ms = ?3 WHERE id = ?1",
                 params![boot.0, environment, now_unix_ms()],
             )?;
-            require_rows(changed, || StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })
+            Ok(())
         })
     }
 
@@ -219,7 +214,7 @@ impl Store {
         Ok(keys.into_iter().collect())
     }
 
-    pub(crate) fn from_opened(((connection, budget), place): ((Connection, Budget), DatabaseFile)) -> Store {
+    pub(crate) fn from_opened((connection, budget): (Connection, Budget), place: DatabaseFile) -> Store {
         Store { connection, budget, place, holds_hostile_text: AtomicBool::new(false), campaign: None }
     }
 
@@ -253,13 +248,7 @@ impl Store {
             transaction.commit()?;
             Ok(value)
         };
-        let attempted = attempt().map_err(|failure| failure.into_error(&self.place.named));
-        attempted.map_err(|error| match error {
-            StoreError::Busy { path, .. } if self.campaign.is_some() => {
-                StoreError::Busy { path, seconds: BUSY_RECORDING.as_secs() }
-            }
-            error => error,
-        })
+        attempt().map_err(|failure| failure.into_error(&self.place.named))
     }
 }
 
@@ -302,26 +291,12 @@ fn require_rows(rows: usize, error: impl FnOnce() -> StoreError) -> Result<(), F
     if rows == 0 { Err(error().into()) } else { Ok(()) }
 }
 
-fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun) -> Result<RunId, Failure> {
+fn insert(transaction: &Transaction<'_>, boot: BootId, run: &NewRun) -> rusqlite::Result<RunId> {
     let (study, number, part): (i64, u32, u32) = transaction
         .prepare_cached("SELECT study, number, part FROM boot WHERE id = ?1")?
-        .query_row([boot.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?
-        .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
-    let condition = i64::try_from(run.condition).expect("no plan has 2^63 conditions");
-    // The unique indexes refuse a second success; this also refuses a failed or disturbed
-    // run after a success.
-    let already: bool = transaction
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM run WHERE study = ?1 AND number = ?2 AND repeat = ?3
-             AND condition = ?4 AND warmup = ?5 AND status = 'ok' AND (warmup = 0 OR part = ?6))",
-        )?
-        .query_row(params![study, number, run.repeat, condition, run.warmup, part], |row| row.get(0))?;
-    if already {
-        let NewRun { warmup, repeat, condition, .. } = *run;
-        let key = RunKey { boot: number, warmup, repeat, condition };
-        return Err(StoreError::AlreadyRecorded { path: path.to_owned(), study: StudyId(study), key }.into());
-    }
+        .query_row([boot.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let PlannedRun { block, repeat, position, warmup, condition, .. } = run.planned;
+    let condition = i64::try_from(condition).expect("no plan has 2^63 conditions");
     let label = run.limited_by.as_ref().map(|limit| limit.label.word());
     let evidence = run.limited_by.as_ref().map(|limit| json(&limit.evidence));
     transaction
@@ -335,10 +310,10 @@ fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun
             study,
             number,
             part,
-            run.block,
-            run.repeat,
-            run.position,
-            run.warmup,
+            block,
+            repeat,
+            position,
+            warmup,
             condition,
             run.started_unix_ms,
             run.outcome.status().word(),
@@ -378,18 +353,6 @@ pub(crate) fn intern(connection: &Connection, json: &str) -> rusqlite::Result<i6
         .prepare_cached("INSERT INTO document (hash, json) VALUES (?1, ?2)")?
         .execute(params![hash, json])?;
     Ok(connection.last_insert_rowid())
-}
-
-fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {
-    if let Some((metric, value)) = run.outcome.metrics().find(|(_, value)| !value.is_finite()) {
-        return Err(StoreError::NotFinite { path: path.to_owned(), metric, value });
-    }
-    for (side, series) in run.series.each_ref() {
-        if let Some(why) = series.as_ref().and_then(Series::misshapen) {
-            return Err(StoreError::Misshapen { path: path.to_owned(), side, why });
-        }
-    }
-    Ok(())
 }
 
 fn json(record: &impl Serialize) -> String {

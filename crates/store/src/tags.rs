@@ -3,38 +3,33 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::params;
-use thiserror::Error;
+use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
 use crate::records::{StudyId, StudyRow};
 use crate::store::{Store, require_study};
 
-/// The longest tag, in bytes.
-const LONGEST_TAG: usize = 64;
+const LONGEST_TAG: usize = 64; // bytes
 
 /// A person's name for one study: letters, digits, `.`, `_` and `-`, with something that is no
 /// digit, as numbers are the studies' own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag(String);
 
-/// Why a word is no tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "a tag has 1 to {LONGEST_TAG} letters, digits, '.', '_' and '-', does not begin with '-', and is not a number"
-)]
-pub struct NotATag;
-
 impl FromStr for Tag {
-    type Err = NotATag;
+    type Err = String;
 
-    fn from_str(word: &str) -> Result<Tag, NotATag> {
+    fn from_str(word: &str) -> Result<Tag, String> {
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
         let is_tag = (1..=LONGEST_TAG).contains(&word.len())
             && word.chars().all(allowed)
             && !word.starts_with('-')
             && !is_number(word);
-        if is_tag { Ok(Tag(word.to_owned())) } else { Err(NotATag) }
+        is_tag.then(|| Tag(word.to_owned())).ok_or_else(|| {
+            format!(
+                "a tag has 1 to {LONGEST_TAG} letters, digits, '.', '_' and '-', does not begin with '-', and is not a number"
+            )
+        })
     }
 }
 
@@ -77,10 +72,8 @@ impl Store {
         self.write(|transaction, path| {
             require_study(transaction, path, study)?;
             let holder = transaction
-                .prepare("SELECT study FROM tag WHERE name = ?1")?
-                .query_map([&tag.0], |row| row.get(0).map(StudyId))?
-                .next()
-                .transpose()?;
+                .query_row("SELECT study FROM tag WHERE name = ?1", [&tag.0], |row| row.get(0).map(StudyId))
+                .optional()?;
             if let Some(holder) = holder.filter(|holder| *holder != study && !moves) {
                 let (path, tag) = (path.to_owned(), tag.0.clone());
                 return Err(StoreError::TagTaken { path, tag, holder }.into());
@@ -96,17 +89,16 @@ impl Store {
     /// Takes a tag away; the study that had it stays.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchTag`]; else what writing can meet.
+    /// [`StoreError::NoStudyCalled`]; else what writing can meet.
     pub fn untag(&mut self, tag: &Tag) -> Result<(), StoreError> {
         self.write(|transaction, path| {
             match transaction.execute("DELETE FROM tag WHERE name = ?1", [&tag.0])? {
-                0 => Err(StoreError::NoSuchTag { path: path.to_owned(), tag: tag.0.clone() }.into()),
+                0 => Err(StoreError::NoStudyCalled { path: path.to_owned(), word: tag.0.clone() }.into()),
                 _ => Ok(()),
             }
         })
     }
 
-    /// Adds to each study its tags, by name.
     pub(crate) fn mark(&self, rows: &mut [StudyRow]) -> Result<(), StoreError> {
         let tags = self.rows("SELECT study, name FROM tag ORDER BY name", [], |row| {
             Ok((StudyId(row.get(0)?), row.get::<_, String>(1)?))
@@ -134,7 +126,7 @@ mod tests {
         }
         let long = "a".repeat(65);
         for word in ["", "12", "-x", "a b", "a/b", "a\u{1b}", "é", long.as_str()] {
-            assert_eq!(word.parse::<Tag>(), Err(NotATag), "{word:?}");
+            assert!(word.parse::<Tag>().is_err(), "{word:?}");
         }
     }
 }

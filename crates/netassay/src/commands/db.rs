@@ -55,10 +55,11 @@ fn remove(flags: &Remove) -> Result<(), Failure> {
         (id, store.remove(id)?, "removed")
     };
     let json = json!({ "study": id, "removed": !flags.dry_run, "contents": contents });
-    let Contents { boots, runs, values, .. } = contents;
-    let [boots, runs, values] = [(boots, "boot"), (runs, "run"), (values, "value")]
-        .map(|(count, noun)| results::counted(count as usize, noun));
-    let sentence = format!("study {id} with {boots}, {runs}, {values}: {what}");
+    let Contents { boots, runs, tags } = contents;
+    let parts = [(boots, "boot"), (runs, "run"), (tags, "tag")].into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, noun)| results::counted(count as usize, noun)).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
+    let sentence = format!("study {id}{parts}: {what}");
     output::show_view(&json, &flags.output, |_, _| vec![Block::Text(sentence)])
 }
 

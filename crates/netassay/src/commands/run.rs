@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use report::document::{Block, terminal};
 use report::views;
-use runner::{Campaign, Ending, Event, LocalLab, Summary};
+use runner::{Campaign, Event, LocalLab, Summary};
 use store::{Store, StoreError, StudyId, StudyRow, StudyStatus};
 use study::{BootKind, BootState, BySide, Machines, Study};
 
@@ -122,7 +122,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     }
     let (db, version) = (&flags.campaign.database.db, env!("CARGO_PKG_VERSION"));
     // A file that cannot be used is refused before others are waited for.
-    match Store::open_for_outlines(db) {
+    match Store::open_read_only(db) {
         Ok(_) | Err(StoreError::NotFound { .. } | StoreError::Empty { .. }) => {}
         Err(refused) => return Err(refused.into()),
     }
@@ -232,14 +232,14 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
         ));
     }
     let code = match summary.ending {
-        Ending::Complete if summary.recorded == 0 => exit::SOME_FAILED,
-        Ending::Complete => exit::OK,
-        Ending::SomeFailed => {
+        StudyStatus::Complete if summary.recorded == 0 => exit::SOME_FAILED,
+        StudyStatus::Complete => exit::OK,
+        StudyStatus::Failed | StudyStatus::Running => {
             let failed = results::counted(summary.failed, "run");
             say(&format!("netassay: {failed} failed; {again} --resume tries again"));
             exit::SOME_FAILED
         }
-        Ending::Interrupted => {
+        StudyStatus::Interrupted => {
             let kept = results::counted(summary.recorded, "recorded run");
             say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume continues"));
             exit::INTERRUPTED

@@ -6,7 +6,7 @@
 
 use record::{Detail, sample};
 use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
-use study::{Plan, Study};
+use study::{Plan, PlannedRun, Study};
 
 use crate::common::Bench;
 
@@ -79,11 +79,14 @@ impl Made<'_> {
                     Outcome::Ok([(study::metric::find(self.metric).unwrap(), value)].into_iter().collect())
                 };
                 let run = NewRun {
-                    block: repeat,
-                    repeat,
-                    position: 0,
-                    warmup: false,
-                    condition,
+                    planned: PlannedRun {
+                        boot: number,
+                        block: repeat,
+                        repeat,
+                        position: 0,
+                        warmup: false,
+                        condition,
+                    },
                     started_unix_ms: 1_700_000_000_000,
                     outcome,
                     limited_by: None,

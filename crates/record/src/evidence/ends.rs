@@ -12,16 +12,12 @@ use crate::figure::percent;
 pub struct Wait {
     /// The share in which it was ready but without a CPU.
     pub share: f64,
-    /// The work that had the CPU meanwhile.
     pub behind: WaitedFor,
 }
 
-/// The work that an end waited for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum WaitedFor {
-    /// Other processes.
     #[error("other processes used {0}: stop them, or keep them off these CPUs")]
     Others(CpuTaken),
     /// Nobody who was seen. `explained`: the part of the share that the guests' own threads

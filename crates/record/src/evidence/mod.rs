@@ -15,7 +15,6 @@ pub use path::{AtLinkRate, Driver, LossPlace};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// The limit.
     pub label: Label,
     /// First the evidence that decided, then further figures.
     pub evidence: Vec<Evidence>,
@@ -26,9 +25,7 @@ pub struct Limit {
 // It is no error: thiserror gives each variant its sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum Evidence {
-    /// The limit of one way of a stream of both ways.
     #[error("{way}: limited by {by}")]
     WayLimited { way: Direction, by: Label },
     #[error("{way}: {evidence}")]
@@ -86,7 +83,6 @@ pub enum Evidence {
         percent(*.interrupts)
     )]
     CpuFull { side: Side, cpu: u32, busy: f64, interrupts: f64 },
-    /// All CPUs of a side were busy.
     #[error("{side}'s {} {} busy with this traffic", own_cpus(*.cpus), percent(*.busy))]
     CpusFull { side: Side, cpus: usize, busy: f64 },
     /// `share`: of the time with data to send.
@@ -164,19 +160,14 @@ pub enum Evidence {
     Lost { place: LossPlace, datagrams: u64, offered: u64 },
     #[error("{0}")]
     Driver(Driver),
-    /// CPU time of a virtual machine on its host; shares are of one CPU. `side`: `None` if both
-    /// sides are in it. `ran`: to run the guest. `moved`: to move its packets. `waited`: a virtual
-    /// CPU was ready but without a CPU. `reported`: by the guest's kernel; 0 without a report.
-    /// `moving_waited`: the threads that move its packets were ready but without a CPU.
+    /// (of earlier versions) CPU time of a virtual machine on its host; shares are of one CPU.
+    /// `side`: `None` if both sides are in it.
     #[error(
-        "{} took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU for \
-         {}{}, what moves its packets for {}",
+        "{} took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU for {}",
         .side.map_or_else(|| "the virtual machine".to_owned(), |side| format!("{side}'s virtual machine")),
         percent(*.ran),
         percent(*.moved),
-        percent(*.waited),
-        if *.reported > 0.0 { format!(" (its kernel reports {})", percent(*.reported)) } else { String::new() },
-        percent(*.moving_waited)
+        percent(*.waited)
     )]
     OnHost { side: Option<Side>, ran: f64, moved: f64, waited: f64, reported: f64, moving_waited: f64 },
 }

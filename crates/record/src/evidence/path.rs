@@ -12,7 +12,6 @@ use crate::figure::{bits, count, percent};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtLinkRate {
-    /// The side of the interface.
     pub side: Side,
     /// Whether it sent so much; else it received it.
     pub sent: bool,
@@ -20,11 +19,9 @@ pub struct AtLinkRate {
     pub carried_bits: f64,
     /// The highest possible rate, in bits/s.
     pub rate_bits: f64,
-    /// The source of that rate.
     pub from: String,
-    /// Packets that its queue delayed.
+    /// Packets that its queue delayed, and that it dropped.
     pub delayed: u64,
-    /// Packets that its queue dropped.
     pub dropped: u64,
 }
 
@@ -33,19 +30,15 @@ pub struct AtLinkRate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driver {
-    /// The side of the interface.
     pub side: Side,
-    /// The interface.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
     /// The numbers of losses, by the driver's names.
     pub losses: BTreeMap<String, u64>,
 }
 
-/// A place where datagrams are lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the words of its variants say it")]
 pub enum LossPlace {
     #[error("{0}'s socket")]
     Socket(Side),
@@ -75,7 +68,7 @@ impl fmt::Display for AtLinkRate {
     }
 }
 
-/// The number of a driver's counters that the sentence names: the largest.
+// The number of a driver's counters that the sentence names: the largest.
 const NAMED: usize = 3;
 
 impl fmt::Display for Driver {

@@ -6,19 +6,19 @@ use study::Side;
 use super::end::End;
 use record::{Evidence, Label};
 
-/// A thread that wants a CPU for this share of a long window hardly waits for anything else.
+// A thread that wants a CPU for this share of a long window hardly waits for anything else.
 const WANTED: f64 = 0.9;
-/// A thread that is ready without a CPU for this share of a window waits for nothing else as long.
+// A thread that is ready without a CPU for this share of a window waits for nothing else as long.
 const STARVED: f64 = 0.5;
-/// The slowest tick of the kernel's CPU accounting: 10 ms.
+// The slowest tick of the kernel's CPU accounting: 10 ms.
 const TICK_NS: f64 = 10e6;
-/// A CPU with this share of busy time has no time left: time is counted in ticks.
+// A CPU with this share of busy time has no time left: time is counted in ticks.
 const ALL: f64 = 0.97;
 const MOSTLY_INTERRUPTS: f64 = 0.9;
-/// A host worked for this traffic if its process and its interrupts had this share of its busy
-/// time.
+// A host worked for this traffic if its process and its interrupts had this share of its busy
+// time.
 const OURS: f64 = 0.9;
-/// From this share of software interrupts on, a full CPU is full of network work.
+// From this share of software interrupts on, a full CPU is full of network work.
 const MUCH_INTERRUPTS: f64 = 0.2;
 
 #[derive(Debug, Clone)]

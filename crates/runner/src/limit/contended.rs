@@ -3,14 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use host::{CpuTimes, ThreadTimes};
 use record::{Evidence, Label, RunAccount, SideAccount, Wait, WaitedFor};
 use study::Side;
 
 use crate::foreign::Foreign;
 use crate::waiting::Waited;
 
-/// From this share of the window on, the CPU time that an end lost limits the run.
+// From this share of the window on, the CPU time that an end lost limits the run.
 const LOST: f64 = 0.1;
 
 #[derive(Clone)]
@@ -18,9 +17,7 @@ pub(super) struct Contention {
     /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its
     /// CPUs were stolen.
     pub(super) lost: f64,
-    /// The limit: the holder of that CPU time.
     pub(super) label: Label,
-    /// The processes that had them, and the remedy.
     pub(super) evidence: Evidence,
 }
 
@@ -49,7 +46,8 @@ impl Contention {
         let (waiting, waited) = match guest {
             Some(guest) => (guest.share, guest.behind_others(&foreign)),
             None => {
-                let waiting = waiting(&own.window.threads, own.window.elapsed_ns);
+                let waiting =
+                    mean_share(&own.window.threads, own.window.elapsed_ns, |thread| thread.waiting_ns);
                 (waiting, waiting.min(foreign.taken.share))
             }
         };
@@ -83,19 +81,18 @@ impl Contention {
     }
 }
 
-/// The share of the window in which threads, on average, waited for a CPU.
-fn waiting(threads: &[ThreadTimes], elapsed_ns: u64) -> f64 {
-    let waiting: f64 = threads.iter().map(|thread| thread.waiting_ns as f64).sum();
-    (waiting / (elapsed_ns as f64 * threads.len() as f64).max(1.0)).min(1.0)
+/// The mean of a time of threads, or CPUs, as a share of the window.
+pub(super) fn mean_share<T>(all: &[T], elapsed_ns: u64, time: fn(&T) -> u64) -> f64 {
+    let sum: f64 = all.iter().map(|one| time(one) as f64).sum();
+    (sum / (elapsed_ns as f64 * all.len() as f64).max(1.0)).min(1.0)
 }
 
 /// The share of the window in which a side's CPUs were stolen, of a virtual machine those of its
 /// host.
 fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
-    let (cpus, elapsed_ns): (&[CpuTimes], u64) = match account.host_of_guest(side) {
+    let (cpus, elapsed_ns) = match account.host_of_guest(side) {
         Some(host) => (&host.cpu_each, host.elapsed_ns),
         None => (&own.window.cpu_each, own.window.elapsed_ns),
     };
-    let stolen: f64 = cpus.iter().map(|cpu| cpu.steal as f64).sum();
-    (stolen / (elapsed_ns as f64 * cpus.len() as f64).max(1.0)).min(1.0)
+    mean_share(cpus, elapsed_ns, |cpu| cpu.steal)
 }

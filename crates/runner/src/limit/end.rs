@@ -7,7 +7,7 @@ use record::{AtLinkRate, Evidence, LossPlace, RunAccount, SideAccount};
 use study::{Family, Side};
 use testbed::RunOrder;
 
-use super::contended::Contention;
+use super::contended::{Contention, mean_share};
 use crate::kernel_metrics::Retransmits;
 use crate::loss::Loss;
 
@@ -32,11 +32,11 @@ pub(super) struct OneWay<'a> {
     pub(super) to: &'a End<'a>,
 }
 
-/// From this share on a known rate is reached: a token bucket counts bytes, and a wire has preamble
-/// and gaps, that are not in the interface's bytes.
+// From this share on a known rate is reached: a token bucket counts bytes, and a wire has preamble
+// and gaps, that are not in the interface's bytes.
 const REACHED: f64 = 0.9;
-/// From this share of its rate on, a token bucket that delayed or dropped packets limits the
-/// sender: TCP does not fill a short queue better.
+// From this share of its rate on, a token bucket that delayed or dropped packets limits the
+// sender: TCP does not fill a short queue better.
 const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
@@ -57,7 +57,6 @@ impl<'a> End<'a> {
         8.0 * self.per_second(self.window.load.received.bytes)
     }
 
-    /// The times of the sending or of the receiving threads.
     pub(super) fn threads(&self, sending: bool) -> Vec<ThreadTimes> {
         let (threads, shares) = (&self.window.threads, &self.whole.outcome.threads);
         // If the two do not fit, use all threads.
@@ -70,9 +69,7 @@ impl<'a> End<'a> {
 
     /// The share of the window in which its threads, on average, ran.
     pub(super) fn running(&self) -> f64 {
-        let threads = &self.window.threads;
-        let running: f64 = threads.iter().map(|thread| thread.running_ns as f64).sum();
-        running / (self.window.elapsed_ns as f64 * threads.len() as f64).max(1.0)
+        mean_share(&self.window.threads, self.window.elapsed_ns, |thread| thread.running_ns)
     }
 
     /// The rate limit of its interface, in bits/s.
@@ -80,7 +77,6 @@ impl<'a> End<'a> {
         self.window.link.rate_bits.filter(|bits| *bits > 0).map(|bits| bits as f64)
     }
 
-    /// Whether this end sends as much as its interface allows.
     pub(super) fn sends_at_limit(&self, order: &RunOrder) -> Option<Evidence> {
         let counters = &self.window.counters;
         let rate = self.rate()?;
@@ -128,7 +124,6 @@ impl<'a> End<'a> {
         counters.link.tx_bytes.saturating_add(more)
     }
 
-    /// The waits of TCP in this end's sending connections.
     pub(super) fn tcp(&self) -> Waits {
         let flows = self.whole.outcome.flows.iter().filter(|flow| flow.sends);
         let infos: Vec<&TcpInfo> = flows.filter_map(|flow| flow.tcp.as_ref()).collect();
@@ -161,7 +156,6 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// The part of TCP that limited it, if one stands out.
     pub(super) fn verdict(&self) -> Option<Evidence> {
         if self.closed >= MUCH {
             return Some(Evidence::WindowClosed { share: self.closed });
@@ -195,14 +189,13 @@ pub(super) struct Losses {
     pub(super) behind: f64,
     /// Losses at the sending queue and device.
     pub(super) before: f64,
-    /// Losses at a place without a counter.
     pub(super) elsewhere: f64,
     pub(super) evidence: Vec<Evidence>,
 }
 
-/// From these shares on most of a receiver's work is wasted: of datagrams that its socket drops,
-/// and of its CPUs' time that interrupts take. More sent then means less received (receive
-/// livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
+// From these shares on most of a receiver's work is wasted: of datagrams that its socket drops,
+// and of its CPUs' time that interrupts take. More sent then means less received (receive
+// livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
 const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 

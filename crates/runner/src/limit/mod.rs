@@ -1,35 +1,15 @@
-//! The limit of a run, told from its own counters.
+//! The limit of a run, told from its own counters: one label, and the figures for it. docs/method.md
+//! says when each label is given; the order of the tests is from the receiver backwards:
 //!
-//! Every run gets one label and the figures for it. The labels are tried in this order:
-//!
-//! 1. **pacing**: the requested rate arrived. Only that limited the run, whatever else was busy.
-//! 2. **where datagrams were lost** (UDP), from the receiver backwards. The *last* place that drops
-//!    sets what is received; drops before it only save it work. So the order is *receiver socket*,
-//!    receiving device (*receiver CPU* if its CPU had no time left), *link*, sending *device*, and
-//!    the sender last: it may be busy with datagrams that are dropped.
-//! 3. **link**: a known rate was reached. It comes before the queue at that rate: its drops only
-//!    show that the link is full.
-//! 4. **CPU**: an end wanted a CPU all the time. Of two ends in lock-step (TCP, request and
-//!    response) the one that never sleeps is the one for which both wait. Waiting for a CPU that
-//!    others use counts like using it; an end that did so for more than half of the window waited
-//!    for nothing else as long. If both ends are busy, the time with a closed receive window
-//!    decides, then which end wanted more. A sender that spends its time in its own code is the
-//!    *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
-//!    always busy: its time is no evidence.
-//!
-//!    **contended** replaces an end's CPU, its full socket, and the labels below, if that end lost
-//!    a tenth of the window to processes other than the run's: its threads waited for a CPU that
-//!    others had, or the hypervisor took it. Such an end looks like one that waits for the other. A
-//!    full socket stays the limit if it would also drop datagrams had its threads had that time.
-//!
-//!    **host CPU** replaces the same if the end is in a guest whose virtual CPU waited as long for
-//!    a CPU of the host behind threads of the run's own guests: with more CPUs in the host, the CPU
-//!    in the guest would be busy for a shorter time.
-//! 5. **device** (TCP): segments were dropped before or behind the wire and retransmitted, while
-//!    both ends had time.
-//! 6. **path**: the rest waits for the other end: TCP's windows, loss elsewhere, the round-trip
-//!    time. Also if nothing is known; the evidence then says that neither end was busy and that
-//!    nothing was dropped.
+//! - Of the places that drop datagrams the *last* sets what is received; drops before it only save
+//!   it work. So the sender comes last: it may be busy with datagrams that are dropped.
+//! - The link comes before the queue at its rate: the queue's drops only show that the link is full.
+//! - Of two ends in lock-step (TCP, request and response) the one that never sleeps is the one for
+//!   which both wait. If both are busy, the time with a closed receive window decides, then which
+//!   end wanted more.
+//! - An end that lost its CPUs to others, or to the run's own guests, looks like one that waits for
+//!   the other. A full socket stays the limit if it would also drop datagrams had its threads had
+//!   that time.
 //!
 //! `transmitter CPU` and `receiver CPU` name hosts, as the metrics do: of a reversed stream the
 //! receiver is the host that sends. `receiver socket` is the socket that received, on either host.
@@ -39,7 +19,7 @@ mod contended;
 mod end;
 
 use load::{Direction, Kind};
-use record::{Driver, Evidence, HostAccount, Label, Limit, LossPlace, RunAccount};
+use record::{Driver, Evidence, Label, Limit, LossPlace, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
@@ -47,50 +27,26 @@ use self::busy::Busy;
 use self::contended::Contention;
 use self::end::{End, MUCH, OneWay, SEGMENTS_LOST};
 use crate::distinct;
-use crate::waiting::Waited;
 
-/// From this share on a requested rate is reached: the edges of a window cut bursts in two, and
-/// TCP's pacing counts headers.
+// From this share on a requested rate is reached: the edges of a window cut bursts in two, and
+// TCP's pacing counts headers.
 const ASKED: f64 = 0.95;
-/// From this share of datagrams lost at one place on, that place is the limit: one stall of the
-/// receiver in a long window loses less.
+// From this share of datagrams lost at one place on, that place is the limit: one stall of the
+// receiver in a long window loses less.
 const LOST: f64 = 0.01;
 /// The limit of a run, from the accounts of both ends and of the hosts of virtual machines.
-#[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
     for (side, own) in account.sides() {
         limit.evidence.extend(own.window.device.as_ref().and_then(|device| of_driver(side, device)));
     }
-    // Most labels name a part of the machines; their load on their host explains it.
-    if let Some(hosts) = &account.hosts {
-        let each = hosts.each_ref().into_iter();
-        limit.evidence.extend(each.map(|(side, host)| on_host(account, side, Some(side), host)));
-    } else if let Some(host) = &account.around {
-        limit.evidence.push(on_host(account, Side::Transmitter, None, host));
-    }
     limit
 }
 
-/// Drops and errors that a driver counted; `None` without any.
 fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
     let losses = device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
     let driver = Driver { side, interface: device.interface.clone(), losses };
     (!driver.losses.is_empty()).then_some(Evidence::Driver(driver))
-}
-
-/// CPU time that a virtual machine, the one of `guest`, used on its host.
-fn on_host(account: &RunAccount, guest: Side, side: Option<Side>, host: &HostAccount) -> Evidence {
-    let waited = Waited::of_side(account, guest);
-    let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
-    Evidence::OnHost {
-        side,
-        ran: share(host.vcpu.running_ns),
-        moved: share(host.io.running_ns),
-        waited: waited.map_or(0.0, |waited| waited.share),
-        reported: waited.map_or(0.0, |waited| waited.stolen_inside),
-        moving_waited: share(host.io.waiting_ns),
-    }
 }
 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
@@ -147,7 +103,6 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     Limit { label, evidence }
 }
 
-/// The limit, replaced if its end was kept off its CPUs.
 fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
     let at = |side: Side| [from, to].into_iter().find(|end| end.side == side);
     let ends = match limit.label {
@@ -309,7 +264,6 @@ impl OneWay<'_> {
         Some(if receiver_first { Label::cpu(self.to.side) } else { sends.label(self.from.side) })
     }
 
-    /// Whether the wire carried as much as it can.
     fn link(&self) -> Option<Evidence> {
         [self.from.sends_at_limit(self.order), self.to.takes_at_limit(), self.to.sends_at_limit(self.order)]
             .into_iter()
@@ -317,7 +271,6 @@ impl OneWay<'_> {
             .next()
     }
 
-    /// Whether segments were dropped between the two devices, and retransmitted.
     fn dropped(&self) -> Option<Evidence> {
         let (near, far) = (&self.from.window.counters, &self.to.window.counters);
         let (queue, wire) = (near.queue.drops, near.link.tx_dropped.max(far.link.rx_dropped));
@@ -336,8 +289,8 @@ impl OneWay<'_> {
     }
 }
 
-/// From this share of the time with data to send on, a closed window means that the receiver had no
-/// time.
+// From this share of the time with data to send on, a closed window means that the receiver had no
+// time.
 const CLOSED: f64 = 0.1;
 
 #[cfg(test)]

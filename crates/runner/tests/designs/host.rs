@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_runner::{Bench, Lab, Readings};
-use record::{Environment, Note, sample};
-use study::{BootState, Condition, Effective, Settled};
-use testbed::{RunOrder, Switches};
+use record::{Disturbance, Environment, Note, PathTrace, sample};
+use study::{BootState, Condition, Effective, Settled, Tracing};
+use testbed::reach::HostBoot;
+use testbed::{RunOrder, Switches, TurnsOrder};
 
 /// The rules by which an interface turns wanted features into applied ones.
 pub(crate) type Rules = fn(&mut BTreeSet<String>);
@@ -144,6 +145,14 @@ impl Lab for RuledLab {
         let underlay = self.underlay.clone().filter(|_| state.scenario.has_tunnel());
         Ok(Box::new(RuledBench(Self { underlay, ..self.clone() })))
     }
+
+    fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
+        Ok(Vec::new())
+    }
+
+    fn restart(&mut self, _state: &BootState) -> Result<(), testbed::Error> {
+        Ok(())
+    }
 }
 
 struct RuledBench(RuledLab);
@@ -176,5 +185,30 @@ impl Bench for RuledBench {
         _tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error> {
         Ok(Readings::default())
+    }
+
+    fn check_path(&mut self, _order: &RunOrder, _effective: &Effective) -> Result<(), testbed::Error> {
+        Ok(())
+    }
+
+    fn take_turns(
+        &mut self,
+        _order: &TurnsOrder,
+        _tick: &mut dyn FnMut(),
+    ) -> Result<Vec<Readings>, testbed::Error> {
+        unreachable!("a design is only tried")
+    }
+
+    fn trace(
+        &mut self,
+        _order: &RunOrder,
+        _tracing: &Tracing,
+        _tick: &mut dyn FnMut(),
+    ) -> Result<Vec<PathTrace>, testbed::Error> {
+        unreachable!("a design is only tried")
+    }
+
+    fn differences(&mut self) -> Vec<Disturbance> {
+        Vec::new()
     }
 }

@@ -141,8 +141,8 @@ fn what_no_interface_has_or_can_switch_leaves_the_design_and_is_reported() {
         said(&plan.lacking),
         [
             "ufo: not part of the design here: no interface here has it",
-            "rxvlan: not part of the design here: it stays on (rx-vlan-hw-parse: fixed)",
-            "lro: not part of the design here: it stays off (rx-lro: fixed)",
+            "rxvlan: not part of the design here: it stays on",
+            "lro: not part of the design here: it stays off",
         ]
     );
     let design = plan.design.unwrap();

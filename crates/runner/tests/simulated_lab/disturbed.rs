@@ -2,7 +2,7 @@
 
 use host::journal::{Difference, PresentValue};
 use host::machine::Target;
-use netassay_runner::{Ending, Error, Event, Invalid};
+use netassay_runner::{Error, Event, Invalid};
 use record::Cause;
 use store::{RunStatus, StudyStatus};
 
@@ -30,7 +30,7 @@ fn a_disturbed_run_is_kept_and_repeated_at_once() {
     let mut world = World::new();
     world.lab.faults.insert(WARMUPS + 1, Fault::Disturbed);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, RECORDED, 0));
     assert_eq!(told(&world.events), [(1, true)]);
 
     let stored = world.store.load(summary.study).unwrap();
@@ -57,7 +57,7 @@ fn a_disturbed_warm_up_has_warmed_up() {
     let mut world = World::new();
     world.lab.faults.insert(0, Fault::Disturbed);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, RECORDED));
     assert_eq!(told(&world.events), []);
     assert_eq!(world.store.load(summary.study).unwrap().row.invalid_runs, 0);
 }
@@ -67,7 +67,7 @@ fn disturbed_runs_count_where_the_user_says_so_and_stay_on_record() {
     let mut world = World { keep_disturbed: true, ..World::new() };
     world.lab.always = Some(Fault::Disturbed);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, RECORDED, 0));
     assert_eq!(told(&world.events), []);
     let stored = world.store.load(summary.study).unwrap();
     assert!(stored.runs.iter().all(|run| run.detail.disturbed() == [loud_neighbour()]));
@@ -79,7 +79,7 @@ fn what_stays_disturbed_is_given_up_within_bounds_and_said() {
     world.lab.always = Some(Fault::Disturbed);
     let summary = world.session(None).unwrap();
     // Of 12 runs a tenth is 1, so the least of 3 counts: the first run takes two, the second one.
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, 0, RECORDED));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, 0, RECORDED));
     let told = told(&world.events);
     assert_eq!(told.len(), RECORDED + 3);
     assert_eq!(
@@ -102,13 +102,13 @@ fn resuming_tries_again_what_stayed_disturbed() {
         world.lab.faults.insert(number, Fault::Disturbed);
     }
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED - 1, 1));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, RECORDED - 1, 1));
     assert_eq!(told(&world.events), [(2, true), (2, true), (2, false)]);
 
     world.calm();
     let before = world.lab.runs();
     let summary = world.session(Some(summary.study)).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, RECORDED, 0));
     assert_eq!(world.lab.runs() - before, 2, "the warm-up of its condition, and the run itself");
     let error = world.session(Some(summary.study)).unwrap_err();
     assert!(matches!(error, Error::NothingToRun { .. }), "{error}");
@@ -122,7 +122,7 @@ fn a_lost_testbed_does_not_renew_what_was_given_up() {
     }
     world.lab.faults.insert(WARMUPS + 4, Fault::Lost);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED - 1, 1));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, RECORDED - 1, 1));
     assert_eq!(told(&world.events).len(), 3);
 }
 
@@ -132,10 +132,10 @@ fn an_interrupt_between_a_run_and_its_repeat_loses_neither() {
     world.lab.faults.insert(WARMUPS, Fault::Disturbed);
     world.lab.faults.insert(WARMUPS + 1, Fault::Interrupt);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Interrupted, 0, 0));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Interrupted, 0, 0));
     world.calm();
     let summary = world.session(Some(summary.study)).unwrap();
-    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, RECORDED));
     let stored = world.store.load(summary.study).unwrap();
     assert_eq!((stored.row.invalid_runs, stored.left_invalid().len()), (1, 0));
 }
@@ -148,10 +148,10 @@ fn a_study_that_ended_at_a_look_ends_there_still_when_its_disturbed_runs_are_tri
         world.lab.faults.insert(number, Fault::Disturbed);
     }
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, 4 * 6 - 1, 1));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, 4 * 6 - 1, 1));
     world.calm();
     let summary = world.session(Some(summary.study)).unwrap();
-    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 4 * 6));
+    assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, 4 * 6));
     let stored = world.store.load(summary.study).unwrap();
     assert_eq!((stored.row.status, stored.row.boots), (StudyStatus::Complete, 4));
 }
@@ -162,7 +162,10 @@ fn a_run_in_which_nothing_arrived_fails_with_its_reason() {
         let mut world = World { keep_disturbed, ..World::new() };
         world.lab.faults.insert(WARMUPS + 1, Fault::Nothing);
         let summary = world.session(None).unwrap();
-        assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::SomeFailed, RECORDED - 1, 1));
+        assert_eq!(
+            (summary.ending, summary.recorded, summary.failed),
+            (StudyStatus::Failed, RECORDED - 1, 1)
+        );
         let stored = world.store.load(summary.study).unwrap();
         let run = &stored.runs[WARMUPS + 1];
         assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Failed, Some("nothing arrived")));
@@ -177,7 +180,7 @@ fn nothing_beside_a_disturbance_is_repeated_and_never_kept() {
         let mut world = World { keep_disturbed, ..World::new() };
         world.lab.faults.insert(WARMUPS + 1, Fault::DisturbedToNothing);
         let summary = world.session(None).unwrap();
-        assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+        assert_eq!((summary.ending, summary.recorded, summary.failed), (StudyStatus::Complete, RECORDED, 0));
         let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
         assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Invalid, Some(why)));
     }
@@ -186,7 +189,7 @@ fn nothing_beside_a_disturbance_is_repeated_and_never_kept() {
     let mut world = World { keep_disturbed: true, ..World::new() };
     world.lab.faults.extend((1..4).map(|run| (WARMUPS + run, Fault::DisturbedToNothing)));
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::SomeFailed, RECORDED - 1, 1));
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (StudyStatus::Failed, RECORDED - 1, 1));
     let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 3].clone();
     assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Failed, Some(why)));
 }
@@ -203,7 +206,7 @@ fn a_run_is_invalid_if_the_machine_differs_at_either_edge_of_it() {
         });
         let mut world = World { differences, ..World::new() };
         let summary = world.session(None).unwrap();
-        assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+        assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, RECORDED));
         let stored = world.store.load(summary.study).unwrap();
         let invalid: Vec<_> = stored.runs.iter().filter(|run| run.status == RunStatus::Invalid).collect();
         assert_eq!(invalid.len(), told);
@@ -225,7 +228,7 @@ fn a_session_beside_another_marks_every_run() {
     let beside = Cause::Session("process 7".to_owned());
     let mut world = World { beside: Some(beside.clone()), keep_disturbed: true, ..World::new() };
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, RECORDED));
     let stored = world.store.load(summary.study).unwrap();
     assert!(stored.runs.iter().all(|run| run.detail.disturbed() == [beside.clone().into()]));
     let mut world = World { beside: Some(beside), ..World::new() };

@@ -1,6 +1,7 @@
 //! Kernels of machines: each boot has its own, and the default one is there at the end.
 
-use netassay_runner::{Ending, Event};
+use netassay_runner::Event;
+use store::StudyStatus;
 use study::Study;
 use testbed::reach::HostBoot;
 
@@ -31,7 +32,7 @@ fn restarts(world: &World) -> Vec<&str> {
 fn each_boot_runs_its_kernel_and_the_machines_end_with_their_default() {
     let mut world = world();
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.kernel_stays.as_ref()), (Ending::Complete, None));
+    assert_eq!((summary.ending, summary.kernel_stays.as_ref()), (StudyStatus::Complete, None));
     let stored = world.store.load(summary.study).unwrap();
     let mut boots: Vec<(&str, u32)> = Vec::new();
     for boot in &stored.boots {
@@ -71,7 +72,7 @@ fn a_session_that_was_stopped_says_which_kernel_stays_and_the_next_one_ends_with
         let faults = std::mem::take(&mut world.lab.faults);
         world.calm();
         world.lab.faults = faults;
-        if summary.ending == Ending::Complete {
+        if summary.ending == StudyStatus::Complete {
             break summary.kernel_stays;
         }
         let runs = world.lab.machines.as_ref().unwrap().release.clone();

@@ -5,12 +5,11 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
-use std::time::Duration;
 
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
 use record::{
-    Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Slice, Turns, sample,
+    Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Turns, sample,
 };
 use study::{BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
 use testbed::reach::HostBoot;
@@ -55,17 +54,6 @@ pub(crate) fn alternated_study() -> Study {
     let text = study().text.replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
     let text = text.replace("duration = \"10ms\"", "duration = \"1s\"");
     Study::parse("alternated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-/// A ladder over two boots: all on, TSO off, both off, in this order in each boot unless they are
-/// drawn.
-pub(crate) fn laddered_study(order: &str) -> Study {
-    let text = study()
-        .text
-        .replace("[factors]", "[design]\n        kind = \"ladder\"\n        offloads = [\"tso\", \"tx\"]")
-        .replace("tx = [\"on\", \"off\"]\n        tso = [\"on\", \"off\"]\n", "")
-        .replace("seed = 7", &format!("seed = 7\n        order = \"{order}\""));
-    Study::parse("laddered.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// A study of two ways to send.
@@ -114,15 +102,11 @@ pub(crate) enum Fault {
 #[derive(Clone, Copy)]
 pub(crate) enum Turning {
     Settled,
-    /// A switch acts for 40 ms.
-    Slow,
     /// A turn leaves much to the next one.
     Unsettled,
     /// They cannot.
     Never,
 }
-
-const SLOW: Duration = Duration::from_millis(40);
 
 /// Rates with noise: each condition differs from the one before by a share, each run or flow by
 /// 5 %, and each condition in it by 0.2 %.
@@ -150,8 +134,6 @@ pub(crate) struct SimulatedLab {
     /// Faults by the number of the run, counted from 0 over all testbeds.
     pub(crate) faults: BTreeMap<usize, Fault>,
     pub(crate) always: Option<Fault>,
-    /// Faults of every run of a condition.
-    pub(crate) of_condition: BTreeMap<usize, Fault>,
     /// From this many testbeds on, a switch reads back otherwise.
     pub(crate) drift_after_build: Option<usize>,
     pub(crate) cannot_build: bool,
@@ -174,7 +156,6 @@ impl SimulatedLab {
         Self {
             faults: BTreeMap::new(),
             always: None,
-            of_condition: BTreeMap::new(),
             drift_after_build: None,
             cannot_build: false,
             lacks_gso: false,
@@ -204,7 +185,6 @@ impl Lab for SimulatedLab {
         Ok(Box::new(SimulatedBench {
             faults: self.faults.clone(),
             always: self.always,
-            of_condition: self.of_condition.clone(),
             drifted: self.drift_after_build.is_some_and(|builds| self.built >= builds),
             lacks_gso: self.lacks_gso,
             turns: self.turns,
@@ -231,7 +211,6 @@ impl Lab for SimulatedLab {
 struct SimulatedBench {
     faults: BTreeMap<usize, Fault>,
     always: Option<Fault>,
-    of_condition: BTreeMap<usize, Fault>,
     drifted: bool,
     lacks_gso: bool,
     turns: Turning,
@@ -289,14 +268,24 @@ impl Bench for SimulatedBench {
         Ok(made.remove(0))
     }
 
+    fn check_path(&mut self, _order: &RunOrder, _effective: &Effective) -> Result<(), testbed::Error> {
+        Ok(())
+    }
+
+    fn differences(&mut self) -> Vec<Disturbance> {
+        Vec::new()
+    }
+
     fn trace(
         &mut self,
         _order: &RunOrder,
         tracing: &Tracing,
-        traces: &mut Vec<PathTrace>,
         _tick: &mut dyn FnMut(),
-    ) -> Result<(), testbed::Error> {
-        traces.push(PathTrace {
+    ) -> Result<Vec<PathTrace>, testbed::Error> {
+        if self.faults.get(&(self.runs.get() - 1)) == Some(&Fault::LostInTrace) {
+            return Err(gone());
+        }
+        Ok(vec![PathTrace {
             path: tracing.paths[0],
             reader: tracing.readers[0],
             places: Vec::new(),
@@ -304,11 +293,7 @@ impl Bench for SimulatedBench {
             whole: None,
             packets: 7,
             profile: None,
-        });
-        match self.faults.get(&(self.runs.get() - 1)) {
-            Some(Fault::LostInTrace) => Err(gone()),
-            _ => Ok(()),
-        }
+        }])
     }
 
     fn take_turns(
@@ -322,8 +307,7 @@ impl Bench for SimulatedBench {
                 let why = "a switch resets the link".to_owned();
                 return Err(testbed::Error::NotInTurns { host: study::Side::Transmitter.to_string(), why });
             }
-            Turning::Slow if order.settle < SLOW => 500,
-            Turning::Settled | Turning::Slow => 0,
+            Turning::Settled => 0,
             Turning::Unsettled => 500,
         };
         let states: Vec<usize> = (0..order.states.len()).collect();
@@ -339,18 +323,12 @@ impl Bench for SimulatedBench {
                 // Two of a kind never give quite the same.
                 work: 10_000 + number as u64 % 7 + if pair[0].state == own { 0 } else { left },
             };
-            let tenth = |more: u64| Slice { ns: 1_000_000, work: 10_000 + more };
-            let mut response = Response { after_itself: [tenth(0); 10], after_another: [tenth(left); 10] };
-            if matches!(self.turns, Turning::Slow) {
-                response.after_another =
-                    std::array::from_fn(|number| tenth(if number < 4 { 2_000 } else { 0 }));
-            }
             account.turns = Some(Turns {
                 turn_ns: 100_000_000,
                 settle_ns: order.settle.as_nanos() as u64,
                 own: own as u8,
                 turns: counted.map(turn).collect(),
-                response,
+                response: Response::default(),
                 from_others: 0,
             });
         }
@@ -362,8 +340,7 @@ impl SimulatedBench {
     /// One run, or one flow of conditions that take turns: what each gave.
     fn flow(&mut self, conditions: &[usize]) -> Result<Vec<Readings>, testbed::Error> {
         let number = self.runs.replace(self.runs.get() + 1);
-        let of_condition = || conditions.iter().find_map(|index| self.of_condition.get(index).copied());
-        match self.always.or_else(|| self.faults.get(&number).copied()).or_else(of_condition) {
+        match self.always.or_else(|| self.faults.get(&number).copied()) {
             Some(Fault::Failed) => {
                 Err(CallError::Refused { host: "receiver".into(), why: "simulated".into(), broken: false }
                     .into())

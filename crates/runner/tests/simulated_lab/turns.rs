@@ -1,9 +1,9 @@
 //! Conditions that take turns in one flow.
 
-use netassay_runner::{Ending, Event};
+use netassay_runner::Event;
 use record::{Detail, Turns};
 use stats::{Observation, Question, Verdict, analyse};
-use store::{StoredRun, StudyId};
+use store::{StoredRun, StudyId, StudyStatus};
 use study::{Kind, Study};
 
 use crate::RECORDED;
@@ -46,7 +46,7 @@ fn apart(world: &World) -> Vec<(usize, String)> {
 fn conditions_of_a_flow_are_recorded_together_each_once() {
     let mut world = alternated(Turning::Settled);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (StudyStatus::Complete, RECORDED, 0));
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
     assert_eq!(world.lab.runs(), FLOWS, "three conditions share each flow");
     assert_eq!(shared_and_own(&world, summary.study), (RECORDED, 0));
@@ -67,7 +67,7 @@ fn a_flow_with_nothing_in_one_condition_is_repeated_as_a_whole() {
         let mut world = World { keep_disturbed, ..alternated(Turning::Settled) };
         world.lab.faults.insert(1, Fault::DisturbedToNothingInOne);
         let summary = world.session(None).unwrap();
-        assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+        assert_eq!((summary.ending, summary.recorded, summary.failed), (StudyStatus::Complete, RECORDED, 0));
         assert!(world.recorded(summary.study).values().all(|count| *count == 1));
         assert_eq!(world.lab.runs(), FLOWS + 1);
     }
@@ -77,7 +77,7 @@ fn a_flow_with_nothing_in_one_condition_is_repeated_as_a_whole() {
 fn conditions_that_cannot_take_turns_are_measured_apart_and_that_is_told() {
     let mut world = alternated(Turning::Never);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (StudyStatus::Complete, RECORDED, 0));
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
     assert_eq!(shared_and_own(&world, summary.study), (0, RECORDED));
     let told = apart(&world);
@@ -89,7 +89,7 @@ fn conditions_that_cannot_take_turns_are_measured_apart_and_that_is_told() {
 fn conditions_that_do_not_settle_are_measured_apart() {
     let mut world = alternated(Turning::Unsettled);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, RECORDED));
     assert_eq!(shared_and_own(&world, summary.study), (0, RECORDED));
     let told = apart(&world);
     assert_eq!(told.len(), 1);
@@ -98,37 +98,13 @@ fn conditions_that_do_not_settle_are_measured_apart() {
     assert_eq!(world.lab.runs(), 1 + RECORDED + 3);
 }
 
-/// The warm-up flow shows it; those that count leave out more of each turn, and have more turns.
-#[test]
-fn a_switch_that_acts_longer_is_left_out_for_longer() {
-    let mut world = alternated(Turning::Slow);
-    let text = world.study.text.replace("duration = \"1s\"", "duration = \"2s\"");
-    world.study = study::Study::parse("longer.toml", &text).unwrap();
-    let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
-    assert_eq!((apart(&world), world.lab.runs()), (vec![], FLOWS));
-    let told = world.events.iter().filter_map(|event| match event {
-        Event::Settles { after_s, why, .. } => Some((*after_s, why.contains("longer than the 20 ms"))),
-        _ => None,
-    });
-    assert_eq!(told.collect::<Vec<_>>(), [(0.04, true)]);
-    let stored = world.store.load(summary.study).unwrap();
-    let parts = |warmup| {
-        let all = stored.runs.iter().filter(move |run| run.warmup == warmup).filter_map(turns);
-        all.map(|one| (one.settle_ns, one.turns.len()))
-    };
-    let first = parts(true).next().unwrap();
-    assert_eq!(first.0, 20_000_000);
-    assert!(parts(false).all(|one| one.0 == 40_000_000 && one.1 > first.1), "{first:?}");
-}
-
 #[test]
 fn a_recorded_flow_that_does_not_settle_is_not_kept() {
     let mut world = alternated(Turning::Unsettled);
     let text = world.study.text.replace("warmup = 1", "warmup = 0");
     world.study = study::Study::parse("cold.toml", &text).unwrap();
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, RECORDED));
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
     assert_eq!(shared_and_own(&world, summary.study), (0, RECORDED));
 }
@@ -138,7 +114,7 @@ fn a_disturbed_flow_is_repeated_as_a_whole() {
     let mut world = alternated(Turning::Settled);
     world.lab.faults.insert(1, Fault::Disturbed);
     let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (StudyStatus::Complete, RECORDED, 0));
     assert_eq!(world.lab.runs(), FLOWS + 1);
     assert_eq!(shared_and_own(&world, summary.study), (RECORDED, 0));
 }
@@ -149,11 +125,11 @@ fn a_stopped_study_is_resumed_with_whole_flows() {
         let mut world = alternated(Turning::Settled);
         world.lab.faults.insert(stopped_at, Fault::Interrupt);
         let first = world.session(None).unwrap();
-        assert_eq!(first.ending, Ending::Interrupted);
+        assert_eq!(first.ending, StudyStatus::Interrupted);
         assert_eq!(first.recorded % 3, 0, "a flow is recorded as a whole");
         world.calm();
         let summary = world.session(Some(first.study)).unwrap();
-        assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+        assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, RECORDED));
         assert!(world.recorded(summary.study).values().all(|count| *count == 1));
         assert_eq!(shared_and_own(&world, summary.study), (RECORDED, 0));
     }
@@ -237,7 +213,7 @@ fn a_level_that_does_not_keep_its_pace_in_turns_has_runs_of_its_own() {
             let mut world = World { study, keep_disturbed, ..World::new() };
             world.lab.always = keep_disturbed.then_some(Fault::Disturbed);
             let summary = world.session(None).unwrap();
-            assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 12), "{kind} {factor}");
+            assert_eq!((summary.ending, summary.recorded), (StudyStatus::Complete, 12), "{kind} {factor}");
             assert!(world.recorded(summary.study).values().all(|count| *count == 1));
             let expected = if verified { (12, 0) } else { (0, 12) };
             assert_eq!(shared_and_own(&world, summary.study), expected, "{kind} {factor}");

@@ -72,7 +72,6 @@ impl World {
         self.interrupt = Interrupt::new().unwrap();
         self.lab.interrupt = self.interrupt.clone();
         self.lab.faults.clear();
-        self.lab.of_condition.clear();
     }
 
     /// The number of stored runs for each planned recorded run.

@@ -1,13 +1,12 @@
 //! A stored study's measurements in little room, from which a page's script makes the CSV and the
 //! JSON again without reading a number: it only joins texts, so that no digit is lost.
 
-use record::Limit;
 use serde::Serialize;
 use serde_json::json;
 use words::metric::Metric;
 
 use super::{HEADER, Number, head, units};
-use crate::records::{RunId, RunStatus, StoredRun, StoredStudy};
+use crate::records::StoredStudy;
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
 /// record of a run (`detail` in [`super::json()`]) is left out: it has ten times the room of the
@@ -56,48 +55,13 @@ pub fn packed(study: &StoredStudy) -> Packed {
         }
         PackedMetric { csv: format!("{metric},{}", metric.unit), json: format!("{:?}", metric.key), values }
     };
+    let text = |run| serde_json::to_string(run).expect("it was read from JSON");
     Packed {
         header: HEADER,
         metrics: units.keys().map(column).collect(),
-        runs: study.runs.iter().map(without_values).collect(),
+        runs: study.runs.iter().map(text).collect(),
         rows: study.runs.iter().map(|run| head(study, run)).collect(),
         document: json!({ "study": study.row, "plan": study.plan, "boots": study.boots, "units": units })
             .to_string(),
     }
-}
-
-/// A run in [`super::json()`], without its metrics and its further record.
-fn without_values(run: &StoredRun) -> String {
-    #[derive(Serialize)]
-    struct Run<'a> {
-        id: &'a RunId,
-        boot: &'a u32,
-        part: &'a u32,
-        block: &'a u32,
-        repeat: &'a u32,
-        position: &'a u32,
-        warmup: &'a bool,
-        condition: &'a usize,
-        started_unix_ms: &'a i64,
-        status: &'a RunStatus,
-        reason: &'a Option<String>,
-        limited_by: &'a Option<Limit>,
-    }
-    let StoredRun { id, boot, part, block, repeat, position, warmup, condition, started_unix_ms, .. } = run;
-    let StoredRun { status, reason, limited_by, .. } = run;
-    let run = Run {
-        id,
-        boot,
-        part,
-        block,
-        repeat,
-        position,
-        warmup,
-        condition,
-        started_unix_ms,
-        status,
-        reason,
-        limited_by,
-    };
-    serde_json::to_string(&run).expect("it was read from JSON")
 }

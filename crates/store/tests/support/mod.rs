@@ -3,7 +3,7 @@
 use netassay_store::{NewRun, NewStudy, Outcome};
 use record::{Detail, Environment, sample};
 use study::metric::{self, Metric};
-use study::{Plan, Study};
+use study::{Plan, PlannedRun, Study};
 
 /// A plan of two conditions.
 pub(crate) fn study() -> NewStudy {
@@ -32,12 +32,9 @@ fn plan() -> Plan {
 
 /// A recorded run with two metrics.
 pub(crate) fn run(repeat: u32, condition: usize) -> NewRun {
+    let position = repeat * 2 + condition as u32;
     NewRun {
-        block: repeat,
-        repeat,
-        position: repeat * 2 + condition as u32,
-        warmup: false,
-        condition,
+        planned: PlannedRun { boot: 1, block: repeat, repeat, position, warmup: false, condition },
         started_unix_ms: 1_700_000_000_000,
         outcome: ok(&[(metric::THROUGHPUT, 9414.52), (metric::LOSS, 0.0)]),
         limited_by: None,
@@ -53,7 +50,8 @@ pub(crate) fn ok(values: &[(Metric, f64)]) -> Outcome {
 
 /// A warm-up.
 pub(crate) fn warmup(condition: usize) -> NewRun {
-    NewRun { block: 0, warmup: true, ..run(1, condition) }
+    let run = run(1, condition);
+    NewRun { planned: PlannedRun { block: 0, warmup: true, ..run.planned }, ..run }
 }
 
 /// An environment.

@@ -98,11 +98,6 @@ impl Tools {
         self.boot_under_kvm(image)
     }
 
-    /// Tries KVM for guests that may use either, so that the first one need not wait for the trial.
-    pub fn settle_kvm(&self, image: &Path) {
-        let _ = kvm_trial(self, image);
-    }
-
     fn boot_under_kvm(&self, image: &Path) -> Result<(), String> {
         let qemu = self.qemu().map_err(|error| error.to_string())?;
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;

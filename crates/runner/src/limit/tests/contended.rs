@@ -1,7 +1,8 @@
 //! CPUs that others had, and guests that wait for their host.
 
 use super::*;
-use record::sample::guest;
+use crate::sample_guest::guest;
+use record::HostAccount;
 use study::BySide;
 
 /// Another process that had `ms` ms of the transmitter's CPU, counted in the window too.
@@ -134,10 +135,6 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
                      run's own guests: 2 virtual CPUs and the threads that move their packets share 2 CPUs";
         let mut case = waiting(kind, 150);
         expect(&case, Label::HostCpu, words);
-        let last: Vec<String> = limit(&case.0, &case.1).evidence.iter().map(Evidence::to_string).collect();
-        let told = "transmitter's virtual machine took 70.0 % of a CPU of its host to run and 10.0 % to move its packets; of the time a virtual CPU was \
-                    ready but without a CPU for 15.0 %, what moves its packets for 0.0 %";
-        assert_eq!(last[last.len() - 2], told);
         // It replaces the CPU inside, which is busy for that reason.
         works(&mut case.1.transmitter, 987, 0, 2);
         assert_eq!(limit(&case.0, &case.1).label, Label::HostCpu, "{kind}");
@@ -155,14 +152,4 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     both.1.others =
         Some(host::OtherProcesses { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
     assert_eq!(limit(&both.0, &both.1).label, Label::Contended);
-    // A guest's own reading of its stolen time is evidence.
-    let mut inside = quiet(Kind::TcpStream);
-    inside.1.around = Some(guest(2, &[(700, 150)]));
-    inside.1.receiver.as_mut().unwrap().window.cpu_each[0].steal = 140_000_000;
-    inside.1.transmitter.window.cpu_each[0].steal = 140_000_000;
-    let last = limit(&inside.0, &inside.1).evidence.pop().unwrap().to_string();
-    assert!(
-        last.starts_with("the virtual machine took") && last.contains("15.0 % (its kernel reports 14.0 %)"),
-        "{last}"
-    );
 }
