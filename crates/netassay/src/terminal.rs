@@ -158,7 +158,7 @@ fn disturbed(head: &str, invalid: &Invalid) -> Option<String> {
         more => format!(" and {more} more in turns"),
     };
     let next = if invalid.repeated { "repeated" } else { "not repeated again" };
-    let after = format!("{others}: disturbed, {next}: {}", words::sanitised_line(&invalid.why));
+    let after = format!("{others}: disturbed, {next}: {}", words::sanitised_line(&invalid.brief));
     // A long label gives way first.
     let room = WIDEST.saturating_sub(head.chars().count() + after.chars().count()).max(SHORTEST);
     Some(cut(&format!("{head}{}{after}", cut(&words::sanitised_line(label), room)), WIDEST))
@@ -181,13 +181,14 @@ mod tests {
 
     #[test]
     fn a_disturbed_run_is_one_line_and_that_of_a_flow_is_told_once() {
-        let invalid = |why: &str, labels: &[&str]| Invalid {
-            why: why.to_owned(),
+        let invalid = |brief: &str, labels: &[&str]| Invalid {
+            why: "a long story".repeat(50),
+            brief: brief.to_owned(),
             labels: labels.iter().map(|label| (*label).to_owned()).collect(),
             repeated: true,
         };
         let head = "[3/40] boot 1 run 1: ";
-        let told = |why, labels: &[&str]| disturbed(head, &invalid(why, labels));
+        let told = |brief, labels: &[&str]| disturbed(head, &invalid(brief, labels));
         assert_eq!(
             told("other processes (dd)", &["ipv4"]).as_deref(),
             Some("[3/40] boot 1 run 1: ipv4: disturbed, repeated: other processes (dd)")

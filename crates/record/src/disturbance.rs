@@ -13,8 +13,9 @@ use crate::figure::{milliseconds, whole_percent};
 #[serde(deny_unknown_fields)]
 #[error("{}{cause}", .at.map_or_else(String::new, |at| format!("{at}: ")))]
 pub struct Disturbance {
-    /// `None`: the whole run.
+    /// The part; `None`: the whole run.
     pub at: Option<Part>,
+    /// The disturbance.
     pub cause: Cause,
 }
 
@@ -36,6 +37,7 @@ words::vocabulary! {
 // It is no error: thiserror gives each variant its sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum Cause {
     #[error("the kernel changed its clock source")]
     ClockSource,
@@ -73,6 +75,47 @@ pub enum Cause {
     SettingsUnread(String),
 }
 
+const OTHERS: &str = "other processes";
+
+/// Disturbances in a few words, each kind of cause once: `other processes (dd), a CPU taken by the
+/// hypervisor`.
+pub fn in_brief(disturbances: &[Disturbance]) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    let mut takers: Vec<&str> = Vec::new();
+    for Disturbance { cause, .. } in disturbances {
+        let taker = if let Cause::Others(taken) = cause { taken.by.first() } else { None };
+        for (known, one) in
+            [(&mut kinds, Some(cause.kind_in_words())), (&mut takers, taker.map(|taker| taker.name.as_str()))]
+        {
+            known.extend(one.filter(|one| !known.contains(one)));
+        }
+    }
+    // Their names follow.
+    kinds.sort_by_key(|kind| *kind == OTHERS);
+    let mut brief = kinds.join(", ");
+    if !takers.is_empty() {
+        brief.push_str(&format!(" ({})", takers.join(", ")));
+    }
+    brief
+}
+
+impl Cause {
+    fn kind_in_words(&self) -> &'static str {
+        match self {
+            Self::ClockSource | Self::ClockApart { .. } => "a clock that changed",
+            Self::Slept { .. } => "the machine slept",
+            Self::OpenedLate { .. } | Self::ClosedLate { .. } | Self::Length { .. } => {
+                "no CPU for the agent in time"
+            }
+            Self::Stolen { .. } => "a CPU taken by the hypervisor",
+            Self::Waited { .. } => "a virtual CPU that waited",
+            Self::Session(_) => "another session",
+            Self::Setting(_) | Self::SettingsUnread(_) => "a setting that changed",
+            Self::Others(_) => OTHERS,
+        }
+    }
+}
+
 impl From<Cause> for Disturbance {
     fn from(cause: Cause) -> Self {
         Self { at: None, cause }
@@ -86,7 +129,9 @@ impl From<Cause> for Disturbance {
 pub struct CpuTaken {
     /// Their share of the CPUs' time in the window.
     pub share: f64,
+    /// The CPUs.
     pub cpus: Vec<u32>,
+    /// The processes with most of it.
     pub by: Vec<Taker>,
 }
 
@@ -95,13 +140,18 @@ pub struct CpuTaken {
 #[serde(deny_unknown_fields)]
 #[error("{name}, {who}: {}", whole_percent(*.share))]
 pub struct Taker {
+    /// Their name.
     pub name: String,
+    /// Their kind.
     pub who: TakerKind,
+    /// Their share of the CPUs' time.
     pub share: f64,
 }
 
+/// The kind of process that had CPU time under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the words of its variants say it")]
 pub enum TakerKind {
     #[error("kernel")]
     Kernel,
@@ -118,5 +168,30 @@ impl fmt::Display for CpuTaken {
         write!(f, "{} of the time of {word} {}", whole_percent(self.share), cpus.join(","))?;
         let by: Vec<String> = self.by.iter().map(Taker::to_string).collect();
         if by.is_empty() { Ok(()) } else { write!(f, " ({})", by.join("; ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_brief_each_kind_of_cause_is_said_once() {
+        let others = |names: &[&str]| {
+            let taker = |name: &&str| Taker { name: (*name).to_owned(), who: TakerKind::Kernel, share: 0.3 };
+            Cause::Others(CpuTaken { share: 0.5, cpus: vec![0, 1], by: names.iter().map(taker).collect() })
+        };
+        let all = [
+            others(&["rustc", "dd"]),
+            others(&["rustc"]),
+            others(&["cc1"]),
+            Cause::OpenedLate { ns: 150_000_000 },
+            Cause::Length { ns: 1_200_000_000, planned_ns: 1_000_000_000 },
+            others(&[]),
+        ];
+        let all = all.map(|cause| Disturbance { at: Some(Part::Transmitter), cause });
+        assert_eq!(in_brief(&all), "no CPU for the agent in time, other processes (rustc, cc1)");
+        assert_eq!(in_brief(&all[3..4]), "no CPU for the agent in time");
+        assert_eq!(in_brief(&[]), "");
     }
 }

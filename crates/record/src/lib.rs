@@ -19,7 +19,7 @@ pub mod sample;
 mod side;
 
 pub use detail::{Detail, Drifted, ExactRun};
-pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind};
+pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_brief};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{AtLinkRate, Driver, Evidence, Limit, LossPlace, Wait, WaitedFor};

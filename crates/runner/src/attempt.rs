@@ -127,7 +127,8 @@ impl Campaign<'_> {
                     if !repeated {
                         session.given_up.insert(key_of(run));
                     }
-                    invalid = Some(Invalid { why, labels: std::mem::take(&mut together), repeated });
+                    let brief = record::in_brief(&disturbed);
+                    invalid = Some(Invalid { why, brief, labels: std::mem::take(&mut together), repeated });
                 }
             }
             session.progress.step(run, share);

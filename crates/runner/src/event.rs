@@ -95,6 +95,8 @@ pub enum Event {
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Invalid {
     pub why: String,
+    /// The reason in a few words, each kind of cause once.
+    pub brief: String,
     /// The conditions of all runs of its flow, which were disturbed with it: of the first of them.
     /// The others have none.
     pub labels: Vec<String>,

@@ -135,7 +135,7 @@ impl ProbeLadder {
                 (None, Some(Ok(evidence))) => (Availability::Yes, evidence),
                 (None, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
-            let (name, without) = (declared.name.to_owned(), declared.without.to_owned());
+            let (name, without) = (rung.name().to_owned(), rung.without().to_owned());
             LadderStep { rung, verdict, reason, name, without }
         };
         Self(Rung::ALL.map(step).into())

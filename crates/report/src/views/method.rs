@@ -2,8 +2,8 @@
 //! says whether more boots or more runs would help.
 
 use results::{
-    ComparisonGroup, ComparisonRow, capital, counted, distinct, figure, grouped, metric_title, percent,
-    plain, workload_prefix,
+    ComparisonGroup, ComparisonRow, capital, distinct, figure, grouped, metric_title, percent, plain,
+    workload_prefix,
 };
 use stats::{Comparison, Component, Components, power_sentence};
 
