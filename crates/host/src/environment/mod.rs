@@ -33,7 +33,7 @@ pub struct Environment {
     /// Each requested interface, by name; `None` if it does not exist.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interfaces: BTreeMap<String, Option<InterfaceEnvironment>>,
-    /// Those that this kernel or network namespace lacks are missing.
+    /// Sysctls that this kernel or network namespace lacks are missing.
     #[serde(deserialize_with = "words::names::sysctls")]
     pub sysctls: BTreeMap<String, String>,
     pub load: LoadEnvironment,

@@ -19,7 +19,7 @@ pub struct LinkLimit {
     pub rate_bits: Option<u64>,
     /// Whether a queueing discipline sets it, for sent packets only.
     pub shaped: bool,
-    /// Such as `tbf at the root of eth0`; without a rate, what was checked.
+    /// The source, such as `tbf at the root of eth0`; without a rate, what was checked.
     pub from: String,
 }
 

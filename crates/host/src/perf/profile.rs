@@ -45,7 +45,7 @@ pub struct Profile {
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum SamplingScope {
-    /// Whatever thread runs there.
+    /// CPUs, with any thread that runs there.
     Cpus,
     Threads,
 }
