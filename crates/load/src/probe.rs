@@ -80,9 +80,8 @@ impl PairProbe {
         Ok((probe, vec![of_udp, of_tcp]))
     }
 
-    /// Sends to the other end's socket of each protocol a small packet and a full one, of so many
-    /// bytes, and returns the packets that have arrived from there until now: as soon as all have,
-    /// at the latest after this time. Packets of UDP are sent again by each call.
+    /// Sends a small packet and a `full` one (bytes) by each protocol, UDP again at each call.
+    /// Returns the packets that arrived: as soon as all have, at the latest after this time.
     pub fn exchange(&mut self, to: [SocketAddr; 2], full: [u32; 2], within: Duration) -> Arrived {
         let deadline = Instant::now() + within;
         let family = if to[UDP].is_ipv4() { Family::Ipv4 } else { Family::Ipv6 };

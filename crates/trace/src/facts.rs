@@ -1,5 +1,4 @@
-//! Requirements of tracing on a kernel and on this process, and whether they are met. Reads files
-//! only.
+//! Requirements of tracing on a kernel and on this process. Reads files only.
 
 use std::path::Path;
 

@@ -85,9 +85,8 @@ impl Rung {
 }
 
 impl ProbeLadder {
-    /// Reads the ladder of the running kernel, whose functions are not probed. Loads one program of
-    /// two instructions, attached to nothing, and unloads it at once; apart from that it only
-    /// reads.
+    /// Reads the ladder of the running kernel, whose functions are not probed. Loads a program of
+    /// two instructions, attached to nothing, and unloads it at once; otherwise it only reads.
     ///
     /// Call it before another network namespace's sysfs is mounted on `/sys`: that hides the trace
     /// files.

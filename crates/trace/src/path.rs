@@ -229,10 +229,10 @@ pub struct BundledPath {
 }
 
 impl BundledPath {
-    /// The path.
+    /// The path. It cannot be wrong: a test reads every bundled file.
     ///
     /// # Panics
-    /// Never: a test reads every bundled file.
+    /// Never.
     pub fn path(&self) -> TracePath {
         match TracePath::parse(&format!("{}.toml", self.name), self.text) {
             Ok(path) => path,

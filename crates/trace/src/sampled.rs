@@ -101,9 +101,8 @@ pub struct TimeBetween {
     pub to: u8,
     /// The time that a quarter of the packets do not exceed, in ns, without interruptions.
     ///
-    /// A mean is moved by the few packets that pay for others: one that fills the ring of its card
-    /// anew takes some 20,000 instructions more. The median is moved where packets are of two kinds
-    /// of about the same number, such as those that find the machine idle, and others.
+    /// A mean is moved by the few packets that pay for others (one that fills the ring of its card
+    /// takes some 20,000 instructions more), the median where there are as many of two kinds.
     pub quarter: u64,
 }
 

@@ -58,8 +58,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Opens a receiver's sockets: a listener for each 4000 flows of TCP, one socket per flow for
-    /// UDP.
+    /// Opens a receiver's sockets: a listener for each 4000 flows of TCP, one per flow for UDP.
     ///
     /// # Errors
     /// An invalid workload, an address that this host lacks, a port in use.
@@ -287,8 +286,7 @@ impl Endpoint {
         wait_until(DRAIN, || self.flows.sending().all(is_empty));
     }
 
-    /// Receives queued data, stops and joins the threads, and waits for this host's queues to
-    /// empty, all in bounded time.
+    /// Receives queued data, joins the threads, and lets queues empty, all in bounded time.
     ///
     /// # Errors
     /// A receiver without attached peers, the error of [`Endpoint::failed`], or a thread that does

@@ -21,13 +21,11 @@ pub(super) const MOST: u32 = 32;
 const BATCH_NS: u64 = 500_000;
 const READINGS: usize = 1001;
 
-/// The time in soft interrupts of the work's CPU so far, in ns of the clock, with half of the
-/// count's cost; or why it is unknown, in words. The count costs the same at their begin and at
-/// their end.
+/// The time in soft interrupts of the work's CPU so far, in ns of the clock, with half of the cost
+/// of the count, which is the same at their begin and end; or why it is unknown, in words.
 pub type SoftirqTime = Box<dyn FnMut() -> Result<u64, String>>;
 
-/// Starts to count soft interrupts, which costs time from then on; or why they cannot be counted,
-/// in words.
+/// Starts to count soft interrupts, which costs time from then on; or why it cannot, in words.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<SoftirqTime, String>;
 
 // Odd, so that the median is one of them.

@@ -44,17 +44,15 @@ use self::work::BoxedWork;
 
 const BEAT_NS: u64 = 1_000_000_000;
 
-/// Waits for the next whole second of the clock. The environment of a guest decides when a request
-/// arrives; from here on the work meets everything, such as timer ticks, at the same distance.
-/// If the clock counts instructions, the wait takes no time.
+/// Waits for the next whole second of the clock: whenever a request arrives, from here on the work
+/// meets everything, such as timer ticks, at the same distance.
 pub fn await_beat() {
     sys::sharpen_timers();
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
 }
 
-/// How many connections of a workload are counted, one after the other, each by a thread of its
-/// own. A few take more for all their messages: two of 130 took 0.04 % more instructions, and 0.1 %
-/// more of those in soft interrupts (`tcp_rr`, Linux 6.1).
+/// The connections of a workload that are counted, each by a thread of its own. A few take more for
+/// all their messages: two of 130 took 0.04 % more instructions (`tcp_rr`, Linux 6.1).
 pub fn connections(kind: Kind) -> u32 {
     if kind.is_udp() { 1 } else { 3 }
 }
@@ -81,9 +79,9 @@ pub fn run(
     Ok(Account { applied: ends.applied.clone(), ..account })
 }
 
-/// Lends the same work to a borrower, who repeats it as often as he likes. Returns the result of the
-/// borrower, and the options of the sockets. `asleep`: requests and answers only; the answering end
-/// has a thread, and either reader sleeps until a packet wakes it.
+/// Lends the same work to a borrower, who repeats it as often as he likes. Returns his result, and
+/// the options of the sockets. `asleep`: requests and answers only; the answering end has a thread,
+/// and either reader sleeps until a packet wakes it.
 ///
 /// # Errors
 /// As [`run`]; `asleep` with messages that are not answered.

@@ -199,16 +199,18 @@ mod tests {
             while loop_switch.state().waiting < threads.len() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            assert!(loop_switch.state().held && loop_switch.state().modes == first);
+            let state = loop_switch.state();
+            assert!(state.held && state.modes == first);
+            // Its lock must be free for the threads.
+            drop(state);
             loop_switch.release(second);
             for thread in threads {
                 assert_eq!(thread.join().unwrap(), Some(second));
             }
         });
-        assert_eq!(
-            (loop_switch.next(), loop_switch.state().modes, loop_switch.state().waiting),
-            (None, second, 0)
-        );
+        assert_eq!(loop_switch.next(), None);
+        let state = loop_switch.state();
+        assert_eq!((state.modes, state.waiting), (second, 0));
     }
 
     #[test]

@@ -92,8 +92,11 @@ impl TryFrom<Vec<(u64, u64)>> for LatencyHistogram {
             if EDGES[..EDGES.len() - 1].binary_search(low).is_err() {
                 return Err(format!("no bucket of a latency histogram begins at {low} ns"));
             }
-            if last.is_some_and(|last| last >= low) || *count == 0 {
-                return Err(format!("the bucket at {low} ns is empty, or not above the one before it"));
+            if last.is_some_and(|last| last >= low) {
+                return Err(format!("the bucket at {low} ns is not above the one before it"));
+            }
+            if *count == 0 {
+                return Err(format!("the bucket at {low} ns is empty"));
             }
             let more = sum.checked_add(*count);
             sum = more.ok_or("the counts of a latency histogram add up to more than 2^64 - 1")?;
@@ -159,9 +162,9 @@ mod tests {
         for (json, why) in [
             ("[[10001,1]]", "no bucket of a latency histogram begins at 10001 ns"),
             ("[[10964781962,1]]", "no bucket of a latency histogram begins at 10964781962 ns"),
-            ("[[10965,1],[10000,1]]", "the bucket at 10000 ns is empty, or not above the one before it"),
-            ("[[10000,1],[10000,1]]", "the bucket at 10000 ns is empty, or not above the one before it"),
-            ("[[10000,0]]", "the bucket at 10000 ns is empty, or not"),
+            ("[[10965,1],[10000,1]]", "the bucket at 10000 ns is not above the one before it"),
+            ("[[10000,1],[10000,1]]", "the bucket at 10000 ns is not above the one before it"),
+            ("[[10000,0]]", "the bucket at 10000 ns is empty"),
             (
                 "[[10000,18446744073709551615],[10965,1]]",
                 "the counts of a latency histogram add up to more than 2^64 - 1",

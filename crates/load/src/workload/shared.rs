@@ -46,8 +46,7 @@ pub(crate) fn verified(bytes: impl Iterator<Item = u64>) -> Vec<LaneResult> {
     bytes.map(|verified| LaneResult { verified, ..LaneResult::default() }).collect()
 }
 
-/// Serves lanes until the phase `over`. `silent`: the failure of a peer whose lane makes no progress;
-/// `None`: lanes may be silent.
+/// Serves lanes until the phase `over`. `silent`: the failure of a peer without progress, if any.
 pub(crate) fn run(
     lanes: &[Lane],
     wake: EpollFlags,
