@@ -93,7 +93,7 @@ fn campaign_names_a_port_in_use() {
         .unwrap();
     let mut orders = squatter.stdin.take().unwrap();
     let launch = agent::Launch::default();
-    orders.write_all(&launch.line().unwrap()).unwrap();
+    orders.write_all(&agent::encode(&launch).unwrap()).unwrap();
     let mut answers = BufReader::new(squatter.stdout.take().unwrap());
     let traffic = load::Traffic { port: Some(5201), message: 1, ..load::Traffic::new(load::Kind::UdpStream) };
     let spec = load::Spec {
