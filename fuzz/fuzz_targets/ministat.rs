@@ -26,8 +26,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Whole, in two pieces, and past the fast way for plain numbers (a blank before each line changes
-/// no value).
+/// Whole, in two pieces, and with a blank before each line, which changes
+/// no value.
 fn reads_alike(bytes: &[u8]) {
     let format = Format::new(1, b" \t", 8191);
     let whole = read(&format, bytes);

@@ -19,7 +19,6 @@ pub const MAX_SETS: usize = 7;
 #[derive(Debug)]
 pub struct Plot {
     width: usize,
-    /// The height of the tallest stack.
     height: usize,
     /// The number of symbols stacked in each column, set after set.
     stacks: Vec<usize>,
@@ -95,9 +94,7 @@ impl Plot {
 
 struct Axis {
     width: usize,
-    /// The left end of the first column.
     start: f64,
-    /// The width of a column.
     step: f64,
 }
 

@@ -7,19 +7,14 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum MinistatError {
-    /// A set is too small.
     #[error("Dataset {0} must contain at least 3 data points")]
     TooFewPoints(String),
-    /// There are not enough symbols.
     #[error("cannot show {count} sets: there are symbols for {limit}")]
     TooManySets { count: usize, limit: usize },
-    /// A plot cannot show infinities and NaNs.
     #[error("cannot plot {0}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
     NotFinite(String),
-    /// The values are too far apart, or too close together, for a scale.
     #[error("cannot plot values that are {0:e} apart; -A leaves the plot out")]
     NoScale(f64),
-    /// A plot has at least two columns, and a bounded number of them.
     #[error("cannot plot in {width} columns: give -w 2 to {limit}, or -A to leave the plot out")]
     Width { width: usize, limit: usize },
 }

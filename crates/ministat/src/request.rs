@@ -7,7 +7,7 @@ use crate::plot::MAX_SETS;
 use crate::refusal::Refusal;
 use crate::student::Level;
 
-/// The most bytes of a line: one less than C's `BUFSIZ`. A longer line counts as several.
+// The most bytes of a line: one less than C's `BUFSIZ`. A longer line counts as several.
 const LONGEST_LINE: usize = 8191;
 
 /// The request.

@@ -63,7 +63,6 @@ pub struct Set {
     pub mean: f64,
     /// The variance, which may be negative where the mean is some 1e7 times the spread.
     pub variance: f64,
-    /// The points, in no particular order.
     pub(crate) points: Vec<f64>,
 }
 

@@ -52,8 +52,8 @@ impl Default for Level {
     }
 }
 
-/// The degrees of freedom for which the table's last column is not the rounded quantile, with the
-/// column's value.
+// The degrees of freedom for which the table's last column is not the rounded quantile, with the
+// column's value.
 const SLIPS: [(usize, f64); 7] =
     [(1, 318.313), (7, 4.782), (8, 4.499), (9, 4.296), (10, 4.143), (11, 4.024), (12, 3.929)];
 

@@ -135,7 +135,6 @@ fn assemble(
     })
 }
 
-/// Why nothing can be compared.
 fn nothing(alone: &[Group], options: &Options) -> String {
     let mut labels: Vec<&str> = Vec::new();
     let mut metrics: BTreeMap<&str, &str> = BTreeMap::new();
@@ -166,10 +165,9 @@ fn nothing(alone: &[Group], options: &Options) -> String {
     format!("nothing to compare: no benchmark was measured in two of {quoted}; give files of the same ones")
 }
 
-/// The most files that a note names for one value.
+// The most files that a note names for one value.
 const FILES: usize = 2;
 
-/// Rejects a file that is given twice for one condition.
 fn require_once(inputs: &[Input]) -> Result<(), SamplesError> {
     for (index, input) in inputs.iter().enumerate() {
         let is_same = |other: &Input| other.file == input.file && other.condition == input.condition;

@@ -13,7 +13,6 @@ pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Calls `take` with each line of an input.
 pub(crate) fn for_each_line(
     input: impl Read,
     mut take: impl FnMut(&Line<'_>) -> Result<(), Fault>,
@@ -43,7 +42,6 @@ impl<'a> Line<'a> {
         FilePosition { line: self.number, column: column.min(self.bytes.len()) as u64 + 1 }
     }
 
-    /// The words between blanks and tabs.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         self.bytes.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
     }

@@ -9,7 +9,7 @@ use crate::lines::{separator, without_mark};
 use crate::options::{InputFormat, Options};
 use crate::readers::{ReadValues, csv, hyperfine, iperf, iperf3, netperf, stat};
 
-/// The bytes of a file that decide its format.
+// The bytes of a file that decide its format.
 const HEAD: u64 = 1 << 16;
 
 /// A file and its condition.
@@ -135,7 +135,7 @@ fn require_text(head: &[u8]) -> Result<(), Fault> {
 
 /// Rejects output that programs print for people, if it has too few digits to compare.
 fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
-    /// The beginning of a line, the program that writes it, and its option for data.
+    // The beginning of a line, the program that writes it, and its option for data.
     const TEXTS: [(&[u8], &str, &str); 7] = [
         (b"Connecting to host ", "iperf3", "-J"),
         (b"Server listening on ", "iperf3 or iperf", "-J (iperf3) or -y C (iperf)"),
@@ -155,7 +155,6 @@ fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Whether a line is names between separators, not numbers.
 fn is_heading(line: &[u8]) -> bool {
     let Some(separator) = separator(line) else { return false };
     let first = line.split(|byte| *byte == separator).next().unwrap_or_default().trim_ascii();

@@ -6,7 +6,6 @@ use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
 use crate::readers::ReadValues;
 
-/// The identity of a series in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SeriesKey {
     pub(crate) condition: Option<String>,
@@ -22,7 +21,6 @@ impl SeriesKey {
         SeriesKey { metric: Some(metric.to_owned()), unit: Some(unit.to_owned()), ..SeriesKey::default() }
     }
 
-    /// The key with its words sanitised.
     pub(crate) fn plain(self) -> SeriesKey {
         let plain = |word: Option<String>| word.map(|word| words::sanitised_line(&word).into_owned());
         SeriesKey {
@@ -63,24 +61,21 @@ pub(crate) struct Series {
     pub(crate) values: Vec<f64>,
     /// The number of each value's boot; empty if the file names none.
     pub(crate) boots: Vec<u32>,
-    /// The place of the last value.
     pub(crate) last: FilePosition,
 }
 
-/// The most reasons of parts left out that are told apart.
+// The most reasons of parts left out that are told apart.
 const MOST_REASONS: usize = 8;
 
-/// The reason of the parts whose reasons are too many.
+// The reason of the parts whose reasons are too many.
 const OTHER: &str = "parts for other reasons";
 
-/// Collects the values of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     pub(crate) found: ReadValues,
     /// The reasons of parts that are no measurements, how often, and where each was first.
     left_out: Vec<(String, u64, FilePosition)>,
     pub(crate) values: usize,
-    /// The indices of the series.
     places: HashMap<SeriesKey, usize>,
     /// The numbers of the boots, in order of appearance.
     boots: HashMap<Vec<u8>, u32>,
@@ -89,7 +84,6 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// A collector for values that a program measured.
     pub(crate) fn of_program() -> Collector {
         Collector { is_of_program: true, ..Collector::default() }
     }
@@ -176,7 +170,6 @@ impl Collector {
     }
 }
 
-/// Rejects a name that is too long to be kept.
 pub(crate) fn bounded(name: &[u8], place: FilePosition) -> Result<(), Fault> {
     if name.len() <= LONGEST_NAME {
         return Ok(());

@@ -108,7 +108,6 @@ fn ratios(boots: Vec<[f64; 2]>) -> Option<Vec<f64>> {
     (baseline > 0.0 && ratio.is_finite()).then(|| boots.iter().map(linear).collect())
 }
 
-/// The mean of boots with its error.
 fn estimate(boots: &[f64]) -> Option<Estimate> {
     let (value, count) = (mean(boots), boots.len() as f64);
     let squares: f64 = boots.iter().map(|boot| (boot - value).powi(2)).sum();

@@ -28,7 +28,6 @@ pub(crate) struct Cell {
     pub(crate) root: f64,
 }
 
-/// The cells of two conditions in the boots that measured both.
 pub(crate) fn in_common<'a>(
     one: &'a [Cell],
     other: &'a [Cell],

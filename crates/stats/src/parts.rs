@@ -29,7 +29,6 @@ pub struct Divided {
 }
 
 impl Divided {
-    /// The part of the whole that is in none of its parts.
     fn unexplained(&self) -> f64 {
         self.whole - self.parts.iter().sum::<f64>()
     }
@@ -142,7 +141,6 @@ fn comparable(runs: &[Divided]) -> Vec<Divided> {
     runs.iter().filter(|run| both.is_empty() || both.contains(&run.boot)).cloned().collect()
 }
 
-/// The difference of the whole, of its parts and of the rest, each compared by its value in a run.
 fn explain_pair(runs: &[Divided], question: &Question) -> Result<Explained, StatsError> {
     let parts = 0..runs.iter().map(|run| run.parts.len()).min().unwrap_or(0);
     let part = |place: usize| compare(runs, question, |run| run.parts[place]);

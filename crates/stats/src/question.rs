@@ -96,13 +96,11 @@ impl ValueRange {
         (least.map_or(low, |least| low.max(least)), most.map_or(high, |most| high.min(most)))
     }
 
-    /// The largest fall and the largest rise from a baseline.
     pub(crate) fn largest_changes(self, baseline: f64) -> (f64, f64) {
         let (least, most) = self.ends();
         ((baseline - least).max(0.0), (most - baseline).max(0.0))
     }
 
-    /// Its part from 0 on.
     pub(crate) fn and_non_negative(self) -> ValueRange {
         ValueRange { least: Some(self.least.map_or(0.0, |least| least.max(0.0))), ..self }
     }
@@ -187,21 +185,16 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum StatsError {
-    /// A value is NaN or infinite.
     #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or correct it")]
     NotFinite { place: usize, value: f64 },
-    /// The confidence level is not a probability.
     #[error("confidence level {0} is not between 0 and 1: give 0.95 for 95 %")]
     Level(f64),
-    /// The margin of equivalence is not a valid size.
     #[error("margin {0} is not a finite number above 0: give the largest difference that would not matter")]
     Margin(f64),
-    /// The look does not exist in the sequential design.
     #[error(
         "there is no look {number} of {looks} at {boots} boots: number looks from 1, and plan more boots than looks"
     )]
     Look { number: u32, looks: u32, boots: u32 },
-    /// The baseline was not measured.
     #[error("the baseline, condition {0}, has no runs: choose a baseline that was measured")]
     NoBaseline(usize),
 }

@@ -12,15 +12,12 @@ use crate::series::{Series, SeriesKey};
 #[derive(Debug)]
 pub(super) struct Condition {
     pub(super) label: String,
-    /// The kind of its values, where a file says it.
     pub(super) kind: Option<String>,
     pub(super) parts: Vec<Part>,
 }
 
-/// The part of a condition from one file.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// The index of the file.
     pub(super) input: usize,
     pub(super) series: Series,
 }
@@ -32,7 +29,6 @@ pub(super) struct Group {
     pub(super) metric: Option<String>,
     pub(super) unit: Option<String>,
     pub(super) conditions: Vec<Condition>,
-    /// Their indices, by label.
     places: HashMap<String, usize>,
     /// The label of the very first condition: the default baseline.
     pub(super) first: String,
@@ -151,7 +147,6 @@ pub(super) struct Numbering<'o> {
     options: &'o Options,
     /// The shared number of each boot of each file.
     shared: Vec<Vec<u32>>,
-    /// The names of the shared numbers.
     names: Vec<String>,
     /// The numbers of the current group's boots: by their condition, where each has boots of its
     /// own, and their shared number or their position.

@@ -16,10 +16,10 @@ use crate::readers::csv::records::Records;
 use crate::readers::{ReadValues, no_such_metric, plain_word};
 use crate::series::{Collector, SeriesKey};
 
-/// The most metrics that messages list.
+// The most metrics that messages list.
 const METRICS: usize = 1000;
 
-/// The most unused columns that a note lists.
+// The most unused columns that a note lists.
 const UNUSED: usize = 8;
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
@@ -89,7 +89,6 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     Ok(found)
 }
 
-/// Why a row is no measurement.
 fn reason_to_leave_out<R: Read>(records: &Records<R>, heading: &Heading) -> Option<String> {
     let field = |column: usize| records.field(column).0.trim_ascii();
     if heading.warmup.is_some_and(|column| field(column) == b"1") {
@@ -126,7 +125,7 @@ struct Heading {
     names: Vec<String>,
 }
 
-/// Columns of netassay's own export that say where a run stands.
+// Columns of netassay's own export that say where a run stands.
 const PLACES: [&str; 7] = ["study", "name", "part", "block", "repeat", "position", "started_unix_ms"];
 
 impl Heading {

@@ -22,15 +22,15 @@ use crate::series::{Collector, SeriesKey};
 const TCP_COLUMNS: usize = 9;
 const UDP_COLUMNS: usize = 14;
 
-/// The first port that Linux gives to clients by itself (`net.ipv4.ip_local_port_range`).
+// The first port that Linux gives to clients by itself (`net.ipv4.ip_local_port_range`).
 const FIRST_OF_CLIENTS: u32 = 32768;
 
-/// The most connections of one run: iperf starts a thread for each.
+// The most connections of one run: iperf starts a thread for each.
 const MOST_CONNECTIONS: usize = 1 << 12;
 
 const UNCHANGED: &str = "give the unchanged output of iperf -y C";
 
-/// The number of the line with iperf's own sum of parallel connections.
+// The number of the line with iperf's own sum of parallel connections.
 const SUM: &[u8] = b"-1";
 
 pub(crate) fn is_line(line: &[u8]) -> bool {
@@ -53,7 +53,6 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 struct Reader {
     /// Connections without a total so far, by ends and number.
     open: HashMap<Vec<u8>, Open>,
-    /// The connections of the current run.
     run: Vec<Total>,
     collector: Collector,
     is_sent_asked: bool,
@@ -62,9 +61,7 @@ struct Reader {
 /// The end whose count a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
-    /// A count of TCP.
     OneSide,
-    /// Of UDP, by the client.
     Sent,
     ReceivedTcp,
     ReceivedUdp,
@@ -100,7 +97,6 @@ impl Count {
     }
 }
 
-/// A connection whose first lines were read.
 struct Open {
     total: Total,
     /// The content of its first line, to recognise it again.
@@ -122,7 +118,6 @@ struct Total {
 }
 
 impl Total {
-    /// Whether two connections may belong to the same run.
     fn may_be_beside(&self, other: &Total) -> bool {
         // Clocks count whole seconds: parallel connections may end in two of them.
         let apart = (other.time - self.time).abs();

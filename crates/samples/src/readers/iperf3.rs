@@ -19,7 +19,6 @@ use crate::readers::iperf3::run::{Metric, Run};
 use crate::readers::{ReadValues, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
-/// The word and the unit of each metric.
 const METRICS: &[(&str, &str, Metric)] = &[
     ("throughput", "Mbit/s", Metric::Received),
     ("throughput_forward", "Mbit/s", Metric::Forward),
@@ -32,8 +31,8 @@ const METRICS: &[(&str, &str, Metric)] = &[
     ("remote_cpu", "%", Metric::RemoteCpu),
 ];
 
-/// The throughput of each interval. The intervals of one run belong together like the runs of a
-/// boot.
+// The throughput of each interval. The intervals of one run belong together like the runs of a
+// boot.
 const INTERVALS: &str = "intervals";
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
@@ -52,7 +51,6 @@ struct Reader {
     metric: Option<(&'static str, &'static str, Metric)>,
     /// The run of which events come.
     open: Option<Run>,
-    /// The runs so far.
     count: u64,
     /// Whether the received bytes are the sent ones, less the loss.
     loss_taken_off: bool,

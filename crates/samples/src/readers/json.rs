@@ -11,7 +11,6 @@ use crate::limits::LARGEST_JSON;
 /// The remedy for JSON of other programs.
 pub(crate) const KNOWN: &str = "netassay reads the JSON of iperf3 -J and hyperfine --export-json";
 
-/// Calls `take` with each document of an input and the place where it begins.
 pub(crate) fn for_each_document<T: DeserializeOwned>(
     input: impl Read,
     mut take: impl FnMut(T, FilePosition) -> Result<(), Fault>,

@@ -16,15 +16,12 @@ use crate::error::{Fault, FilePosition};
 use crate::options::{Column, Options};
 use crate::series::Series;
 
-/// The result of a reader.
 #[derive(Debug, Default)]
 pub(crate) struct ReadValues {
     pub(crate) series: Vec<Series>,
-    /// The names of the boots by their numbers.
     pub(crate) boots: Vec<Vec<u8>>,
     /// Whether the boots are this file's own, even if other files use the same names.
     pub(crate) owns_boots: bool,
-    /// Notes, for people.
     pub(crate) notes: Vec<String>,
     /// Circumstances of the runs, such as the program's version: their distinct values.
     pub(crate) settings: BTreeMap<String, Vec<String>>,
@@ -32,10 +29,10 @@ pub(crate) struct ReadValues {
     pub(crate) runs: BTreeMap<u64, FilePosition>,
 }
 
-/// The most values of a circumstance that are told apart.
+// The most values of a circumstance that are told apart.
 const MOST: usize = 8;
 
-/// The longest value of a circumstance, in bytes.
+// The longest value of a circumstance, in bytes.
 const LONGEST: usize = 60;
 
 impl ReadValues {
@@ -57,7 +54,6 @@ impl ReadValues {
     }
 }
 
-/// Rejects a column of boots for a program that names none.
 pub(crate) fn require_no_boot(program: &str, options: &Options) -> Result<(), Fault> {
     let Some(Column::Named(name)) = &options.boot else { return Ok(()) };
     let what = format!("{program}'s results name no boot, so none in {name:?}");
@@ -70,7 +66,6 @@ pub(crate) fn chosen<'m>(options: &Options, known: &[&'m str]) -> Result<&'m str
     known.iter().find(|one| **one == word).copied().ok_or_else(|| no_such_metric(word, known))
 }
 
-/// The error of a requested metric that no result of a file has.
 pub(crate) fn no_such_metric(metric: &str, known: &[impl Borrow<str>]) -> Fault {
     let way_out = match known {
         [] => "give another file, or leave out --metric".to_owned(),

@@ -12,14 +12,12 @@ use crate::options::Options;
 use crate::readers::{ReadValues, no_such_metric, plain_word, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
-/// The main metric, in netperf's word.
 const MAIN: &str = "throughput";
 const UNITS: &str = "throughput_units";
 
-/// The most metrics that messages list.
+// The most metrics that messages list.
 const METRICS: usize = 1000;
 
-/// Whether a line shows that netperf wrote the file.
 pub(crate) fn is_sign(line: &[u8]) -> bool {
     is_banner(line) || line.starts_with(b"THROUGHPUT=")
 }
@@ -41,7 +39,6 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 #[derive(Default)]
 struct Reader {
     metric: String,
-    /// The test, as the line before it names it.
     test: Option<Test>,
     /// The names of the CSV's columns, as plain words.
     columns: Vec<String>,
@@ -97,7 +94,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Notes a line that is not data.
     fn wonder(&mut self, line: &Line<'_>) {
         self.strange += 1;
         if self.first_strange.is_none() {
@@ -119,7 +115,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Stores the waiting value.
     fn flush(&mut self) -> Result<(), Fault> {
         match self.waiting.take() {
             Some((value, place)) => self.push(value, self.unit.clone(), place),
@@ -127,7 +122,6 @@ impl Reader {
         }
     }
 
-    /// The test is over.
     fn close(&mut self) -> Result<(), Fault> {
         self.flush()?;
         if let Some(test) = self.test.take().filter(|test| !test.has_value) {

@@ -18,7 +18,6 @@ pub(super) struct Sums {
 pub(super) struct Contrast {
     /// The squared difference of the means, times the harmonic sum of the weights.
     pub(super) size: f64,
-    /// The first point after the place.
     pub(super) first: usize,
 }
 
@@ -47,7 +46,6 @@ impl Sums {
     }
 }
 
-/// Neighbouring points as one.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     weight: f64,
@@ -105,26 +103,26 @@ pub(super) fn strongest(sums: &Sums, sizes: &[usize]) -> Option<Contrast> {
     best
 }
 
-/// The number of points up to which every order is tried: 5,040 are possible.
+// The number of points up to which every order is tried: 5,040 are possible.
 const ALL_ORDERS: usize = 7;
 
-/// The fewest random orders if there are more than that: the smallest chance that is reported is
-/// one in 2,000.
+// The fewest random orders if there are more than that: the smallest chance that is reported is
+// one in 2,000.
 const DRAWN: f64 = 1_999.0;
 
-/// The number of orders with as large a contrast that is expected at the limit of proof: a chance
-/// near the limit is known to within a fifth.
+// The number of orders with as large a contrast that is expected at the limit of proof: a chance
+// near the limit is known to within a fifth.
 const AT_LIMIT: f64 = 25.0;
 
-/// Orders are drawn with a fixed seed: the same history gives the same answer.
+// Orders are drawn with a fixed seed: the same history gives the same answer.
 const SEED: u64 = 0x6e65_7461_7373_6179;
 
-/// The number of contrasts as large after which a chance is given up if the orders so far put it
-/// more than three times too high: fewer than one in 10,000 of the chances that are small enough
-/// look so.
+// The number of contrasts as large after which a chance is given up if the orders so far put it
+// more than three times too high: fewer than one in 10,000 of the chances that are small enough
+// look so.
 const ENOUGH: u32 = 20;
 
-/// A tie is a contrast as large, whatever order its sums were rounded in.
+// A tie is a contrast as large, whatever order its sums were rounded in.
 const TIE: f64 = 1.0 - 1e-9;
 
 /// The strongest contrast of these points, each a weight and a value, with its chance; `None` if

@@ -7,8 +7,8 @@ use crate::change::contrast::Sums;
 use crate::change::point::{FEWEST, Own, Scale, Split, mean_and_squares};
 use crate::distribution::student;
 
-/// The number of points from which a recent level has a spread of its own; with fewer, all levels
-/// share one. Levels may differ in their spread: slower programs often vary less.
+// The number of points from which a recent level has a spread of its own; with fewer, all levels
+// share one. Levels may differ in their spread: slower programs often vary less.
 const ENOUGH: usize = 5;
 
 /// Levels in the unit of the points, fitted together: studies differ by the same spread on all of
@@ -23,7 +23,6 @@ pub(super) struct Levels {
     /// The weighted squares of the points around their levels, and of those of the last level.
     pub(super) residual: f64,
     recent: f64,
-    /// Points less levels.
     pub(super) df: f64,
     pub(super) contrasts: Sums,
 }
@@ -144,7 +143,7 @@ pub(super) fn newest(points: &[Own], unit: f64, splits: &[Split], level: f64) ->
     })
 }
 
-/// The most passes over all places: each depends on its neighbours.
+// The most passes over all places: each depends on its neighbours.
 const ROUNDS: usize = 4;
 
 /// Moves each change to the place between its neighbours that explains most. The search put it

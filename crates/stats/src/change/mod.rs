@@ -144,7 +144,6 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The levels and changes, in multiples of `unit`.
 fn levels_and_changes(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> (Vec<Level>, Vec<Change>) {
     let critical = student::upper_quantile((1.0 - level) / 2.0, levels.df.max(1.0));
     let error = levels.deviation().zip(critical).map(|(deviation, critical)| deviation * critical);

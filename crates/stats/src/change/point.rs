@@ -19,8 +19,8 @@ pub struct Point {
 /// tells.
 pub const FEWEST: usize = 2;
 
-/// The degrees of freedom with which the common error is added to a study's own. Few boots tell an
-/// error badly, and a study that knows its error too small must not outweigh the others.
+// The degrees of freedom with which the common error is added to a study's own. Few boots tell an
+// error badly, and a study that knows its error too small must not outweigh the others.
 const COMMON_DF: f64 = 4.0;
 
 /// A point in a unit in which nothing overflows.
@@ -88,7 +88,6 @@ impl Scale {
     }
 }
 
-/// A place where a history is divided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Split {
     /// The first point of the part after it.

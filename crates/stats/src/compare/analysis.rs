@@ -167,14 +167,13 @@ pub(crate) struct QuestionAtLook<'a> {
 }
 
 impl<'a> QuestionAtLook<'a> {
-    /// Another question for the same conditions and look.
     pub(crate) fn instead(&self, question: Question) -> QuestionAtLook<'a> {
         QuestionAtLook { question, ..self.clone() }
     }
 }
 
-/// Degrees of freedom per boot are rounded to this share: the error rate changes by less than 0.02
-/// %.
+// Degrees of freedom per boot are rounded to this share: the error rate changes by less than 0.02
+// %.
 const STEP: f64 = 0.05;
 
 /// Computed levels of looks: they take milliseconds, and do not depend on the data. Kept between
@@ -185,7 +184,6 @@ pub struct Spending(RefCell<BTreeMap<(Schedule, i64), KnownLooks>>);
 /// Looks, and their bounds by error rate.
 type KnownLooks = (Looks, BTreeMap<u64, Vec<f64>>);
 
-/// A comparison at a look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     pub(crate) look: Look,

@@ -4,11 +4,11 @@
 use crate::distribution::dunnett::Dunnett;
 use crate::distribution::{chi_squared, noncentral_t, normal, student};
 
-/// Comparisons with one baseline have the correlation λ(i) λ(j) (see
-/// [`crate::distribution::dunnett`]). λ is rounded down to these steps of artanh λ: a smaller
-/// correlation is conservative, and fewer distinct ones are computed faster.
+// Comparisons with one baseline have the correlation λ(i) λ(j) (see
+// [`crate::distribution::dunnett`]). λ is rounded down to these steps of artanh λ: a smaller
+// correlation is conservative, and fewer distinct ones are computed faster.
 const STEP: f64 = 0.2;
-/// 0.984: above it a family is hardly more than one comparison.
+// 0.984: above it a family is hardly more than one comparison.
 const MOST_STEPS: f64 = 12.0;
 
 /// Comparisons that are judged together, each with its own error and degrees of freedom.
@@ -76,7 +76,7 @@ impl ComparisonFamily {
 }
 
 const POWER: f64 = 0.8;
-/// From this square of t per degree of freedom on, only the standard error matters.
+// From this square of t per degree of freedom on, only the standard error matters.
 const NEGLIGIBLE: f64 = 1e8;
 
 /// The true difference, in standard errors, whose t exceeds `critical` in the right direction with

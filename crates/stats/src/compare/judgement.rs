@@ -41,7 +41,6 @@ impl<'a> QuestionAtLook<'a> {
     }
 }
 
-/// The requested comparisons of the conditions of `fit`.
 pub(crate) fn judge(fit: &Fit, asked: &QuestionAtLook<'_>) -> Vec<Comparison> {
     let question = &asked.question;
     let conditions: Vec<usize> =
@@ -138,7 +137,6 @@ impl Pair {
     }
 }
 
-/// The difference as a combination of the conditions' means.
 fn terms((condition, baseline): (usize, usize)) -> [(usize, f64); 2] {
     [(condition, 1.0), (baseline, -1.0)]
 }
@@ -268,7 +266,6 @@ impl Judge<'_> {
         self.asked.question.range.of_value(ends, pair.plain.baseline_mean)
     }
 
-    /// The estimate of a baseline by itself, if it is sure.
     fn baseline(&mut self, pair: &Pair) -> Option<Estimate> {
         let (baseline, fit, borrowing) = (pair.plain.baseline, self.fit, self.borrowing);
         let of_mean = || fit.contrast(&[(baseline, 1.0)], borrowing);
@@ -300,7 +297,6 @@ impl Judge<'_> {
         Some(self.family.of_all(each))
     }
 
-    /// The study's look, for a pair with these degrees of freedom.
     fn look_of(&self, pair: &Pair, df: f64) -> Option<At> {
         Some(At::new(self.asked.question.look?, df, pair.plain.boots))
     }

@@ -10,7 +10,7 @@ use crate::compare::comparison::{Comparison, Ratio};
 use crate::observed::Cells;
 use crate::question::{Question, ValueRange};
 
-/// An interval with a larger ratio of its ends is not stated.
+// An interval with a larger ratio of its ends is not stated.
 const WIDEST: f64 = 1e4;
 
 /// States the ratio of each comparison with an interval but no percentage.

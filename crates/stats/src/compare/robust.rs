@@ -17,13 +17,12 @@ use crate::compare::comparison::Comparison;
 use crate::observed::{Cells, Observation};
 use crate::question::{Correction, Design, Question, ValueRange};
 
-/// A larger p-value is no support for a difference, and a verdict with one is far from proven.
+// A larger p-value is no support for a difference, and a verdict with one is far from proven.
 const DOUBT: f64 = 0.3;
 
-/// A smaller p-value is beyond doubt.
+// A smaller p-value is beyond doubt.
 const SURE: f64 = 0.005;
 
-/// Adds the checks to comparisons with an interval.
 pub(crate) fn state(
     comparisons: &mut [Comparison],
     (cells, design): (&Cells, Design),

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use crate::observed::{Observation, deviation, mean};
 
-/// A smaller spread, in units of rounding of the largest value, is none.
+// A smaller spread, in units of rounding of the largest value, is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Fewer degrees of freedom give no scale: dividing by it would add more noise than it removes.
+// Fewer degrees of freedom give no scale: dividing by it would add more noise than it removes.
 const FEW: usize = 8;
 
 pub(super) struct CampaignValues {
@@ -72,7 +72,6 @@ impl CampaignValues {
         &self.cells[condition.cells.clone()]
     }
 
-    /// A cell's values in the order of measurement.
     pub(super) fn values(&self, cell: &CellRuns) -> &[f64] {
         &self.values[cell.runs.clone()]
     }
@@ -134,7 +133,6 @@ impl ConditionValues {
 /// differently, so each is tested separately.
 pub(super) struct BootEffect {
     pub(super) boot: u32,
-    /// Its condition, if it measured only one.
     pub(super) condition: Option<usize>,
     /// The effect in units of the spread between runs, less the group's mean.
     pub(super) effect: f64,

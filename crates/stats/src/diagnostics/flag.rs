@@ -149,7 +149,6 @@ impl Flag {
         Some(if self.p < 0.0001 { format!("{test}, p < 0.0001") } else { format!("{test}, p {:.4}", self.p) })
     }
 
-    /// The reservation if the order of the runs is unknown.
     fn order(&self, names: Names<'_>) -> &'static str {
         let rests_on_order =
             matches!(self.kind, FlagKind::Drift | FlagKind::DriftInBoots | FlagKind::FirstRun);

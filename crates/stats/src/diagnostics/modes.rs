@@ -4,7 +4,7 @@ use crate::diagnostics::adjusted;
 use crate::diagnostics::campaign::{CampaignValues, ConditionValues};
 use crate::diagnostics::flag::{Flag, FlagKind};
 
-/// Fewer runs in a boot show little after subtracting their mean.
+// Fewer runs in a boot show little after subtracting their mean.
 const FEW_IN_A_BOOT: usize = 5;
 
 /// Hartigan's dip test of a condition's runs less their boot's mean, so that different boots are
@@ -48,10 +48,10 @@ fn spread(sorted: &[f64], step: f64) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Quantiles of √n times the dip of n uniform values, by n, for the chances of [`CHANCES`]. From
-/// 1,000,000 simulated samples each (400,000 of 500 values, 200,000 of 2000); the tests draw some
-/// again. Hartigan and Hartigan's own table has a dip of 0.0471 for n = 100 at 10 %, which is 0.471
-/// here.
+// Quantiles of √n times the dip of n uniform values, by n, for the chances of [`CHANCES`]. From
+// 1,000,000 simulated samples each (400,000 of 500 values, 200,000 of 2000); the tests draw some
+// again. Hartigan and Hartigan's own table has a dip of 0.0471 for n = 100 at 10 %, which is 0.471
+// here.
 #[expect(clippy::approx_constant, reason = "0.6366 is a quantile, near 2/π by chance")]
 const TABLE: [(f64, [f64; 10]); 9] = [
     (10.0, [0.4127, 0.4416, 0.4771, 0.5047, 0.5278, 0.5543, 0.5708, 0.5860, 0.6064, 0.6238]),

@@ -60,7 +60,6 @@ fn believed(found: &[Extreme], tests: usize) -> Vec<(&Extreme, f64)> {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Extreme {
-    /// Which of the groups given.
     group: usize,
     value: f64,
     /// Its studentised residual, with its sign: Grubbs' G times √(n / (n - 1)) for a single group.

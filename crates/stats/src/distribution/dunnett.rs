@@ -10,7 +10,7 @@ use crate::distribution::numeric::{Curve, Pair, inner_even_line, over_chi};
 use crate::distribution::special::Tails;
 use crate::distribution::{is_inside, normal, numeric, student};
 
-/// A tail as small as this is replaced by a bound.
+// A tail as small as this is replaced by a bound.
 const NO_MORE: f64 = 1e-30;
 
 #[derive(Clone, Copy, Debug)]

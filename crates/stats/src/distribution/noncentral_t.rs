@@ -3,7 +3,7 @@
 use crate::distribution::numeric::over_chi;
 use crate::distribution::{chi_squared, normal, student};
 
-/// From here on Z is negligible beside nc: the error is of the order df / nc^2.
+// From here on Z is negligible beside nc: the error is of the order df / nc^2.
 const OVERWHELMING: f64 = 1e5;
 
 /// P(T <= `x`) with noncentrality `nc`. `df` may be infinite. NaN unless `df` >= 1 and `nc` is

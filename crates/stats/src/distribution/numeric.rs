@@ -10,14 +10,14 @@ use std::sync::LazyLock;
 
 use crate::distribution::special::{Tails, stirling};
 
-/// Terms below this share of the sum end it.
+// Terms below this share of the sum end it.
 const NEGLIGIBLE: f64 = 1e-18;
-/// The agreement of two sums at which their average is taken; inside another integral less is
-/// enough.
+// The agreement of two sums at which their average is taken; inside another integral less is
+// enough.
 const AGREEMENT: f64 = 1e-11;
 const AGREEMENT_INSIDE: f64 = 1e-9;
 const HALVINGS: u32 = 12;
-/// From here on a chi distribution counts as a point: the results differ by less than 1e-11.
+// From here on a chi distribution counts as a point: the results differ by less than 1e-11.
 const POINT: f64 = 1e13;
 
 /// An integral, and beside it another over the same nodes.
@@ -129,8 +129,8 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
 /// Nodes of each panel of [`gauss_legendre`].
 pub(crate) const NODES: usize = 12;
 
-/// The Gauss-Legendre rule (DLMF 3.5.v), which is exact for polynomials up to the degree 2
-/// [`NODES`] - 1: nodes and weights on [-1, 1].
+// The Gauss-Legendre rule (DLMF 3.5.v), which is exact for polynomials up to the degree 2
+// [`NODES`] - 1: nodes and weights on [-1, 1].
 static RULE: LazyLock<[(f64, f64); NODES]> = LazyLock::new(|| {
     let all = NODES as f64;
     std::array::from_fn(|i| {
@@ -203,11 +203,11 @@ impl Polynomial {
     }
 }
 
-/// Within half a unit ln f is such a polynomial to 1e-13 or better, if f is the upper tail of the
-/// largest of normal variables: its singularities are at least half a unit from the line.
+// Within half a unit ln f is such a polynomial to 1e-13 or better, if f is the upper tail of the
+// largest of normal variables: its singularities are at least half a unit from the line.
 const WIDTH: f64 = 0.5;
-/// From here on f counts as 0: the largest of a few thousand normal variables, or their range, has
-/// a tail below 1e-130.
+// From here on f counts as 0: the largest of a few thousand normal variables, or their range, has
+// a tail below 1e-130.
 const END: f64 = 36.0;
 
 /// ln f in the used cells of the half-line.

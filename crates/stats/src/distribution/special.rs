@@ -5,8 +5,8 @@ use std::f64::consts::PI;
 
 pub(crate) use statrs::function::gamma::digamma;
 
-/// Enough for shapes up to about 1e12: near the mean the series need a multiple of the shape's
-/// square root.
+// Enough for shapes up to about 1e12: near the mean the series need a multiple of the shape's
+// square root.
 const TERMS: u32 = 20_000_000;
 
 /// A distribution of a positive quantity at one point.
@@ -142,7 +142,7 @@ fn deviance(a: f64, x: f64, excess: f64) -> f64 {
 // The derivatives of ln Γ: the mean and variance of the logarithm of a chi-squared variable.
 // statrs has the first only.
 
-/// From here on the asymptotic series are exact to 1e-15.
+// From here on the asymptotic series are exact to 1e-15.
 const LARGE: f64 = 16.0;
 
 /// The second derivative of ln Γ at `x` > 0 (DLMF 25.11.12).

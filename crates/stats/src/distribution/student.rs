@@ -3,7 +3,7 @@
 use crate::distribution::special::beta;
 use crate::distribution::{is_inside, normal, numeric};
 
-/// From here on t is normal: the quantiles differ by less than 1e-11.
+// From here on t is normal: the quantiles differ by less than 1e-11.
 const NORMAL: f64 = 1e13;
 
 /// P(T > `x`). NaN unless `df` >= 1.

@@ -79,13 +79,11 @@ fn largest(layout: &Layout, levels: &[&[bool]], order: usize) -> Result<Model, E
     Ok(model)
 }
 
-/// A model of condition means with every interaction of up to some number of factors.
 struct Model {
     /// Sets of factors, by size: the columns of X.
     terms: Vec<Vec<usize>>,
     /// X: a row for each condition.
     rows: Vec<Vec<f64>>,
-    /// The factor of X'X.
     factor: Factor,
 }
 

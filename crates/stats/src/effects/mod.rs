@@ -35,7 +35,6 @@ pub struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// These conditions by their levels.
     fn states(&self, conditions: &[usize]) -> Result<BTreeMap<&[bool], usize>, EffectsError> {
         let mut states: BTreeMap<&[bool], usize> = BTreeMap::new();
         for condition in conditions {
@@ -52,35 +51,26 @@ impl Layout<'_> {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum EffectsError {
-    /// Invalid numbers or an invalid confidence level.
     #[error(transparent)]
     Numbers(#[from] StatsError),
-    /// A condition has no levels, or those of another one.
     #[error("condition {0} has runs but no levels of its own: give each measured condition different levels")]
     Levels(usize),
-    /// No factor was varied.
     #[error("no factor was measured at more than one level, so there is no effect to estimate")]
     NothingVaried,
-    /// A factor's effect cannot be separated from others.
     #[error(
         "the effect of {0} cannot be told from those of the factors before it: measure more combinations of levels"
     )]
     Confounded(String),
-    /// Too many factors for shares.
     #[error("{given} factors are too many to share a total between: {most} at most")]
     TooMany { given: usize, most: usize },
-    /// A combination that the shares need was not measured.
     #[error("{0} was not measured: measure it")]
     Unmeasured(String),
-    /// No order of switching on uses only measured combinations.
     #[error(
         "no order of switching on leads from nothing to everything through measured combinations: measure more of those between"
     )]
     NoOrder,
-    /// Fewer than two rungs.
     #[error("a ladder of {0} conditions has no step: give two or more")]
     ShortLadder(usize),
-    /// The compared conditions have no boot in common, directly or through others, or one has no run.
     #[error("{0} cannot be estimated: no boot measured together the conditions that it combines")]
     Unconnected(String),
 }
@@ -118,7 +108,6 @@ impl Estimated {
     }
 }
 
-/// The fitted model, and the level of the estimates.
 pub(super) struct Estimator {
     pub(super) fit: Fit,
     level: f64,
@@ -171,7 +160,6 @@ impl Estimator {
     }
 }
 
-/// `one` + `factor` * `other`, each condition once.
 fn sum(one: &[(usize, f64)], other: &[(usize, f64)], factor: f64) -> Vec<(usize, f64)> {
     let mut terms: BTreeMap<usize, f64> = BTreeMap::new();
     let scaled = other.iter().map(|(condition, coefficient)| (*condition, factor * coefficient));

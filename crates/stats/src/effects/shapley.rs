@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::effects::{EffectsError, Estimated, Estimator, Layout};
 use crate::observed::Observation;
 
-/// The most factors: all their combinations are 65,536.
+// The most factors: all their combinations are 65,536.
 const MOST_FACTORS: usize = 16;
 
 /// A total, from nothing switched on to everything, and each factor's share.
@@ -78,12 +78,10 @@ fn planned_orders(layout: &Layout) -> u64 {
     Paths::count(&planned, factors).to[planned.len() - 1]
 }
 
-/// Levels as the set of factors that are on.
 fn switched_on(levels: &[bool]) -> usize {
     levels.iter().enumerate().fold(0, |set, (factor, is_on)| set | usize::from(*is_on) << factor)
 }
 
-/// The combination in words: the factors that are on.
 fn subset(layout: &Layout, set: usize) -> String {
     let on = (0..layout.factors.len()).filter(|factor| set >> factor & 1 == 1);
     let names: Vec<&str> = on.map(|factor| layout.factors[factor].as_str()).collect();
@@ -134,7 +132,6 @@ impl Paths {
         Paths { to, from }
     }
 
-    /// The weight of each set's mean in a factor's share.
     fn weights(&self, factor: usize) -> Vec<f64> {
         let sets = self.to.len();
         let total = self.to[sets - 1] as f64;

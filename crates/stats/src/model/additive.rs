@@ -51,7 +51,6 @@ struct Boots {
 }
 
 impl Additive {
-    /// `baseline`: the condition that all others are compared with.
     pub(crate) fn fit(layout: Layout, baseline: Option<usize>) -> Additive {
         let weights = vec![1.0; layout.rows()];
         let equations = equations(&layout, &weights);
@@ -206,7 +205,6 @@ impl Satterthwaite {
         self.spread += shared * shared - squares;
     }
 
-    /// Adds a multiple of the variance between boots.
     fn add_boots(&mut self, boots: &Boots, factor: f64, rows: &[ConditionSpread]) {
         let Spread { variance, df } = boots.spread;
         let held: f64 = boots.held.iter().map(|(row, share)| share * rows[*row].spread.variance).sum();

@@ -41,7 +41,6 @@ pub struct Component {
 }
 
 impl Components {
-    /// The variance components of `fit`, with intervals of error rate `alpha`.
     pub(crate) fn from_fit(fit: &Additive, alpha: f64) -> Components {
         let layout = &fit.layout;
         let run_df = layout.run_df();
@@ -79,7 +78,6 @@ impl Component {
     }
 }
 
-/// A mean square with its chi-squared interval.
 fn alone(square: Spread, alpha: f64) -> (f64, f64, f64) {
     let Spread { variance: value, df } = square;
     let bound = |p: f64| chi_squared::quantile(p, df).map_or(f64::NAN, |quantile| df * value / quantile);

@@ -17,7 +17,7 @@ use crate::distribution::student;
 use crate::model::fit::{Estimate, ROUNDING};
 use crate::observed::{Cell, deviation, in_common, mean};
 
-/// Doublings of the first step in the search for a bound; a farther bound is not worth stating.
+// Doublings of the first step in the search for a bound; a farther bound is not worth stating.
 const STEPS: usize = 60;
 
 /// Upper quantiles of Student's t, by tail and degrees of freedom, each computed once.
@@ -25,7 +25,7 @@ const STEPS: usize = 60;
 pub(crate) struct Quantiles(RefCell<BTreeMap<(u64, i64), Option<f64>>>);
 
 impl Quantiles {
-    /// Degrees of freedom are rounded to this share.
+    // Degrees of freedom are rounded to this share.
     const STEP: f64 = 1e-3;
 
     fn upper(&self, tail: f64, df: f64) -> Option<f64> {

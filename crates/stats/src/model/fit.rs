@@ -61,7 +61,6 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// Fits `cells` for the comparisons of `question`.
     pub(crate) fn new(cells: &Cells, question: &Question) -> Fit {
         let (baseline, range) = (question.baseline(), question.range);
         let design = question.design.unwrap_or_else(|| Layout::recognised(cells));
@@ -89,7 +88,6 @@ impl Fit {
         fit(design, error, model)
     }
 
-    /// The conditions that were measured, in order.
     pub(crate) fn conditions(&self) -> &[usize] {
         &self.model.layout.conditions
     }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::observed::{Cell, Cells};
 use crate::question::Design;
 
-/// One cell in the model's own numbering and unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellPosition {
     pub(crate) row: usize,
@@ -130,7 +129,6 @@ impl Layout {
         self.design == Design::Nested || cells == self.places.len()
     }
 
-    /// The sum of the effects of a cell's row and column.
     pub(crate) fn fitted(&self, effects: &[f64], place: &CellPosition) -> f64 {
         effects[place.row] + effects.get(self.rows() + place.column).copied().unwrap_or(0.0)
     }

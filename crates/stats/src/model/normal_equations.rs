@@ -125,7 +125,7 @@ fn effect_numbers(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>
         .collect()
 }
 
-/// A smaller pivot, as a share of its column's diagonal, is only rounding.
+// A smaller pivot, as a share of its column's diagonal, is only rounding.
 const SINGULAR: f64 = 1e-9;
 
 /// The factor of a symmetric positive definite matrix, by rows.
@@ -163,7 +163,6 @@ impl Factor {
         Factor { size, lower: matrix, dependent }
     }
 
-    /// Solves for a right side, in its place.
     pub(crate) fn solve(&self, right: &mut [f64]) {
         let size = self.size;
         for row in 0..size {

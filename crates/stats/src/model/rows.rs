@@ -5,13 +5,12 @@ use crate::model::normal_equations::{effects, equations};
 use crate::model::spread::{Common, Spread};
 use crate::question::Design;
 
-/// Three conditions in a boot share a half; with fewer, the spreads can hardly be separated.
+// Three conditions in a boot share a half; with fewer, the spreads can hardly be separated.
 const MOST_SHARED: f64 = 0.5;
-/// The passes in which residuals are computed with the weights from the last pass: with equal
-/// weights quiet conditions look noisy beside noisy ones.
+// The passes in which residuals are computed with the weights from the last pass: with equal
+// weights quiet conditions look noisy beside noisy ones.
 const PASSES: usize = 3;
 
-/// The spread of one condition: its cells' residuals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConditionSpread {
     pub(super) spread: Spread,
@@ -158,13 +157,13 @@ impl RowSums {
 // are estimated from the same few boots, and a condition that looks quiet by chance must not get
 // most of the weight: so each is moderated towards their median, by fixed degrees of freedom.
 
-/// The degrees of freedom of the median in each variance. With 4 families of three conditions err
-/// in up to 6.1 % of studies instead of 5.2, and few more differences are found (simulated as in
-/// `bench verdict --families`).
+// The degrees of freedom of the median in each variance. With 4 families of three conditions err
+// in up to 6.1 % of studies instead of 5.2, and few more differences are found (simulated as in
+// `bench verdict --families`).
 const OF_MEDIAN: f64 = 8.0;
-/// The residuals of two conditions are equal except for the sign.
+// The residuals of two conditions are equal except for the sign.
 const FEWEST: usize = 3;
-/// The least weight beside the largest, so that the equations can be solved.
+// The least weight beside the largest, so that the equations can be solved.
 const LEAST: f64 = 1e-9;
 
 /// Weights of a layout's rows by their estimated variances. `None` if all weights are equal.

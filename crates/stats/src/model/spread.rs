@@ -13,13 +13,12 @@
 use crate::distribution::chi_squared;
 use crate::distribution::special::{digamma, inverse_trigamma, trigamma};
 
-/// The chance that the spread of the true variances is above its limit. `bench verdict --families`
-/// shows the resulting false positives.
+// The chance that the spread of the true variances is above its limit. `bench verdict --families`
+// shows the resulting false positives.
 const TAIL: f64 = 0.01;
-/// Fewer variances do not show their spread.
+// Fewer variances do not show their spread.
 const FEWEST: usize = 3;
 
-/// A variance and its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) variance: f64,
@@ -47,7 +46,6 @@ impl Spread {
     }
 }
 
-/// The common part of variances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Common {
     /// Their geometric mean, less the bias of its logarithm.

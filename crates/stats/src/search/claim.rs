@@ -9,17 +9,17 @@
 
 use crate::search::{Goal, Load, Trial};
 
-/// The share of the stake that is put on each trial. Eight trials of the same outcome show a load
-/// at 95 %; smaller bets need more of them, larger ones do not outlive a contrary trial now and
-/// then. It and the two below were chosen by the number of trials that simulated paths need; the
-/// error is bounded with any.
+// The share of the stake that is put on each trial. Eight trials of the same outcome show a load
+// at 95 %; smaller bets need more of them, larger ones do not outlive a contrary trial now and
+// then. It and the two below were chosen by the number of trials that simulated paths need; the
+// error is bounded with any.
 const BET: f64 = 0.8;
 
-/// The rest of the stake at which an attempt is given up: two contrary trials at the beginning
-/// reach it, and three after four others.
+// The rest of the stake at which an attempt is given up: two contrary trials at the beginning
+// reach it, and three after four others.
 const HOPELESS: f64 = 0.1;
 
-/// The factor by which each attempt goes farther than the one before.
+// The factor by which each attempt goes farther than the one before.
 const FARTHER: f64 = 3.0;
 
 /// The outcome to show.
@@ -31,7 +31,6 @@ pub(super) enum Toward {
     Exceeded,
 }
 
-/// An end of the interval, to be shown by trials.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     pub(super) toward: Toward,
@@ -41,7 +40,6 @@ pub(super) struct Claim {
     error: f64,
     attempts: i32,
     stake: f64,
-    /// Trials of all attempts.
     pub(super) made: usize,
     /// The load for which all trials speak that speak for it: the least that one sustained, or the
     /// most that one offered.
@@ -143,7 +141,6 @@ impl Claim {
         })
     }
 
-    /// The load of its trials, if it was shown.
     pub(super) fn tried(&self) -> Option<f64> {
         let shown = self.shown_load()?;
         Some(if let Load::Of(load) = self.load { load } else { shown })

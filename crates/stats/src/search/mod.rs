@@ -46,8 +46,8 @@ pub struct Search {
     between: Option<[Claim; 2]>,
 }
 
-/// The distance of the ends, in widths, above which trials between them are made. At a sharp edge
-/// they are one or two apart.
+// The distance of the ends, in widths, above which trials between them are made. At a sharp edge
+// they are one or two apart.
 const APART: f64 = 2.0;
 
 impl Search {

@@ -12,9 +12,9 @@ use crate::distribution::numeric::gauss_legendre;
 use crate::distribution::{normal, numeric};
 use crate::sequential::student::Sequence;
 
-/// The least distance of looks, as a share of all information.
+// The least distance of looks, as a share of all information.
 const CLOSEST: f64 = 0.001;
-/// Farther from the mean, in standard deviations, the density is negligible.
+// Farther from the mean, in standard deviations, the density is negligible.
 const REACH: f64 = 10.0;
 
 /// The way in which the error rate is spread over the looks.
@@ -138,8 +138,8 @@ fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
     gauss_legendre(low, high, panels).collect()
 }
 
-/// From this many degrees of freedom at the first look on, t counts as normal: the error rate
-/// differs by at most 0.015 %.
+// From this many degrees of freedom at the first look on, t counts as normal: the error rate
+// differs by at most 0.015 %.
 const NORMAL: f64 = 150.0;
 
 /// Looks in equal steps, planned before the first boot.

@@ -21,11 +21,11 @@ use statrs::function::beta::beta;
 use crate::distribution::numeric::{Curve, Polynomial, gauss_legendre};
 use crate::distribution::student;
 
-/// From this many added degrees of freedom on, the bend does not matter.
+// From this many added degrees of freedom on, the bend does not matter.
 const SMOOTH: f64 = 3.0;
-/// A density below this is negligible.
+// A density below this is negligible.
 const NOTHING: f64 = 1e-30;
-/// A panel's width, in standard deviations of the integrand.
+// A panel's width, in standard deviations of the integrand.
 const PANEL: f64 = 2.5;
 
 /// Looks at t statistics.

@@ -12,12 +12,10 @@ use crate::series::bounded;
 pub(super) struct Records<R> {
     input: BufReader<R>,
     parser: Reader,
-    /// The place of the next byte.
     place: FilePosition,
     /// The fields of the current record, concatenated.
     bytes: Vec<u8>,
     fields: Vec<Field>,
-    /// The number of fields of the first record.
     columns: Option<usize>,
 }
 
@@ -64,12 +62,10 @@ impl<R: Read> Records<R> {
         Ok(false)
     }
 
-    /// The number of fields.
     pub(super) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// A field of the record, and its place.
     pub(super) fn field(&self, column: usize) -> (&[u8], FilePosition) {
         let field = self.fields[column];
         (&self.bytes[field.start..field.end], field.place)
@@ -130,7 +126,6 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Moves a place behind these bytes.
 fn advance(place: &mut FilePosition, bytes: &[u8]) {
     match bytes.iter().rposition(|byte| *byte == b'\n') {
         Some(last) => {

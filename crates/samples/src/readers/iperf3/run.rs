@@ -36,7 +36,6 @@ enum Direction {
     Forward,
     /// From server to client.
     Reverse,
-    /// The file does not say.
     Unknown,
 }
 
@@ -74,7 +73,6 @@ impl Run {
         Ok(Run { place, document })
     }
 
-    /// Adds an event of `--json-stream`.
     pub(super) fn add(&mut self, event: &str, data: &str) -> serde_json::Result<()> {
         let Document { error, start, intervals, end, .. } = &mut self.document;
         match event {
@@ -107,7 +105,6 @@ impl Run {
         self.document.start.as_ref()?.cookie.as_deref()
     }
 
-    /// Why the run is no measurement.
     pub(super) fn failure(&self) -> Option<String> {
         match (&self.document.error, &self.document.end) {
             (Some(error), _) => Some(format!("runs that failed: {}", words::shortened_reason(error))),
@@ -116,7 +113,6 @@ impl Run {
         }
     }
 
-    /// The circumstances.
     pub(super) fn add_settings(&self, found: &mut ReadValues) {
         let Some(start) = &self.document.start else { return };
         let test = &start.test_start;
@@ -194,7 +190,6 @@ impl Run {
         Ok(Value { value, kind, is_loss_taken_off })
     }
 
-    /// The side that wrote the output.
     fn writer(&self) -> Option<Side> {
         let start = self.document.start.as_ref()?;
         if start.connecting_to.is_some() {
@@ -230,7 +225,6 @@ impl Run {
         sums.map(Option::as_ref)
     }
 
-    /// Whether the writer knows this side's counts.
     fn knows(&self, side: Option<Side>) -> bool {
         self.writer() != Some(Side::Server) || side == Some(Side::Server)
     }
