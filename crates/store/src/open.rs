@@ -20,6 +20,11 @@ use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 use crate::store::Store;
 
+/// The size in bytes up to which a file is checked whole before anything is read of it. The check
+/// reads every page, about 100 MB/s: a larger size would delay each command that only looks
+/// something up.
+pub(crate) const CHECKED_WHOLE: u64 = 32 << 20;
+
 // SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so
 // the smallest file.
 const SMALLEST_DATABASE: u64 = 512;
@@ -100,11 +105,11 @@ fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
 
 /// Opens for reading. Never creates the database and never changes its content, but applies the log
 /// of a killed process if the file can be written.
-pub(crate) fn for_reading(path: &Path) -> Result<Store, StoreError> {
+pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store, StoreError> {
     let place = existing(path)?;
     let open_and_inspect = |opened: Result<Opened, StoreError>| {
         let opened = opened?;
-        let version = inspect(&opened.0, &place, CHECKED_TO_READ)?;
+        let version = inspect(&opened.0, &place, whole_up_to)?;
         Ok((opened, version))
     };
     let writable = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE);
@@ -122,7 +127,8 @@ pub(crate) fn for_reading(path: &Path) -> Result<Store, StoreError> {
 fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let version = inspect(&connection, place, CHECKED_TO_WRITE)?;
+    // Whole, before anything is written: a damage must not grow.
+    let version = inspect(&connection, place, u64::MAX)?;
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
     }
@@ -142,13 +148,8 @@ fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
     Ok((connection, budget))
 }
 
-// Every page and every row, before anything is written: a damage must not grow.
-const CHECKED_TO_WRITE: &[&str] = &["1"];
-
-// The tables whose size does not grow with the runs, before anything is read. Of the others each
-// page is checked when it is read, and what a command needs of them is read field by field: most
-// pages are accounts, which few commands read.
-const CHECKED_TO_READ: &[&str] = &["study", "document", "boot", "tag"];
+// The tables that are always checked whole: few rows each, which every command reads.
+const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
 
 fn create_if_missing(path: &Path) -> Result<DatabaseFile, StoreError> {
     // A link of this name counts as an existing file, whatever its target.
@@ -221,10 +222,13 @@ fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
 
 /// Refuses files that are not ours, that are newer, or that are damaged. The version of the schema;
 /// none of an empty file, which may become ours.
+///
+/// In a file of more than `whole_up_to` bytes only the small tables are checked. Of the others each
+/// page is checked when it is read, and what a command needs of them is read field by field.
 fn inspect(
     connection: &Connection,
     place: &DatabaseFile,
-    checked: &[&str],
+    whole_up_to: u64,
 ) -> Result<Option<i32>, StoreError> {
     let path = || place.named.clone();
     let sql = |error| StoreError::from_sqlite(&place.named, error);
@@ -256,6 +260,8 @@ fn inspect(
         return Err(StoreError::NotADatabase { path: path(), what });
     }
     drop(snapshot);
+    let is_whole = fs::metadata(&place.real).is_ok_and(|file| file.len() <= whole_up_to);
+    let checked: &[&str] = if is_whole { &["1"] } else { &SMALL };
     for what in checked {
         let check = format!("PRAGMA quick_check({what})");
         let found: String = connection.query_row(&check, [], |row| row.get(0)).map_err(sql)?;
@@ -303,7 +309,7 @@ fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<(), Stor
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file may have done it while we waited for the lock.
-    if inspect(connection, place, CHECKED_TO_WRITE)? == Some(SCHEMA_VERSION) {
+    if inspect(connection, place, u64::MAX)? == Some(SCHEMA_VERSION) {
         return Ok(());
     }
     Err(match error {

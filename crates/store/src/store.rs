@@ -50,14 +50,23 @@ impl Store {
         open::for_changing(path.as_ref())
     }
 
-    /// Opens a database for reading, also while another process records into it. The runs' accounts,
-    /// which are most of the file, are not checked beforehand: damage is found as it is read.
+    /// Opens a database for reading, also while another process records into it.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] if there are no results; else as
     /// [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_reading(path.as_ref())
+        open::for_reading(path.as_ref(), open::CHECKED_WHOLE)
+    }
+
+    /// Opens a database to read it in part ([`Store::outline`], [`Store::load_with`]): the runs'
+    /// accounts, which are most of the file, are not checked beforehand. Damage in what is read is
+    /// found as it is read.
+    ///
+    /// # Errors
+    /// As [`Store::open_read_only`].
+    pub fn open_for_outlines(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        open::for_reading(path.as_ref(), 0)
     }
 
     /// The file, as it was named.

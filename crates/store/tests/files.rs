@@ -213,7 +213,7 @@ fn damage_under_an_outline_is_reported_and_never_another_outline() {
     let id = filled(&path, 150);
     let outline = || {
         let metrics = |_: &Plan| vec![metric::THROUGHPUT, metric::LOSS];
-        Store::open_read_only(&path).and_then(|store| store.outline(id, metrics))
+        Store::open_for_outlines(&path).and_then(|store| store.outline(id, metrics))
     };
     let (whole, right) = (fs::read(&path).unwrap(), outline().unwrap());
     assert!(right.values[&metric::THROUGHPUT].len() > 100, "{right:?}");

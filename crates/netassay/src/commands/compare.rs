@@ -66,7 +66,7 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
     ]) {
         bail!(Usage, "{option} is for the conditions of one study: name one");
     }
-    let store = Store::open_read_only(&flags.stored.database.db)?;
+    let store = Store::open_for_outlines(&flags.stored.database.db)?;
     let baseline = newest_called(&store, baseline)?;
     let study = newest_called(&store, study)?;
     if baseline == study {
@@ -86,7 +86,7 @@ fn studies(flags: &Compare) -> Option<Vec<&str>> {
         // A tag may hold a dot, as files do.
         let is_called = |word: &str| {
             word.parse::<Tag>().is_ok()
-                && Store::open_read_only(&flags.stored.database.db)
+                && Store::open_for_outlines(&flags.stored.database.db)
                     .is_ok_and(|store| store.called(word).is_ok())
         };
         !Path::new(word).exists() && word.to_str().is_some_and(|word| is_plain(word) || is_called(word))

@@ -75,7 +75,7 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
 
 fn cases(flags: &Gate) -> Result<GateCases, Failure> {
     let metrics = results::distinct(flags.fail_if.iter().map(|bound| bound.metric));
-    let store = Store::open_read_only(&flags.database.db)?;
+    let store = Store::open_for_outlines(&flags.database.db)?;
     if let Some(word) = &flags.baseline_condition {
         let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &metrics)?.sanitised();
         return Ok(GateCases::within(&stored, word, &metrics)?);

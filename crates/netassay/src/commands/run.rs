@@ -122,7 +122,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     }
     let (db, version) = (&flags.campaign.database.db, env!("CARGO_PKG_VERSION"));
     // A file that cannot be used is refused before others are waited for.
-    match Store::open_read_only(db) {
+    match Store::open_for_outlines(db) {
         Ok(_) | Err(StoreError::NotFound { .. } | StoreError::Empty { .. }) => {}
         Err(refused) => return Err(refused.into()),
     }
