@@ -41,7 +41,6 @@ pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
     ];
     let lists = lists.into_iter().filter(|(_, lines): &(&str, Vec<String>)| !lines.is_empty());
     blocks.extend(lists.map(|(title, lines)| Block::Fold(title.to_owned(), vec![Block::List(lines)])));
-    blocks.extend(plan.looks_dropped.map(|dropped| Block::Text(format!("Looks: {dropped}."))));
     blocks.extend(listing.notes.iter().map(|note| Block::Text(format!("Note: {note}"))));
     blocks
 }

@@ -35,7 +35,7 @@ pub(crate) fn reach(
     interrupt: &Interrupt,
 ) -> Result<Option<ReachedHosts>, Failure> {
     let Some(mut wanted) = Wanted::read(flags)? else { return Ok(None) };
-    let is_of_one = scenarios.iter().all(|scenario| scenario.is_of_one_machine());
+    let is_of_one = scenarios.iter().all(|scenario| scenario.between_machines().is_none());
     if inside_guest {
         return Err(Failure::Usage("virtual machines run on this machine only: name no other".to_owned()));
     }
@@ -113,7 +113,8 @@ impl ReachedHosts {
                 .partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
                 say(&format!("netassay: {:?} without {key}={without}: {why}", study.name));
-                let shorter = study.with_assignment(&study.name, change(&format!("{key}={left}"))?);
+                let shorter =
+                    Study::parse_with(&study.name, &study.text, &[change(&format!("{key}={left}"))?]);
                 return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
             }
         }
@@ -341,7 +342,9 @@ pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
 /// A study without any scenario that has a counterpart there.
 pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
     let scenarios = study.scenarios();
-    if scenarios.iter().any(|one| one.has_machines()) || scenarios.iter().all(|one| one.is_of_one_machine()) {
+    if scenarios.iter().any(|one| one.has_machines())
+        || scenarios.iter().all(|one| one.between_machines().is_none())
+    {
         return Ok(None);
     }
     let (to, without): (Vec<Scenario>, Vec<Scenario>) =
