@@ -86,7 +86,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
 /// An event as one line; `None` for minor ones.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
-        Event::Planned { study, conditions, lacking, looks_dropped, boots, runs, expected_s } => {
+        Event::Planned { study, conditions, lacking, boots, runs, expected_s } => {
             let mut text = format!(
                 "study {study}: {}, {}, {}, about {}",
                 results::counted(conditions.len(), "condition"),
@@ -94,9 +94,6 @@ fn line(event: &Event) -> Option<String> {
                 results::counted(*runs, "run"),
                 results::duration_of(*expected_s)
             );
-            if let Some(dropped) = looks_dropped {
-                text.push_str(&format!("\n  looks: {dropped}"));
-            }
             for one in lacking {
                 text.push_str(&format!("\n  not measured: {}: {}", one.label, one.why));
             }

@@ -22,7 +22,7 @@ use serde_json::Value;
 /// What shortens any study. Two boots, because a fault may lie in the first or in all others; one
 /// where a study below has another boot of the same kind.
 /// In 60 ms a thread sometimes got no CPU beside two emulated guests, and the run failed.
-const SHORT: &[&str] = &["duration=150ms", "ramp=20ms", "boots=2", "runs=1", "warmup=0"];
+const SHORT: &[&str] = &["duration=150ms", "ramp=20ms", "boots=2", "stop=", "runs=1", "warmup=0"];
 
 /// What a study needs besides: its name and the changes.
 ///

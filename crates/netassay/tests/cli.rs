@@ -121,10 +121,13 @@ fn a_change_is_made_for_every_command_that_takes_a_study() {
     };
     assert_ne!(time(&[]), time(&["--set", "duration=60s"]));
     for (arguments, word) in [
-        (vec!["quick", "--set", "duration"], "has no `=`"),
+        (vec!["quick", "--set", "duration"], "has no key and `=`"),
         (vec!["run", "two.toml", "--set", "duratoin=2s"], "did you mean `duration`?"),
-        (vec!["run", "quick", "--aa", "--set", "boots=0"], "from `--set boots=0`"),
-        (vec!["study", "plan", "quick", "--detect", "1%", "--set", "kind=tcp"], "from `--set kind=tcp`"),
+        (vec!["run", "quick", "--aa", "--set", "boots=0"], "`boots` must be 1 to 1000"),
+        (
+            vec!["study", "plan", "quick", "--detect", "1%", "--set", "kind=tcp"],
+            "`tcp` is not a kind of workload",
+        ),
         (
             vec!["study", "check", "two.toml", "--set", "sender=sendfile"],
             "sender `sendfile` is not supported for `udp_stream`",

@@ -129,7 +129,7 @@ fn sizes_from_stated_spreads_need_no_measurement() {
             "no two conditions can take turns in one flow",
         ),
         (&["run", "quick", "--aa", "--set", "apart=true", "--set", "runs=2", "--boots", "3"], "--set boots="),
-        (&["study", "plan", "quick", "--detect", "1"], "a percentage ends in `%`"),
+        (&["study", "plan", "quick", "--detect", "1"], "write it as \"2%\""),
         (&["study", "plan", "quick", "--detect", "1%", "--within", "1%"], "--interaction"),
         (
             &[

@@ -161,7 +161,6 @@ impl Campaign<'_> {
             study: id.0,
             conditions: plan.conditions.iter().map(|condition| condition.label.to_string()).collect(),
             lacking: plan.lacking.clone(),
-            looks_dropped: plan.looks_dropped,
             boots,
             runs: todo,
             expected_s: progress.time_left().as_secs_f64(),

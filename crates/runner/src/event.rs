@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use study::metric::Metric;
-use study::{Dropped, LooksDropped, PlannedRun};
+use study::{Dropped, PlannedRun};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,9 +14,6 @@ pub enum Event {
         conditions: Vec<String>,
         /// Conditions that the hosts cannot measure, and the missing features.
         lacking: Vec<Dropped>,
-        /// Planned looks for which the study has too few boots.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        looks_dropped: Option<LooksDropped>,
         boots: u32,
         /// Runs to come, warm-ups included.
         runs: usize,

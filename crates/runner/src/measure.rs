@@ -226,7 +226,7 @@ mod tests {
                     .iter()
                     .copied()
                     .filter(|metric| kind.produces(*metric) && metric.needs.is_met(scenario, false))
-                    .filter(|metric| !metric.is_of_search())
+                    .filter(|metric| metric.source != metric::Source::Search)
                     .collect();
                 let metrics = super::metrics(&traffic, &account);
                 let rtt = metrics.get(metric::TCP_RTT.receiver);

@@ -30,7 +30,6 @@ macro_rules! bundled {
     };
 }
 
-/// All of them, the shortest first.
 const ALL: &[Bundled] = bundled![
     "quick",
     "kernel-ab-exact",

@@ -29,7 +29,7 @@ pub use model::design::{Design, DesignKind, Dropped, Unreachable};
 pub use model::factor::Factor;
 pub use model::machine::{Machine, Machines};
 pub use model::name::{Name, NameWord};
-pub use model::protocol::{Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing};
+pub use model::protocol::{Alternate, BootKind, Bounds, Order, Protocol, Stop, Tracing};
 pub use model::study::Study;
 pub use model::switch::{Offload, Offloads, Switch};
 pub use plan::comparison::Comparison;

@@ -11,7 +11,6 @@ pub struct Quality {
     words: Words,
 }
 
-/// The words for an improvement and its opposite.
 type Words = [&'static str; 2];
 
 const SPEED: Words = ["faster", "slower"];

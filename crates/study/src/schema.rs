@@ -1,7 +1,7 @@
 //! The JSON schema of a study file, for editors and other tools: made from the reader's tables.
 
 use serde_json::{Map, Value, json};
-use words::{DEFAULT, DeviceForm, DeviceSetting, KEYS, Key, Shape, Side, TuningKey, Vocabulary, metric};
+use words::{DEFAULT, DeviceForm, DeviceSetting, KEYS, Shape, Side, TuningKey, Vocabulary, metric};
 
 use crate::model::switch::UNDERLAY as UNDER;
 use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, SWITCH, UNDERLAY};
@@ -22,7 +22,6 @@ pub fn schema() -> String {
     format!("{}\n", text.expect("a schema is plain JSON"))
 }
 
-/// The parts of the schema that have a name.
 #[derive(Default)]
 struct Parts(Map<String, Value>);
 
@@ -60,7 +59,7 @@ fn described(mut schema: Value, description: &str) -> Value {
 }
 
 impl Parts {
-    pub(super) fn part(&mut self, part: &Part) -> Value {
+    fn part(&mut self, part: &Part) -> Value {
         match part {
             Part::Name => {
                 let pattern = format!("^[A-Za-z0-9][A-Za-z0-9_.-]{{0,{}}}$", limit::NAME - 1);
@@ -87,7 +86,9 @@ impl Parts {
                 let word = self.shaped(vocabulary.name, Shape::Word(*vocabulary));
                 json!({ "anyOf": [self.shaped(name, *shape), word] })
             }
-            Part::Words(vocabulary) => one_or_several(self.shaped(vocabulary.name, Shape::Word(*vocabulary))),
+            Part::Words(vocabulary) => {
+                one_or_several("", self.shaped(vocabulary.name, Shape::Word(*vocabulary)))
+            }
             Part::Table(table) => self.table_named(table),
             Part::Counted(name, shape, table) => {
                 json!({ "anyOf": [self.shaped(name, *shape), self.table_named(table)] })
@@ -114,9 +115,9 @@ impl Parts {
                 self.named("Levels", levels)
             }
             Part::Offloads => {
-                let features = features().join("|");
+                let features = features();
                 let pattern = format!("^((transmitter|receiver)\\.)?({UNDER}\\.)?({features})$");
-                self.named("DesignOffloads", one_or_list("Features of `ethtool -k`.", text(&pattern)))
+                self.named("DesignOffloads", one_or_several("Features of `ethtool -k`.", text(&pattern)))
             }
             Part::Sysctls => {
                 // A value, or a table of sysctls with a common prefix.
@@ -150,7 +151,9 @@ impl Parts {
 
     fn workload(&mut self) -> Value {
         let keys = KEYS.iter();
-        let keys = keys.map(|key| (key.name.to_owned(), described(of_key(key), &key.description())));
+        let keys = keys.map(|key| {
+            (key.name.to_owned(), described(of_shape(key.shape, key.has_default()), &key.description()))
+        });
         let mut schema = object("The traffic.", keys.collect());
         let name = described(self.part(&Part::Name), "What the study calls it. Default: its kind.");
         schema["properties"]["name"] = name;
@@ -166,23 +169,16 @@ fn one_of(vocabulary: &Vocabulary) -> Value {
     json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
 }
 
-/// An array of 1 to `most` items.
 fn several(one: Value, most: usize) -> Value {
     json!({ "type": "array", "items": one, "minItems": 1, "maxItems": most })
 }
 
-/// A table of any keys.
 fn by_name(value: Value) -> Value {
     json!({ "type": "object", "additionalProperties": value })
 }
 
 fn text(pattern: &str) -> Value {
     json!({ "type": "string", "pattern": pattern })
-}
-
-/// The schema of a key of the traffic.
-pub(super) fn of_key(key: &Key) -> Value {
-    of_shape(key.shape, key.has_default())
 }
 
 fn of_shape(shape: Shape, has_default: bool) -> Value {
@@ -202,7 +198,6 @@ fn of_shape(shape: Shape, has_default: bool) -> Value {
     }
 }
 
-/// A side; the other one has the same factors.
 const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
 
 impl Parts {
@@ -232,7 +227,7 @@ impl Parts {
         let quoted = |names: &str| format!("^((({sides})\\.)?{UNDER}|{sides})\\.({names})$");
         schema["patternProperties"] = json!({
             quoted("offloads"): self.of_subject(&Subject::Offloads(SIDE)),
-            quoted(&features().join("|")): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
+            quoted(&features()): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
         });
         let all_like = |one: DeviceSetting| {
             let chosen = DeviceSetting::ALL.into_iter().filter(|setting| setting.form() == one.form());
@@ -264,7 +259,7 @@ impl Parts {
             (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
         };
         let (name, help) = match subject {
-            Subject::Key(key) => return one_or_list(key.help, of_key(key)),
+            Subject::Key(key) => return one_or_several(key.help, of_shape(key.shape, key.has_default())),
             Subject::Workload => ("Names".to_owned(), "The name of a workload, if there are several."),
             Subject::Scenario => (
                 "ScenarioLevels".to_owned(),
@@ -304,68 +299,16 @@ impl Parts {
             };
             one = json!({ "anyOf": [one, other] });
         }
-        self.named(&name, one_or_list(help, one))
+        self.named(&name, one_or_several(help, one))
     }
 }
 
-fn one_or_several(one: Value) -> Value {
-    json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "uniqueItems": true }] })
+fn one_or_several(description: &str, one: Value) -> Value {
+    let several = json!({ "type": "array", "items": one, "minItems": 1, "uniqueItems": true });
+    json!({ "anyOf": [one, several], "description": description })
 }
 
-fn one_or_list(description: &str, one: Value) -> Value {
-    described(one_or_several(one), description)
-}
-
-fn features() -> Vec<&'static str> {
-    words::feature::names().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Study;
-    use crate::model::tables::{
-        BOOTS, COMPARISON, DESIGN, GUEST, MACHINE, MACHINE_OF_SIDE, PLACEMENT, PROTOCOL, STOP, UNDERLAY,
-    };
-
-    #[test]
-    fn the_reader_knows_every_key_of_the_tables_and_no_other() {
-        let tables = [
-            ("", &STUDY),
-            ("[guest]", &GUEST),
-            ("[underlay]", &UNDERLAY),
-            ("[design]", &DESIGN),
-            ("[protocol]", &PROTOCOL),
-            ("[protocol.boots]", &BOOTS),
-            ("[protocol.stop]", &STOP),
-            ("[[comparison]]", &COMPARISON),
-            ("[machine]", &MACHINE),
-            ("[machine.transmitter]", &MACHINE_OF_SIDE),
-            ("[machine.placement]", &PLACEMENT),
-        ];
-        for (header, table) in tables {
-            for key in table.keys().into_iter().chain(["wombat"]) {
-                // No key has a date as its value, so each key reports it.
-                let text = format!("{header}\n{key} = 1979-05-27\n");
-                let problems = Study::parse("x.toml", &text).unwrap_err().to_string();
-                assert_eq!(problems.contains("unknown key"), key == "wombat", "{text}{problems}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_must_be_there_is_required_and_a_default_may_be_written() {
-        let schema: Value = serde_json::from_str(&schema()).unwrap();
-        assert_eq!(schema["required"], json!(["name", "question", "workload"]));
-        for (table, required) in [
-            ("Workload", json!(["kind"])),
-            ("Design", json!(["kind", "offloads"])),
-            ("Stop", json!(["detect"])),
-            ("Protocol", Value::Null),
-        ] {
-            assert_eq!(schema["$defs"][table]["required"], required, "{table}");
-        }
-        let mtu = &schema["$defs"]["Underlay"]["properties"]["mtu"];
-        assert_eq!(mtu["anyOf"][1]["const"], "default", "{mtu}");
-    }
+/// The names of features, as alternatives of a pattern.
+fn features() -> String {
+    words::feature::names().collect::<Vec<_>>().join("|")
 }

@@ -1,9 +1,9 @@
 //! Study files that netassay writes.
 
-use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
-use words::{KEYS, Key, Value, format_duration};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+use words::{Key, Shape, format_duration};
 
-use crate::model::tables::GUEST;
+use crate::edit::workload_name;
 use crate::model::{Alternate, Protocol, Scope, Study, WhetherTurns, limit};
 use crate::plan::Condition;
 
@@ -23,43 +23,32 @@ fn usable(name: &str) -> String {
     if usable.is_empty() { "my-study".to_owned() } else { usable.to_owned() }
 }
 
-// A study of one condition under two labels, made from another study: differences in it are
-// chance.
-
 /// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by
-/// `protocol` (`stop` and `apart` are left out: an A/A study is not to end on what it finds, and
-/// all of its runs are of one kind). A study file like any other: it can be stored, read and
-/// resumed.
+/// `protocol`: differences in it are chance. `stop` and `apart` are left out: an A/A study is not to
+/// end on what it finds, and all of its runs are of one kind. A study file like any other: it can be
+/// stored, read and resumed.
 pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> String {
-    let mut file = DocumentMut::new();
-    file.insert("name", value(suffixed(&study.name, "-aa")));
-    file.insert("question", value("How often do two labels of the same condition seem to differ?"));
-    let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
-    if !is_factor("scenario") {
-        file.insert("scenario", value(condition.boot.scenario.word()));
+    let mut file: DocumentMut = study.text.parse().expect("a study was read from its text");
+    let has_tunnel = condition.boot.scenario.has_tunnel();
+    let absent = [("guest", condition.boot.guest.is_none()), ("underlay", !has_tunnel)];
+    let absent = absent.into_iter().filter(|(_, is_absent)| *is_absent).map(|(table, _)| table);
+    for table in ["factors", "design", "exclude", "protocol", "comparison", "trace"].into_iter().chain(absent)
+    {
+        file.remove(table);
     }
-    if study.exact {
-        file.insert("exact", value(true));
-    } else if study.inside_guest {
-        file.insert("inside", value("guest"));
-    }
-    let workload = &condition.workload;
-    let kind = workload.traffic.kind;
-    let keys = KEYS.iter().filter(|key| key.kinds.contains(&kind) && !is_factor(key.name));
-    let values = keys.map(|key| (key.name, key.get(workload)));
-    let values =
-        values.filter(|(_, value)| *value != Value::Default).map(|(key, value)| (key, value.to_string()));
-    let named = [("kind", kind.to_string()), ("name", workload.name.clone())];
-    let mut workloads = ArrayOfTables::new();
-    workloads.push(table(named.into_iter().chain(values)));
-    file.insert("workload", Item::ArrayOfTables(workloads));
-    for (name, scope, values) in testbed(study, condition) {
-        let values = values.into_iter().filter(|(key, _)| !is_factor(&format!("{scope}{key}")));
-        file.insert(name, Item::Table(table(values)));
+    file["name"] = value(suffixed(&study.name, "-aa"));
+    file["question"] = value("How often do two labels of the same condition seem to differ?");
+    let is_own = |table: &dyn TableLike| workload_name(table) == Some(&condition.workload.name);
+    match &mut file["workload"] {
+        Item::ArrayOfTables(tables) => tables.retain(|table| is_own(table)),
+        Item::Value(Value::Array(array)) => {
+            array.retain(|one| one.as_inline_table().is_some_and(|table| is_own(table)));
+        }
+        _ => {}
     }
     // The only workload that is left needs no factor; a study's own twins are replaced by ours.
     // Nor has a factor of the interfaces under a tunnel a meaning in a scenario without one.
-    let is_absent = |factor: &str| Scope::split(factor).0.underlay && !condition.boot.scenario.has_tunnel();
+    let is_absent = |factor: &str| Scope::split(factor).0.underlay && !has_tunnel;
     let kept = condition
         .levels
         .iter()
@@ -92,9 +81,6 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         protocol.insert("boots", value([count, kind].into_iter().collect::<InlineTable>()));
     }
     file.insert("protocol", Item::Table(protocol));
-    if let Some(machine) = study.machine.toml() {
-        file.insert("machine", Item::Table(machine));
-    }
     format!("# Made from the study {:?}: one of its conditions under two labels.\n\n{file}", study.name)
 }
 
@@ -106,30 +92,6 @@ fn table<'k>(values: impl IntoIterator<Item = (&'k str, String)>) -> Table {
     table
 }
 
-/// A table's name, the beginning of its factors' names, and its keys.
-type Written = (&'static str, &'static str, Vec<(&'static str, String)>);
-
-fn testbed(study: &Study, condition: &Condition) -> Vec<Written> {
-    let mut tables = Vec::new();
-    if let Some(guest) = &condition.boot.guest {
-        let is_there = |key: &&str| match *key {
-            "nic" => condition.boot.scenario.has_guests(),
-            "copies" => study.exact,
-            _ => true,
-        };
-        let keys = GUEST.keys().into_iter().filter(is_there);
-        tables.push(("guest", "", keys.map(|key| (key, guest.written(key))).collect()));
-    }
-    if condition.boot.scenario.has_tunnel() {
-        let mtu = condition.underlay.mtu.map(|mtu| ("mtu", mtu.to_string()));
-        let family = [("family", condition.boot.underlay_family.to_string())];
-        tables.push(("underlay", "underlay.", family.into_iter().chain(mtu).collect()));
-    }
-    tables
-}
-
-/// The name of a study that is made from another one: that one's, cut so that it remains a name,
-/// and the suffix.
 fn suffixed(name: &str, suffix: &str) -> String {
     let kept: String = name.chars().take(limit::NAME.saturating_sub(suffix.len())).collect();
     format!("{kept}{suffix}")
@@ -139,15 +101,16 @@ fn suffixed(name: &str, suffix: &str) -> String {
 const TEXTS: &[&str] = &["name", "question", "twin", "kernel", "command_line"];
 
 /// The values of a key as TOML: one as itself, several as an array.
-pub(crate) fn toml_value(key: &str, values: &[String]) -> toml_edit::Value {
-    let is_text = TEXTS.contains(&key) || Key::find(key).is_some_and(Key::is_name);
+pub(crate) fn toml_value(key: &str, values: &[String]) -> Value {
+    let is_text =
+        TEXTS.contains(&key) || Key::find(key).is_some_and(|key| matches!(key.shape, Shape::Name(_)));
     match values {
         [one] => single(one, is_text),
         several => several.iter().map(|one| single(one, is_text)).collect(),
     }
 }
 
-fn single(value: &str, is_text: bool) -> toml_edit::Value {
+fn single(value: &str, is_text: bool) -> Value {
     // Text that TOML would read as another number, or reject (`007`, `1_000`), stays a text, and
     // the reader reports it.
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);

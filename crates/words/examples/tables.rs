@@ -2,7 +2,7 @@
 //! puts them there.
 #![expect(clippy::print_stdout, reason = "it is what it is for")]
 
-use netassay_words::metric::{METRICS, Metric, MetricNeeds};
+use netassay_words::metric::{METRICS, Metric, MetricNeeds, Source};
 use netassay_words::{KEYS, Kind, Scenario, Side};
 
 fn main() {
@@ -47,7 +47,7 @@ fn metrics(is_meant: impl Fn(Metric) -> bool) -> String {
 /// The runs that yield a metric.
 fn of(metric: Metric) -> String {
     let yielding: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| kind.produces(metric)).collect();
-    let direction = if metric.is_both_ways() { " with `direction = \"both\"`" } else { "" };
+    let direction = if metric.source == Source::BothWays { " with `direction = \"both\"`" } else { "" };
     let meets = |scenario: &Scenario| metric.needs.is_met(*scenario, true);
     let scenarios: Vec<String> =
         Scenario::ALL.iter().filter(|one| meets(one)).map(|scenario| format!("`{scenario}`")).collect();

@@ -3,7 +3,6 @@
 
 use std::sync::LazyLock;
 
-/// The lines of the table that begin with this word, without it.
 fn lines(word: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = include_str!("features.txt").lines().map(|line| line.split(' ').collect::<Vec<_>>());
     lines.filter(move |line| line[0] == word).map(|line| line[1..].to_vec())

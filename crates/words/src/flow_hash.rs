@@ -24,8 +24,7 @@ pub fn letters() -> impl Iterator<Item = char> {
     LETTERS.into_iter().map(|(letter, _)| letter).filter(|letter| *letter != DISCARD)
 }
 
-/// The mask of letters such as `sdfn`, in any order; `None` for no letter, an unknown one, or one
-/// that is there twice.
+/// The mask of letters such as `sdfn`, in any order; `None` unless all are known and differ.
 pub fn mask(text: &str) -> Option<u32> {
     let mut mask = 0;
     for letter in text.chars() {
@@ -49,7 +48,6 @@ pub(crate) fn text(mask: u32) -> String {
     }
 }
 
-/// The mask of a text as [`text`] writes it.
 pub(crate) fn of_text(text: &str) -> Option<u32> {
     match text.strip_prefix("0x") {
         Some(number) => u32::from_str_radix(number, 16).ok(),

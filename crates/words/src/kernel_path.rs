@@ -77,8 +77,7 @@ impl Closure {
         self.0
     }
 
-    /// The largest error of the sum, as a share of the whole, for instructions (`exact`) or for
-    /// time.
+    /// The largest error of the sum, as a share of the whole.
     pub fn bound(exact: bool) -> f64 {
         if exact { EXACT } else { TIME }
     }

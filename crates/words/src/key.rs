@@ -7,8 +7,7 @@ use crate::suggest;
 use crate::traffic::{Traffic, Workload};
 use crate::value::{Field, Mistake, Shape, Value};
 
-/// A key of `[[workload]]`; also a factor, and a key of `netassay load`. The table:
-/// [`KEYS`](crate::KEYS).
+/// A key of `[[workload]]` and of `netassay load`, and a factor ([`KEYS`](crate::KEYS)).
 pub struct Key {
     /// Its name in files and on the command line.
     pub name: &'static str,
@@ -28,10 +27,10 @@ pub struct Key {
     /// in it may take turns in one flow. Not from or to `default`: a value that the kernel chose
     /// cannot be restored.
     pub in_turns: &'static [Kind],
-    /// Why `alternate = "auto"` takes no turns in it where one of its values is that of this
-    /// traffic, as a sentence; `None`: turns are known to find what runs find (docs/studies.md,
-    /// "Conditions that take turns").
-    pub doubt: fn(&Traffic) -> Option<&'static str>,
+    /// Whether turns in it are not known to find what runs find, where one of its values is that of
+    /// this traffic: then `alternate = "auto"` takes none (docs/studies.md, "Conditions that take
+    /// turns").
+    pub is_doubted: fn(&Traffic) -> bool,
     /// Whether it is a factor.
     pub is_factor: bool,
     /// The text before its value in a condition's name.
@@ -43,7 +42,6 @@ pub struct Key {
     pub(crate) field: Access,
 }
 
-/// Reads and sets the value of a key in a workload.
 type Access = (fn(&Workload) -> &dyn Field, fn(&mut Workload) -> &mut dyn Field);
 
 /// A value that traffic does not support.
@@ -85,25 +83,12 @@ impl Key {
         format!("{}.{of} Default: {}.{turns}", self.help, self.default)
     }
 
-    /// The traffic for which it can be switched in flight, and for which `alternate = "auto"` does
-    /// so, as the end of a sentence; `None`: for none.
+    /// The traffic for which it can be switched in flight, as the end of a sentence; `None`: for
+    /// none.
     pub fn in_flight(&self) -> Option<String> {
-        let of = |kinds: &[Kind], all: &[Kind]| {
-            if kinds.len() == all.len() { String::new() } else { format!(" for {}", words_of(kinds)) }
-        };
-        let by_itself: Vec<Kind> = self
-            .in_turns
-            .iter()
-            .copied()
-            .filter(|kind| !kind.is_rr() && (self.doubt)(&Workload::new(*kind).traffic).is_none())
-            .collect();
-        let auto = if by_itself.is_empty() {
-            "on request only".to_owned()
-        } else {
-            format!("by `auto`{}", of(&by_itself, self.in_turns))
-        };
-        let can = of(self.in_turns, self.kinds);
-        (!self.in_turns.is_empty()).then(|| format!("can be switched in flight{can}, {auto}"))
+        let is_of_all = self.in_turns.len() == self.kinds.len();
+        let of = if is_of_all { String::new() } else { format!(" for {}", words_of(self.in_turns)) };
+        (!self.in_turns.is_empty()).then(|| format!("can be switched in flight{of}"))
     }
 
     /// Its range, for people.
@@ -140,11 +125,6 @@ impl Key {
     /// Whether `default` is one of its values: then the system or the engine chooses.
     pub fn has_default(&self) -> bool {
         self.default_of(Kind::TcpStream) == Value::Default
-    }
-
-    /// Whether its values are texts, even those that look like numbers.
-    pub fn is_name(&self) -> bool {
-        matches!(self.shape, Shape::Name(_))
     }
 
     /// Whether a study file writes its values as numbers.

@@ -10,7 +10,6 @@ use crate::kind::Kind;
 use crate::mode::{CongestionControl, Direction, LONGEST_NAME, Reader, Sender};
 use crate::pacing::{Pacing, Percent};
 use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
-use crate::turn::NOT_COMPARED;
 use crate::value::Shape;
 use crate::word::Word;
 
@@ -28,13 +27,8 @@ const LASTING_TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr];
 const RECEIVED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 
 const NANOSECOND: Duration = Duration::from_nanos(1);
-
-fn pps_not_compared(traffic: &Traffic) -> Option<&'static str> {
-    (traffic.kind == Kind::Pps).then_some(NOT_COMPARED)
-}
 const MICROSECOND: Duration = Duration::from_micros(1);
 
-/// The defaults of a row.
 const PLAIN: Key = Key {
     name: "",
     shape: Shape::Switch,
@@ -44,7 +38,7 @@ const PLAIN: Key = Key {
     exact: ALL,
     alone: NONE,
     in_turns: NONE,
-    doubt: |_| None,
+    is_doubted: |_| false,
     is_factor: true,
     slug: "",
     default: "",
@@ -86,7 +80,6 @@ macro_rules! keys {
         }
 
         impl Traffic {
-            /// The defaults that do not depend on the kind.
             pub(crate) fn plain(kind: Kind) -> Self {
                 Self { kind, $($first: $first_default,)+ $($key: $default,)+ }
             }
@@ -164,17 +157,10 @@ keys! {
             },
             alone: ALL,
             in_turns: ONE_WAY,
-            doubt: |traffic| match (traffic.kind, traffic.sender) {
-                (Kind::UdpStream, _) => {
-                    Some("a UDP sender may flood the receiver, and so disturb the turns of the others")
-                }
-                (Kind::Pps, _) => Some(NOT_COMPARED),
-                // With 16 KiB and more turns agreed with runs, with 64 bytes they did not.
-                _ if traffic.message < 16 << 10 => {
-                    Some("a stream of small messages reaches its full rate only late in a turn")
-                }
-                _ => None,
-            },
+            // A UDP sender may flood the receiver, and so disturb the turns of the others. Over TCP
+            // turns agreed with runs from 16 KiB on; a stream of small messages reaches its full
+            // rate only late in a turn.
+            is_doubted: |traffic| traffic.kind != Kind::TcpStream || traffic.message < 16 << 10,
             default: "send",
         }
         reader: Reader = Reader::Recv, "How the receiving program reads data from the kernel" {
@@ -184,9 +170,8 @@ keys! {
             alone: ALL,
             slug: "reader-",
             in_turns: STREAMS,
-            doubt: |traffic| match (traffic.kind, traffic.reader) {
-                (Kind::UdpStream, Reader::Recv | Reader::Gro) => None,
-                _ => Some(NOT_COMPARED),
+            is_doubted: |traffic| {
+                traffic.kind != Kind::UdpStream || !matches!(traffic.reader, Reader::Recv | Reader::Gro)
             },
             default: "recv",
         }
@@ -235,7 +220,8 @@ keys! {
             // The kernel keeps TCP's pace.
             alone: UDP,
             in_turns: ONE_WAY,
-            doubt: |_| Some("a sender may sleep, and a queue may empty, at the pace of the turn before"),
+            // A sender may sleep, and a queue may empty, at the pace of the turn before.
+            is_doubted: |_| true,
             slug: "pacing",
             default: "no limit",
         }
@@ -269,7 +255,8 @@ keys! {
             exact: NONE,
             alone: ALL,
             in_turns: &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr],
-            doubt: |_| Some("a receive goes on to poll, or to sleep, as in the turn before"),
+            // A receive goes on to poll, or to sleep, as in the turn before.
+            is_doubted: |_| true,
             slug: "busy-poll",
             default: "off",
         }
@@ -310,7 +297,7 @@ keys! {
             // Six bits (RFC 2474, section 3).
             shape: Shape::Number(0, 63),
             in_turns: LASTING,
-            doubt: pps_not_compared,
+            is_doubted: |traffic| traffic.kind == Kind::Pps,
             slug: "dscp",
             default: "0, the kernel's",
         }
@@ -329,7 +316,8 @@ keys! {
             // Data that do not leave at once would wait for a receiver on the same thread.
             exact: NONE,
             in_turns: LASTING_TCP,
-            doubt: |_| Some("what may wait in a socket in one turn leaves it in the next one"),
+            // Data that wait in a socket in one turn leave it in the next one.
+            is_doubted: |_| true,
             slug: "notsent-lowat",
             default: "the kernel's (sysctl net.ipv4.tcp_notsent_lowat)",
         }
@@ -345,7 +333,7 @@ keys! {
         checksum: bool = true, "Whether UDP datagrams over IPv4 carry a checksum (off: `SO_NO_CHECK`)" {
             kinds: UDP,
             in_turns: UDP,
-            doubt: pps_not_compared,
+            is_doubted: |traffic| traffic.kind == Kind::Pps,
             slug: "checksum-",
             default: "on",
         }

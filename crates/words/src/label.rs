@@ -49,8 +49,7 @@ impl Label {
         }
     }
 
-    /// Whether something outside both hosts set the rate: two conditions that it limits have the
-    /// same rate, whatever they cost.
+    /// Whether something outside both hosts set the rate, whatever a condition costs.
     pub fn is_outside(self) -> bool {
         matches!(self, Self::Link | Self::Pacing)
     }

@@ -31,16 +31,16 @@ mod turn;
 mod value;
 mod word;
 
-pub use cpu_list::{CpuListError, HIGHEST_CPU, format_cpu_list, parse_cpu_list};
+pub use cpu_list::{HIGHEST_CPU, format_cpu_list, parse_cpu_list};
 pub use device::{DeviceForm, DeviceSetting, EthtoolOption};
-pub use duration::{DurationError, format_duration, parse_duration};
+pub use duration::{format_duration, parse_duration};
 pub use kernel_path::{Closure, KernelPath, MOST_MESSAGES, MOST_ROUNDS, Waiting};
 pub use key::{Key, Misfit};
 pub use keys::KEYS;
 pub use kind::Kind;
 pub use label::Label;
 pub use mode::{CongestionControl, Direction, Reader, Sender};
-pub use pacing::{Pacing, PacingError, Percent, PercentError};
+pub use pacing::{Pacing, Percent};
 pub use sanitised::{
     LONGEST_REASON, escaped_json, is_plain, last_words, sanitised_json, sanitised_line, sanitised_lines,
     shortened_reason,
@@ -54,7 +54,7 @@ pub use traffic::{
     Workload,
 };
 pub use tuning::{Placement, Settled, Tuning, TuningKey};
-pub use turn::{Doubt, MOST_IN_TURNS, MOST_TURNS, Turn};
+pub use turn::{MOST_IN_TURNS, MOST_TURNS, Turn};
 pub use value::{Field, Mistake, PlainValue, Shape, Value};
 pub use word::{Vocabulary, Word};
 

@@ -1,7 +1,6 @@
 //! The vocabulary of metrics: each has its constant here, with key, unit and meaning. A metric is
 //! looked up by its key only where a file, a database or a command line is read.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
@@ -15,11 +14,11 @@ use crate::side::{BySide, Side};
 use crate::suggest;
 
 /// A metric of a run. Metrics are equal and ordered as their keys, and serialised as these.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Metric(&'static MetricDefinition);
 
-/// The definition of a metric.
-#[derive(Debug, Serialize)]
+/// The definition of a metric, which its key distinguishes from all others.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct MetricDefinition {
     /// The name in files, tables and the store: `throughput`, `transmitter.cpu`.
     pub key: &'static str,
@@ -46,7 +45,7 @@ pub struct MetricDefinition {
     pub part: &'static str,
     /// The traffic whose runs yield it.
     #[serde(skip)]
-    pub(crate) source: Source,
+    pub source: Source,
     /// The testbed that a run needs to yield it.
     #[serde(skip)]
     pub needs: MetricNeeds,
@@ -69,26 +68,6 @@ impl Deref for Metric {
     }
 }
 
-impl PartialEq for Metric {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Metric {}
-
-impl PartialOrd for Metric {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Metric {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key.cmp(other.key)
-    }
-}
-
 impl fmt::Debug for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.key)
@@ -108,7 +87,7 @@ impl Serialize for Metric {
 }
 
 /// The subject of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetricGroup {
     /// Work done per second, the aim of the traffic.
     Rate,
@@ -127,7 +106,7 @@ pub enum MetricGroup {
 }
 
 /// The kind of testbed that a metric needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetricNeeds {
     /// Anything.
     Nothing,
@@ -149,29 +128,19 @@ impl MetricNeeds {
             Self::Exact => exact,
         }
     }
+
+    /// The requirement, as a clause.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Nothing => "every testbed has it",
+            Self::Guests => "it is counted on the host of virtual machines (`vm`, `vm-vxlan`)",
+            Self::Tunnel => "it is counted at the interface under a tunnel (`vxlan`, `vm-vxlan`)",
+            Self::Exact => "it is counted in exact mode only (`exact = true`)",
+        }
+    }
 }
 
 impl MetricDefinition {
-    /// Whether only traffic that flows both ways yields it.
-    pub fn is_both_ways(&self) -> bool {
-        self.source == Source::BothWays
-    }
-
-    /// Whether bulk streams yield it, and nothing else.
-    pub fn is_of_streams(&self) -> bool {
-        matches!(self.source, Source::Streams | Source::BothWays)
-    }
-
-    /// Whether only request-and-response traffic yields it.
-    pub fn is_of_transactions(&self) -> bool {
-        self.source == Source::Rr
-    }
-
-    /// Whether only a search for a rate yields it.
-    pub fn is_of_search(&self) -> bool {
-        self.source == Source::Search
-    }
-
     /// Whether it is measured for a whole flow only, not for each condition's turns in it.
     /// Latencies and messages are, and so are counts that the host makes of virtual machines.
     pub fn is_of_whole_run(&self, scenario: Scenario) -> bool {
@@ -210,7 +179,7 @@ impl MetricDefinition {
 }
 
 /// Which direction of a metric is an improvement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// More is better.
@@ -222,9 +191,9 @@ pub enum Better {
 }
 
 /// The kinds of traffic that yield a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// All of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// All.
     Every,
     /// Bulk streams.
     Streams,
@@ -232,7 +201,7 @@ pub(crate) enum Source {
     Rr,
     /// All over TCP.
     Tcp,
-    /// All over TCP whose connections last.
+    /// TCP whose connections last.
     Connection,
     /// UDP with a receiver: without one, loss is unknown.
     Udp,
@@ -240,7 +209,7 @@ pub(crate) enum Source {
     BothWays,
     /// Searches for the highest rate without loss.
     Search,
-    /// Whatever is counted in packets: bulk UDP, received or not.
+    /// Bulk UDP, received or not: it is counted in packets.
     Packets,
 }
 
@@ -313,7 +282,6 @@ macro_rules! metric {
     };
 }
 
-/// A metric of each side.
 macro_rules! metric_by_side {
     ($($definition:tt)+) => {
         BySide {

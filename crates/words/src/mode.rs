@@ -66,8 +66,7 @@ crate::vocabulary! {
 }
 
 impl Sender {
-    /// Whether traffic of this kind has this sender. Requests are sent one at a time, so batching
-    /// does not apply.
+    /// Whether traffic of this kind has this sender; requests are sent one at a time.
     pub fn sends(self, kind: Kind) -> bool {
         match self {
             Self::Send => true,
@@ -84,16 +83,14 @@ impl Sender {
         self == Self::Gso
     }
 
-    /// Whether its instructions can be counted: the same each time. With lent pages the kernel
-    /// chooses when it works.
+    /// Whether its instructions repeat: with lent pages the kernel chooses when it works.
     pub fn is_countable(self) -> bool {
         self != Self::Zerocopy
     }
 }
 
 impl Reader {
-    /// Whether traffic of this kind supports this reader. Traffic without a receiver has the
-    /// default one.
+    /// Whether traffic of this kind supports this reader; without a receiver, the default.
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Recv => true,
@@ -132,8 +129,7 @@ impl CongestionControl {
     /// names, the most common first. Every kernel has `reno`.
     pub const UNPACED: [&str; 2] = ["cubic", "reno"];
 
-    /// The kernel's name to ask for; `None`: the host's own. A tried plan leaves none open where
-    /// traffic has one.
+    /// The kernel's name to ask for; `None`: the host's own.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Unpaced | Self::System => None,

@@ -11,7 +11,6 @@ use crate::suggest::quoted;
 /// linux/if.h).
 const LONGEST_INTERFACE: usize = 127;
 
-/// The longest other name, in bytes.
 const LONGEST: usize = 256;
 
 type Checked = Result<(), String>;

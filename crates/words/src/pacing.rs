@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use thiserror::Error;
-
 use crate::duration::decimal;
 
 /// A pace in bits of payload per second, in whole bits.
@@ -15,22 +13,7 @@ pub struct Pacing(u64);
 const UNITS: [(&str, u64); 5] =
     [("Tbit", 1_000_000_000_000), ("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 
-/// Why a text is not a pace.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum PacingError {
-    /// The text does not end in a unit.
-    #[error("a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`")]
-    NoUnit,
-    /// The text before the unit is not a number.
-    #[error("the text before the unit is not a number")]
-    NoNumber,
-    /// The rate is not a whole number of bits.
-    #[error("it is finer than a bit per second")]
-    Fraction,
-    /// The rate is outside of [`Pacing::LEAST`] to [`Pacing::MOST`].
-    #[error("a pace lies between {} and {}", Pacing::LEAST, Pacing::MOST)]
-    Range,
-}
+const PACE_REMEDY: &str = "write it as \"500Mbit\" or \"1.5Gbit\", 1bit to 1Tbit per second";
 
 impl Pacing {
     /// The slowest: a datagram of one byte every 8 s.
@@ -41,16 +24,16 @@ impl Pacing {
     /// Reads a pace: a number, which may have a fraction, and a unit.
     ///
     /// # Errors
-    /// [`PacingError`].
-    pub fn parse(text: &str) -> Result<Pacing, PacingError> {
-        let text = text.trim();
-        let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or(PacingError::NoUnit)?;
-        let (number, unit) = text.split_at(unit);
-        let known = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
-        let (_, unit) = known.ok_or(PacingError::NoUnit)?;
-        let (bits, is_finer) = decimal(number.trim(), (*unit).into()).ok_or(PacingError::NoNumber)?;
-        let bits = u64::try_from(bits).map_err(|_| PacingError::Range)?;
-        if is_finer { Err(PacingError::Fraction) } else { Pacing::of_bits(bits).ok_or(PacingError::Range) }
+    /// The remedy for a text that is not a pace.
+    pub fn parse(text: &str) -> Result<Pacing, &'static str> {
+        let read = || {
+            let text = text.trim();
+            let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
+            let (_, unit) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+            let (bits, is_finer) = decimal(number.trim(), (*unit).into())?;
+            Pacing::of_bits(u64::try_from(bits).ok().filter(|_| !is_finer)?)
+        };
+        read().ok_or(PACE_REMEDY)
     }
 
     /// A pace in bits per second; `None` if it is out of range.
@@ -79,22 +62,9 @@ crate::word::as_text!(Pacing, Pacing::parse);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percent(u32);
 
-/// Parts of a percent.
 const PARTS: f64 = 10_000.0;
 
-/// Why a text is not a share.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum PercentError {
-    /// The text does not end in `%`.
-    #[error("a percentage ends in `%`")]
-    NoSign,
-    /// The text before the sign is not a number.
-    #[error("the text before `%` is not a number")]
-    NoNumber,
-    /// The percentage is outside of [`Percent::LEAST`] to [`Percent::MOST`].
-    #[error("a percentage lies between {} and {}", Percent::LEAST, Percent::MOST)]
-    Range,
-}
+const SHARE_REMEDY: &str = "write it as \"2%\" or \"0.5%\", 0.0001% to 100%";
 
 impl Percent {
     /// The smallest share that can be written.
@@ -105,16 +75,15 @@ impl Percent {
     /// Reads a share, a number and `%`.
     ///
     /// # Errors
-    /// [`PercentError`].
-    pub fn parse(text: &str) -> Result<Percent, PercentError> {
-        let number = text.trim().strip_suffix('%').ok_or(PercentError::NoSign)?.trim();
-        let is_plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        let number: f64 = number.parse().ok().filter(|_| is_plain).ok_or(PercentError::NoNumber)?;
-        let parts = (number * PARTS).round();
-        if !(1.0..=f64::from(Percent::MOST.0)).contains(&parts) {
-            return Err(PercentError::Range);
-        }
-        Ok(Percent(parts as u32))
+    /// The remedy for a text that is not a share.
+    pub fn parse(text: &str) -> Result<Percent, &'static str> {
+        let read = || {
+            let number = text.trim().strip_suffix('%')?.trim();
+            let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let parts = (number.parse::<f64>().ok().filter(|_| is_plain)? * PARTS).round();
+            (1.0..=f64::from(Percent::MOST.0)).contains(&parts).then_some(Percent(parts as u32))
+        };
+        read().ok_or(SHARE_REMEDY)
     }
 
     /// The number before the sign.
@@ -150,24 +119,11 @@ mod tests {
             let pace = Pacing::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!((pace.bits(), pace.to_string().as_str()), (bits, shown), "{text}");
         }
-        for (text, error) in [
-            ("", PacingError::NoUnit),
-            ("500", PacingError::NoUnit),
-            ("500M", PacingError::NoUnit),
-            ("500Mibit", PacingError::NoUnit),
-            ("bit", PacingError::NoNumber),
-            ("-1bit", PacingError::NoNumber),
-            ("1.bit", PacingError::NoNumber),
-            ("1.2.3kbit", PacingError::NoNumber),
-            ("0.5bit", PacingError::Fraction),
-            ("1.2345kbit", PacingError::Fraction),
-            ("0Mbit", PacingError::Range),
-            ("1.1Tbit", PacingError::Range),
-            ("99999999999999999999Gbit", PacingError::Range),
-        ] {
-            assert_eq!(Pacing::parse(text), Err(error), "{text}");
+        let not_paces =
+            ["", "500", "500M", "500Mibit", "bit", "-1bit", "1.bit", "1.2.3kbit", "0.5bit", "1.2345kbit"];
+        for text in not_paces.into_iter().chain(["0Mbit", "1.1Tbit", "99999999999999999999Gbit"]) {
+            assert_eq!(Pacing::parse(text), Err(PACE_REMEDY), "{text}");
         }
-        assert_eq!(PacingError::Range.to_string(), "a pace lies between 1bit and 1Tbit");
     }
 
     proptest! {
@@ -197,19 +153,9 @@ mod percent_tests {
         for (text, value) in [("2%", 2.0), (" 0.5 %", 0.5), ("100%", 100.0), ("0.0001%", 0.0001)] {
             assert_eq!(Percent::parse(text).map(Percent::value), Ok(value), "{text}");
         }
-        for (text, error) in [
-            ("2", PercentError::NoSign),
-            ("", PercentError::NoSign),
-            ("%", PercentError::NoNumber),
-            ("-2%", PercentError::NoNumber),
-            ("1e1%", PercentError::NoNumber),
-            ("inf%", PercentError::NoNumber),
-            ("0%", PercentError::Range),
-            ("100.1%", PercentError::Range),
-        ] {
-            assert_eq!(Percent::parse(text), Err(error), "{text}");
+        for text in ["2", "", "%", "-2%", "1e1%", "inf%", "0%", "100.1%"] {
+            assert_eq!(Percent::parse(text), Err(SHARE_REMEDY), "{text}");
         }
-        assert_eq!(PercentError::Range.to_string(), "a percentage lies between 0.0001% and 100%");
     }
 
     proptest! {

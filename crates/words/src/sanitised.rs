@@ -59,7 +59,6 @@ fn joined_lines(text: &str) -> String {
     sanitised_line(&words.join(" ")).into_owned()
 }
 
-/// Writes the replacement of a hostile character within a line.
 pub(crate) fn in_line(letter: char, out: &mut String) {
     match letter {
         '\n' | '\r' => out.push(' '),
@@ -88,7 +87,6 @@ pub(crate) fn is_hostile(letter: char) -> bool {
             | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
-/// Replaces hostile characters, except those that `stays` accepts.
 pub(crate) fn replaced(
     text: &str,
     stays: impl Fn(char) -> bool,

@@ -65,14 +65,7 @@ impl Scenario {
         !self.has_guests() && !self.has_machines()
     }
 
-    /// Whether all of its hosts are namespaces of one machine, with nothing between two machines to
-    /// measure: then it can run on any machine.
-    pub fn is_of_one_machine(self) -> bool {
-        matches!(self, Self::Loopback | Self::Discard)
-    }
-
-    /// The scenario that measures the same between machines, over their network. `None`: there is
-    /// none.
+    /// The scenario that measures the same between machines, over their network.
     pub fn between_machines(self) -> Option<Self> {
         match self {
             Self::Veth | Self::Ssh => Some(Self::Ssh),

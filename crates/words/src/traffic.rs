@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::duration;
 pub use crate::keys::Traffic;
 use crate::kind::Kind;
-use crate::metric::Metric;
+use crate::metric::{Metric, Source};
 use crate::mode::Direction;
 use crate::scenario::Family;
 
@@ -79,8 +79,7 @@ impl Traffic {
         }
     }
 
-    /// Whether a lane carries data from the transmitter to the receiver: with [`Direction::Both`]
-    /// the first half do.
+    /// Whether a lane carries data from the transmitter: of both ways the first half do.
     pub fn is_forward(&self, lane: usize) -> bool {
         match self.direction {
             Direction::Forward => true,
@@ -89,8 +88,7 @@ impl Traffic {
         }
     }
 
-    /// Whether the socket of a lane is connected: one that only receives always is, to reject other
-    /// peers.
+    /// Whether the socket of a lane is connected; one that only receives rejects other peers.
     pub fn connects(&self, sends: bool) -> bool {
         self.connected || (!sends && !self.kind.is_rr())
     }
@@ -125,8 +123,8 @@ impl Traffic {
     /// Whether a run of it yields the metric.
     pub fn produces(&self, metric: Metric) -> bool {
         self.kind.produces(metric)
-            && (!metric.is_both_ways() || self.direction == Direction::Both)
-            && (!metric.is_of_search() || self.find_rate)
+            && (metric.source != Source::BothWays || self.direction == Direction::Both)
+            && (metric.source != Source::Search || self.find_rate)
     }
 }
 

@@ -43,25 +43,13 @@ impl Workload {
     }
 }
 
-/// The doubt of whatever `netassay run STUDY --aa --set apart=true` was not tried on.
-pub(crate) const NOT_COMPARED: &str = "nobody has compared turns of it with runs";
-
-/// Why turns in one flow may yield other results than runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doubt {
-    /// The key in which conditions differ: of the traffic, or of a machine.
-    pub key: &'static str,
-    /// The reason, as a sentence.
-    pub why: &'static str,
-}
-
 impl Workload {
-    /// The doubt about turns of these two workloads, which can share a flow; `None`: the keys in
-    /// which they differ are known to act at once.
-    pub fn doubt(&self, other: &Self) -> Option<Doubt> {
+    /// The key in which both differ whose turns are not known to find what runs find.
+    pub fn doubted_key(&self, other: &Self) -> Option<&'static str> {
         let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
-        let doubt = |key: &Key| (key.doubt)(&self.traffic).or_else(|| (key.doubt)(&other.traffic));
-        differ.find_map(|key| Some(Doubt { key: key.name, why: doubt(key)? }))
+        differ
+            .find(|key| (key.is_doubted)(&self.traffic) || (key.is_doubted)(&other.traffic))
+            .map(|key| key.name)
     }
 }
 
@@ -84,20 +72,21 @@ impl Tuning {
         )
     }
 
-    /// The doubt about turns of machines with these settings; `None` as for [`Workload::doubt`].
-    pub fn doubt(&self, other: &Self) -> Option<Doubt> {
-        let names: BTreeSet<&String> = self.sysctl.keys().chain(other.sysctl.keys()).collect();
+    /// The setting of these two machines whose turns are not known to find what runs find.
+    pub fn doubted_key(&self, other: &Self) -> Option<TuningKey> {
         let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
-        let sysctl = names.into_iter().filter(differs).find_map(|name| sysctls::doubt(name));
-        [
-            (TuningKey::Sysctl, sysctl.unwrap_or_default(), sysctl.is_some()),
-            (TuningKey::Governor, NOT_COMPARED, self.governor != other.governor),
-            (TuningKey::CpuLatency, NOT_COMPARED, self.cpu_latency != other.cpu_latency),
-            (TuningKey::Placement, NOT_COMPARED, self.placement != other.placement),
-            (TuningKey::IrqAffinity, NOT_COMPARED, self.irq_affinity != other.irq_affinity),
-        ]
-        .into_iter()
-        .find_map(|(key, why, is_so)| is_so.then_some(Doubt { key: key.word(), why }))
+        let is_doubted = |name: &String| sysctls::is_doubted(name);
+        let differ = [
+            (
+                TuningKey::Sysctl,
+                self.sysctl.keys().chain(other.sysctl.keys()).filter(differs).any(is_doubted),
+            ),
+            (TuningKey::Governor, self.governor != other.governor),
+            (TuningKey::CpuLatency, self.cpu_latency != other.cpu_latency),
+            (TuningKey::Placement, self.placement != other.placement),
+            (TuningKey::IrqAffinity, self.irq_affinity != other.irq_affinity),
+        ];
+        differ.into_iter().find(|(_, is_doubted)| *is_doubted).map(|(key, _)| key)
     }
 }
 
@@ -162,9 +151,9 @@ mod tests {
     fn turns_of_values_that_were_not_compared_with_runs_are_doubted() {
         let doubted = |kind, key, [one, other]: [&str; 2]| {
             let [one, other] = [one, other].map(|value| traffic_with(kind, &[(key, value)]).in_a_workload());
-            let [doubt, reversed] = [one.doubt(&other), other.doubt(&one)];
+            let [doubt, reversed] = [one.doubted_key(&other), other.doubted_key(&one)];
             assert_eq!(doubt, reversed, "{kind} {key}");
-            doubt.is_some_and(|doubt| doubt.key == key)
+            doubt == Some(key)
         };
         for (kind, key, values, expected) in [
             (Kind::UdpStream, "reader", ["recv", "gro"], false),

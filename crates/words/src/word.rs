@@ -1,7 +1,6 @@
 //! Closed vocabularies: each value has exactly one spelling.
 
-/// A type whose values are written as one of a few words. [`vocabulary`](crate::vocabulary)
-/// declares them.
+/// A type whose values are words, as [`vocabulary`](crate::vocabulary) declares them.
 pub trait Word: Copy + PartialEq + 'static {
     /// Every word with its value, in display order.
     const WORDS: &'static [(&'static str, Self)];

@@ -5,7 +5,7 @@ use std::io;
 
 use nix::libc;
 use words::HIGHEST_CPU;
-pub use words::{CpuListError, format_cpu_list, parse_cpu_list};
+pub use words::{format_cpu_list, parse_cpu_list};
 
 use crate::error::Error;
 use crate::kernel::files::{Files, field};

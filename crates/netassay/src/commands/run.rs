@@ -94,6 +94,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         false => BySide::default(),
     };
     let reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest, &interrupt)?;
+    let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
+    let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     if let Some(reached) = &reached {
         reached.check(study, &interrupt)?;
         if flags.campaign.dry_run {

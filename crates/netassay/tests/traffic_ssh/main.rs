@@ -166,7 +166,7 @@ fn bundled_studies_have_the_same_sign_over_ssh_as_over_veth() {
     let Some(world) = World::make("bundled_studies_have_the_same_sign_over_ssh_as_over_veth") else { return };
     let before = world.states();
     // Longer than TCP waits before it sends a lost packet once more (200 ms), twice.
-    let short = ["boots=1", "runs=2", "warmup=0", "duration=600ms", "ramp=200ms"];
+    let short = ["boots=1", "stop=", "runs=2", "warmup=0", "duration=600ms", "ramp=200ms"];
     let short: Vec<&str> = short.iter().flat_map(|one| ["--set", *one]).collect();
     // Only effects that are larger than any noise of a busy machine: segments by the interface, or
     // six times fewer packets. One connection sends as much as it can in both.

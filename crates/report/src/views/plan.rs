@@ -39,7 +39,6 @@ pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
         ),
     ];
     blocks.extend(lists.into_iter().filter_map(|(title, lines)| Block::titled_list(title, lines)));
-    blocks.extend(plan.looks_dropped.map(|dropped| Block::Text(format!("Looks: {dropped}."))));
     blocks.extend(listing.notes.iter().map(|note| Block::Text(format!("Note: {note}"))));
     blocks
 }

@@ -134,7 +134,7 @@ impl Results {
             confidence: request.confidence,
             answer: comparisons.iter().map(ComparisonGroup::answer).collect(),
             credit: Credits::from_stored(stored, None, request.confidence),
-            stopping: stopping(stored).or_else(|| Some(stored.plan.looks_dropped?.to_string())),
+            stopping: stopping(stored),
             missing: MissingRuns::from_stored(stored),
             notes: notes(stored),
             truth: truth(stored),

@@ -1,21 +1,21 @@
 //! The rules by which counters may explain effects.
 
-use study::metric::{self, Metric, MetricGroup};
+use study::metric::{self, Metric, MetricGroup, Source};
 
 use super::rule::{CounterSubject, ExplanationRule, PERCENT};
 
 /// Not the rate that a search found: counters are those of one of its trials.
 fn any(metric: Metric) -> bool {
     matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency | MetricGroup::ServiceDemand)
-        && !metric.is_of_search()
+        && metric.source != Source::Search
 }
 
 fn bytes(metric: Metric) -> bool {
-    any(metric) && metric.is_of_streams()
+    any(metric) && matches!(metric.source, Source::Streams | Source::BothWays)
 }
 
 fn round_trips(metric: Metric) -> bool {
-    matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.is_of_transactions()
+    matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.source == Source::Rr
 }
 
 /// A counter of which more costs, and three times as many are telling. Its counter is a

@@ -27,50 +27,42 @@ pub struct Assignment {
 /// Why a text is not an assignment.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AssignmentError {
-    /// There is no `=`.
-    #[error("`{0}` has no `=`: write KEY=VALUE, such as duration=2s")]
-    NoValue(String),
-    /// The text before the `=` is not a key of a study.
-    #[error("`{0}` cannot be a key: write KEY=VALUE, such as duration=2s")]
+    /// There is no `=`, or the text before it is not a key of a study.
+    #[error("`{0}` has no key and `=`: write KEY=VALUE, such as duration=2s")]
     NoKey(String),
-    /// An empty value in a list of values.
-    #[error("one of the values of `{0}` is empty: write them as {0}=A,B")]
-    EmptyValue(String),
-    /// The text holds control or invisible characters.
-    #[error("the value of `{0}` holds control or invisible characters")]
-    Control(String),
-    /// The text is longer than any key and its values.
-    #[error("it has {0} bytes: at most {most} are allowed", most = limit::ASSIGNMENT)]
-    TooLong(usize),
+    /// The values of a key cannot be values.
+    #[error("the value of `{0}` {1}")]
+    NoValue(String, &'static str),
 }
 
 impl FromStr for Assignment {
     type Err = AssignmentError;
 
     fn from_str(text: &str) -> Result<Self, AssignmentError> {
-        if text.len() > limit::ASSIGNMENT {
-            return Err(AssignmentError::TooLong(text.len()));
-        }
-        let (key, value) = text.split_once('=').ok_or_else(|| AssignmentError::NoValue(quoted(text)))?;
+        let no_key = || AssignmentError::NoKey(quoted(text));
+        let (key, value) = text.split_once('=').ok_or_else(no_key)?;
         let (key, value) = (key.trim(), value.trim());
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if key.is_empty() || !key.chars().all(plain) {
-            return Err(AssignmentError::NoKey(quoted(key)));
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if key.is_empty() || key.len() > limit::NAME || !key.chars().all(is_letter) {
+            return Err(no_key());
         }
-        let key = key.to_owned();
+        let no_value = |why| AssignmentError::NoValue(key.to_owned(), why);
+        if value.len() > limit::ASSIGNMENT {
+            return Err(no_value("is too long"));
+        }
         if !words::is_plain(value) {
-            return Err(AssignmentError::Control(key));
+            return Err(no_value("holds control or invisible characters"));
         }
         // A sentence may hold commas; no other value does.
-        let values: Vec<String> = match (key.as_str(), value) {
+        let values: Vec<String> = match (key, value) {
             (_, "") => Vec::new(),
             ("question", sentence) => vec![sentence.to_owned()],
             (_, list) => list.split(',').map(|one| one.trim().to_owned()).collect(),
         };
         if values.iter().any(String::is_empty) {
-            return Err(AssignmentError::EmptyValue(key));
+            return Err(no_value("has an empty part: write several values as A,B"));
         }
-        Ok(Self { key, values })
+        Ok(Self { key: key.to_owned(), values })
     }
 }
 
@@ -99,17 +91,17 @@ mod tests {
             assert_eq!((assignment.key.as_str(), assignment.values), (key, values.map_text()), "{text}");
         }
         for (text, error) in [
-            ("duration", "`duration` has no `=`: write KEY=VALUE, such as duration=2s"),
-            ("=2s", "`` cannot be a key: write KEY=VALUE, such as duration=2s"),
-            ("[factors]=1", "`[factors]` cannot be a key: write KEY=VALUE, such as duration=2s"),
-            ("sender=send,", "one of the values of `sender` is empty: write them as sender=A,B"),
+            ("duration", "`duration` has no key and `=`: write KEY=VALUE, such as duration=2s"),
+            ("=2s", "`=2s` has no key and `=`: write KEY=VALUE, such as duration=2s"),
+            ("[factors]=1", "`[factors]=1` has no key and `=`: write KEY=VALUE, such as duration=2s"),
+            ("sender=send,", "the value of `sender` has an empty part: write several values as A,B"),
             ("name=a\nb", "the value of `name` holds control or invisible characters"),
             ("name=a\u{202e}b", "the value of `name` holds control or invisible characters"),
         ] {
             assert_eq!(text.parse::<Assignment>().unwrap_err().to_string(), error);
         }
-        let long = format!("name={}", "x".repeat(limit::ASSIGNMENT));
-        assert!(matches!(long.parse::<Assignment>(), Err(AssignmentError::TooLong(_))));
+        let long = format!("name={}", "x".repeat(limit::ASSIGNMENT + 1));
+        assert!(long.parse::<Assignment>().unwrap_err().to_string().ends_with("is too long"));
     }
 
     trait MapText {

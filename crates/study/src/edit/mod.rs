@@ -3,142 +3,223 @@
 
 pub(crate) mod assignment;
 mod file;
-mod prune;
-mod target;
 
-use std::ops::Range;
-
-use toml::de::DeValue;
+use toml_edit::{Item, TableLike};
+use words::suggest;
+use words::suggest::quoted;
 
 use crate::edit::assignment::Assignment;
-use crate::edit::file::{Base, Document, File};
-use crate::edit::target::Target;
-use crate::model::{LooksDropped, Stop, Study, limit};
-use crate::plan::Unresolved;
-use crate::read::{Diagnostics, Problem};
+use crate::edit::file::{Base, File};
+use crate::model::switch::UNDERLAY;
+use crate::model::tables::{BOOTS, DESIGN, GUEST, PROTOCOL, STOP, STUDY, TRACE};
+use crate::model::{Part, Study, Subject, Table, limit, tables};
+use crate::read::{Diagnostics, Problem, workload_keys};
+use crate::write::toml_value;
+
+/// Exclusions and comparisons are repaired at most this often: a level, the table that is empty
+/// without it, its baseline, and the comparison that then has nothing to compare.
+const REPAIRS: usize = 4;
 
 impl Study {
     /// Reads a study file after these changes, made in their order. Its text is the changed one:
-    /// stored and read again it gives the same study, except for [`Study::looks_dropped`].
+    /// stored and read again it gives the same study. Exclusions and comparisons of levels that the
+    /// changes removed are removed too.
     ///
     /// # Errors
     /// [`Diagnostics`]: what is wrong with a change, or with the file after all changes. Total, as
     /// [`Study::parse`] is.
     pub fn parse_with(file_name: &str, text: &str, changes: &[Assignment]) -> Result<Self, Diagnostics> {
-        if changes.is_empty() {
+        // The reader reports text that is not TOML, or too long.
+        let document = Some(text).filter(|text| !changes.is_empty() && text.len() <= limit::TEXT);
+        let Some(document) = document.and_then(|text| text.parse().ok()) else {
             return Self::parse(file_name, text);
-        }
-        let mut changed = text.to_owned();
-        for change in changes {
-            // The reader reports text that is not TOML, or too long.
-            if changed.len() > limit::TEXT {
-                return Self::parse(file_name, &changed);
-            }
-            let Some(document) = Document::read(&changed) else { return Self::parse(file_name, &changed) };
-            let next = apply(&document, change);
-            changed =
-                next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem]))?;
-        }
-        let shorter = Document::read(&changed).and_then(|document| without_looks(&document, changes));
-        let (changed, looks_dropped) = match shorter {
-            Some((shorter, dropped)) => (shorter, Some(dropped)),
-            None => (changed, None),
         };
+        let mut file = File(document);
+        for change in changes {
+            apply(&mut file, change)
+                .map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem]))?;
+        }
         let name = format!("{file_name} with --set");
-        let parsed = Self::parse(&name, &changed).or_else(|wrong| {
-            // A comparison that is void in the file itself is reported.
-            let own = Self::parse(file_name, text).err().map(|own| own.void_comparisons).unwrap_or_default();
-            let shorter = own.is_empty().then(|| without_void(&name, &changed, &wrong.void_comparisons));
-            shorter.flatten().ok_or(wrong)
-        });
-        let study = parsed.map_err(|diagnostics| {
-            let places = places(&changed, changes);
-            diagnostics.noted(|span| {
-                let within = |(range, _): &&(Range<usize>, String)| range.contains(&span.start);
-                places.iter().rev().find(within).map(|(_, note)| note.clone())
-            })
-        })?;
-        Ok(Self { looks_dropped, ..study })
+        let mut changed = Self::parse(&name, &file.0.to_string());
+        for _ in 0..REPAIRS {
+            let Err(wrong) = &changed else { break };
+            // A part that selects nothing in the file itself is reported.
+            let own = || Self::parse(file_name, text).is_err_and(|own| !own.stale.is_empty());
+            if wrong.stale.is_empty() || own() || file.without(&wrong.stale).is_none() {
+                break;
+            }
+            changed = Self::parse(&name, &file.0.to_string());
+        }
+        changed
     }
 }
 
-/// The study without the comparisons and baselines that its changes made void; `None` if it is
-/// wrong all the same.
-fn without_void(name: &str, text: &str, void: &[(usize, Unresolved)]) -> Option<Study> {
-    let shorter = prune::without_void(text, void)?;
-    // Without its baseline a comparison may have nothing to compare.
-    Study::parse(name, &shorter)
-        .or_else(|wrong| {
-            let shorter = prune::without_void(&shorter, &wrong.void_comparisons).ok_or(())?;
-            Study::parse(name, &shorter).map_err(|_| ())
-        })
-        .ok()
-}
-
-fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Problem> {
-    let refused = || {
-        Problem::new(0..assignment.key.len(), "`--set` cannot change a file that is written like this")
+fn apply(file: &mut File, Assignment { key, values }: &Assignment) -> Result<(), Problem> {
+    let target = Target::resolve(file, key, values).ok_or_else(|| unknown(key))?;
+    target.put(file, values).ok_or_else(|| {
+        Problem::new(0..key.len(), "`--set` cannot change a file that is written like this")
             .help("change it in the file itself")
-    };
-    let text = file::in_order(document).ok_or_else(refused)?;
-    let document = Document::read(&text).ok_or_else(refused)?;
-    let target = Target::resolve(&document, assignment)?;
-    let changed = File::read(&text).and_then(|mut file| {
-        target.put(&document, &mut file, &assignment.values)?;
-        prune::follow_factors(&document, file.text())
-    });
-    // Some spellings of a file are not foreseen here: a change that failed is not passed on.
-    let changed = changed.filter(|changed| {
-        Document::read(changed).is_some_and(|document| target.holds(&document, &assignment.values))
-    });
-    changed.ok_or_else(refused)
+    })
 }
 
-/// The places that each assignment changed, with the note for each.
-fn places(text: &str, assignments: &[Assignment]) -> Vec<(Range<usize>, String)> {
-    let Some(document) = Document::read(text) else { return Vec::new() };
-    let of = |assignment: &Assignment| {
-        let note = format!("from `--set {assignment}`");
-        let target = Target::resolve(&document, assignment).ok();
-        let places = target.map(|target| target.places(&document)).unwrap_or_default();
-        places.into_iter().map(move |place| (place, note.clone()))
-    };
-    assignments.iter().flat_map(of).collect()
+const TABLES: &[(&str, Table)] = &[
+    ("guest", GUEST),
+    (UNDERLAY, tables::UNDERLAY),
+    ("design", DESIGN),
+    ("trace", TRACE),
+    ("protocol", PROTOCOL),
+    ("protocol.stop", STOP),
+    ("protocol.boots", BOOTS),
+];
+
+enum Target {
+    /// A key of each of these tables, by its path there.
+    Keys(Vec<Base>, Vec<String>),
+    /// A factor, and its name with the side if it has one.
+    Factor(Subject, String),
 }
 
-const BOOTS: &[&str] = &["protocol", "boots"];
-const STOP: &[&str] = &["protocol", "stop"];
+impl Target {
+    fn resolve(file: &File, key: &str, values: &[String]) -> Option<Self> {
+        if let Some(name) = key.strip_prefix("factors.") {
+            return Self::factor(name);
+        }
+        // Several values are levels of a factor; so is one value where the file has the factor.
+        let is_written = || Subject::from_name(key).is_some_and(|factor| file.path_of(&factor).is_some());
+        let varies = values.len() > 1 || is_written();
+        match key.rsplit_once('.') {
+            None => Self::bare(file, key, values.is_empty(), varies),
+            Some((UNDERLAY, _)) if varies => Self::factor(key),
+            Some(("workload", key)) => Self::workloads(file, None, key),
+            Some((table, inner)) => Self::of_table(table, inner)
+                .or_else(|| Self::factor(key))
+                .or_else(|| Self::workloads(file, Some(table), inner)),
+        }
+    }
 
-/// The text without its looks, if the changes set fewer boots than these need. Changes that set the
-/// looks too keep them: then a conflict is reported like any other.
-fn without_looks(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, LooksDropped)> {
-    let changes_a = |path: &[&str]| {
-        let targets = changes.iter().filter_map(|change| Target::resolve(document, change).ok());
-        targets.into_iter().any(|target| match target {
-            Target::Keys(_, key) => key.get(..path.len()).is_some_and(|own| own == path),
-            Target::Factor(..) => false,
-        })
-    };
-    if !changes_a(BOOTS) || changes_a(STOP) {
-        return None;
+    fn bare(file: &File, key: &str, removes: bool, varies: bool) -> Option<Self> {
+        let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Shaped(..));
+        let is_of_study = STUDY.row(key).is_some_and(|row| is_value(&row.part));
+        if is_of_study && !(varies && key == "scenario") || removes && STUDY.has(key) {
+            return Some(Self::key([key]));
+        }
+        // The one required key of `stop`.
+        if key == "stop" && !removes {
+            return Self::of_table("stop", "detect");
+        }
+        let of_testbed = || Self::of_table("guest", key).or_else(|| Self::workloads(file, None, key));
+        Self::of_table("protocol", key)
+            .or_else(|| of_testbed().filter(|_| !varies))
+            .or_else(|| Self::factor(key))
+            .or_else(of_testbed)
     }
-    let boots = match document.get(&BOOTS[..1], BOOTS[1])? {
-        DeValue::Table(table) => number(table.get("count")?.get_ref())?,
-        count => number(count)?,
-    };
-    document.get(&STOP[..1], STOP[1])?;
-    let looks = document.get(STOP, "looks").map_or(Some(Stop::LOOKS), number)?;
-    if Stop::fits(looks, boots) {
-        return None;
+
+    fn key<'k>(path: impl IntoIterator<Item = &'k str>) -> Self {
+        Self::Keys(vec![Base::Root], path.into_iter().map(str::to_owned).collect())
     }
-    let mut file = File::read(document.text)?;
-    file.take(Base::Root, STOP)?;
-    Some((file.text(), LooksDropped { looks, boots }))
+
+    fn of_table(table: &str, key: &str) -> Option<Self> {
+        let is_meant = |path: &str| path == table || path.strip_prefix("protocol.") == Some(table);
+        let (path, _) = TABLES.iter().find(|(path, keys)| is_meant(path) && keys.has(key))?;
+        Some(Self::key(path.split('.').chain([key])))
+    }
+
+    fn factor(name: &str) -> Option<Self> {
+        Subject::from_name(name).map(|subject| Self::Factor(subject, name.to_owned()))
+    }
+
+    /// A key of every workload, or of the workloads with this name.
+    fn workloads(file: &File, name: Option<&str>, key: &str) -> Option<Self> {
+        let is_chosen = |table: &dyn TableLike| name.is_none() || workload_name(table) == name;
+        let tables = file.tables("workload").into_iter().enumerate();
+        let chosen = tables.filter(|(_, table)| is_chosen(*table));
+        let bases: Vec<Base> = chosen.map(|(place, _)| Base::Item("workload", place)).collect();
+        let is_known = workload_keys().any(|known| known == key);
+        (is_known && !bases.is_empty()).then(|| Self::Keys(bases, vec![key.to_owned()]))
+    }
+
+    /// Sets it to these values; `None` if that cannot be done in this file.
+    fn put(self, file: &mut File, values: &[String]) -> Option<()> {
+        match self {
+            Self::Keys(bases, path) => {
+                let mut path: Vec<&str> = path.iter().map(String::as_str).collect();
+                if values.is_empty() {
+                    for base in bases {
+                        file.take(base, &path);
+                    }
+                    return Some(());
+                }
+                // The number of boots is a value, or beside the kind of boot a key of a table.
+                match path.as_slice() {
+                    ["protocol", "boots"] if file.get(&path).is_some_and(Item::is_table_like) => {
+                        path.push("count");
+                    }
+                    ["protocol", "boots", _] if file.get(&path[..2]).is_some_and(Item::is_value) => {
+                        file.wrap(&path[..2], "count")?;
+                    }
+                    _ => {}
+                }
+                let value = toml_value(path.last()?, values);
+                bases.iter().try_for_each(|base| file.put(*base, &path, value.clone()))
+            }
+            Self::Factor(factor, name) => {
+                let written = file.path_of(&factor);
+                let path: Option<Vec<&str>> =
+                    written.as_ref().map(|path| path.iter().map(String::as_str).collect());
+                if values.is_empty() {
+                    path.and_then(|path| file.take(Base::Root, &path));
+                    return Some(());
+                }
+                take_elsewhere(file, &factor, &name);
+                let value = toml_value(name.rsplit('.').next()?, values);
+                match path {
+                    Some(path) => file.put(Base::Root, &path, value),
+                    None => {
+                        // As a quoted key, which fits however the file writes the others.
+                        file.put(Base::Root, &["factors", &name], value)?;
+                        file.put_first(&name);
+                        Some(())
+                    }
+                }
+            }
+        }
+    }
 }
 
-fn number(value: &DeValue<'_>) -> Option<u32> {
-    match value {
-        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-        _ => None,
+pub(crate) fn workload_name(table: &dyn TableLike) -> Option<&str> {
+    ["name", "kind"].into_iter().find_map(|key| table.get(key)?.as_str())
+}
+
+/// Removes a factor where else the file may have it.
+fn take_elsewhere(file: &mut File, factor: &Subject, name: &str) {
+    match factor {
+        Subject::Scenario => drop(file.take(Base::Root, &[name])),
+        Subject::Guest(key) => drop(file.take(Base::Root, &["guest", key])),
+        Subject::Underlay(key) => drop(file.take(Base::Root, &[UNDERLAY, key])),
+        Subject::Key(_) => {
+            for place in 0..file.tables("workload").len() {
+                file.take(Base::Item("workload", place), &[name]);
+            }
+        }
+        Subject::Feature(..) => {
+            let offloads = file.0.get_mut("design").and_then(|design| design.get_mut("offloads"));
+            let Some(offloads) = offloads.and_then(Item::as_array_mut) else { return };
+            offloads.retain(|one| one.as_str().and_then(Subject::from_name).as_ref() != Some(factor));
+            if offloads.is_empty() {
+                file.take(Base::Root, &["design"]);
+            }
+        }
+        _ => {}
     }
+}
+
+fn unknown(key: &str) -> Problem {
+    let bare = key.rsplit('.').next().unwrap_or(key);
+    let known = STUDY.keys().into_iter().chain(PROTOCOL.keys()).chain(GUEST.keys()).chain(workload_keys());
+    let near = suggest::nearest(bare, known.chain(Subject::names()));
+    let help = near.map(|near| format!("did you mean `{near}`?"));
+    Problem::new(0..key.len(), format!("`--set` cannot change `{}`", quoted(key))).help(help.unwrap_or_else(|| {
+        "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]`, `[design]` or `[trace]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
+            .to_owned()
+    }))
 }

@@ -15,8 +15,7 @@ pub struct BootState {
     /// The virtual machines, where there are any. All are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest: Option<Guest>,
-    /// The release of the kernel that the user's machines run; none: the one that each boots by
-    /// default.
+    /// The kernel's release on the user's machines; none: their default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
 }
@@ -103,21 +102,6 @@ impl Guest {
             "acceleration" => self.acceleration.set(value),
             "pin" => self.pin.set(value),
             "copies" => self.copies.set(value),
-            key => unreachable!("`{key}` is in the table of keys and has no field"),
-        }
-    }
-
-    /// The text of a key of `[guest]`, as a file writes it.
-    pub(crate) fn written(&self, key: &str) -> String {
-        match key {
-            "kernel" => self.kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),
-            "command_line" => self.command_line.clone(),
-            "vcpus" => self.vcpus.to_string(),
-            "memory" => format!("{}MiB", self.memory_mib),
-            "nic" => self.nic.to_string(),
-            "acceleration" => self.acceleration.to_string(),
-            "pin" => self.pin.to_string(),
-            "copies" => self.copies.to_string(),
             key => unreachable!("`{key}` is in the table of keys and has no field"),
         }
     }

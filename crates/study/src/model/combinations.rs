@@ -5,11 +5,9 @@ use words::metric::Metric;
 
 use crate::model::{DesignKind, Factor};
 
-/// One level of each factor, by index.
 pub(crate) type Cell = Vec<usize>;
 
-/// The number of combinations of these factors and a design with `designed` rows; `None` if it
-/// overflows.
+/// The number of combinations with `designed` rows of a design; `None` if it overflows.
 pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
     factors.iter().try_fold(designed, |size, factor| size.checked_mul(factor.levels().len()))
 }
@@ -126,7 +124,6 @@ const fn fraction(factors: usize, words: &'static [&'static str]) -> Fraction {
 }
 
 impl Fraction {
-    /// The most factors that there are fractions for.
     pub(crate) const MOST_FACTORS: usize = 11;
 
     /// The largest fraction of this many factors with at most `most` combinations.
@@ -145,7 +142,6 @@ impl Fraction {
         1 << self.base
     }
 
-    /// Its combinations, all on first; `true` is on.
     pub(crate) fn rows(&self) -> Vec<Vec<bool>> {
         let mut rows = factorial(self.base);
         for row in &mut rows {
@@ -173,7 +169,6 @@ impl Fraction {
         groups.into_iter().map(|(_, pairs)| pairs).filter(|pairs| pairs.len() > 1).collect()
     }
 
-    /// A factor as a product of base factors: one bit for each.
     fn column(&self, factor: usize) -> u32 {
         match factor.checked_sub(self.base) {
             None => 1 << factor,
@@ -197,7 +192,6 @@ fn letters(word: &str) -> impl Iterator<Item = usize> {
 /// named; the empty selection selects all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Selection {
-    /// The selected levels of each named factor.
     masks: Vec<(usize, Vec<bool>)>,
 }
 
@@ -219,30 +213,20 @@ impl Selection {
     }
 }
 
-/// A comparison as the file asks for it. `ComparisonRequest::default()` is that of a file without
-/// any.
+/// A comparison as the file asks for it; the default is that of a file without any.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ComparisonRequest {
-    /// The metric; if absent, the workload's main one, in exact mode the kernel's
-    /// instructions.
+    /// `None`: the workload's main one, in exact mode the kernel's instructions.
     pub(crate) metric: Option<Metric>,
-    /// The condition compared with; the first one if absent.
     pub(crate) baseline: Option<Selection>,
     pub(crate) only: Selection,
-    /// The largest difference that does not matter.
     pub(crate) equivalent: Option<Percent>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exclusion {
     pub(crate) selection: Selection,
-    pub(crate) reason: Option<String>,
-}
-
-impl Exclusion {
-    pub(crate) fn why(&self) -> String {
-        self.reason.clone().unwrap_or_else(|| "excluded by the study".to_owned())
-    }
+    pub(crate) why: String,
 }
 
 #[cfg(test)]

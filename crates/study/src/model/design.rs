@@ -53,7 +53,6 @@ impl Design {
         self.word(on).to_string()
     }
 
-    /// The combination as a part of a condition's name.
     pub(crate) fn word(&self, on: &[bool]) -> NameWord {
         NameWord::alone(match self.named(on) {
             Named::One(factor, level) => {
@@ -64,8 +63,7 @@ impl Design {
         })
     }
 
-    /// The effects that a fraction confounds, each group as `gso x receiver.gro = receiver.rx x
-    /// tso`.
+    /// The effects that a fraction confounds: `gso x receiver.gro = receiver.rx x tso`.
     pub fn aliases(&self) -> impl Iterator<Item = String> {
         let joined = |group: &Vec<[String; 2]>| group.iter().map(|pair| pair.join(" x ")).collect::<Vec<_>>();
         self.aliases.iter().map(move |group| joined(group).join(" = "))
@@ -110,7 +108,6 @@ impl Design {
     }
 }
 
-/// The levels of a design's factors.
 pub(crate) const ON: &str = "on";
 pub(crate) const OFF: &str = "off";
 
@@ -120,7 +117,6 @@ enum Named<'d> {
     Without(Vec<(Scope, Vec<&'d str>)>),
 }
 
-/// Names behind the prefix of their scope.
 fn joined(
     groups: &[(Scope, Vec<&str>)],
     prefix: impl Fn(&Scope) -> String,

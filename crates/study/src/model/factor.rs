@@ -1,9 +1,6 @@
 //! Factors: the things that a study varies, and the levels that they take.
 
-use words::{
-    DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature, format_cpu_list,
-    format_sysctls, parse_cpu_list, parse_sysctls,
-};
+use words::{DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature};
 
 use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, SCENARIO, SWITCH, UNDERLAY};
 use crate::model::{Part, Scope};
@@ -27,6 +24,10 @@ impl Factor {
         self.levels.iter().map(Value::to_string)
     }
 
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.levels.iter()
+    }
+
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
         self.levels().filter_map(|level| Scenario::from_word(&level)).collect()
     }
@@ -43,11 +44,6 @@ impl Factor {
         if shared { level.to_string() } else { short }
     }
 
-    /// The level that a label calls `short`.
-    pub(crate) fn called(&self, short: &str) -> Option<usize> {
-        self.levels.iter().position(|level| self.short(level) == short)
-    }
-
     pub(crate) fn position(&self, level: &Value) -> Option<usize> {
         self.levels.iter().position(|known| known == level)
     }
@@ -57,35 +53,28 @@ impl Factor {
     }
 }
 
-/// The thing that a factor changes. Two names for one thing (`gso`, `tx-generic-segmentation`) are
-/// equal here.
+/// The thing that a factor changes; equal for `gso` and `tx-generic-segmentation`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// Which of several workloads, by name.
     Workload,
     Scenario,
     Family,
     Mtu,
     Key(&'static Key),
-    /// No change: the condition is measured under several labels, which shows a method's false
-    /// positives.
+    /// No change: several labels of one condition show a method's false positives.
     Twin,
     Guest(&'static str),
     Underlay(&'static str),
     Offloads(Scope),
-    /// A setting of the devices of some interfaces.
     Device(Scope, DeviceSetting),
     Tuning(Scope, TuningKey),
-    /// Some features of some interfaces by their kernel names.
     Feature(Scope, Vec<&'static str>),
 }
 
 impl Subject {
-    /// Factors of the testbed as a whole that are not keys of a table.
     const WHOLE: [(&'static str, Self); 4] =
         [("scenario", Self::Scenario), ("family", Self::Family), ("mtu", Self::Mtu), ("twin", Self::Twin)];
 
-    /// The subject of a factor's name without its scope.
     pub(crate) fn named(scope: Scope, name: &str) -> Option<Self> {
         if name == "offloads" {
             return Some(Self::Offloads(scope));
@@ -116,7 +105,6 @@ impl Subject {
         Self::named(scope, name)
     }
 
-    /// Every name that a factor can have, without the sides.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         let of_device = DeviceSetting::ALL.into_iter().map(DeviceSetting::word);
         Self::whole_names()
@@ -157,23 +145,6 @@ impl Subject {
                 part => part,
             }),
             Self::Feature(..) => Some(&SWITCH),
-        }
-    }
-
-    /// A level in the one spelling that [`Factor::levels`] has: `0.05ms` of `busy_poll` is `50us`.
-    pub(crate) fn spelling(&self, level: String) -> String {
-        match self {
-            Self::Key(key) => key.parse(&level).map_or(level, |value| value.to_string()),
-            Self::Tuning(_, TuningKey::Sysctl) => {
-                parse_sysctls(&level).map_or(level, |all| format_sysctls(&all))
-            }
-            Self::Tuning(_, TuningKey::IrqAffinity) => {
-                parse_cpu_list(&level).map_or(level, |cpus| format_cpu_list(&cpus))
-            }
-            Self::Device(_, setting) if setting.form() == DeviceForm::Fields => {
-                setting.of_text(&level).map_or(level, |fields| setting.text(fields))
-            }
-            _ => level,
         }
     }
 

@@ -28,7 +28,6 @@ pub(crate) const SYSCTL: usize = 65_536;
 
 /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.
 pub(crate) const MTU: Shape = Shape::Number(68, 65_535);
-/// A number that is a setting of a device.
 pub(crate) const DEVICE_AMOUNT: Shape = Shape::Number(0, words::DeviceSetting::MOST as u64);
 pub(crate) const VCPUS: Shape = Shape::Number(1, 64);
 /// Memory of a virtual machine in MiB: from the least with which a distribution's kernel boots, to
@@ -40,7 +39,6 @@ pub(crate) const COMMAND_LINE: usize = 1_000;
 /// Bytes of a path or a package's name.
 pub(crate) const PATH: usize = 1_024;
 pub(crate) const OFFLOADS: usize = 16;
-/// Combinations that a fraction may have.
 pub(crate) const MOST: Shape = Shape::Number(2, 10_000);
 /// The number of a CPU: more than any kernel supports (`NR_CPUS` is at most 8192).
 pub(crate) const CPU: Shape = Shape::Number(0, 65_535);
@@ -49,19 +47,15 @@ pub(crate) const CPU_LATENCY: Shape = Shape::Number(0, 1_000_000);
 pub(crate) const BOOTS: Shape = Shape::Number(1, 1_000);
 pub(crate) const WARMUP: Shape = Shape::Number(0, 1_000);
 pub(crate) const RECORDED: Shape = Shape::Number(1, 10_000);
-/// Looks of a study that may stop early.
 pub(crate) const LOOKS: Shape = Shape::Number(2, 20);
 /// A turn: shorter ones are lost in the time that a switch takes, and drift changes longer ones.
 pub(crate) const TURN: Shape =
     Shape::Time(Duration::from_millis(20), Duration::from_secs(10), Duration::from_nanos(1));
-/// The first part of a turn.
 pub(crate) const SETTLE: Shape =
     Shape::Time(Duration::from_millis(1), LONGEST_SETTLE, Duration::from_nanos(1));
 /// Half of the longest turn.
 pub(crate) const LONGEST_SETTLE: Duration = Duration::from_secs(5);
-/// Messages of a batch of a trace.
 pub(crate) const BATCH: Shape = Shape::Number(1, words::MOST_MESSAGES as u64);
-/// Batches of a trace of each kind.
 pub(crate) const ROUNDS: Shape = Shape::Number(1, words::MOST_ROUNDS as u64);
 /// The seed: the range of TOML's integers.
 pub(crate) const SEED: Shape = Shape::Number(0, 9_223_372_036_854_775_807);

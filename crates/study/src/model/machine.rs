@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use toml_edit::{InlineTable, Item, Table, Value, value};
 use words::{BySide, Placement, Side, feature};
 
 /// The table `[machine]`: settings of the machine itself, or of both machines that a study runs
@@ -61,28 +60,14 @@ impl Machines {
         let placement = self.both.placement.map(|_| "placement".to_owned());
         named.map(|side| format!("[machine.{side}]")).chain(placement).collect()
     }
-
-    /// The settings as a table of a study file; `None` if it is empty.
-    pub(crate) fn toml(&self) -> Option<Table> {
-        let mut table = self.both.toml();
-        for side in Side::BOTH {
-            let own = self.own[side].toml();
-            if !own.is_empty() {
-                table.insert(side.word(), Item::Table(own));
-            }
-        }
-        (!table.is_empty()).then_some(table)
-    }
 }
 
-/// The values of one side over those of both.
 fn with_overrides<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V>) -> BTreeMap<String, V> {
     both.iter().chain(own).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 impl Machine {
-    /// The requested features by the kernel's names: interface, the features that one name of the
-    /// file means, on or off.
+    /// The requested features: interface, the kernel's names of a feature, on or off.
     pub fn kernel_features(&self) -> Vec<(&str, Vec<&'static str>, bool)> {
         let mut wanted = Vec::new();
         for (interface, features) in &self.features {
@@ -94,36 +79,8 @@ impl Machine {
         wanted
     }
 
-    fn toml(&self) -> Table {
-        let number = |number: u32| Value::from(i64::from(number));
-        let map = |map: InlineTable| (!map.is_empty()).then_some(Value::InlineTable(map));
-        let both = |Placement { irq, traffic }| -> InlineTable {
-            [("irq", number(irq)), ("traffic", number(traffic))].into_iter().collect()
-        };
-        let values = [
-            ("governor", self.governor.as_ref().map(Value::from)),
-            ("cpu_latency", self.cpu_latency.map(number)),
-            ("placement", self.placement.map(|placement| both(placement).into())),
-            ("sysctl", map(inline(&self.sysctl, |value| value.into()))),
-            (
-                "irq_affinity",
-                map(inline(&self.irq_affinity, |cpus| cpus.iter().copied().map(number).collect())),
-            ),
-            ("features", map(inline(&self.features, |switches| inline(switches, |on| (*on).into()).into()))),
-        ];
-        let mut table = Table::new();
-        for (key, one) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-            table.insert(key, value(one));
-        }
-        table
-    }
-
     /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
-
-fn inline<V>(map: &BTreeMap<String, V>, value: impl Fn(&V) -> Value) -> InlineTable {
-    map.iter().map(|(name, one)| (name.as_str(), value(one))).collect()
 }

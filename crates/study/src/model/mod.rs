@@ -18,9 +18,7 @@ pub(crate) use design::{Design, DesignKind, Dropped, Unreachable};
 pub(crate) use factor::{Factor, Subject};
 pub(crate) use machine::{Machine, Machines};
 pub(crate) use name::{Name, NameWord};
-pub(crate) use protocol::{
-    Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing, WhetherTurns,
-};
+pub(crate) use protocol::{Alternate, BootKind, Bounds, Order, Protocol, Stop, Tracing, WhetherTurns};
 pub(crate) use study::Study;
 pub(crate) use switch::{Offload, Offloads, Scope};
 pub(crate) use tables::{Part, Table, TestbedPlace};

@@ -5,8 +5,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-/// A condition's name for people, word by word: `ipv4 offloads=none`. It is used as the text that
-/// it reads as.
+/// A condition's name for people, word by word, and as text: `ipv4 offloads=none`.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<NameWord>", into = "Vec<NameWord>")]
 pub struct Name {
@@ -38,7 +37,6 @@ impl Name {
 }
 
 impl NameWord {
-    /// A level that needs no factor.
     pub(crate) fn alone(level: String) -> Self {
         Self { factor: None, level }
     }

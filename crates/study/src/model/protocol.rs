@@ -1,10 +1,9 @@
 //! The protocol of a study: the number and the order of its measurements.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use words::{KernelPath, Kind, Percent, Scenario, Waiting};
+use words::{KernelPath, Kind, Percent, Waiting};
 
 /// The protocol of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,8 +20,7 @@ pub struct Protocol {
     pub runs: u32,
     /// The order of the runs inside a boot.
     pub order: Order,
-    /// The seed of the random order: the same seed gives the same order, on every machine and in
-    /// every version.
+    /// The seed of the random order, which is the same on every machine and in every version.
     pub seed: u64,
     /// When it may stop before the last boot; none: never.
     pub stop: Option<Stop>,
@@ -134,8 +132,7 @@ impl BootKind {
         *self == Self::Reset
     }
 
-    /// The effect on the machines, for tables: "sockets and settings rebuilt, machines not
-    /// restarted".
+    /// The effect on the machines, for tables.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Reset => "sockets and settings rebuilt, machines not restarted",
@@ -144,19 +141,7 @@ impl BootKind {
     }
 }
 
-/// The parts of a testbed that a boot starts afresh if no machine is reached over ssh.
-pub(crate) fn afresh(scenario: Scenario, inside_guest: bool) -> &'static str {
-    if inside_guest {
-        "the virtual machine that the testbed is in restarts"
-    } else if scenario.has_guests() {
-        "the virtual machines restart"
-    } else {
-        "the network namespaces are rebuilt"
-    }
-}
-
-/// A group-sequential design: the study stops at the first look at which every comparison is
-/// decided.
+/// A group-sequential design: it stops at the first look that decides every comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     /// The smallest difference of interest, in % of the baseline. A comparison is decided when it
@@ -172,36 +157,15 @@ impl Stop {
     /// The looks of a study that does not say how many.
     pub const LOOKS: u32 = 5;
 
-    /// Whether this many boots are enough: the first look needs two boots, and each later one needs
-    /// one more.
+    /// Whether the boots are enough: two for the first look, one more for each later one.
     pub(crate) fn fits(looks: u32, boots: u32) -> bool {
         boots > looks
     }
 
-    /// The boots after which it looks: equal steps, rounded up; the last look is after the last
-    /// boot.
+    /// The boots after which it looks: equal steps, rounded up, to the last boot.
     pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
         let looks = self.looks;
         (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)
-    }
-}
-
-/// Looks that a `--set` left no boots for: all boots are run, whatever they show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LooksDropped {
-    /// The looks that the file plans.
-    pub looks: u32,
-    /// The boots that are left.
-    pub boots: u32,
-}
-
-impl fmt::Display for LooksDropped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { looks, boots } = self;
-        write!(
-            f,
-            "none, and no early stop: {looks} looks need more than {looks} boots, and --set leaves {boots}"
-        )
     }
 }
 

@@ -3,8 +3,8 @@
 use words::{Scenario, Value, Workload};
 
 use crate::model::{
-    BootState, Cell, ComparisonRequest, Design, Exclusion, Factor, LooksDropped, Machines, Protocol, Subject,
-    Tracing, combinations,
+    BootState, Cell, ComparisonRequest, Design, Exclusion, Factor, Machines, Protocol, Subject, Tracing,
+    combinations,
 };
 
 /// A study: the parsed, valid file.
@@ -25,8 +25,7 @@ pub struct Study {
     pub(crate) requests: Vec<ComparisonRequest>,
     /// Whether the whole testbed stands inside one virtual machine.
     pub inside_guest: bool,
-    /// Whether it counts instructions instead of time: one emulated virtual machine, the same
-    /// figures on every machine.
+    /// Whether it counts instructions, in one emulated virtual machine, instead of time.
     pub exact: bool,
     /// The state for which its testbeds are built, before factors change it.
     pub(crate) boot: BootState,
@@ -36,15 +35,11 @@ pub struct Study {
     /// The combinations of the design's factors, which are the last of `factors`; without a design,
     /// one empty combination.
     pub(crate) rows: Vec<Vec<bool>>,
-    /// The changes of the machine itself, or of the machines between which it runs, if they are
-    /// allowed.
+    /// The changes of the machines on which it runs, if they are allowed.
     pub machine: Machines,
     /// The traces behind each recorded run, if there are any.
     pub tracing: Option<Tracing>,
-    /// The looks that the changes left no boots for, if they did.
-    pub looks_dropped: Option<LooksDropped>,
-    /// Why conditions that could be switched in flight take no turns, with the remedy, if
-    /// `alternate` is `auto`.
+    /// Why no conditions take turns under `alternate = "auto"`, with the remedy.
     pub turns_dropped: Option<String>,
     /// The text it was read from, to the byte.
     pub text: String,
@@ -62,7 +57,6 @@ impl Study {
         self.scenarios().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
-    /// Every combination of levels: those of the design, crossed with all others.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell> {
         combinations::cells(&self.factors, &self.rows)
     }
@@ -73,7 +67,6 @@ impl Study {
         levels.take(self.undesigned())
     }
 
-    /// The design, and which of its factors are on in a combination.
     pub(crate) fn designed(&self, cell: &Cell) -> Option<(&Design, Vec<bool>)> {
         let design = self.design.as_ref()?;
         Some((design, combinations::row(&cell[self.undesigned()..])))

@@ -6,8 +6,7 @@ use words::{Side, Word};
 
 use crate::model::Subject;
 
-/// A setting of the hosts that a factor changes. Factors of the traffic, the testbed or the kernel
-/// are no switches.
+/// A setting of the hosts that a factor changes; not of the traffic, testbed or kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Switch {
     /// Features of interfaces.

@@ -19,13 +19,10 @@ pub(crate) struct KeyRow {
     pub(crate) is_required: bool,
     pub(crate) is_factor: bool,
     pub(crate) part: Part,
-    /// Its meaning and its default, in sentences.
     pub(crate) help: &'static str,
 }
 
-/// The values that a key may have.
 pub(crate) enum Part {
-    /// A name of a study, a workload or a governor.
     Name,
     Sentence,
     /// Fields of a packet whose hash selects a queue, as letters, or `default`.
@@ -41,31 +38,22 @@ pub(crate) enum Part {
     Shaped(&'static str, Shape),
     /// A value as a key of traffic has it, or a word.
     OrWord(&'static str, Shape, Vocabulary),
-    /// Several words, each once.
     Words(Vocabulary),
     Table(&'static Table),
     /// A value with its name in the schema, or a table that has it as `count`.
     Counted(&'static str, Shape, &'static Table),
-    /// Several tables, at most this many.
     Tables(&'static Table, usize),
     Workloads,
-    /// A table of factors with their levels.
     Factors,
-    /// Tables that select conditions to leave out.
     Exclusions,
-    /// Conditions, selected by levels.
     Levels,
     /// Names of features, with the scope before them.
     Offloads,
-    /// Sysctls with their values.
     Sysctls,
-    /// CPUs, as a list or as the kernel writes them.
     Cpus,
-    /// A table by interface.
     Interfaces(&'static Part),
     /// Two CPUs, as a table or in one word.
     Placement(&'static Table),
-    /// Switches of features by interface.
     Features,
 }
 
@@ -279,15 +267,8 @@ const IRQ_AFFINITY: KeyRow = vary(
 const FEATURES: KeyRow =
     may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`.");
 
-pub(crate) const PLACEMENT: Table = Table {
-    name: "Placement",
-    help: "One queue with its interrupt on one CPU, and the traffic on another.",
-    rows: &[
-        must(
-            "irq",
-            Part::Shaped("Cpu", limit::CPU),
-            "The CPU that handles the interrupts of the interface, or receives for one without interrupts.",
-        ),
-        must("traffic", Part::Shaped("Cpu", limit::CPU), "The CPU of the threads that send and receive."),
-    ],
-};
+table! { PLACEMENT "Placement": "One queue with its interrupt on one CPU, and the traffic on another."
+    must irq: Part::Shaped("Cpu", limit::CPU),
+        "The CPU that handles the interrupts of the interface, or receives for one without interrupts.";
+    must traffic: Part::Shaped("Cpu", limit::CPU), "The CPU of the threads that send and receive.";
+}

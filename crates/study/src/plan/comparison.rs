@@ -26,11 +26,8 @@ pub struct Comparison {
 /// Why a comparison that a file asks for cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unresolved {
-    /// The baseline is not among the conditions.
     NoBaseline,
-    /// The baseline matches these conditions, not one.
-    ManyBaselines(Vec<String>),
-    /// There is no condition beside the baseline.
+    ManyBaselines(usize),
     NothingToCompare,
 }
 
@@ -88,14 +85,11 @@ fn baseline(
     match chosen.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one.index)),
-        many => {
-            Err(Unresolved::ManyBaselines(many.iter().map(|condition| condition.label.to_string()).collect()))
-        }
+        many => Err(Unresolved::ManyBaselines(many.len())),
     }
 }
 
-/// Conditions are only compared within one of these: a workload (by name, in plan order) and a way
-/// to count copies.
+/// The workloads and ways to count copies within which conditions are compared.
 fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Copies)> {
     let mut worlds: Vec<(&Workload, Copies)> = Vec::new();
     for (_, condition) in planned {

@@ -54,8 +54,7 @@ impl Condition {
         self.boot.guest.as_ref().map_or(Copies::Words, |guest| guest.copies)
     }
 
-    /// The settings of a combination of levels, on top of the study's own. The plan sets index,
-    /// label and slug.
+    /// The settings of a combination of levels; the plan sets index, label and slug.
     pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
         let (factors, workloads) = (&study.factors, &study.workloads);
         let levels: Vec<(&Factor, &Value)> =
@@ -95,7 +94,6 @@ impl Condition {
         condition
     }
 
-    /// Sets a level that is not of one side.
     fn apply(&mut self, subject: &Subject, level: &Value) {
         match subject {
             Subject::Scenario => self.boot.scenario.set(level),

@@ -132,7 +132,6 @@ impl Costs {
     }
 }
 
-/// The stated time of a run, of a boot and of a trace.
 fn stated(exact: bool, guests: bool) -> (Duration, Duration, [Duration; 2]) {
     match (exact, guests) {
         (true, _) => (EXACT_RUN, EXACT_BOOT, EXACT_TRACE),

@@ -22,8 +22,7 @@ pub struct Effective {
     pub fragments: Option<Fragments>,
 }
 
-/// Full packets of a tunnel that its underlay cannot carry whole, in bytes. Displayed as a sentence
-/// without a full stop.
+/// Full packets of a tunnel that its underlay cannot carry whole, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fragments {

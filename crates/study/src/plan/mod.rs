@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use words::{CongestionControl, Family};
 
-use crate::model::{BootKind, BootState, Design, Dropped, LooksDropped, Protocol, Tracing, limit};
+use crate::model::{BootKind, BootState, Design, Dropped, Protocol, Tracing, limit};
 use crate::plan::comparison::Comparison;
 use crate::plan::effective::Effective;
 
@@ -53,9 +53,6 @@ pub struct Plan {
     pub tracing: Option<Tracing>,
     /// The question and the protocol.
     pub asked: PlannedQuestion,
-    /// The looks that a `--set` left no boots for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub looks_dropped: Option<LooksDropped>,
     /// The state that both ends read back, for each condition; empty before a try.
     pub effective: Vec<Effective>,
 }
@@ -77,8 +74,7 @@ impl Plan {
         Family::ALL.into_iter().filter(has).collect()
     }
 
-    /// The kind of boot if boots restart machines; `None` where each boot is a fresh testbed of its
-    /// own.
+    /// The kind of boot between machines; `None` where each boot is a fresh testbed.
     pub fn how_of_boots(&self) -> Option<BootKind> {
         let between_machines = self.conditions.iter().any(|condition| condition.boot.scenario.has_machines());
         between_machines.then_some(self.asked.protocol.how)
@@ -143,8 +139,8 @@ impl Plan {
     }
 }
 
-/// Reads a plan of an earlier version without its obsolete parts: a design of two kinds, whose
-/// conditions are compared like any others, and the reloading of drivers between boots.
+/// Reads a plan of an earlier version without what is gone: two kinds of design, the reloading of
+/// drivers between boots, and looks that had too few boots.
 fn without_what_is_gone(json: &str) -> Option<Plan> {
     let mut plan: Value = serde_json::from_str(json).ok()?;
     if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
@@ -153,6 +149,7 @@ fn without_what_is_gone(json: &str) -> Option<Plan> {
     if plan["asked"]["protocol"]["how"] == "reload" {
         plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
     }
+    plan.as_object_mut()?.remove("looks_dropped");
     serde_json::from_value(plan).ok()
 }
 
@@ -212,7 +209,6 @@ impl Plan {
     }
 }
 
-/// The first condition with the state and the traffic of each condition.
 fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<usize> {
     let traffic = |index: usize| {
         let Condition { workload, family, boot, .. } = &conditions[index];
@@ -230,7 +226,6 @@ fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<
     (0..conditions.len()).map(&mut first).collect()
 }
 
-/// A comparison under new numbers; `None` if it has no conditions left.
 fn follow(comparison: Comparison, renumber: impl Fn(usize) -> Option<usize>) -> Option<Comparison> {
     let baseline = renumber(comparison.baseline)?;
     let mut conditions: Vec<usize> = comparison.conditions.into_iter().filter_map(renumber).collect();

@@ -57,7 +57,6 @@ pub fn schedule(states: &[usize], protocol: &Protocol) -> Vec<Vec<PlannedRun>> {
 /// Rounds draw from numbers far above those of boots.
 const ROUNDS: u32 = u32::MAX;
 
-/// The repeats of one boot for one condition: warm-ups first.
 fn repeats(protocol: &Protocol) -> impl Iterator<Item = (bool, u32)> + use<> {
     let warmup = (1..=protocol.warmup).map(|repeat| (true, repeat));
     warmup.chain((1..=protocol.runs).map(|repeat| (false, repeat)))

@@ -170,13 +170,11 @@ impl Plan {
     }
 }
 
-/// Levels outside of the design, and the state of the design's factors.
 type State<'r> = (Vec<(String, String)>, &'r [Option<bool>]);
 
 /// The state of each offload of a design; `None` if the scenario does not have it.
 type OnOff = Vec<Option<bool>>;
 
-/// Combinations that read back otherwise, each once, with the number of conditions.
 fn unreachable<'a>(asked: &'a [OnOff], reads: &'a [OnOff]) -> Vec<(&'a OnOff, &'a OnOff, usize)> {
     let mut found: Vec<(&OnOff, &OnOff, usize)> = Vec::new();
     for (asked, reads) in asked.iter().zip(reads).filter(|(asked, reads)| asked != reads) {

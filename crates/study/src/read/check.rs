@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use words::metric::Metric;
-use words::{Doubt, KEYS, MOST_IN_TURNS, MOST_TURNS, Scenario, Side, format_duration, suggest};
+use words::{MOST_IN_TURNS, MOST_TURNS, Scenario, Side, format_duration};
 
 use crate::model::{Alternate, Order, Study, combinations, limit};
 use crate::plan::comparison::resolve;
-use crate::plan::{Condition, Draft, Flows, draft, turns};
-use crate::read::{Problems, comparison, factor, workload};
+use crate::plan::{Condition, Draft, Flows, Unresolved, draft, turns};
+use crate::read::{Problems, Stale, comparison, factor, workload};
 
 /// The first of these reasons, if nothing is without one.
 fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
@@ -54,24 +54,16 @@ pub(crate) fn settings(
     }
 }
 
-/// The places in the file of settings that are checked when all levels are combined.
-pub(crate) struct Places<'r> {
-    pub(crate) exclusions: &'r [Range<usize>],
-    pub(crate) comparisons: &'r [comparison::Read],
-    pub(crate) stop: Option<Range<usize>>,
-    /// The key that asks for turns; none where conditions take them only if they can.
-    pub(crate) turns: Option<(&'static str, Range<usize>)>,
-}
-
-/// Reports problems that only show when all levels are combined. Returns why conditions cannot take
-/// turns.
+/// Reports problems that only show when all levels are combined, of exclusions and comparisons with
+/// their places. Returns the combined levels.
 pub(crate) fn plan(
     study: &Study,
     workloads: &[workload::Read],
     factors: &[factor::Read],
-    places: &Places<'_>,
+    (exclusions, comparisons): (&[Range<usize>], &[comparison::Read]),
+    stop: Option<Range<usize>>,
     problems: &mut Problems,
-) -> Option<Obstacle> {
+) -> Option<Draft> {
     let size = combinations::size(&study.factors[..study.undesigned()], study.rows.len());
     if size.is_none_or(|size| size > limit::CONDITIONS) {
         let size =
@@ -81,7 +73,7 @@ pub(crate) fn plan(
         return None;
     }
     let mut left: Vec<combinations::Cell> = study.cells().collect();
-    for (exclusion, place) in study.exclusions.iter().zip(places.exclusions) {
+    for (exclusion, place) in study.exclusions.iter().zip(exclusions) {
         let before = left.len();
         left.retain(|cell| !exclusion.selection.chooses(cell));
         if left.len() == before {
@@ -102,24 +94,18 @@ pub(crate) fn plan(
         let message =
             "`stop` needs boots that measure every condition, and here each boot measures only some of them";
         let help = "remove `stop`, or the factors that need a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
-        problems.report(places.stop.clone(), message, help);
-    }
-    let obstacle = study.protocol.alternate.and_then(|alternate| {
-        let doubt = || places.turns.is_none().then(|| Obstacle::doubted(&draft)).flatten();
-        Obstacle::find(study, &draft, alternate).or_else(doubt)
-    });
-    if let (Some((key, place)), Some(Obstacle { why, way, .. })) = (&places.turns, &obstacle) {
-        let without = if *key == "apart" { "remove `apart`" } else { "write `alternate = \"off\"`" };
-        problems.report(place.clone(), why.clone(), format!("{without}, or {way}"));
+        problems.report(stop, message, help);
     }
     let planned = draft.planned();
-    for (place, read) in places.comparisons.iter().enumerate() {
+    for (place, read) in comparisons.iter().enumerate() {
         if let Err(why) = resolve(&read.request, &planned, study.exact) {
-            problems.void_comparisons.push((place, why.clone()));
+            let has_baseline = read.baseline.is_some() && why != Unresolved::NothingToCompare;
+            let path = if has_baseline { vec!["baseline".to_owned()] } else { Vec::new() };
+            problems.stale.push(Stale { table: ("comparison", place), path, level: None });
             problems.push(comparison::explain(read, why));
         }
     }
-    obstacle
+    Some(draft)
 }
 
 fn sizes(
@@ -159,11 +145,9 @@ fn place_of(study: &Study, header: &str) -> Range<usize> {
     start + indent..start + indent + found.map_or(0, |_| header.len())
 }
 
-/// Why conditions cannot, or should not, take turns in one flow.
 pub(crate) struct Obstacle {
     pub(crate) why: String,
     pub(crate) way: String,
-    /// Whether nothing that the study varies can be switched in flight.
     pub(crate) nothing_shared: bool,
 }
 
@@ -177,7 +161,8 @@ impl Obstacle {
         let most = flows.shared().map(<[usize]>::len).max().unwrap_or(0);
         if most < 2 {
             let why = "no two conditions can take turns in one flow";
-            return Some(Self { nothing_shared: true, ..Self::new(why, in_flight()) });
+            let way = "vary what can be switched in flight (docs/studies.md, \"Conditions that take turns\")";
+            return Some(Self { nothing_shared: true, ..Self::new(why, way) });
         }
         let window = |flow: &[usize]| draft.conditions[flow[0]].workload.duration;
         let turns = flows.shared().map(|flow| turns::length(flow.len(), alternate, window(flow)));
@@ -234,8 +219,11 @@ impl Obstacle {
                 let why = "turns of a TCP stream would share the buffers that TCP sizes";
                 return Some(Self::new(why, format!("set a `socket_buffer`, or {}", asked())));
             }
-            if let Some(Doubt { key, why }) = flow.iter().find_map(|other| doubt(first, own(other))) {
-                return Some(Self::new(format!("conditions differ in `{key}`: {why}"), asked()));
+            if let Some(key) = flow.iter().find_map(|other| doubted_key(first, own(other))) {
+                let why = format!(
+                    "conditions differ in `{key}`, whose turns are not known to find what runs find (docs/studies.md)"
+                );
+                return Some(Self::new(why, asked()));
             }
             if traffic.pacing.is_some() {
                 let why = "with `pacing`, turns take longer than runs and narrow no interval";
@@ -249,18 +237,8 @@ impl Obstacle {
     }
 }
 
-/// A difference of two conditions of a flow that may last beyond a turn.
-fn doubt(one: &Condition, other: &Condition) -> Option<Doubt> {
-    let of_machine = |side| one.side(side).tuning.doubt(&other.side(side).tuning);
-    one.workload.doubt(&other.workload).or_else(|| Side::BOTH.into_iter().find_map(of_machine))
-}
-
-/// The remedy: vary a key that can be switched in flight.
-fn in_flight() -> String {
-    let keys = KEYS.iter().filter(|key| !key.in_turns.is_empty());
-    let keys = suggest::list(&keys.map(|key| key.name).collect::<Vec<_>>());
-    format!(
-        "vary what can be switched in flight: features of the interfaces (`offloads`, `tso`, `gro` …), `twin`, settings of \
-         machines, or from one written value to another {keys}; all else changes between runs only"
-    )
+fn doubted_key(one: &Condition, other: &Condition) -> Option<&'static str> {
+    let of_machine = |side| one.side(side).tuning.doubted_key(&other.side(side).tuning);
+    let of_machines = || Side::BOTH.into_iter().find_map(of_machine).map(words::TuningKey::word);
+    one.workload.doubted_key(&other.workload).or_else(of_machines)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use words::metric::{METRICS, Metric, MetricNeeds};
+use words::metric::{METRICS, Metric, Source};
 use words::suggest::quoted;
 use words::{Kind, Scenario, Shape, metric, suggest};
 
@@ -13,10 +13,8 @@ use crate::model::tables::COMPARISON;
 use crate::model::{ComparisonRequest, Exclusion, Factor, Selection, Subject};
 use crate::plan::Unresolved;
 use crate::read::factor::{flatten, level};
-use crate::read::value::{entries, kind};
-use crate::read::{Entry, Named, Problem, Problems, Table};
+use crate::read::{Entry, Named, Problem, Problems, Stale, Table};
 
-/// A comparison with the places that later checks may report.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) request: ComparisonRequest,
@@ -30,20 +28,17 @@ pub(crate) struct Offer<'k> {
     pub(crate) kinds: &'k [Kind],
     pub(crate) both_ways: bool,
     pub(crate) searches: bool,
-    /// The scenarios that could be read: there are metrics of virtual machines.
     pub(crate) scenarios: &'k [Scenario],
     pub(crate) exact: bool,
     pub(crate) turns: bool,
 }
 
 impl Offer<'_> {
-    /// Whether the metric can be counted on one of the testbeds.
     fn meets(&self, metric: Metric) -> bool {
         let met = |scenario: &Scenario| metric.needs.is_met(*scenario, self.exact);
         self.scenarios.is_empty() || self.scenarios.iter().any(met)
     }
 
-    /// Whether conditions take turns, in which the metric is not counted.
     fn misses_in_turns(&self, metric: Metric) -> bool {
         self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
     }
@@ -53,15 +48,14 @@ impl Offer<'_> {
     }
 
     fn has(&self, metric: Metric) -> bool {
-        (self.both_ways || !metric.is_both_ways())
-            && (self.searches || !metric.is_of_search())
+        (self.both_ways || metric.source != Source::BothWays)
+            && (self.searches || metric.source != Source::Search)
             && !self.misses_in_turns(metric)
             && self.meets(metric)
             && self.yields(metric)
     }
 }
 
-/// One table of `[[comparison]]`; `None` if anything in it is wrong.
 pub(crate) fn read(
     mut table: Table<'_>,
     scope: Scope<'_>,
@@ -84,48 +78,28 @@ pub(crate) fn read(
 fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
-        let near = suggest::nearest(key, metric::keys());
-        let help = near.map(|near| format!("did you mean `{near}`?"));
-        let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(offer)));
+        let near = suggest::nearest(key, metric::keys()).map(|near| format!("did you mean `{near}`?"));
+        let help = near.unwrap_or_else(|| format!("use one of {}", yields(offer)));
         let message = format!("`{}` is not a metric", quoted(key));
         return Problem::new(value.span(), message).help(help).reject(problems);
     };
     if offer.kinds.is_empty() || offer.has(metric) {
         return Some(metric);
     }
-    let can = offer.yields(metric);
-    let (subject, label, help) = if can && !offer.meets(metric) {
-        let (why, help) = match metric.needs {
-            MetricNeeds::Exact => (
-                "it is counted in exact mode only",
-                "write `exact = true` at the top, or use `service_demand_byte`, `_packet` or `_transaction`",
-            ),
-            MetricNeeds::Tunnel => (
-                "it is counted at the interface under a tunnel",
-                "use the scenario `vxlan` or `vm-vxlan`, or the metric without `underlay_`",
-            ),
-            MetricNeeds::Guests | MetricNeeds::Nothing => (
-                "it is counted on the host of virtual machines",
-                "use the scenario `vm` or `vm-vxlan`, or the metric without `host_`",
-            ),
-        };
-        ("this study".to_owned(), why, help.to_owned())
+    let why = if !offer.yields(metric) {
+        metric.meaning
+    } else if metric.source == Source::BothWays && !offer.both_ways {
+        "it is of traffic that flows both ways (`direction = \"both\"`)"
+    } else if metric.source == Source::Search && !offer.searches {
+        "it is of a search for a rate (`find_rate = true`)"
+    } else if offer.meets(metric) {
+        "it is counted for whole flows, and conditions take turns in theirs (`alternate = \"off\"`)"
     } else {
-        let kinds: Vec<&str> = offer.kinds.iter().map(|kind| kind.word()).collect();
-        let help = if can && metric.is_both_ways() {
-            "the traffic flows one way: set `direction = \"both\"`, or use `throughput`".to_owned()
-        } else if can && offer.misses_in_turns(metric) {
-            "it is counted for whole flows, and conditions take turns in theirs: write `alternate = \"off\"`"
-                .to_owned()
-        } else if can && metric.is_of_search() {
-            "no workload searches for a rate: set `find_rate = true`, or use `throughput`".to_owned()
-        } else {
-            format!("use one of {}", yields(offer))
-        };
-        (suggest::list(&kinds), metric.meaning, help)
+        metric.needs.meaning()
     };
-    let message = format!("{subject} yields no `{key}`");
-    Problem::new(value.span(), message).label(label).help(help).reject(problems)
+    let message = format!("this study yields no `{key}`");
+    let help = format!("use one of {}", yields(offer));
+    Problem::new(value.span(), message).label(why).help(help).reject(problems)
 }
 
 /// The metrics of a run as a whole that the traffic yields, and a note on the others.
@@ -138,18 +112,14 @@ fn yields(offer: Offer<'_>) -> String {
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))
 }
 
-/// The problem of a comparison that cannot be made.
 pub(crate) fn explain(read: &Read, why: Unresolved) -> Problem {
     let at_baseline = read.baseline.clone().unwrap_or(read.place.clone());
     match why {
         Unresolved::NoBaseline => Problem::new(at_baseline, "the baseline matches no condition")
             .help("`netassay run --dry-run` lists the conditions, and those excluded with the reason"),
-        Unresolved::ManyBaselines(labels) => {
-            let shown: Vec<&String> = labels.iter().take(4).collect();
-            let more = if labels.len() > shown.len() { ", …" } else { "" };
-            let message =
-                format!("the baseline matches {} conditions: {}{more}", labels.len(), suggest::list(&shown));
-            Problem::new(at_baseline, message).help("name the level of every factor that varies")
+        Unresolved::ManyBaselines(count) => {
+            Problem::new(at_baseline, format!("the baseline matches {count} conditions"))
+                .help("name the level of every factor that varies")
         }
         Unresolved::NothingToCompare => Problem::new(read.place.clone(), "there is nothing to compare")
             .label("it has no condition beside the baseline"),
@@ -161,6 +131,17 @@ pub(crate) struct Scope<'f> {
     pub(crate) factors: &'f [Factor],
     /// Whether all factors of the file could be read. If not, a missing name is not reported.
     pub(crate) whole: bool,
+    /// The array of tables that selects conditions, and the place in it.
+    pub(crate) table: (&'static str, usize),
+    /// The key of the selection in its table; an exclusion is one itself.
+    pub(crate) part: Option<&'f str>,
+}
+
+impl Scope<'_> {
+    fn stale(&self, named: &Named<'_>, level: Option<usize>) -> Stale {
+        let path = self.part.iter().chain(&named.path).map(ToString::to_string).collect();
+        Stale { table: self.table, path, level }
+    }
 }
 
 pub(crate) fn exclusion(
@@ -176,21 +157,14 @@ pub(crate) fn exclusion(
         return Problem::new(place, "this excludes every condition").help(help).reject(problems);
     }
     let selection = select(rest, scope, problems)?;
-    Some(Exclusion { selection, reason })
+    Some(Exclusion { selection, why: reason.unwrap_or_else(|| "excluded by the study".to_owned()) })
 }
 
 pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
-    match entry.value.get_ref() {
-        DeValue::Table(table) => select(entries(table), scope, problems),
-        other => {
-            let message = format!("`{}` must be a table of levels, not {}", quoted(entry.key), kind(other));
-            let help = format!("write it as `{} = {{ family = \"ipv4\" }}`", quoted(entry.key));
-            Problem::new(entry.span(), message).help(help).reject(problems)
-        }
-    }
+    let table = Table::from_entry("{ family = \"ipv4\" }", entry, problems)?;
+    select(table.rest(), Scope { part: Some(entry.key), ..scope }, problems)
 }
 
-/// The selection of these entries; `None` if anything in it is wrong.
 fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
     let mut chosen = Vec::new();
     let mut seen = HashSet::new();
@@ -214,7 +188,6 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
     whole.then(|| Selection::new(chosen))
 }
 
-/// The factor of a key, by any of its names.
 fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {
     let subject = match named.full().as_str() {
         "workload" => Some(Subject::Workload),
@@ -231,6 +204,7 @@ fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> O
             problems.help(&full, scope.factors.iter().map(|factor| factor.name.as_str()))
         };
         problems.push(Problem::new(named.place.clone(), message).maybe_help(help));
+        problems.stale.push(scope.stale(named, None));
     }
     found
 }
@@ -242,27 +216,21 @@ fn levels(
     problems: &mut Problems,
 ) -> Option<Vec<usize>> {
     let known: Vec<String> = factor.levels().collect();
-    let mut one = |value: &Spanned<DeValue<'_>>| {
-        let text = match &factor.subject {
-            // Its levels may be tables or lists.
-            Subject::Tuning(..) if scope.whole => {
-                level(&Entry::item(named.name, value), &factor.subject, problems)?.to_string()
-            }
-            subject => subject.spelling(text(value, named, problems)?),
-        };
-        // A kernel may be named by its release, as in labels.
-        let level = known.iter().position(|level| *level == text).or_else(|| factor.called(&text));
+    let mut one = |(place, value): (usize, &Spanned<DeValue<'_>>)| {
+        let text = level(&Entry::item(named.name, value), &factor.subject, problems)?.to_string();
+        let level = known.iter().position(|level| *level == text);
         if level.is_none() && scope.whole {
             let message = format!("`{}` has no level `{}`", factor.name, quoted(&text));
             let help = problems.help(&text, known.iter().map(String::as_str));
             problems.push(Problem::new(value.span(), message).maybe_help(help));
+            problems.stale.push(scope.stale(named, Some(place)));
         }
         level
     };
     match named.value.get_ref() {
         // Reads each, so that all wrong ones are reported.
         DeValue::Array(array) => {
-            let levels: Vec<Option<usize>> = array.iter().map(one).collect();
+            let levels: Vec<Option<usize>> = array.iter().enumerate().map(one).collect();
             let levels: Option<Vec<usize>> = levels.into_iter().collect();
             if levels.as_ref().is_some_and(Vec::is_empty) {
                 let message = format!("no level of `{}` is named", factor.name);
@@ -270,18 +238,6 @@ fn levels(
             }
             levels
         }
-        _ => one(named.value).map(|level| vec![level]),
-    }
-}
-
-/// A level in the spelling of [`Factor::levels`].
-fn text(value: &Spanned<DeValue<'_>>, named: &Named<'_>, problems: &mut Problems) -> Option<String> {
-    match value.get_ref() {
-        DeValue::String(text) => Some(text.to_string()),
-        DeValue::Boolean(on) => Some(if *on { "on" } else { "off" }.to_owned()),
-        _ => {
-            let value = Entry::item(named.name, value);
-            value.decimal().or_else(|| value.wrong_type("a level", problems))
-        }
+        _ => one((0, named.value)).map(|level| vec![level]),
     }
 }

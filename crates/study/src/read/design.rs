@@ -10,16 +10,15 @@ use crate::read::{Entry, Problem, Problems, Table, factor};
 
 pub(crate) const MOST: u32 = 32;
 
-#[derive(Debug)]
-pub(crate) struct Read {
-    pub(crate) design: Design,
-    pub(crate) factors: Vec<factor::Read>,
-    /// The states, on is `true`, in the order of the factors.
-    pub(crate) rows: Vec<Vec<bool>>,
-}
+/// A design with its factors and their states, on is `true`.
+type Designed = (Design, Vec<factor::Read>, Vec<Vec<bool>>);
 
 /// The table; `None` if anything in it is wrong. `taken` are the factors of `[factors]`.
-pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut Problems) -> Option<Read> {
+pub(crate) fn read(
+    mut table: Table<'_>,
+    taken: &[factor::Read],
+    problems: &mut Problems,
+) -> Option<Designed> {
     let found = problems.count();
     let kind = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
     let kind: Option<DesignKind> = kind.and_then(|entry| entry.word(problems));
@@ -51,7 +50,8 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
         unreachable: Vec::new(),
         dropped: Vec::new(),
     };
-    Some(Read { design, rows: combinations::rows(kind, factors.len(), most), factors })
+    let rows = combinations::rows(kind, factors.len(), most);
+    Some((design, factors, rows))
 }
 
 fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
@@ -102,7 +102,6 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
     factors
 }
 
-/// The problem of a design with too many combinations, or of a fraction that does not exist.
 fn size_problem(kind: DesignKind, offloads: usize, most: usize, place: Range<usize>) -> Option<Problem> {
     let count = combinations::count(kind, offloads, most);
     if count.is_some_and(|count| (1..=limit::CONDITIONS).contains(&count)) {

@@ -7,8 +7,6 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use serde::Serialize;
 use words::suggest;
 
-use crate::plan::Unresolved;
-
 /// Problems beyond this many are counted but not shown.
 const MOST_SHOWN: usize = 50;
 
@@ -26,9 +24,19 @@ pub struct Diagnostics {
     pub problems: Vec<Problem>,
     /// The number of problems that are not listed.
     pub further: usize,
-    /// The comparisons that cannot be made, by their places in the file.
     #[serde(skip)]
-    pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
+    pub(crate) stale: Vec<Stale>,
+}
+
+/// A part of a selection of conditions that selects none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stale {
+    /// The array of tables, and the place in it.
+    pub(crate) table: (&'static str, usize),
+    /// The keys in the table that lead to the part; the whole table without any.
+    pub(crate) path: Vec<String>,
+    /// The place of a level in the value of the last key.
+    pub(crate) level: Option<usize>,
 }
 
 /// One thing that is wrong with a study file.
@@ -44,7 +52,6 @@ pub struct Problem {
     pub label: String,
     /// The remedy.
     pub help: Option<String>,
-    /// The bytes that it is about.
     #[serde(skip)]
     pub(crate) span: Range<usize>,
 }
@@ -53,25 +60,13 @@ impl Diagnostics {
     /// The problems of a file, ordered by place, and how many more there were. Makes the file's
     /// name safe to print.
     pub(crate) fn new(file: &str, source: &str, problems: impl Into<Problems>) -> Self {
-        let Problems { mut kept, further, void_comparisons } = problems.into();
+        let Problems { mut kept, further, stale } = problems.into();
         kept.sort_by_key(|problem| (problem.span.start, problem.span.end));
         kept.dedup();
         let further = further + kept.len().saturating_sub(MOST_SHOWN);
         let problems = kept.into_iter().take(MOST_SHOWN).map(|problem| problem.located(source)).collect();
         let file = annotate_snippets::normalize_untrusted_str(file);
-        Self { file, source: source.to_owned(), problems, further, void_comparisons }
-    }
-
-    /// Adds a note at the carets of each place that has one.
-    pub(crate) fn noted(mut self, note: impl Fn(&Range<usize>) -> Option<String>) -> Self {
-        for problem in &mut self.problems {
-            match note(&problem.span) {
-                Some(note) if problem.label.is_empty() => problem.label = note,
-                Some(note) => problem.label = format!("{}; {note}", problem.label),
-                None => {}
-            }
-        }
-        self
+        Self { file, source: source.to_owned(), problems, further, stale }
     }
 
     /// The problems as text for people, with their lines. `colour` adds the escape codes of a
@@ -90,20 +85,20 @@ impl Diagnostics {
         // Messages quote the file: hostile characters are replaced in both.
         let title = Level::ERROR.primary_title(words::sanitised_lines(&problem.message).into_owned());
         let path = words::sanitised_line(&self.file);
-        let line = Line::containing(&self.source, problem.span.start);
-        let mut group = if line.text.is_empty() || line.text.len() > LONGEST_LINE_SHOWN {
+        let (start, text) = line_of(&self.source, problem.span.start);
+        let mut group = if text.is_empty() || text.len() > LONGEST_LINE_SHOWN {
             let origin = Origin::path(path).line(problem.line).char_column(problem.column);
             Group::with_title(title).element(origin)
         } else {
-            let end = problem.span.end.min(line.start + line.text.len()).max(problem.span.start);
+            let end = problem.span.end.min(start + text.len()).max(problem.span.start);
             // The replacement of a character may be longer.
-            let place = |byte: usize| words::sanitised_line(&line.text[..byte - line.start]).len();
+            let place = |byte: usize| words::sanitised_line(&text[..byte - start]).len();
             let annotation = AnnotationKind::Primary.span(place(problem.span.start)..place(end));
             let annotation = match problem.label.as_str() {
                 "" => annotation,
                 label => annotation.label(words::sanitised_line(label).into_owned()),
             };
-            let snippet = Snippet::source(words::sanitised_line(line.text))
+            let snippet = Snippet::source(words::sanitised_line(text))
                 .path(path)
                 .line_start(problem.line)
                 .annotation(annotation);
@@ -141,7 +136,6 @@ impl Problem {
         Self { help, ..self }
     }
 
-    /// Reports the problem of something that cannot be read.
     pub(crate) fn reject<T>(self, problems: &mut Problems) -> Option<T> {
         problems.push(self);
         None
@@ -151,29 +145,19 @@ impl Problem {
         // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
         let end = source.ceil_char_boundary(self.span.end.max(start));
-        let line = Line::containing(source, start);
-        let column = source[line.start..start].chars().count() + 1;
-        Self { line: line.number, column, span: start..end, ..self }
+        let (begin, _) = line_of(source, start);
+        let column = source[begin..start].chars().count() + 1;
+        Self { line: source[..start].matches('\n').count() + 1, column, span: start..end, ..self }
     }
 }
 
-struct Line<'s> {
-    /// The number, from 1.
-    number: usize,
-    start: usize,
-    /// The line without its end.
-    text: &'s str,
-}
-
-impl<'s> Line<'s> {
-    /// The line of a byte, which must be a boundary of characters.
-    fn containing(source: &'s str, place: usize) -> Self {
-        let before = &source[..place];
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        let text = source[start..].split('\n').next().unwrap_or_default();
-        let text = text.strip_suffix('\r').filter(|text| start + text.len() >= place).unwrap_or(text);
-        Self { number: before.matches('\n').count() + 1, start, text }
-    }
+/// The line of a byte, which must be a boundary of characters: its start, and its text without its
+/// end.
+fn line_of(source: &str, place: usize) -> (usize, &str) {
+    let start = source[..place].rfind('\n').map_or(0, |end| end + 1);
+    let text = source[start..].split('\n').next().unwrap_or_default();
+    let text = text.strip_suffix('\r').filter(|text| start + text.len() >= place).unwrap_or(text);
+    (start, text)
 }
 
 /// Problems beyond this many are only counted, without suggestions, which take the most time.
@@ -183,7 +167,7 @@ const MOST_KEPT: usize = 500;
 pub(crate) struct Problems {
     kept: Vec<Problem>,
     further: usize,
-    pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
+    pub(crate) stale: Vec<Stale>,
 }
 
 impl From<Vec<Problem>> for Problems {

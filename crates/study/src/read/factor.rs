@@ -11,7 +11,6 @@ use crate::model::{Factor, Scope, Subject, limit};
 use crate::read::value::{entries, kind};
 use crate::read::{Entry, Problem, Problems, Table, part};
 
-/// A factor with the places of its name and its levels.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) factor: Factor,
@@ -24,7 +23,6 @@ pub(crate) struct Read {
 pub(crate) struct Named<'t> {
     pub(crate) scope: Scope,
     pub(crate) name: &'t str,
-    /// The keys that lead to it, as written.
     pub(crate) path: Vec<&'t str>,
     pub(crate) place: Range<usize>,
     pub(crate) value: &'t Spanned<DeValue<'t>>,
@@ -68,9 +66,7 @@ fn lay_flat<'t>(
                 entries(table).into_iter().for_each(|entry| lay_flat(entry, scope, &path, flat, problems));
             }
             other => {
-                let what = if scope.underlay { "the interface under a tunnel" } else { "a side" };
-                let message = format!("`{scope}` is {what}, not a factor, and cannot be {}", kind(other));
-                let message = message.replacen(".`", "`", 1);
+                let message = format!("`{key}` has factors of its own, and cannot be {}", kind(other));
                 let help = format!("name what varies there: `{scope}tso`, `{scope}offloads`");
                 problems.report(place, message, help);
             }
@@ -82,7 +78,6 @@ fn lay_flat<'t>(
     flat.push(Named { scope, name, path, place, value });
 }
 
-/// The factors of a file, and whether all of them and all their levels could be read.
 pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, bool) {
     let mut factors: Vec<Read> = Vec::new();
     let mut whole = true;
@@ -114,48 +109,32 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
     (factors, whole)
 }
 
-/// The subject of a factor's name; reports unknown names.
 pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
     if let Some(subject) = named.subject() {
         return Some(subject);
     }
     let (name, scope) = (quoted(named.name), named.scope);
     let both = Scope { side: None, ..scope };
-    let (inner, inner_name) = Scope::split(named.name);
-    let (message, help) = match scope.side {
-        Some(side) if Subject::named(both, named.name).is_some() => (
+    let of_sides = scope.side.filter(|_| Subject::named(both, named.name).is_some());
+    let (message, help) = if let Some(side) = of_sides {
+        (
             format!("`{both}{name}` cannot differ between the two sides"),
             format!(
                 "write `{both}{name}` without `{side}`; features, settings of devices and of machines, and `offloads` have sides"
             ),
-        ),
-        None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => (
-            format!("`{name}` is not a setting of the underlay"),
+        )
+    } else {
+        let all = || {
             format!(
-                "write `{name}`; an underlay has `family`, `mtu`, `offloads`, settings of its device and the features of `ethtool -k`"
-            ),
-        ),
-        _ if named.name == "workload" => (
-            "workloads are not listed here".to_owned(),
-            "write several `[[workload]]`: they become the factor `workload` by themselves".to_owned(),
-        ),
-        _ if scope.underlay && inner != Scope::default() => (
-            format!("`{}` is not a factor", quoted(&named.full())),
-            format!("the side comes first: `{inner}underlay.{}`", quoted(inner_name)),
-        ),
-        _ => {
-            let all = || {
-                format!(
-                    "factors are {}, `offloads`, settings of a device ({}) or of a machine ({}) and the features of `ethtool -k`",
-                    suggest::list(&Subject::whole_names().collect::<Vec<_>>()),
-                    suggest::list(&DeviceSetting::ALL.map(DeviceSetting::word)),
-                    suggest::list(&TuningKey::ALL.map(TuningKey::word))
-                )
-            };
-            let near = suggest::nearest(named.name, Subject::names());
-            let help = near.map_or_else(all, |near| format!("did you mean `{near}`?"));
-            (format!("`{name}` is not a factor"), help)
-        }
+                "factors are {}, `offloads`, settings of a device ({}) or of a machine ({}) and the features of `ethtool -k`, after `transmitter.`, `receiver.` or `underlay.` where they have these; several `[[workload]]` become the factor `workload`",
+                suggest::list(&Subject::whole_names().collect::<Vec<_>>()),
+                suggest::list(&DeviceSetting::ALL.map(DeviceSetting::word)),
+                suggest::list(&TuningKey::ALL.map(TuningKey::word))
+            )
+        };
+        let near = suggest::nearest(named.name, Subject::names()).filter(|near| *near != named.name);
+        let help = near.map_or_else(all, |near| format!("did you mean `{near}`?"));
+        (format!("`{}` is not a factor", quoted(&named.full())), help)
     };
     Problem::new(named.place.clone(), message).help(help).reject(problems)
 }
@@ -206,44 +185,41 @@ pub(crate) fn report_overridden(factor: &str, place: Range<usize>, problems: &mu
     problems.report(place, message, "remove it here, or from `[factors]`");
 }
 
-/// Reports factors without an effect: on one side of `loopback`, which has one interface for both;
-/// on the receiver of `discard`, which has none; settings of a device where there is none; on both
-/// sides when each side has its own.
+/// Reports factors without an effect: settings that a scenario does not have; of both sides when
+/// each side has its own.
 pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
     let discards = scenarios.contains(&Scenario::Discard);
     for Read { factor, name: place, .. } in factors {
         let (subject, name) = (&factor.subject, &factor.name);
         let scope = subject.scope();
-        let absent = |scenario: &Scenario| match subject {
-            Subject::Device(_, setting) => setting.absent(*scenario, scope.underlay),
-            Subject::Tuning(_, key) => key.absent(*scenario),
-            _ => None,
-        };
-        let found = scenarios.iter().find_map(|scenario| Some((*scenario, absent(scenario)?)));
-        if let Some((scenario, why)) = found {
-            let under = Scope { underlay: true, ..scope };
-            let (message, help) = match subject {
-                Subject::Device(_, setting) => (
-                    format!("`{name}` cannot be set on `{scenario}`, {why}"),
-                    if scenario.has_tunnel() && setting.absent(scenario, true).is_none() {
-                        format!("write `{under}{setting}`: the devices under the tunnel")
-                    } else {
-                        "remove it, or use a scenario with devices: `vm`, or `ssh` between machines"
-                            .to_owned()
-                    },
-                ),
-                _ => {
-                    let able = Scenario::ALL.into_iter().filter(|one| absent(one).is_none());
-                    let able = suggest::list(&able.map(Scenario::word).collect::<Vec<_>>());
-                    (
-                        format!("`{name}` cannot be a factor of `{scenario}`, {why}"),
-                        format!(
-                            "it can be a factor of {able}; one machine of `ssh` may be this one; for all conditions `[machine]` has it"
-                        ),
-                    )
-                }
+        let is_absent = |scenario: &Scenario| {
+            let has_no_side = match scenario {
+                Scenario::Loopback => scope.side.is_some(),
+                Scenario::Discard => scope.side == Some(Side::Receiver),
+                _ => false,
             };
-            problems.report(place.clone(), message, help);
+            has_no_side
+                || match subject {
+                    Subject::Device(_, setting) => setting.is_absent(*scenario, scope.underlay),
+                    Subject::Tuning(_, key) => key.is_absent(*scenario),
+                    _ => false,
+                }
+        };
+        if let Some(scenario) = scenarios.iter().find(|scenario| is_absent(scenario)) {
+            let able = Scenario::ALL.into_iter().filter(|one| !is_absent(one));
+            let able = suggest::list(&able.map(Scenario::word).collect::<Vec<_>>());
+            let help = match subject {
+                Subject::Device(..) if scenario.has_tunnel() => {
+                    format!("write `{}{}`", Scope { underlay: true, ..scope }, Scope::split(name).1)
+                }
+                Subject::Tuning(..) => {
+                    format!("use one of the scenarios {able}; for all conditions `[machine]` has it")
+                }
+                _ => scope.side.map_or(format!("use one of the scenarios {able}"), |side| {
+                    format!("write it without `{side}.`, or use one of the scenarios {able}")
+                }),
+            };
+            problems.report(place.clone(), format!("`{name}` cannot be set on `{scenario}`"), help);
             continue;
         }
         if let Subject::Tuning(_, TuningKey::Sysctl) = subject {
@@ -261,16 +237,6 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
                 let message = format!("the levels of `{name}` do not set the same sysctls");
                 problems.report(place.clone(), message, "give each sysctl a value in every level");
             }
-        }
-        if let Some(side) = scope.side.filter(|_| scenarios.contains(&Scenario::Loopback)) {
-            let message = format!("`{name}` cannot be set on `loopback`: both ends are one interface");
-            let bare = name.trim_start_matches(&format!("{side}."));
-            problems.report(place.clone(), message, format!("write `{bare}`, or use `veth`"));
-        }
-        if discards && scope.side == Some(Side::Receiver) {
-            let message = format!("`{name}` cannot be set on `discard`, which has no receiver");
-            let bare = name.trim_start_matches("receiver.");
-            problems.report(place.clone(), message, format!("write `transmitter.{bare}`, or use `veth`"));
         }
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         let of_side = |side: &Side| {

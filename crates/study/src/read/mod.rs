@@ -16,7 +16,7 @@ mod workload;
 
 pub(crate) use check::Obstacle;
 pub(crate) use comparison::Scope;
-pub(crate) use diagnostic::{Diagnostics, Problem, Problems};
+pub(crate) use diagnostic::{Diagnostics, Problem, Problems, Stale};
 pub(crate) use factor::Named;
 pub(crate) use testbed::Testbed;
 pub(crate) use value::{Entry, Table};

@@ -12,7 +12,6 @@ use crate::read::{Entry, Problem, Problems, Table, machine};
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
 
-/// The places of the keys of a table that are written.
 pub(crate) type Places = [(&'static str, Range<usize>)];
 
 pub(crate) fn place_of(places: &Places, key: &str) -> Option<Range<usize>> {
@@ -117,24 +116,18 @@ fn command_line(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
 }
 
 fn memory(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
-    const EXAMPLES: &str = "write it as \"512MiB\" or \"2GiB\"";
     let DeValue::String(text) = value.value.get_ref() else {
         return value.wrong_type("an amount of memory such as \"512MiB\"", problems);
     };
     let units = [("MiB", 1), ("GiB", 1024)];
     let found = units.iter().find_map(|(unit, mib)| Some((text.strip_suffix(unit)?.trim_end(), *mib)));
-    let digits =
-        found.filter(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
-    let Some((number, unit)) = digits else {
-        let message = format!("`{}` is not an amount of memory", quoted(text));
-        return Problem::new(value.span(), message).help(EXAMPLES).reject(problems);
-    };
-    let mib = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    let mib = mib.filter(|mib| limit::MEMORY_MIB.contains(mib));
-    if mib.is_none() {
-        let (least, most) = (limit::MEMORY_MIB.start(), limit::MEMORY_MIB.end());
-        let message = format!("`{}` must be {least}MiB to {most}MiB", value.key);
-        problems.push(Problem::new(value.span(), message).label("out of range"));
+    let digits = found.filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
+    let mib = digits.and_then(|(number, unit)| number.parse::<u64>().ok()?.checked_mul(unit));
+    if let Some(mib) = mib.filter(|mib| limit::MEMORY_MIB.contains(mib)) {
+        return Some(Read::Number(mib));
     }
-    mib.map(Read::Number)
+    let (least, most) = (limit::MEMORY_MIB.start(), limit::MEMORY_MIB.end());
+    Problem::new(value.span(), format!("`{}` is not an amount of memory", quoted(text)))
+        .help(format!("write it as \"512MiB\" or \"2GiB\", {least}MiB to {most}MiB"))
+        .reject(problems)
 }

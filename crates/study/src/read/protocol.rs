@@ -6,21 +6,20 @@ use std::time::Duration;
 use toml::de::DeValue;
 use words::{Field, Scenario, Shape, format_duration};
 
-use crate::model::protocol::afresh;
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
-use crate::model::{Alternate, BootKind, Bounds, Protocol, Stop, WhetherTurns, limit};
+use crate::model::{Alternate, Bounds, Protocol, Stop, WhetherTurns, limit};
 use crate::read::{Entry, Problem, Problems, Table, part};
 
-/// The scenarios of a study, and whether its testbeds are inside one virtual machine: by these a
-/// kind of boot is possible or not.
-type Hosts<'s> = (&'s [Scenario], bool);
-
 /// The protocol, and whether its conditions take turns only if they can (`alternate = "auto"`).
-pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Problems) -> (Protocol, bool) {
+pub(crate) fn read(
+    mut table: Table<'_>,
+    scenarios: &[Scenario],
+    problems: &mut Problems,
+) -> (Protocol, bool) {
     let mut protocol = Protocol::default();
     let looks = table.take("stop");
     if let Some(entry) = table.take("boots") {
-        boots(&entry, hosts, &mut protocol, problems);
+        boots(&entry, scenarios, &mut protocol, problems);
     }
     let mut whether = WhetherTurns::default();
     let (mut turn, mut settle): (Option<Duration>, Option<Duration>) = (None, None);
@@ -65,14 +64,13 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
     (protocol, is_auto)
 }
 
-/// Reports a `settle`, if it is written, where no conditions take turns.
 pub(crate) fn settles_nothing(place: Option<Range<usize>>, problems: &mut Problems) {
     let help = "write `alternate = \"100ms\"`, the length of a turn, or remove it";
     problems.report(place, "`settle` is a part of a turn, and no conditions take turns", help);
 }
 
 /// `boots = 3` or `boots = { how = "reboot", count = 3 }`.
-fn boots(entry: &Entry<'_>, hosts: Hosts<'_>, protocol: &mut Protocol, problems: &mut Problems) {
+fn boots(entry: &Entry<'_>, scenarios: &[Scenario], protocol: &mut Protocol, problems: &mut Problems) {
     if !matches!(entry.value.get_ref(), DeValue::Table(_)) {
         protocol.boots = entry.get(limit::BOOTS, problems).unwrap_or(protocol.boots);
         return;
@@ -84,27 +82,15 @@ fn boots(entry: &Entry<'_>, hosts: Hosts<'_>, protocol: &mut Protocol, problems:
         "how" => protocol.how.set(value),
         _ => protocol.boots.set(value),
     });
-    possible(protocol.how, part::place_of(&places, "how"), hosts, problems);
-}
-
-/// Reports a kind of boot that a testbed of this machine has not.
-fn possible(
-    how: BootKind,
-    place: Option<Range<usize>>,
-    (scenarios, inside_guest): Hosts<'_>,
-    problems: &mut Problems,
-) {
     let local = scenarios.iter().find(|scenario| !scenario.has_machines());
-    let Some(scenario) = local.filter(|_| !how.is_reset()) else { return };
-    let what = afresh(*scenario, inside_guest);
-    let message = format!(
-        "`how = \"{how}\"` needs machines that are reached over ssh, and scenario \"{scenario}\" has none"
-    );
-    let help = format!(
-        "in this scenario {what} at each boot, which is `how = \"{}\"`: write that, or run the study between two machines (--transmitter and --receiver)",
-        BootKind::Reset.word()
-    );
-    problems.report(place, message, help);
+    if let Some(scenario) = local.filter(|_| !protocol.how.is_reset()) {
+        let how = protocol.how;
+        let message = format!(
+            "`how = \"{how}\"` needs machines that are reached over ssh, and scenario \"{scenario}\" has none"
+        );
+        let help = "remove it, or run the study between two machines (--transmitter and --receiver)";
+        problems.report(part::place_of(&places, "how"), message, help);
+    }
 }
 
 /// `stop = { detect = "2%" }`.
@@ -122,8 +108,10 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
         let place = written.map_or(entry.span(), |entry| entry.span());
         let message =
             format!("{} looks need more than {} boots, and there are {boots}", stop.looks, stop.looks);
-        let help =
-            format!("set more boots, such as `boots = {}`, fewer `looks`, or no `stop`", 2 * stop.looks);
+        let help = format!(
+            "set more boots, such as `boots = {}`, fewer `looks`, or no `stop` (`--set stop=`)",
+            2 * stop.looks
+        );
         return Problem::new(place, message).help(help).reject(problems);
     }
     Some(stop)

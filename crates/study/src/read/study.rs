@@ -81,10 +81,10 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let designed = designed.and_then(|table| design::read(table, &factors, problems));
     let factors_whole = factors_whole && designed.is_some() == asked_for_design;
     let (design, rows) = match designed {
-        Some(read) => {
+        Some((design, own, rows)) => {
             // Last, so that their combinations vary fastest.
-            factors.extend(read.factors);
-            (Some(read.design), read.rows)
+            factors.extend(own);
+            (Some(design), rows)
         }
         None => (None, vec![Vec::new()]),
     };
@@ -112,29 +112,28 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     check::settings(&workloads, &factors, exact, problems);
 
     let combined = with_workloads(&workloads, &factors);
-    let scope = Scope { factors: &combined, whole: factors_whole && workloads_whole };
+    let whole = factors_whole && workloads_whole;
+    let scope = |key, place| Scope { factors: &combined, whole, table: (key, place), part: None };
     let (exclusions, places): (Vec<Exclusion>, Vec<Range<usize>>) = root
         .tables("[[exclude]]", limit::EXCLUSIONS, problems)
         .into_iter()
-        .filter_map(|table| {
-            let place = table.span.clone();
-            Some((comparison::exclusion(table, scope, problems)?, place))
+        .enumerate()
+        .filter_map(|(place, table)| {
+            let span = table.span.clone();
+            Some((comparison::exclusion(table, scope("exclude", place), problems)?, span))
         })
         .unzip();
     let stop_place = root.place_within("protocol", "stop");
-    let [alternate, apart] =
-        ["alternate", "apart"].map(|key| Some((key, root.place_within("protocol", key)?)));
-    let settle = root.place_within("protocol", "settle");
+    let [alternate, apart, settle] =
+        ["alternate", "apart", "settle"].map(|key| root.place_within("protocol", key));
     let protocol = root.table("[protocol]", problems);
-    let hosts = (scenarios.as_slice(), inside_guest);
-    let (protocol, is_auto) =
-        protocol.map_or_else(|| (Protocol::default(), true), |table| protocol::read(table, hosts, problems));
+    let (protocol, is_auto) = protocol
+        .map_or_else(|| (Protocol::default(), true), |table| protocol::read(table, &scenarios, problems));
     testbed.kernels_of_machines(protocol.how, problems);
     let machine = root.table("[machine]", problems).map(|table| machine::read(table, problems));
-    let traced = root.table("[trace]", problems).and_then(|table| tracing::read(table, problems));
-    if let Some(read) = &traced {
-        read.check((&scenarios, inside_guest, exact), &workloads, problems);
-    }
+    let hosts = (scenarios.as_slice(), inside_guest, exact);
+    let tracing = root.table("[trace]", problems);
+    let tracing = tracing.and_then(|table| tracing::read(table, hosts, &workloads, problems));
     let kinds: Vec<Kind> = workloads.iter().map(|read| read.workload.traffic.kind).collect();
     let offer = comparison::Offer {
         kinds: &kinds,
@@ -147,7 +146,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let comparisons: Vec<comparison::Read> = root
         .tables("[[comparison]]", limit::BLOCKS, problems)
         .into_iter()
-        .filter_map(|table| comparison::read(table, scope, offer, problems))
+        .enumerate()
+        .filter_map(|(place, table)| comparison::read(table, scope("comparison", place), offer, problems))
         .collect();
     root.finish(&STUDY.keys(), problems);
 
@@ -170,30 +170,35 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         design,
         rows,
         machine: machine.unwrap_or_default(),
-        tracing: traced.map(|read| read.tracing),
-        looks_dropped: None,
+        tracing,
         turns_dropped: None,
         text: text.to_owned(),
     };
     // Checks of the whole need parts that are all right.
     if problems.is_empty() {
-        let places = check::Places {
-            exclusions: &places,
-            comparisons: &comparisons,
-            stop: stop_place,
-            turns: alternate.clone().or(apart).filter(|_| !is_auto),
-        };
-        let obstacle = check::plan(&study, &workloads, &factors, &places, problems);
-        if let Some(Obstacle { why, way, nothing_shared }) = obstacle.filter(|_| is_auto) {
-            study.protocol.alternate = None;
-            study.turns_dropped = (!nothing_shared).then(|| format!("{why}; for turns, {way}"));
-            protocol::settles_nothing(settle.filter(|_| alternate.is_none()), problems);
+        let of_tables = (places.as_slice(), comparisons.as_slice());
+        let draft = check::plan(&study, &workloads, &factors, of_tables, stop_place, problems);
+        let obstacle = draft.zip(study.protocol.alternate).and_then(|(draft, turns)| {
+            let doubt = || Obstacle::doubted(&draft).filter(|_| is_auto);
+            Obstacle::find(&study, &draft, turns).or_else(doubt)
+        });
+        match obstacle {
+            Some(Obstacle { why, way, nothing_shared }) if is_auto => {
+                study.protocol.alternate = None;
+                study.turns_dropped = (!nothing_shared).then(|| format!("{why}; for turns, {way}"));
+                protocol::settles_nothing(settle.filter(|_| alternate.is_none()), problems);
+            }
+            Some(Obstacle { why, way, .. }) => {
+                let without =
+                    if alternate.is_some() { "write `alternate = \"off\"`" } else { "remove `apart`" };
+                problems.report(alternate.or(apart), why, format!("{without}, or {way}"));
+            }
+            None => {}
         }
     }
     Some(study)
 }
 
-/// The kinds of testbed: the levels of the factor, or the study's one.
 fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Problems) -> Vec<Scenario> {
     let factor = factors.iter().find(|read| read.factor.subject == Subject::Scenario);
     let Some(factor) = factor else {

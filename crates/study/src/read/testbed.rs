@@ -8,7 +8,6 @@ use crate::model::{BootKind, Guest, Subject};
 use crate::read::part::{Places, place_of};
 use crate::read::{Problems, factor};
 
-/// The file's settings of its testbed, with places.
 #[derive(Debug)]
 pub(crate) struct Testbed<'r> {
     pub(crate) scenarios: &'r [Scenario],
@@ -24,7 +23,6 @@ pub(crate) struct Testbed<'r> {
 }
 
 impl Testbed<'_> {
-    /// Whether the whole testbed is inside one virtual machine, as in exact mode.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some() || self.exact.is_some()
     }
@@ -42,7 +40,10 @@ impl Testbed<'_> {
         let with_guests = self.scenarios.iter().copied().find(|scenario| scenario.has_guests());
         let on_machines = self.scenarios.iter().copied().find(|scenario| scenario.has_machines());
         if let Some(scenario) = with_guests.or(on_machines.filter(|_| self.is_inside())) {
-            self.hosts_in_a_guest(scenario, problems);
+            for place in [self.inside.clone(), self.exact.clone()] {
+                let message = format!("the two hosts of `{scenario}` cannot stand inside one guest");
+                problems.report(place, message, "remove it, or use the scenario `veth` or `loopback`");
+            }
         } else if !self.is_inside() {
             self.without_guests(first, problems);
         } else {
@@ -70,20 +71,6 @@ impl Testbed<'_> {
         factor.or_else(|| place_of(self.guest_keys, key))
     }
 
-    /// The whole testbed inside one guest, where the hosts are guests or machines themselves.
-    fn hosts_in_a_guest(&self, scenario: Scenario, problems: &mut Problems) {
-        let (are, two) = if scenario.has_guests() {
-            ("guests already, and a guest cannot contain guests", "has two")
-        } else {
-            ("machines of yours, and a guest cannot contain them", "has two machines")
-        };
-        let message = format!("the hosts of `{scenario}` are {are}");
-        problems.report(self.inside.clone(), message, "remove it, or use the scenario `veth`");
-        let message = format!("exact mode counts the instructions of one guest, and `{scenario}` {two}");
-        let help = "use the scenario `veth` or `loopback`, which then runs inside one guest";
-        problems.report(self.exact.clone(), message, help);
-    }
-
     fn without_guests(&self, scenario: Scenario, problems: &mut Problems) {
         const HELP: &str = "use the scenario `vm` or `vm-vxlan`, or write `inside = \"guest\"` at the top";
         let message = format!("`[guest]` needs virtual machines, and `{scenario}` has none");
@@ -99,7 +86,6 @@ impl Testbed<'_> {
         }
     }
 
-    /// Kernels of machines, which only a restart changes.
     pub(crate) fn kernels_of_machines(&self, how: BootKind, problems: &mut Problems) {
         let are_machines = self.scenarios.iter().any(|scenario| scenario.has_machines());
         let read = self.factor(&Subject::Guest("kernel"));
@@ -110,35 +96,27 @@ impl Testbed<'_> {
     }
 
     fn without_tunnel(&self, scenario: Scenario, problems: &mut Problems) {
-        let tunnel = match scenario {
-            _ if scenario.has_guests() => Scenario::VmVxlan,
-            _ if scenario.has_machines() => Scenario::SshVxlan,
-            _ => Scenario::Vxlan,
-        };
+        let help = "remove it, or use the scenario `vxlan`, `vm-vxlan` or `ssh-vxlan`";
         let message = format!("`[underlay]` is for tunnels, and `{scenario}` has none");
-        let help = format!("use the scenario `{tunnel}`, or remove it");
         problems.report(self.underlay_place.clone(), message, help);
         for read in self.factors.iter().filter(|read| read.factor.subject.scope().underlay) {
             let name = &read.factor.name;
             let message = format!(
                 "`{name}` is a setting of the interfaces under a tunnel, and `{scenario}` has no tunnel"
             );
-            let bare = name.replacen("underlay.", "", 1);
-            let help = format!("write `{bare}`, or use the scenario `{tunnel}`");
             problems.report(read.name.clone(), message, help);
         }
     }
 
     fn exactly_one(&self, problems: &mut Problems) {
-        const WHY: &str = "exact mode counts the instructions of one CPU";
         let vcpus = place_of(self.guest_keys, "vcpus").filter(|_| self.guest.vcpus != 1);
-        problems.report(vcpus, WHY, "set `vcpus = 1`, or `exact = false`");
-        if let Some(read) = self.factor(&Subject::Guest("vcpus")) {
-            for (index, place) in read.levels.iter().enumerate() {
-                if *read.factor.level(index) != Value::Number(1) {
-                    problems.report(place.clone(), WHY, "keep 1 only, or set `exact = false`");
-                }
-            }
+        let levels = self.factor(&Subject::Guest("vcpus")).into_iter().flat_map(|read| {
+            let levels = read.factor.values().zip(&read.levels);
+            levels.filter(|(level, _)| **level != Value::Number(1)).map(|(_, place)| place.clone())
+        });
+        for place in vcpus.into_iter().chain(levels) {
+            let message = "exact mode counts the instructions of one CPU";
+            problems.report(place, message, "set `vcpus = 1`, or `exact = false`");
         }
         let kvm = self.guest.acceleration == Acceleration::Kvm;
         let message = "exact mode needs emulation: KVM does not count instructions";

@@ -1,21 +1,20 @@
 //! `[trace]`.
 
-use std::ops::Range;
-
-use words::{Field, KernelPath, Misfit, Scenario, Word};
+use words::{Field, KernelPath, Scenario, Word};
 
 use crate::model::Tracing;
 use crate::model::tables::TRACE;
 use crate::read::{Entry, Problem, Problems, Table, part, workload};
 
-/// The tracing of a file, with the places of its keys.
-pub(crate) struct Read {
-    pub(crate) tracing: Tracing,
-    place: Range<usize>,
-    paths: Range<usize>,
-}
-
-pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
+/// The tracing of a study in these scenarios, whether they stand inside one guest, and in exact
+/// mode. Reports traffic that cannot be traced: packets between two namespaces of this machine, and
+/// traffic that is not one message after the other.
+pub(crate) fn read(
+    mut table: Table<'_>,
+    (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
+    workloads: &[workload::Read],
+    problems: &mut Problems,
+) -> Option<Tracing> {
     let mut tracing = Tracing::default();
     let place = table.span.clone();
     let readers = table.take("readers");
@@ -30,10 +29,39 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read
     }
     let paths = paths?;
     tracing.paths = words::<KernelPath>(&paths, problems)?;
-    Some(Read { tracing, place, paths: paths.span() })
+    let is_here = |scenario: &&Scenario| {
+        scenario.is_of_namespaces() && **scenario != Scenario::Loopback && !inside_guest
+    };
+    if let Some(scenario) = scenarios.iter().find(is_here) {
+        let message = format!(
+            "a trace of `{scenario}` needs a virtual machine: here an agent may not enter the other end's namespace"
+        );
+        let help = "write `inside = \"guest\"` at the top, or use the scenario `vm`, `ssh`, or `loopback`, which is traced by tracepoints";
+        problems.report(place, message, help);
+    }
+    let kinds = || workloads.iter().map(|read| read.workload.traffic.kind);
+    if !workloads.is_empty() && kinds().all(|kind| tracing.of_kind(kind).next().is_none()) {
+        let words: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
+        let message = format!("no workload has packets on {}", words.join(", "));
+        let help = "paths are of UDP or of TCP; ways in need a receiver, and readers that sleep need requests and responses";
+        problems.report(paths.span(), message, help);
+    }
+    // Exact mode has reported its own problems already.
+    for read in workloads.iter().filter(|_| !exact) {
+        // Of several scenarios, a setting that none of them supports; the plan leaves out the
+        // others.
+        let misfits = |scenario: &Scenario| read.workload.traffic.traced_misfits(*scenario);
+        for key in scenarios.first().map(misfits).unwrap_or_default().into_iter().map(|misfit| misfit.key) {
+            if scenarios.iter().all(|scenario| misfits(scenario).iter().any(|other| other.key == key)) {
+                let message =
+                    format!("a trace does not support this `{key}`: it sends one message after the other");
+                problems.report(read.place_of(key), message, format!("change `{key}`, or remove `[trace]`"));
+            }
+        }
+    }
+    Some(tracing)
 }
 
-/// Words of a vocabulary, each once, at least one.
 fn words<W: Word + std::fmt::Display>(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
     let items = Entry::items(value.value).iter();
     let read: Vec<Option<W>> = items.map(|one| Entry::item(value.key, one).word(problems)).collect();
@@ -45,51 +73,6 @@ fn words<W: Word + std::fmt::Display>(value: &Entry<'_>, problems: &mut Problems
         return Problem::new(value.span(), message).help("name each once").reject(problems);
     }
     Some(words)
-}
-
-impl Read {
-    /// Reports traffic that cannot be traced: packets between two machines, and traffic that is not
-    /// one message after the other.
-    pub(crate) fn check(
-        &self,
-        (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
-        workloads: &[workload::Read],
-        problems: &mut Problems,
-    ) {
-        let is_here = |scenario: &&Scenario| {
-            scenario.is_of_namespaces() && **scenario != Scenario::Loopback && !inside_guest
-        };
-        if let Some(scenario) = scenarios.iter().find(is_here) {
-            let message = format!(
-                "a trace of `{scenario}` needs a virtual machine: here an agent may not enter the other end's namespace"
-            );
-            let help = "write `inside = \"guest\"` at the top, or use the scenario `vm`, `ssh`, or `loopback`, which is traced by tracepoints";
-            problems.report(self.place.clone(), message, help);
-        }
-        let kinds = || workloads.iter().map(|read| read.workload.traffic.kind);
-        if !workloads.is_empty() && kinds().all(|kind| self.tracing.of_kind(kind).next().is_none()) {
-            let words: Vec<&str> = self.tracing.paths.iter().map(|path| path.word()).collect();
-            let message = format!("no workload has packets on {}", words.join(", "));
-            let help = "paths are of UDP or of TCP; ways in need a receiver, and readers that sleep need requests and responses";
-            problems.report(self.paths.clone(), message, help);
-        }
-        // Exact mode has reported its own problems already.
-        for read in workloads.iter().filter(|_| !exact) {
-            // Of several scenarios, a setting that none of them supports; the plan leaves out the
-            // others.
-            let traffic = &read.workload.traffic;
-            let mut of_each = scenarios.iter().map(|scenario| traffic.traced_misfits(*scenario));
-            let first = of_each.next().unwrap_or_default();
-            let others: Vec<_> = of_each.collect();
-            let is_in = |misfit: &Misfit, of: &[Misfit]| of.iter().any(|other| other.key == misfit.key);
-            for misfit in first.into_iter().filter(|one| others.iter().all(|other| is_in(one, other))) {
-                let key = misfit.key;
-                let message =
-                    format!("a trace does not support this `{key}`: it sends one message after the other");
-                problems.report(read.place_of(key), message, format!("change `{key}`, or remove `[trace]`"));
-            }
-        }
-    }
 }
 
 #[cfg(test)]

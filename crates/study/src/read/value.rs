@@ -21,7 +21,6 @@ pub(crate) struct Entry<'t> {
 }
 
 impl<'v> Entry<'v> {
-    /// One of several values of a key.
     pub(crate) fn item(key: &'v str, value: &'v Spanned<DeValue<'v>>) -> Self {
         Self { key, key_span: value.span(), value }
     }
@@ -56,7 +55,6 @@ impl<'v> Entry<'v> {
         self.get(Shape::Word(W::VOCABULARY), problems)
     }
 
-    /// A value of a shape as its own type.
     pub(crate) fn get<P: PlainValue>(&self, shape: Shape, problems: &mut Problems) -> Option<P> {
         P::of_value(&self.of_shape(shape, false, problems)?)
     }
@@ -75,14 +73,13 @@ impl<'v> Entry<'v> {
             (DeValue::String(text), _) if has_default && text == DEFAULT => {
                 return Some(words::Value::Default);
             }
-            (DeValue::String(text), Shape::Number(..)) if has_default => {
-                let message = format!("`{}` is neither a whole number nor `{DEFAULT}`", quoted(text));
-                return self.unknown(text, &message, [DEFAULT], problems);
-            }
             (DeValue::Integer(_), Shape::Number(..)) => self.decimal()?,
             (DeValue::Boolean(on), Shape::Switch) => on.to_string(),
             (DeValue::String(text), Shape::Switch | Shape::Pace | Shape::Share | Shape::Time(..))
             | (DeValue::String(text), Shape::Word(_) | Shape::Name(_)) => text.to_string(),
+            (_, Shape::Number(..)) if has_default => {
+                return self.wrong_type("a whole number or `default`", problems);
+            }
             (_, Shape::Number(..)) => return self.wrong_type("a whole number", problems),
             (_, Shape::Switch) => return self.wrong_type("`\"on\"` or `\"off\"`", problems),
             (_, Shape::Time(..)) => return self.wrong_type("a duration such as \"2s\"", problems),
@@ -90,11 +87,7 @@ impl<'v> Entry<'v> {
             (_, Shape::Share) => return self.wrong_type("a share in percent such as \"2%\"", problems),
             (_, Shape::Word(_) | Shape::Name(_)) => return self.wrong_type("a string", problems),
         };
-        self.report(shape.read(&quoted(self.key), &text), problems)
-    }
-
-    /// The value of a text, or a report of the mistake in it.
-    fn report<T>(&self, read: Result<T, Mistake>, problems: &mut Problems) -> Option<T> {
+        let read = shape.read(&quoted(self.key), &text);
         read.map_err(|Mistake { message, help, out_of_range }| {
             let problem = Problem::new(self.span(), message).maybe_help(help);
             problems.push(if out_of_range { problem.label("out of range") } else { problem });
@@ -134,24 +127,12 @@ impl<'v> Entry<'v> {
         let message = format!("`{}` must be {wanted}, not {}", quoted(self.key), kind(self.value.get_ref()));
         Problem::new(self.span(), message).reject(problems)
     }
-
-    pub(crate) fn unknown<'w, T>(
-        &self,
-        text: &str,
-        message: &str,
-        known: impl IntoIterator<Item = &'w str>,
-        problems: &mut Problems,
-    ) -> Option<T> {
-        let help = problems.help(text, known);
-        Problem::new(self.span(), message).maybe_help(help).reject(problems)
-    }
 }
 
 #[derive(Debug)]
 pub(crate) struct Table<'t> {
     /// Its name in messages: `[protocol]`.
     pub(crate) name: &'static str,
-    /// Its place, for missing keys.
     pub(crate) span: Range<usize>,
     entries: Vec<Entry<'t>>,
 }
@@ -161,7 +142,6 @@ impl<'t> Table<'t> {
         Self { name, span, entries: entries(table) }
     }
 
-    /// An entry as a table; reports anything else.
     pub(crate) fn from_entry(name: &'static str, entry: &Entry<'t>, problems: &mut Problems) -> Option<Self> {
         match entry.value.get_ref() {
             DeValue::Table(table) => Some(Self::new(name, entry.span(), table)),
@@ -172,7 +152,6 @@ impl<'t> Table<'t> {
         }
     }
 
-    /// The tables of an entry that may occur several times (`[[workload]]`).
     pub(crate) fn list_from_entry(
         name: &'static str,
         entry: &Entry<'t>,
@@ -194,8 +173,7 @@ impl<'t> Table<'t> {
             return Vec::new();
         }
         if array.is_empty() {
-            let message = format!("`{}` is empty", quoted(entry.key));
-            problems.report(entry.span(), message, format!("begin each one with a line `{name}`"));
+            problems.push(wrong(entry.span(), entry.value.get_ref()));
         }
         let mut tables = Vec::new();
         for item in array.iter() {
@@ -207,13 +185,11 @@ impl<'t> Table<'t> {
         tables
     }
 
-    /// Takes a table by its header, `[guest]`.
     pub(crate) fn table(&mut self, header: &'static str, problems: &mut Problems) -> Option<Self> {
         let entry = self.take(header.trim_matches(['[', ']']))?;
         Self::from_entry(header, &entry, problems)
     }
 
-    /// Takes the tables of a header that may occur several times, `[[exclude]]`.
     pub(crate) fn tables(&mut self, header: &'static str, most: usize, problems: &mut Problems) -> Vec<Self> {
         let entry = self.take(header.trim_matches(['[', ']']));
         entry.map_or_else(Vec::new, |entry| Self::list_from_entry(header, &entry, most, problems))
@@ -234,7 +210,6 @@ impl<'t> Table<'t> {
         entries(inner).into_iter().find(|entry| entry.key == key).map(|entry| entry.key_span)
     }
 
-    /// Takes a key that must be present.
     pub(crate) fn require(&mut self, key: &str, example: &str, problems: &mut Problems) -> Option<Entry<'t>> {
         let entry = self.take(key);
         if entry.is_none() {
@@ -244,12 +219,10 @@ impl<'t> Table<'t> {
         entry
     }
 
-    /// All keys that are left, in file order.
     pub(crate) fn rest(self) -> Vec<Entry<'t>> {
         self.entries
     }
 
-    /// Reports all keys that are left as unknown.
     pub(crate) fn finish(self, known: &[&str], problems: &mut Problems) {
         for entry in self.entries {
             let message = format!("unknown key `{}` in {}", quoted(entry.key), self.name);
@@ -266,7 +239,6 @@ pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
     entries
 }
 
-/// The type of a value, with its article.
 pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",

@@ -10,7 +10,6 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
 }
 
-/// A workload with the places that later checks may report.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) workload: Workload,
@@ -29,7 +28,6 @@ impl Read {
     }
 }
 
-/// The workloads of a file, and whether all of them could be read.
 pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read>, bool) {
     let written = tables.len();
     let workloads: Vec<Read> =

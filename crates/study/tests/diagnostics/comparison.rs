@@ -92,6 +92,6 @@ fn a_rate_is_compared_where_a_workload_searches_for_one() {
         problems(&format!("{study}[[comparison]]\nmetric = \"found_rate\"\n"))
     };
     let refused = searched("");
-    assert!(refused.contains("no workload searches for a rate: set `find_rate = true`"), "{refused}");
+    assert!(refused.contains("it is of a search for a rate (`find_rate = true`)"), "{refused}");
     assert_eq!(searched("find_rate = true"), "no problem");
 }

@@ -56,7 +56,7 @@ fn auto_takes_turns_in_the_keys_that_were_compared_with_runs() {
             Err(why) if kind.is_rr() => assert!(why.contains("no latencies"), "{kind} {key:?}: {why}"),
             Err(why) => {
                 let (says, way) = (
-                    format!("conditions differ in `{}`: ", key.name),
+                    format!("conditions differ in `{}`, whose turns ", key.name),
                     "; for turns, write `alternate = \"100ms\"`",
                 );
                 assert!(why.starts_with(&says) && why.ends_with(way), "{kind} {key:?}: {why}");
@@ -79,7 +79,7 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
             assert_eq!(auto(kind, factor), Ok(()), "{factor}");
         }
     }
-    let held = Err("conditions differ in `sysctl`: what waits in a queue, or for a timer, is there after the turn; for turns, write `alternate = \"100ms\"`".to_owned());
+    let held = Err("conditions differ in `sysctl`, whose turns are not known to find what runs find (docs/studies.md); for turns, write `alternate = \"100ms\"`".to_owned());
     for (sysctl, expected) in [
         ("net.ipv4.udp_early_demux", Ok(())),
         ("net.ipv4.tcp_autocorking", Ok(())),
@@ -87,7 +87,7 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
         ("net.ipv4.tcp_notsent_lowat", held.clone()),
         ("net.ipv4.tcp_pacing_ca_ratio", held.clone()),
         ("net.ipv4.tcp_comp_sack_delay_ns", held.clone()),
-        ("net.core.netdev_budget", Err("conditions differ in `sysctl`: nobody has compared turns of it with runs; for turns, write `alternate = \"100ms\"`".to_owned())),
+        ("net.core.netdev_budget", held.clone()),
         // It cannot be switched in flight.
         ("net.ipv4.tcp_rmem", Err(String::new())),
     ] {
@@ -100,7 +100,11 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
     };
     assert_eq!(auto(Kind::UdpStream, &format!("receiver.sysctl = [{}, {}]", both(0), both(1))), held);
     let small = auto(Kind::TcpStream, "sender = [\"send\", \"sendfile\"]\nmessage = [64]");
-    assert!(small.unwrap_err().contains("reaches its full rate only late in a turn"));
+    assert!(small.unwrap_err().contains("differ in `sender`, whose turns are not known"));
     let placed = "placement = [{ irq = 0, traffic = 0 }, { irq = 1, traffic = 0 }]";
-    assert!(auto(Kind::UdpStream, placed).unwrap_err().contains("`placement`: nobody has compared"));
+    assert!(
+        auto(Kind::UdpStream, placed)
+            .unwrap_err()
+            .contains("differ in `placement`, whose turns are not known")
+    );
 }

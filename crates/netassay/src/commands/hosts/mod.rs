@@ -36,7 +36,7 @@ pub(crate) fn reach(
     interrupt: &Interrupt,
 ) -> Result<Option<ReachedHosts>, Failure> {
     let Some(mut wanted) = wanted::read(flags)? else { return Ok(None) };
-    let is_of_one = scenarios.iter().all(|scenario| scenario.is_of_one_machine());
+    let is_of_one = scenarios.iter().all(|scenario| scenario.between_machines().is_none());
     if inside_guest {
         bail!(Usage, "virtual machines run on this machine only: name no other");
     }
@@ -91,14 +91,41 @@ pub(crate) struct ReachedHosts {
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
-    /// Refuses a study that restarts its machines, if these cannot be restarted; and machines that
-    /// lack an address, or between which its packets do not arrive.
+    /// The study without the families of which the machines have no addresses; `None` if they have
+    /// all.
+    ///
+    /// # Errors
+    /// The missing address, if no family remains.
+    pub(crate) fn without_missing_families(&self, study: &Study) -> Result<Option<Study>, Failure> {
+        type FamilyOf = fn(&Condition) -> Family;
+        let Some(found) = &self.found else { return Ok(None) };
+        let conditions = study.plan().conditions;
+        let check = |one: &Condition| self.hosts.check_addresses(found, &one.boot, one.family);
+        let (lacking, why): (Vec<&Condition>, Vec<testbed::Error>) =
+            conditions.iter().filter_map(|one| Some((one, check(one).err()?))).unzip();
+        let Some(why) = why.into_iter().next() else { return Ok(None) };
+        let factors: [(&str, FamilyOf); 2] =
+            [("family", |one| one.family), ("underlay.family", |one| one.boot.underlay_family)];
+        for (key, of) in factors {
+            let is_lacking = |family: &Family| lacking.iter().any(|one| of(one) == *family);
+            let (without, left): (Vec<Family>, Vec<Family>) = Family::ALL
+                .into_iter()
+                .filter(|family| conditions.iter().any(|one| of(one) == *family))
+                .partition(is_lacking);
+            if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
+                say(&format!("netassay: {:?} without {key}={without}: {why}", study.name));
+                let shorter =
+                    Study::parse_with(&study.name, &study.text, &[change(&format!("{key}={left}"))?]);
+                return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
+            }
+        }
+        Err(why.into())
+    }
+
+    /// Refuses a study that restarts its machines, if these cannot be restarted; and machines
+    /// between which its packets do not arrive.
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         let (conditions, name) = (study.plan().conditions, &study.name);
-        for one in &conditions {
-            let Some(found) = &self.found else { break };
-            self.hosts.check_addresses(found, &one.boot, one.family)?;
-        }
         if self.hosts.places.receiver.shares_machine && differs_in_whole_machine(study, &conditions) {
             let what = "the governor, or sysctls that are not net.*,";
             bail!(Usage, "{name:?} sets {what} differently at two ends of one machine: set the same");
@@ -302,7 +329,9 @@ pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
 /// A study without any scenario that has a counterpart there.
 pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
     let scenarios = study.scenarios();
-    if scenarios.iter().any(|one| one.has_machines()) || scenarios.iter().all(|one| one.is_of_one_machine()) {
+    if scenarios.iter().any(|one| one.has_machines())
+        || scenarios.iter().all(|one| one.between_machines().is_none())
+    {
         return Ok(None);
     }
     let to: Vec<&str> = scenarios.iter().filter_map(|one| Some(one.between_machines()?.word())).collect();

@@ -58,7 +58,7 @@ fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Fail
     for word in words {
         match word.parse::<Assignment>() {
             Ok(key) => keys.push(key),
-            Err(AssignmentError::NoValue(_) | AssignmentError::NoKey(_)) => names.push(word.as_str()),
+            Err(AssignmentError::NoKey(_)) => names.push(word.as_str()),
             Err(error) => return Err(Failure::Usage(error.to_string())),
         }
     }
