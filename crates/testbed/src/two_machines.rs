@@ -292,12 +292,15 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
     if near.is_empty() { all } else { near }
 }
 
-/// Sets what the study asks for on both machines; their agents undo it at their end.
+/// The CPUs of a side's traffic, and the changes of its machine.
+type PlacedAndChanged = (Vec<u32>, Vec<Change>);
+
+/// Sets the study's settings on both machines; their agents undo them at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
     machines: &mut BySide<ConnectedMachine>,
-) -> Result<BySide<(Vec<u32>, Vec<Change>)>, Error> {
+) -> Result<BySide<PlacedAndChanged>, Error> {
     BySide::try_from_fn(|side| {
         let ConnectedMachine { agent, located } = &mut machines[side];
         let settings = &builder.options.machine[side];

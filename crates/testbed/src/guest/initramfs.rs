@@ -65,7 +65,7 @@ pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
 fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> {
     let modules = Modules::read(directory)?;
     let drivers = drivers(order);
-    let absent = drivers.iter().filter(|[module, ..]| !modules.has(module));
+    let mut absent = drivers.iter().filter(|[module, ..]| !modules.has(module));
     let lacking: Vec<String> =
         absent.clone().map(|[module, purpose, _]| format!("{module} ({purpose})")).collect();
     if !lacking.is_empty() {
@@ -74,7 +74,7 @@ fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> 
             order.kernel.image.display(),
             lacking.join(", "),
             directory.display(),
-            absent.last().map_or(VIRTIO, |[.., way_out]| way_out)
+            absent.next_back().map_or(VIRTIO, |[.., way_out]| way_out)
         )
         .into());
     }
