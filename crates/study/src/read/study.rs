@@ -217,7 +217,6 @@ fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bo
         || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
 
-/// The factors; several workloads come first, as a factor.
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let name = |read: &workload::Read| read.workload.name.clone();
