@@ -25,6 +25,8 @@ pub fn schema() -> String {
 #[derive(Default)]
 struct Parts(Map<String, Value>);
 
+const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
+
 impl Parts {
     fn named(&mut self, name: &str, schema: Value) -> Value {
         self.0.insert(name.to_owned(), schema);
@@ -42,23 +44,7 @@ impl Parts {
         }
         schema
     }
-}
 
-fn object(description: &str, properties: Map<String, Value>) -> Value {
-    json!({
-        "description": description,
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": false,
-    })
-}
-
-fn described(mut schema: Value, description: &str) -> Value {
-    schema["description"] = description.into();
-    schema
-}
-
-impl Parts {
     fn part(&mut self, part: &Part) -> Value {
         match part {
             Part::Name => {
@@ -161,46 +147,7 @@ impl Parts {
         schema["required"] = json!(["kind"]);
         schema
     }
-}
 
-fn one_of(vocabulary: &Vocabulary) -> Value {
-    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": Vocabulary::sentences(meaning), "type": "string" });
-    let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
-    json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
-}
-
-fn several(one: Value, most: usize) -> Value {
-    json!({ "type": "array", "items": one, "minItems": 1, "maxItems": most })
-}
-
-fn by_name(value: Value) -> Value {
-    json!({ "type": "object", "additionalProperties": value })
-}
-
-fn text(pattern: &str) -> Value {
-    json!({ "type": "string", "pattern": pattern })
-}
-
-fn of_shape(shape: Shape, has_default: bool) -> Value {
-    let default = if has_default { "|^default$" } else { "" };
-    match shape {
-        Shape::Number(least, most) => {
-            let number = json!({ "type": "integer", "minimum": least, "maximum": most });
-            if has_default { json!({ "anyOf": [number, { "const": "default" }] }) } else { number }
-        }
-        Shape::Switch if has_default => json!({ "enum": ["on", "off", "default", true, false] }),
-        Shape::Switch => json!({ "enum": ["on", "off", true, false] }),
-        Shape::Pace => text(&format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}")),
-        Shape::Share => text(&format!(r"^\s*\d+(\.\d+)?\s*%\s*${default}")),
-        Shape::Time(..) => text(&format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}")),
-        Shape::Word(words) => json!({ "enum": words.spellings() }),
-        Shape::Name(most) => text(&format!("^[A-Za-z0-9_-]{{1,{most}}}$")),
-    }
-}
-
-const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
-
-impl Parts {
     fn choice(&mut self, description: &str) -> Value {
         let mut schema = self.factors_but_workloads(description);
         schema["properties"]["workload"] = self.of_subject(&Subject::Workload);
@@ -300,6 +247,55 @@ impl Parts {
             one = json!({ "anyOf": [one, other] });
         }
         self.named(&name, one_or_several(help, one))
+    }
+}
+
+fn object(description: &str, properties: Map<String, Value>) -> Value {
+    json!({
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+fn described(mut schema: Value, description: &str) -> Value {
+    schema["description"] = description.into();
+    schema
+}
+
+fn one_of(vocabulary: &Vocabulary) -> Value {
+    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": Vocabulary::sentences(meaning), "type": "string" });
+    let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
+    json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
+}
+
+fn several(one: Value, most: usize) -> Value {
+    json!({ "type": "array", "items": one, "minItems": 1, "maxItems": most })
+}
+
+fn by_name(value: Value) -> Value {
+    json!({ "type": "object", "additionalProperties": value })
+}
+
+fn text(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+fn of_shape(shape: Shape, has_default: bool) -> Value {
+    let default = if has_default { "|^default$" } else { "" };
+    match shape {
+        Shape::Number(least, most) => {
+            let number = json!({ "type": "integer", "minimum": least, "maximum": most });
+            if has_default { json!({ "anyOf": [number, { "const": "default" }] }) } else { number }
+        }
+        Shape::Switch if has_default => json!({ "enum": ["on", "off", "default", true, false] }),
+        Shape::Switch => json!({ "enum": ["on", "off", true, false] }),
+        Shape::Pace => text(&format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}")),
+        Shape::Share => text(&format!(r"^\s*\d+(\.\d+)?\s*%\s*${default}")),
+        Shape::Time(..) => text(&format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}")),
+        Shape::Word(words) => json!({ "enum": words.spellings() }),
+        Shape::Name(most) => text(&format!("^[A-Za-z0-9_-]{{1,{most}}}$")),
     }
 }
 

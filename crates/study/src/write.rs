@@ -24,9 +24,7 @@ fn usable(name: &str) -> String {
 }
 
 /// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by
-/// `protocol`: differences in it are chance. `stop` and `apart` are left out: an A/A study is not to
-/// end on what it finds, and all of its runs are of one kind. A study file like any other: it can be
-/// stored, read and resumed.
+/// `protocol`: differences in it are chance. It can be stored, read and resumed like any other.
 pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> String {
     let mut file: DocumentMut = study.text.parse().expect("a study was read from its text");
     let has_tunnel = condition.boot.scenario.has_tunnel();
@@ -56,6 +54,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
     factors.insert("twin", value(toml_value("twin", &["a".to_owned(), "b".to_owned()])));
     file.insert("factors", Item::Table(factors));
+    // An A/A study is not to end on what it finds, and all of its runs are of one kind.
     let Protocol { boots, how, warmup, runs, order, seed, stop: _, alternate, apart: _ } = protocol;
     let protocol = [
         ("boots", boots.to_string()),

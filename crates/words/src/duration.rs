@@ -101,7 +101,6 @@ pub(crate) mod maybe_text {
     }
 }
 
-/// Splits `text` after its longest head whose characters all satisfy `belongs`.
 fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     let end = text.find(|c| !belongs(c)).unwrap_or(text.len());
     text.split_at(end)

@@ -57,9 +57,8 @@ pub struct Closure(f64);
 /// The largest error of that sum for counted instructions, as a share of the whole. Instructions
 /// repeat: the bundled paths stay within it, and a larger error means that a probe's cost is wrong.
 const EXACT: f64 = 0.02;
-/// Times do not repeat so well: the cost of all probes is several times the whole where these are
-/// dear, and that of one is known to some percent. Beyond this a stage may be off by as much as the
-/// differences that a study looks for.
+/// Times repeat less: the cost of a probe is known to some percent. Beyond this a stage may be off
+/// by as much as the differences that a study looks for.
 const TIME: f64 = 0.10;
 
 /// The share beyond which the measured whole is mostly an error of the probes' cost, and says

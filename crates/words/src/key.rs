@@ -23,13 +23,11 @@ pub struct Key {
     pub exact: &'static [Kind],
     /// The kinds of traffic that then need a thread for each flow.
     pub alone: &'static [Kind],
-    /// The kinds of traffic whose open sockets accept a new value, so that conditions that differ
-    /// in it may take turns in one flow. Not from or to `default`: a value that the kernel chose
-    /// cannot be restored.
+    /// The kinds of traffic whose open sockets accept a new value: conditions may take turns in it,
+    /// not from or to `default`, for a value that the kernel chose cannot be restored.
     pub in_turns: &'static [Kind],
-    /// Whether turns in it are not known to find what runs find, where one of its values is that of
-    /// this traffic: then `alternate = "auto"` takes none (docs/studies.md, "Conditions that take
-    /// turns").
+    /// Whether turns from or to the value of this traffic are not known to find what runs
+    /// find: `auto` takes none (docs/studies.md, "Conditions that take turns").
     pub is_doubted: fn(&Traffic) -> bool,
     /// Whether it is a factor.
     pub is_factor: bool,

@@ -90,8 +90,7 @@ impl Kind {
         if exact { self.counted_work().instructions.kernel } else { self.primary_metric() }
     }
 
-    /// Whether a run of this traffic can yield the metric, on a testbed that has its
-    /// [requirements](metric::MetricDefinition::needs).
+    /// Whether a run of this traffic can yield the metric where the testbed does;
     /// [`Traffic::produces`](crate::Traffic::produces) says whether it does.
     pub fn produces(self, metric: Metric) -> bool {
         metric.source.covers(self) && (self.is_received() || metric.side != Some(Side::Receiver))

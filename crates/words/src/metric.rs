@@ -263,7 +263,6 @@ pub struct UnitOfWork {
     pub instructions: Instructions,
 }
 
-/// A metric. A list of literals is one text.
 macro_rules! metric {
     ($side:expr, [$($of_side:literal)?] [$($at_side:literal)?], $group:ident [$($own:literal)+] $part:literal, $unit:literal, $better:ident, $source:ident, $needs:ident, [$($meaning:literal)+]) => {
         Metric(&MetricDefinition {

@@ -17,9 +17,7 @@ pub fn is_plain(text: &str) -> bool {
 }
 
 /// Text of several lines: newlines and tabs stay, every other hostile character becomes its escape,
-/// `\u{1b}`.
-///
-/// The escapes are for people: an escape in the original text looks alike.
+/// `\u{1b}`, for people: an escape in the original text looks alike.
 pub fn sanitised_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
 }

@@ -16,9 +16,8 @@ pub fn quoted(text: &str) -> String {
     quoted.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-/// The word of `known` nearest to `word`, if one is near enough: at most every third character
-/// wrong (insertions, deletions, replacements and swapped neighbours each count as one), case
-/// aside; or else the first that contains `word`.
+/// The word of `known` nearest to `word`, case aside, if at most every third character is wrong; or
+/// else the first that contains `word`.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if word.len() > LONGEST_COMPARED {
         return None;

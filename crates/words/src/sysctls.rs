@@ -124,8 +124,19 @@ mod changeable_sysctl_tests {
     use super::*;
 
     #[test]
-    fn what_has_side_effects_is_refused() {
-        for name in ["net.ipv4.ip_forward", "vm.drop_caches", "kernel.core_pattern", "net.ipv4.tcp_rmem_"] {
+    fn what_has_side_effects_is_refused_with_the_reason() {
+        for name in [
+            "net.ipv4.ip_forward",
+            "net.core.default_qdisc",
+            "net.ipv6.conf.all.disable_ipv6",
+            "net.ipv6.conf.eth0/1.forwarding",
+            "net.ipv4.conf.all.forwarding",
+            "net.ipv4.tcp_congestion_control",
+            "vm.dirty_ratio",
+            "vm.drop_caches",
+            "kernel.core_pattern",
+            "net.ipv4.tcp_rmem_",
+        ] {
             assert!(check_sysctl(name).unwrap_err().contains("not on the list of sysctls"), "{name}");
         }
         assert_eq!(check_sysctl("net.core.rmem_max"), Ok(()));

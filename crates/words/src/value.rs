@@ -171,7 +171,7 @@ impl Shape {
             }
             _ => "another value".to_owned(),
         };
-        Mistake { message: format!("`{name}` must be {bounds}"), help: None, out_of_range: true }
+        Mistake { message: format!("`{name}` must be {bounds}"), help: None }
     }
 
     /// Whether a value is in its range. The key itself decides on `Default`.
@@ -187,7 +187,7 @@ impl Shape {
     }
 
     fn parse(&self, name: &str, text: &str) -> Result<Value, Mistake> {
-        let mistake = |message: String, help: Option<String>| Mistake { message, help, out_of_range: false };
+        let mistake = |message: String, help: Option<String>| Mistake { message, help };
         let quoted = quoted(text);
         let not = |what: &str, remedy| mistake(format!("`{quoted}` is not {what}"), Some(remedy));
         match self {
@@ -245,8 +245,6 @@ pub struct Mistake {
     pub message: String,
     /// The remedy.
     pub help: Option<String>,
-    /// Whether the value is only too small or too large.
-    pub out_of_range: bool,
 }
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ use crate::model::limit;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`,
-    /// `udp_rr.message`.
+    /// The key, which may name its table: `boots`, `protocol.boots`, `udp_rr.message`.
     pub key: String,
     /// The values. Without any the key is removed.
     pub values: Vec<String>,

@@ -68,7 +68,6 @@ impl File {
         }
     }
 
-    /// Removes a key with its value and the comment above it.
     pub(crate) fn take(&mut self, base: Base, path: &[&str]) -> Option<Item> {
         let (last, steps) = path.split_last()?;
         self.table(base, steps)?.remove(last)

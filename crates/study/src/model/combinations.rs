@@ -27,7 +27,6 @@ pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Ite
 const ON: usize = 0;
 const OFF: usize = 1;
 
-/// Which of a design's factors are on, from their levels.
 pub(crate) fn row(levels: &[usize]) -> Vec<bool> {
     levels.iter().map(|level| *level == ON).collect()
 }
@@ -67,7 +66,6 @@ pub(crate) fn is_whole(offloads: usize, most: usize) -> bool {
     count(DesignKind::Factorial, offloads, most).is_some_and(|all| all <= most)
 }
 
-/// The number of combinations of a design; `None` if it overflows.
 pub(crate) fn count(kind: DesignKind, offloads: usize, most: usize) -> Option<usize> {
     match kind {
         DesignKind::Ladder => Some(offloads + 1),
@@ -126,7 +124,6 @@ const fn fraction(factors: usize, words: &'static [&'static str]) -> Fraction {
 impl Fraction {
     pub(crate) const MOST_FACTORS: usize = 11;
 
-    /// The largest fraction of this many factors with at most `most` combinations.
     pub(crate) fn within(factors: usize, most: usize) -> Option<Self> {
         FRACTIONS.iter().find(|one| one.factors == factors && one.runs() <= most).copied()
     }

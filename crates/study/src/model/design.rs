@@ -12,13 +12,11 @@ pub struct Design {
     pub kind: DesignKind,
     /// The names of its factors; those of a ladder in the order in which they go off.
     pub factors: Vec<String>,
-    /// Of a fraction: pairs of factors whose joint effects cannot be told from each other, in
-    /// groups.
+    /// Pairs of factors whose joint effects a fraction cannot tell apart, in groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Vec<[String; 2]>>,
-    /// Combinations that were asked for and read back as others; known once the switches were tried
-    /// out. Where conditions differ in more than the design (two network interfaces, say), one
-    /// combination may be here more than once.
+    /// Combinations that read back as others, known once the switches were tried. One may be here
+    /// more than once, where conditions differ in more than the design.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreachable: Vec<Unreachable>,
     /// Factors that left the design, because no interface here can switch them.

@@ -44,10 +44,6 @@ impl Factor {
         if shared { level.to_string() } else { short }
     }
 
-    pub(crate) fn position(&self, level: &Value) -> Option<usize> {
-        self.levels.iter().position(|known| known == level)
-    }
-
     pub(crate) fn level(&self, index: usize) -> &Value {
         &self.levels[index]
     }
@@ -119,7 +115,6 @@ impl Subject {
         Self::WHOLE.into_iter().map(|(name, _)| name).chain(GUEST.factors()).chain(of_traffic)
     }
 
-    /// Every name that a factor of a scope can have after the scope.
     pub(crate) fn names_in(scope: Scope) -> impl Iterator<Item = &'static str> {
         Self::names().filter(move |name| Self::named(scope, name).is_some())
     }

@@ -10,8 +10,7 @@ use words::{KernelPath, Kind, Percent, Waiting};
 pub struct Protocol {
     /// Boots: fresh starts of every host. The boot is the unit of replication.
     pub boots: u32,
-    /// The parts of machines that a boot starts afresh. Absent in studies stored by earlier
-    /// versions, which knew the default only.
+    /// The parts of machines that a boot starts afresh; absent in studies of earlier versions.
     #[serde(default, skip_serializing_if = "BootKind::is_reset")]
     pub how: BootKind,
     /// Warm-up runs of each condition in each boot.
@@ -67,7 +66,6 @@ impl Protocol {
         self.apart && block > 0 && boot % 2 == block % 2
     }
 
-    /// The runs of this many conditions in all boots.
     pub(crate) fn total_runs(&self, conditions: usize) -> u64 {
         let each = u64::from(self.warmup) + u64::from(self.runs);
         each.saturating_mul(self.boots.into()).saturating_mul(conditions as u64)
@@ -75,8 +73,7 @@ impl Protocol {
 }
 
 impl Default for Protocol {
-    /// Boots and runs of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded
-    /// runs.
+    /// Boots and runs of the reference studies R1 and R2.
     fn default() -> Self {
         Self {
             boots: 3,
@@ -156,11 +153,6 @@ pub struct Stop {
 impl Stop {
     /// The looks of a study that does not say how many.
     pub const LOOKS: u32 = 5;
-
-    /// Whether the boots are enough: two for the first look, one more for each later one.
-    pub(crate) fn fits(looks: u32, boots: u32) -> bool {
-        boots > looks
-    }
 
     /// The boots after which it looks: equal steps, rounded up, to the last boot.
     pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {

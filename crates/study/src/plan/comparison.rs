@@ -6,8 +6,7 @@ use words::{Copies, Percent, Workload};
 use crate::model::{Cell, ComparisonRequest};
 use crate::plan::Condition;
 
-/// Conditions of one workload, compared in one metric with one of them. In exact mode all count
-/// copies in the same way.
+/// Conditions of one workload and one way to count copies, compared with one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The name of the workload.

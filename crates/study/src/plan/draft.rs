@@ -25,7 +25,6 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Resolves every combination of the study, without those that the file or a rule excludes.
     pub(crate) fn from_study(study: &Study) -> Self {
         let mut draft = Self { conditions: Vec::new(), cells: Vec::new(), excluded: Vec::new() };
         let mut excluded = Vec::new();

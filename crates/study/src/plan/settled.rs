@@ -78,7 +78,6 @@ impl Condition {
 }
 
 impl Design {
-    /// The design of the factors that have a state, and their states.
     fn of_states(&self, states: &[Option<bool>]) -> (Self, Vec<bool>) {
         let known = self.factors.iter().zip(states).filter_map(|(name, on)| Some((name.clone(), (*on)?)));
         let (factors, on) = known.unzip();

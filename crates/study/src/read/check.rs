@@ -130,7 +130,8 @@ fn sizes(
         let Some((workload, misfit)) = of_workload.clone().find_map(excess) else { continue };
         let level = factors.iter().find_map(|factor| {
             let key = factor.factor.subject.key().filter(|key| key.name == misfit.key)?;
-            factor.levels.get(factor.factor.position(&key.get(&workload))?).cloned()
+            let value = key.get(&workload);
+            factor.levels.get(factor.factor.values().position(|level| *level == value)?).cloned()
         });
         let place = level.unwrap_or_else(|| read.place_of(misfit.key));
         problems.report(place, misfit.why, misfit.help);

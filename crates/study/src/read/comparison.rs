@@ -102,7 +102,6 @@ fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Optio
     Problem::new(value.span(), message).label(why).help(help).reject(problems)
 }
 
-/// The metrics of a run as a whole that the traffic yields, and a note on the others.
 fn yields(offer: Offer<'_>) -> String {
     let keys: Vec<&str> = METRICS
         .iter()

@@ -201,10 +201,6 @@ impl Problems {
         self.kept.len() + self.further
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.kept.is_empty()
-    }
-
     /// [`suggest::help`], while more problems are kept.
     pub(crate) fn help<'w>(&self, word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
         if self.is_full() { None } else { suggest::help(word, known) }

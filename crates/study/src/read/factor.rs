@@ -29,7 +29,6 @@ pub(crate) struct Named<'t> {
 }
 
 impl Named<'_> {
-    /// The name with the scope: `transmitter.underlay.tso`.
     pub(crate) fn full(&self) -> String {
         format!("{}{}", self.scope, self.name)
     }

@@ -116,7 +116,6 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
     sysctls
 }
 
-/// A number, or a text of words or several numbers.
 fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
     match entry.value.get_ref() {
         DeValue::Integer(_) => entry.decimal(),
@@ -149,7 +148,6 @@ fn by_interface<T>(
     map
 }
 
-/// CPUs: one, a list, or as the kernel writes them.
 pub(crate) fn cpus(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
     let mut cpus = match value.value.get_ref() {
         DeValue::Array(array) => {

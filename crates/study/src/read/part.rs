@@ -79,7 +79,6 @@ fn fields(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     Problem::new(value.span(), message).help(help).reject(problems)
 }
 
-/// A kernel. A boot shows whether it exists.
 fn kernel(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     const HELP: &str = "write a path such as \"/boot/vmlinuz-6.1.0\", a directory with boot/ and lib/modules/, the name of a package of \
          `netassay kernel fetch`, or \"running\"";

@@ -104,7 +104,8 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
     let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| entry.word(problems));
     table.finish(&STOP.keys(), problems);
     let stop = Stop { detect: detect?, looks: looks?, bounds: bounds? };
-    if !Stop::fits(stop.looks, boots) {
+    // The first look needs two boots, and each later one needs one more.
+    if boots <= stop.looks {
         let place = written.map_or(entry.span(), |entry| entry.span());
         let message =
             format!("{} looks need more than {} boots, and there are {boots}", stop.looks, stop.looks);

@@ -33,7 +33,7 @@ impl Study {
         let mut problems = Problems::default();
         let root = Table::new("the study", 0..0, table.get_ref());
         match read(root, text, &mut problems) {
-            Some(study) if problems.is_empty() => Ok(study),
+            Some(study) if problems.count() == 0 => Ok(study),
             _ => Err(Diagnostics::new(file_name, text, problems)),
         }
     }
@@ -175,7 +175,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         text: text.to_owned(),
     };
     // Checks of the whole need parts that are all right.
-    if problems.is_empty() {
+    if problems.count() == 0 {
         let of_tables = (places.as_slice(), comparisons.as_slice());
         let draft = check::plan(&study, &workloads, &factors, of_tables, stop_place, problems);
         let obstacle = draft.zip(study.protocol.alternate).and_then(|(draft, turns)| {
@@ -217,7 +217,6 @@ fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bo
         || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
 
-/// The factors; several workloads come first, as a factor.
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let name = |read: &workload::Read| read.workload.name.clone();

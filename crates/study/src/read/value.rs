@@ -88,9 +88,8 @@ impl<'v> Entry<'v> {
             (_, Shape::Word(_) | Shape::Name(_)) => return self.wrong_type("a string", problems),
         };
         let read = shape.read(&quoted(self.key), &text);
-        read.map_err(|Mistake { message, help, out_of_range }| {
-            let problem = Problem::new(self.span(), message).maybe_help(help);
-            problems.push(if out_of_range { problem.label("out of range") } else { problem });
+        read.map_err(|Mistake { message, help }| {
+            problems.push(Problem::new(self.span(), message).maybe_help(help));
         })
         .ok()
     }
@@ -111,7 +110,6 @@ impl<'v> Entry<'v> {
         Problem::new(self.span(), message).help(help).reject(problems)
     }
 
-    /// A sentence for people: one line without invisible characters.
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
         if text.trim().is_empty() || text.len() > limit::SENTENCE || !words::is_plain(text) {
@@ -122,7 +120,6 @@ impl<'v> Entry<'v> {
         Some(text.trim().to_owned())
     }
 
-    /// Reports a wrong type. `T` is the caller's type.
     pub(crate) fn wrong_type<T>(&self, wanted: &str, problems: &mut Problems) -> Option<T> {
         let message = format!("`{}` must be {wanted}, not {}", quoted(self.key), kind(self.value.get_ref()));
         Problem::new(self.span(), message).reject(problems)
@@ -131,7 +128,6 @@ impl<'v> Entry<'v> {
 
 #[derive(Debug)]
 pub(crate) struct Table<'t> {
-    /// Its name in messages: `[protocol]`.
     pub(crate) name: &'static str,
     pub(crate) span: Range<usize>,
     entries: Vec<Entry<'t>>,
