@@ -149,11 +149,9 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
     if allowed {
         return Ok(());
     }
-    Err(Failure::Usage(format!(
-        "the study {:?} changes settings of the machine itself: allow it with --change-machine (netassay undoes it at the end), \
-         or remove [machine] and the factors of the machine from the file",
-        &study.name
-    )))
+    let (name, settings) = (&study.name, outline(study));
+    let ways = "allow it with --change-machine (netassay undoes it at the end), or remove them from the file";
+    bail!(Usage, "the study {name:?} changes settings of the machine itself ({settings}): {ways}");
 }
 
 impl Changed<'_> {
@@ -198,6 +196,31 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
         irq_affinity: wanted.irq_affinity.clone(),
         features: wanted.kernel_features().into_iter().map(feature).collect(),
     }
+}
+
+fn outline(study: &Study) -> String {
+    let factors = study.machine_factors().map(str::to_owned).collect();
+    let tables: Vec<String> = [("machine", parts(&study.machine)), ("factors", factors)]
+        .into_iter()
+        .filter(|(_, parts)| !parts.is_empty())
+        .map(|(table, parts)| format!("[{table}]: {}", parts.join(", ")))
+        .collect();
+    tables.join("; ")
+}
+
+fn parts(wanted: &study::Machines) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let own = wanted.own.each_ref().into_iter().map(|(side, own)| (format!("{side}: "), own));
+    for (of, wanted) in std::iter::once((String::new(), &wanted.both)).chain(own) {
+        let mut add = |part: String| parts.push(of.clone() + &part);
+        wanted.sysctl.iter().for_each(|(name, value)| add(format!("{name} = {value}")));
+        wanted.governor.iter().for_each(|governor| add(format!("governor {governor}")));
+        wanted.cpu_latency.iter().for_each(|held| add(format!("wake-up time of CPUs {held} µs")));
+        wanted.placement.iter().for_each(|_| add("placement".to_owned()));
+        wanted.irq_affinity.keys().for_each(|interface| add(format!("interrupts of {interface}")));
+        wanted.features.keys().for_each(|interface| add(format!("features of {interface}")));
+    }
+    parts
 }
 
 pub(crate) fn journal_block(report: &JournalReport, dry_run: bool) -> Block<'static> {

@@ -127,8 +127,8 @@ fn what_gives_no_advice_is_told_with_the_way_out() {
         (&["advise", "9"], 4, "9"),
         (&["advise", "1", "--goal", "speed"], 2, "[possible values: throughput, cpu, latency]"),
         (&["advise", "1", "--format", "html"], 2, "[possible values: text, md, json, sh]"),
-        (&["advise", "1", "--confidence", "100%"], 2, "use less than 100 %"),
-        (&["advise", "1", "--matters", "2"], 2, "ends in `%`"),
+        (&["advise", "1", "--confidence", "100%"], 2, "use less, such as 95%"),
+        (&["advise", "1", "--matters", "2"], 2, "write it as \"2%\""),
         (&["advise", "--db", "none.db"], 4, "none.db"),
     ] {
         let output = bench.run(arguments);

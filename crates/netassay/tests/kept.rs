@@ -86,7 +86,7 @@ fn what_would_be_removed_is_said_first() {
     let before = json(&bench, &["db", "list"]);
     let dry = bench.run(&["db", "remove", "1", "--dry-run"]);
     expect(&dry, 0);
-    assert_eq!(stdout(&dry), "study 1 with 5 boots, 60 runs, 60 values: would be removed\n");
+    assert_eq!(stdout(&dry), "study 1 with 5 boots, 60 runs: would be removed\n");
     assert_eq!(json(&bench, &["db", "list"]), before);
     // A name of several studies is no study to remove.
     let several = bench.run(&["db", "remove", "quick"]);

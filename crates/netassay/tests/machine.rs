@@ -264,7 +264,7 @@ fn a_setting_with_side_effects_is_refused_before_anything_is_changed() {
     expect(&refused, 2);
     let said = stderr(&refused);
     assert!(
-        said.contains("cannot set `net.ipv4.ip_forward`") && said.contains("could not be undone"),
+        said.contains("cannot set `net.ipv4.ip_forward`") && said.contains("more than its own value"),
         "{said}"
     );
     assert_eq!(world.state(), before);

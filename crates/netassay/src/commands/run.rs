@@ -210,8 +210,9 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
         bail!(Usage, "stored study {id} is {:?}, not {name:?}", row.name);
     }
     if row.toml != study.text {
-        let text = format!("(`netassay show {id} --format json` holds its text)");
-        bail!(Usage, "{name:?} has changed since stored study {id} began {text}: run it without --resume");
+        let text = format!("`netassay show {id} --format json` holds its text");
+        let ways = "restore its file and what --set changed, or run it without --resume";
+        bail!(Usage, "{name:?} has changed since stored study {id} began ({text}): {ways}");
     }
     Ok(row.id)
 }

@@ -60,8 +60,9 @@ fn conditions_place_the_work_of_each_machine() {
     let refused = run(&[]).output().unwrap();
     expect(&refused, 2);
     let said = stderr(&refused);
-    let why = "changes settings of the machine itself: allow it with --change-machine";
-    assert!(said.contains(why), "{said}");
+    let both =
+        "[machine]: net.ipv4.ip_default_ttl = 77; [factors]: transmitter.placement, receiver.placement";
+    assert!(said.contains(both) && said.contains("--change-machine"), "{said}");
 
     // Each change and the commands that undo all, on the machine that it would be made on.
     let dry = run(&["--dry-run", "--set", "cpu_latency=1000"]).output().unwrap();

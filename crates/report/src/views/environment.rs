@@ -138,10 +138,22 @@ fn end(boot: &BootRow) -> String {
     }
 }
 
-/// The values of an environment, its notes as sentences.
+/// The values of an environment, its codes as sentences.
 fn values(environment: &Environment) -> Values {
     let mut document = serde_json::to_value(environment).expect("it was read from JSON");
     document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
+    if !environment.changed.is_empty() {
+        document["changed"] = environment.changed.iter().map(ToString::to_string).collect();
+    }
+    for (side, machine) in environment.machines.iter().flat_map(|machines| machines.each_ref()) {
+        if !machine.changed.is_empty() {
+            document["machines"][side.word()]["changed"] =
+                machine.changed.iter().map(ToString::to_string).collect();
+        }
+    }
+    for (name, guest) in environment.guests.iter().flatten() {
+        document["guests"][name]["acceleration"] = guest.acceleration.to_string().into();
+    }
     leaves(&document)
 }
 

@@ -177,7 +177,7 @@ fn kernels_and_command_lines_have_names_that_read_well() {
     let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"loopback\"\ninside = \"guest\"\n[[workload]]\nkind = \"udp_rr\"\n\
                 [factors]\nkernel = [\"running\", \"/boot/vmlinuz-6.1.0-56-cloud-amd64\"]\n\
                 command_line = [\"default\", \"mitigations=off nosmt\"]\n\
-                [[exclude]]\nkernel = \"6.1.0-56-cloud-amd64\"\ncommand_line = \"default\"\n";
+                [[exclude]]\nkernel = \"/boot/vmlinuz-6.1.0-56-cloud-amd64\"\ncommand_line = \"default\"\n";
     let plan = Study::parse("x.toml", text).unwrap_or_else(|problems| panic!("{problems}")).plan();
     assert_eq!(
         labels(&plan),

@@ -329,7 +329,7 @@ pub(crate) mod unpack_tests {
         // A frame of zstd with a window of 128 KiB, and blocks that repeat one byte as often (RFC
         // 8878, section 3.1.1).
         let block = [&(((128_u32 << 10) << 3) | (1 << 1)).to_le_bytes()[..3], &[0]].concat();
-        let frame = [&PACKED[2][..4], &[0x00, 0x38], &block.repeat(1025)].concat();
+        let frame = [&PACKED[2][..4], &[0x00, 0x38], &block.repeat(4096)].concat();
         let error = unpack(&frame).unwrap_err();
         assert!(error.contains("larger than any"), "{error}");
     }
