@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_ministat::{Format, Plot, Points, Request, Set, Values, write_all};
+use netassay_samples::ministat::{Format, Plot, Points, Request, Set, Values, write_all};
 
 /// The widest plot that is worth the fuzzer's time.
 const WIDE: usize = 1000;

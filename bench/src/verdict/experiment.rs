@@ -3,7 +3,7 @@
 use std::thread;
 
 use agent::Interrupt;
-use ministat::{Level, Set};
+use samples::ministat::{Level, Set};
 use stats::{Look, Margin, Observation, Question, Spending, Verdict, analyse_with};
 use study::PlannedRun;
 

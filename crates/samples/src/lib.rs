@@ -11,6 +11,7 @@ mod error;
 pub mod limits;
 mod lines;
 mod measurement_file;
+pub mod ministat;
 mod options;
 mod readers;
 mod series;

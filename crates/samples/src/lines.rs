@@ -68,7 +68,7 @@ pub(crate) fn separator(line: &[u8]) -> Option<u8> {
 
 /// A number in the place of a measurement.
 pub(crate) fn measured(word: &[u8], place: FilePosition) -> Result<f64, Fault> {
-    let way_out = match ministat::parse_number(word) {
+    let way_out = match crate::ministat::parse_number(word) {
         Some(value) if value.is_finite() => return Ok(value),
         Some(_) => {
             let what = format!("{} is not a measurement", quoted(word));

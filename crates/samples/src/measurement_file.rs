@@ -158,7 +158,7 @@ fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> 
 fn is_heading(line: &[u8]) -> bool {
     let Some(separator) = separator(line) else { return false };
     let first = line.split(|byte| *byte == separator).next().unwrap_or_default().trim_ascii();
-    ministat::parse_number(first).is_none()
+    crate::ministat::parse_number(first).is_none()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use ministat::{Plot, Refusal, Request, Set, write_all};
+use samples::ministat::{Plot, Refusal, Request, Set, write_all};
 
 const NAME: &str = "ministat";
 

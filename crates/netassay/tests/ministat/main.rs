@@ -81,7 +81,7 @@ fn words(line: &str) -> Vec<&str> {
 
 /// Those that `stats` keeps.
 fn fixtures(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ministat/tests/fixtures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/tests/fixtures").join(name)
 }
 
 /// A directory with files in it.

@@ -1,6 +1,6 @@
 //! The classic comparison, in ministat's words: runs are taken as independent.
 
-use ministat::{Level, MAX_SETS, Set};
+use samples::ministat::{Level, MAX_SETS, Set};
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
@@ -56,7 +56,7 @@ impl ClassicTest {
                     named.push((set.name.clone(), values));
                     sets.push(set);
                 }
-                text.push_str(&ministat::report(&sets, level)?);
+                text.push_str(&samples::ministat::report(&sets, level)?);
             }
             groups.push(ClassicGroup { metric: target.metric, unit: target.metric.unit, sets: named, text });
         }

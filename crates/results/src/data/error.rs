@@ -34,7 +34,7 @@ pub enum Error {
     #[error("ministat knows the confidences 80, 90, 95, 98, 99 and 99.5 %, not {percent} %")]
     UnknownLevel { percent: f64 },
     #[error("{0}: the classic test needs 3 runs or more of each condition")]
-    Classic(#[from] ministat::MinistatError),
+    Classic(#[from] samples::ministat::MinistatError),
     #[error(transparent)]
     Stats(#[from] stats::StatsError),
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ministat::{Level, Set};
+use samples::ministat::{Level, Set};
 use serde::Serialize;
 use stats::distribution::beta::binomial_interval;
 use stats::{Components, Design, Observation, Question, Verdict};

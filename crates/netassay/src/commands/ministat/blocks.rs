@@ -6,7 +6,7 @@ use std::mem;
 use std::num::NonZero;
 use std::thread;
 
-use ministat::{Format, InvalidData, Values};
+use samples::ministat::{Format, InvalidData, Values};
 
 const BLOCK: usize = 1 << 18;
 

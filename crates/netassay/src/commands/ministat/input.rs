@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use ministat::{Points, Refusal, Request, Set};
+use samples::ministat::{Points, Refusal, Request, Set};
 
 use super::blocks::{self, ReadError};
 

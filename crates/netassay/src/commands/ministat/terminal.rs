@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use ministat::columns;
+use samples::ministat::columns;
 
 /// A plot's width where there is no terminal.
 const WIDTH: usize = 74;

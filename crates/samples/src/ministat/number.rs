@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn equals_printf() {
         let rows: Vec<(f64, String, String)> =
-            serde_json::from_str(include_str!("../tests/fixtures/c-format.json")).unwrap();
+            serde_json::from_str(include_str!("../../tests/fixtures/c-format.json")).unwrap();
         assert!(rows.len() > 800);
         for (value, short, wide) in rows {
             assert_eq!(g(value, 6), short, "%g of {value:e}");

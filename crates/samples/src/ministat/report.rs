@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::number::g;
-use crate::plot::{MAX_SETS, Plot, SYMBOLS};
-use crate::refusal::MinistatError;
-use crate::request::Request;
-use crate::set::Set;
-use crate::student::Level;
+use crate::ministat::number::g;
+use crate::ministat::plot::{MAX_SETS, Plot, SYMBOLS};
+use crate::ministat::refusal::MinistatError;
+use crate::ministat::request::Request;
+use crate::ministat::set::Set;
+use crate::ministat::student::Level;
 
 /// The output of `ministat -A`: names, table, and the verdict of each set against the first.
 ///

@@ -1,11 +1,11 @@
 //! The command line, read as glibc's getopt does: one-letter options in groups, with arguments
 //! attached or following, before, between or after files.
 
-use crate::lines::Format;
-use crate::number::{parse_number, strtol};
-use crate::plot::MAX_SETS;
-use crate::refusal::Refusal;
-use crate::student::Level;
+use crate::ministat::lines::Format;
+use crate::ministat::number::{parse_number, strtol};
+use crate::ministat::plot::MAX_SETS;
+use crate::ministat::refusal::Refusal;
+use crate::ministat::student::Level;
 
 // The most bytes of a line: one less than C's `BUFSIZ`. A longer line counts as several.
 const LONGEST_LINE: usize = 8191;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::refusal::MinistatError;
+use crate::ministat::refusal::MinistatError;
 
 /// The values of a set and their sums in the order of the file: another order gives other last
 /// digits.

@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use crate::refusal::MinistatError;
-use crate::set::Set;
+use crate::ministat::refusal::MinistatError;
+use crate::ministat::set::Set;
 
 /// The widest plot that is drawn.
 pub const MAX_WIDTH: usize = 1 << 24;

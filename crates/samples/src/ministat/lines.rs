@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::number::{is_space, parse_number};
+use crate::ministat::number::{is_space, parse_number};
 
 /// The format of values in a file.
 #[derive(Clone, Debug)]

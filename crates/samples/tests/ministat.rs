@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use netassay_ministat::{Level, Plot, Points, Refusal, Request, Set, Values, report, write_all};
+use netassay_samples::ministat::{Level, Plot, Points, Refusal, Request, Set, Values, report, write_all};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use stats::distribution::student;
 
-use crate::number::g;
-use crate::set::Set;
+use crate::ministat::number::g;
+use crate::ministat::set::Set;
 
 /// One of ministat's six confidence levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_table_is_the_rounded_quantiles_except_for_seven_errors() {
-        let oracle: Table = serde_json::from_str(include_str!("../tests/fixtures/t-table.json")).unwrap();
+        let oracle: Table = serde_json::from_str(include_str!("../../tests/fixtures/t-table.json")).unwrap();
         let mut slips = Vec::new();
         for (column, level) in Level::ALL.into_iter().enumerate() {
             assert_eq!(format!("{:.3}", level.t(101)), oracle.infinity[column]);
