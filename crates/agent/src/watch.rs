@@ -11,8 +11,8 @@ use crate::message::Answer;
 use crate::workload_side::{TOO_LONG, each_since, ns};
 use record::{GuestTimes, Late, Watched};
 
-/// Counts what these processes, the CPUs for them and the interface below their tunnel do in a window
-/// after a ramp. They are in the same cgroup as the agent, whose `quotas` may throttle them.
+/// Counts what these processes, the CPUs for them and the interface below their tunnel do in a
+/// window after a ramp. They are in the same cgroup as the agent, whose `quotas` may throttle them.
 pub(crate) fn watch(
     links: &mut Links,
     (processes, cpus): (&[u32], &[u32]),

@@ -164,11 +164,13 @@ fn values(value: &Value) -> usize {
     }
 }
 
-/// The longest line is read in parts, else the reading would be the most memory that a controller has.
+/// The longest line is read in parts, else the reading would be the most memory that a controller
+/// has.
 const PARTS: u64 = 32;
 
 /// The CPU time, in µs, in which this machine reads a part of a text of escapes as long as the
-/// longest line: the measure of its speed, which changes within seconds where others share its CPUs.
+/// longest line: the measure of its speed, which changes within seconds where others share its
+/// CPUs.
 fn reading_time() -> u64 {
     let escapes = MOST_BYTES / PARTS as usize;
     let text = format!("\"{}\"", "\\n".repeat(escapes));

@@ -78,7 +78,8 @@ pub fn agree(comparisons: &[Vec<EitherWay>], level: f64) -> Vec<Option<Agreement
     found.into_iter().zip(levels).map(judged).collect()
 }
 
-/// The number of boots, and their estimates of one difference: each way, and how far both are apart.
+/// The number of boots, and their estimates of one difference: each way, and how far both are
+/// apart.
 fn estimates(runs: &[EitherWay]) -> Option<(usize, [Estimate; 3])> {
     // The values of the baseline and of the condition, each way, by boot.
     let mut cells: BTreeMap<u32, [[Vec<f64>; 2]; 2]> = BTreeMap::new();

@@ -60,8 +60,8 @@ impl Check {
 }
 
 /// The smallest difference that the data could show with 80 % power, in a sentence without a full
-/// stop: `least` to `most` of several comparisons, where a `fall` and a `rise` of these sizes are the
-/// largest possible ones. Sizes are shown in `unit`, which has a space before it or is empty.
+/// stop: `least` to `most` of several comparisons, where a `fall` and a `rise` of these sizes are
+/// the largest possible ones. Sizes are shown in `unit`, which has a space before it or is empty.
 pub fn power_sentence(
     (least, most): (f64, f64),
     (fall, rise): (f64, f64),

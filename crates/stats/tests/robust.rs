@@ -60,8 +60,8 @@ impl World {
         observations
     }
 
-    /// Of so many experiments, how many prove the difference of condition 1, and in how many the check
-    /// disagrees there.
+    /// Of so many experiments, how many prove the difference of condition 1, and in how many the
+    /// check disagrees there.
     fn count(self, experiments: usize, seed: u64) -> (usize, usize) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (mut proven, mut shown) = (0, 0);

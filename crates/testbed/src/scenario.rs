@@ -14,8 +14,8 @@ use crate::path::{DISCARD, LOOPBACK, TRAFFIC, TUNNEL, VETH, create_discard, crea
 use crate::testbed::{End, Testbed};
 use crate::two_machines::between_machines;
 
-/// The agents that a scenario needs in the virtual machine around it; `None`: it has machines of its
-/// own.
+/// The agents that a scenario needs in the virtual machine around it; `None`: it has machines of
+/// its own.
 pub(crate) fn agents_in_guest(scenario: Scenario) -> Option<usize> {
     match scenario {
         Scenario::Loopback | Scenario::Veth | Scenario::Vxlan => Some(2),

@@ -1,5 +1,5 @@
-//! The examination: each property of a machine, or of a pair, that hinders or disturbs measurements,
-//! with its remedy.
+//! The examination: each property of a machine, or of a pair, that hinders or disturbs
+//! measurements, with its remedy.
 
 mod disturbance;
 mod guest;

@@ -200,8 +200,8 @@ impl GateCase {
         self.measured.as_ref().is_ok_and(|subject| subject.resolution.is_some())
     }
 
-    /// The analysis of both sides, with one comparison, whose interval has this one-sided error rate
-    /// at both ends; `None` where one side was not measured.
+    /// The analysis of both sides, with one comparison, whose interval has this one-sided error
+    /// rate at both ends; `None` where one side was not measured.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that the statistics refuse.

@@ -1,9 +1,11 @@
-//! The limit of a run, told from its own counters: one label, and the figures for it. docs/method.md
-//! says when each label is given; the order of the tests is from the receiver backwards:
+//! The limit of a run, told from its own counters: one label, and the figures for it.
+//! docs/method.md says when each label is given; the order of the tests is from the receiver
+//! backwards:
 //!
 //! - Of the places that drop datagrams the *last* sets what is received; drops before it only save
 //!   it work. So the sender comes last: it may be busy with datagrams that are dropped.
-//! - The link comes before the queue at its rate: the queue's drops only show that the link is full.
+//! - The link comes before the queue at its rate: the queue's drops only show that the link is
+//!   full.
 //! - Of two ends in lock-step (TCP, request and response) the one that never sleeps is the one for
 //!   which both wait. If both are busy, the time with a closed receive window decides, then which
 //!   end wanted more.

@@ -31,7 +31,8 @@ impl Plot {
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
-    /// too far apart, [`MinistatError::Width`] for a width that cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
+    /// too far apart, [`MinistatError::Width`] for a width that cannot be drawn,
+    /// [`MinistatError::TooManySets`] where symbols run out.
     pub fn new(sets: &[Set], width: usize, separate_bars: bool) -> Result<Option<Plot>, MinistatError> {
         let Some(axis) = Axis::new(sets, width)? else { return Ok(None) };
         if sets.len() > MAX_SETS {

@@ -47,8 +47,8 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Reads the words after the program's name. `program` is that name as getopt prints it, with its
-    /// path; `is_posix`: POSIXLY_CORRECT is set, so that no options come after files.
+    /// Reads the words after the program's name. `program` is that name as getopt prints it, with
+    /// its path; `is_posix`: POSIXLY_CORRECT is set, so that no options come after files.
     ///
     /// # Errors
     /// The [`Refusal`] that ministat ends with, for the first error.

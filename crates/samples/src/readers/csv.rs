@@ -2,7 +2,8 @@
 //!
 //! By default the columns have the names of netassay's own export: `value`, `label` or `condition`,
 //! `boot`, `metric`, `unit`. Rows whose `warmup` is 1, whose `status` is not `ok`, or whose
-//! `exit_code` is not 0 are left out. Other columns are named: runs that differ in them are one set.
+//! `exit_code` is not 0 are left out. Other columns are named: runs that differ in them are one
+//! set.
 
 mod records;
 

@@ -28,7 +28,8 @@ pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Quest
         });
         one.ratio = ratio.filter(|Ratio { interval: (low, high), .. }| {
             let is_size = *low > 0.0 && high.is_finite() && *high <= WIDEST * low;
-            // The interval of the difference decides the verdict, which a ratio must not contradict.
+            // The interval of the difference decides the verdict, which a ratio must not
+            // contradict.
             let agrees = one.interval.is_some_and(|of_difference| {
                 (*low > 1.0, *high < 1.0) == (of_difference.0 > 0.0, of_difference.1 < 0.0)
             });

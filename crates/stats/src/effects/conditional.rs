@@ -33,8 +33,8 @@ pub struct ConditionalEffect {
 /// not measured.
 ///
 /// # Errors
-/// [`EffectsError`] for conditions without levels of their own, and conditions that no boot measured
-/// together.
+/// [`EffectsError`] for conditions without levels of their own, and conditions that no boot
+/// measured together.
 pub fn effects_given(
     observations: &[Observation],
     layout: &Layout,

@@ -27,8 +27,8 @@ pub struct Effect {
 /// combinations do not widen the intervals, which hold if the larger interactions are small.
 ///
 /// # Errors
-/// [`EffectsError`] for conditions without levels of their own, if no factor varies, and for a factor
-/// whose main effect cannot be separated from the others'.
+/// [`EffectsError`] for conditions without levels of their own, if no factor varies, and for a
+/// factor whose main effect cannot be separated from the others'.
 pub fn factorial(
     observations: &[Observation],
     layout: &Layout,

@@ -199,8 +199,8 @@ pub struct Step {
 /// The steps between `rungs` (conditions), with intervals of confidence `level`.
 ///
 /// # Errors
-/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or an
-/// invalid level.
+/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or
+/// an invalid level.
 pub fn ladder(observations: &[Observation], rungs: &[usize], level: f64) -> Result<Ladder, EffectsError> {
     let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
         return Err(EffectsError::ShortLadder(rungs.len()));

@@ -15,8 +15,8 @@ pub struct Shares {
     pub total: Estimated,
     /// The reverse: percentages are of the mean with everything on.
     pub back: Estimated,
-    /// Each factor's share: the mean gain of switching it on over the orders; percentages are of the
-    /// mean with everything off. They add up to the total.
+    /// Each factor's share: the mean gain of switching it on over the orders; percentages are of
+    /// the mean with everything off. They add up to the total.
     pub shares: Vec<Estimated>,
     /// The number of averaged orders.
     pub orders: u64,

@@ -13,8 +13,8 @@ use crate::guest::tar::entries;
 // The most files and directories that are written; the largest kernels have about 7000.
 const MOST_ENTRIES: usize = 100_000;
 
-/// Writes a kernel's files, each new, into a tree in which nothing else makes links, beside those of
-/// other packages.
+/// Writes a kernel's files, each new, into a tree in which nothing else makes links, beside those
+/// of other packages.
 ///
 /// # Errors
 /// For what is no tar file of a kernel, or if nothing can be written.

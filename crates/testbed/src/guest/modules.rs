@@ -125,8 +125,8 @@ pub(crate) fn order<E>(
     Ok(order)
 }
 
-/// Reads from the `.modinfo` of a module file (unpacked) the modules whose symbols it uses: texts of
-/// the form `key=value`, each ended by a zero byte. `None` if `file` is not a module.
+/// Reads from the `.modinfo` of a module file (unpacked) the modules whose symbols it uses: texts
+/// of the form `key=value`, each ended by a zero byte. `None` if `file` is not a module.
 pub(crate) fn dependencies(file: &[u8]) -> Option<Vec<String>> {
     let entries = section(file, ".modinfo")?.split(|&byte| byte == 0);
     let lists = entries.filter_map(|entry| str::from_utf8(entry).ok()?.strip_prefix("depends="));
@@ -284,8 +284,8 @@ pub(crate) mod modinfo_tests {
 pub(crate) mod unpack_tests {
     use super::*;
 
-    /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for), gzip
-    /// (with a file's name) and zstd write it.
+    /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for),
+    /// gzip (with a file's name) and zstd write it.
     pub(crate) const PACKED: [&[u8]; 3] = [
         &[
             0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01,

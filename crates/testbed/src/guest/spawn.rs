@@ -120,8 +120,8 @@ impl Tap {
         self.place.as_raw_fd()
     }
 
-    /// Opens it in the network namespace of the calling process, between `fork` and `exec`: a device
-    /// belongs to the namespace that opened it. `exec` does not close it.
+    /// Opens it in the network namespace of the calling process, between `fork` and `exec`: a
+    /// device belongs to the namespace that opened it. `exec` does not close it.
     fn open(&self) -> io::Result<()> {
         // SAFETY: a text that ends with zero.
         let device =

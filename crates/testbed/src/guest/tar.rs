@@ -1,5 +1,5 @@
-//! The entries of a tar file as Debian packages hold them (deb(5)): ustar, with GNU's long names and
-//! long sizes.
+//! The entries of a tar file as Debian packages hold them (deb(5)): ustar, with GNU's long names
+//! and long sizes.
 
 use std::io::{self, Read};
 

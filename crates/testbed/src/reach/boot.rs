@@ -61,8 +61,8 @@ pub(crate) struct Kernels {
     installed: Vec<String>,
     grub: Option<String>,
     grub_obeys: bool,
-    /// The storage of GRUB's environment if GRUB cannot write there: it would boot the chosen kernel
-    /// again and again.
+    /// The storage of GRUB's environment if GRUB cannot write there: it would boot the chosen
+    /// kernel again and again.
     unwritable: Option<String>,
     entries: Vec<(String, String)>,
     has_kexec: bool,

@@ -35,7 +35,8 @@ struct HostEntry {
     interface: Option<String>,
 }
 
-/// The machines that are asked for, with what the file of hosts says of them; `None`: none is named.
+/// The machines that are asked for, with what the file of hosts says of them; `None`: none is
+/// named.
 pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
     let mut wanted = flags.clone();
     if let Some(path) = &flags.hosts {
