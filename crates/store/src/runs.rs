@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::mpsc::{TrySendError, sync_channel};
+use std::thread::{self, Builder};
 
 use record::{Detail, Label, Limit};
-use rusqlite::Row;
 use rusqlite::types::Type;
+use rusqlite::{Row, Rows};
 use words::metric::Metric;
 
 use crate::error::StoreError;
@@ -31,29 +32,22 @@ fn query(detail: &str) -> String {
 pub(crate) const DISTURBED: &str =
     "instr(detail, '\"disturbed\":[') > 0 AND json_array_length(detail, '$.disturbed') > 0";
 
-const METRICS: &str = "SELECT run, key, value FROM metric WHERE run IN (SELECT id FROM run WHERE study = ?1)";
+/// Their metrics: in the order of the runs, then of the keys.
+const METRICS: &str = "SELECT run, key, value FROM metric
+                       WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, key";
 
 impl Store {
     /// The runs of a study with everything that is stored of them, except counters over time; and
     /// the keys of values that are no metrics of this version.
     pub(crate) fn runs(&self, study: StudyId) -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError> {
-        let mut values: BTreeMap<RunId, Metrics> = BTreeMap::new();
-        let mut unknown = BTreeSet::new();
-        self.rows(METRICS, [study.0], |row| {
-            let key = row.get_ref(1)?.as_str()?;
-            match Metric::from_key(key) {
-                Some(metric) => values.entry(RunId(row.get(0)?)).or_default().insert(metric, row.get(2)?),
-                None => drop(unknown.insert(key.to_owned())),
-            }
-            Ok(())
-        })?;
-        let mut runs = self.rows(&query("detail"), [study.0], RawRun::from_row)?;
-        for raw in &mut runs {
-            raw.run.metrics = values.remove(&raw.run.id).unwrap_or_default();
-        }
         // The connection stays on this thread.
         let (path, holds_hostile_text) = (&self.place.named, &self.holds_hostile_text);
-        Ok((parse(runs, |run| run.parsed(path, study, holds_hostile_text))?, unknown))
+        let mut unknown = BTreeSet::new();
+        let runs = parse(
+            |run: RawRun| run.parsed(path, study, holds_hostile_text),
+            |add| self.each_run(study, &mut unknown, add).map_err(|error| self.sql(error)),
+        )?;
+        Ok((runs, unknown))
     }
 
     /// The runs of a study with their values of these metrics. Only a run that counts and lacks one
@@ -87,6 +81,57 @@ impl Store {
         }
         Ok(runs)
     }
+
+    fn each_run(
+        &self,
+        study: StudyId,
+        unknown: &mut BTreeSet<String>,
+        add: &mut dyn FnMut(RawRun),
+    ) -> rusqlite::Result<()> {
+        self.budget.renew();
+        let [mut count, mut count_metrics] = [self.budget.text(), self.budget.text()];
+        let mut runs = self.connection.prepare(&query("detail"))?;
+        let mut metrics = self.connection.prepare(METRICS)?;
+        let (mut runs, mut metrics) = (runs.query([study.0])?, metrics.query([study.0])?);
+        // Both are in the order of the runs.
+        let mut metric = next(&mut metrics, &mut count_metrics)?;
+        while let Some(row) = next(&mut runs, &mut count)? {
+            let mut run = RawRun::from_row(row)?;
+            while let Some(row) = metric {
+                let of: i64 = row.get(0)?;
+                if of > run.run.id.0 {
+                    break;
+                }
+                if of == run.run.id.0 {
+                    let key = text_of(row, 1)?;
+                    match Metric::from_key(key) {
+                        Some(metric) => run.run.metrics.insert(metric, row.get(2)?),
+                        None => drop(unknown.insert(key.to_owned())),
+                    }
+                }
+                metric = next(&mut metrics, &mut count_metrics)?;
+            }
+            add(run);
+        }
+        Ok(())
+    }
+}
+
+/// The next row, counted.
+fn next<'r, 's>(
+    rows: &'r mut Rows<'s>,
+    count: &mut impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<Option<&'r Row<'s>>> {
+    let row = rows.next()?;
+    row.map_or(Ok(()), count)?;
+    Ok(row)
+}
+
+/// A text of a row, where it is.
+fn text_of<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
+    let text = row.get_ref(column)?.as_str();
+    // The error of `get` names the column.
+    text.map_err(|error| row.get::<_, String>(column).err().unwrap_or_else(|| error.into()))
 }
 
 /// A run whose account and limit are not parsed yet.
@@ -145,41 +190,87 @@ impl RawRun {
     }
 }
 
-/// Parses all, half of them on a second thread, in their order.
+/// The pieces that are handed over together.
+const BATCH: usize = 64;
+/// The batches that may wait. More would only wait in memory.
+const WAITING: usize = 2;
+
+/// Parses what `read` hands over, with a second thread; the results in that order. The second
+/// thread parses while this one reads on, and this one helps when the other falls behind.
 ///
 /// # Errors
-/// Of the first that cannot be parsed.
+/// That of `read`; else of the first piece that cannot be parsed.
 fn parse<P: Send, T: Send, E: Send>(
-    mut all: Vec<P>,
     parse: impl Fn(P) -> Result<T, E> + Sync,
+    read: impl FnOnce(&mut dyn FnMut(P)) -> Result<(), E>,
 ) -> Result<Vec<T>, E> {
-    let second = all.split_off(all.len() / 2);
-    let parsed = |half: Vec<P>| half.into_iter().map(&parse).collect::<Result<Vec<T>, E>>();
+    let parsed = |batch: Vec<P>| batch.into_iter().map(&parse).collect::<Vec<Result<T, E>>>();
     thread::scope(|scope| {
-        let second = scope.spawn(|| parsed(second));
-        let mut all = parsed(all)?;
-        all.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-        Ok(all)
+        let parsed = &parsed;
+        let (batches, waiting) = sync_channel::<(usize, Vec<P>)>(WAITING);
+        let all = move || waiting.into_iter().map(|(number, batch)| (number, parsed(batch))).collect();
+        let other = Builder::new().spawn_scoped::<_, Vec<_>>(scope, all);
+        let (mut all, mut batch, mut number) = (Vec::new(), Vec::with_capacity(BATCH), 0);
+        read(&mut |piece| {
+            batch.push(piece);
+            if batch.len() == BATCH {
+                let whole = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                if let Err(TrySendError::Full((_, whole)) | TrySendError::Disconnected((_, whole))) =
+                    batches.try_send((number, whole))
+                {
+                    all.push((number, parsed(whole)));
+                }
+                number += 1;
+            }
+        })?;
+        all.push((number, parsed(batch)));
+        drop(batches);
+        if let Ok(other) = other {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.into_iter().flat_map(|(_, batch)| batch).collect()
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn parse_all(
+        pieces: usize,
+        parse: impl Fn(usize) -> Result<usize, String> + Sync,
+    ) -> Result<Vec<usize>, String> {
+        super::parse(parse, |add| {
+            (0..pieces).for_each(add);
+            Ok(())
+        })
+    }
 
     #[test]
     fn results_keep_the_order_of_the_pieces() {
-        for pieces in [0, 1, 2, 1007] {
-            let parsed = parse((0..pieces).collect(), |piece: usize| Ok::<_, ()>(2 * piece));
-            assert_eq!(parsed, Ok((0..pieces).map(|piece| 2 * piece).collect()));
+        // A slow piece lets the first thread overtake the second.
+        let slow = |piece: usize| {
+            if piece.is_multiple_of(3 * BATCH) {
+                thread::sleep(Duration::from_millis(20));
+            }
+            Ok(2 * piece)
+        };
+        for pieces in [0, 1, BATCH - 1, BATCH, BATCH + 1, 20 * BATCH + 7] {
+            assert_eq!(parse_all(pieces, slow), Ok((0..pieces).map(|piece| 2 * piece).collect()));
         }
     }
 
     #[test]
-    fn the_first_error_is_reported() {
+    fn the_first_error_is_reported_and_that_of_reading_before_it() {
         let odd = |piece: usize| if piece < 100 { Ok(piece) } else { Err(format!("{piece} is wrong")) };
-        for pieces in [150, 640] {
-            assert_eq!(parse((0..pieces).collect(), odd), Err("100 is wrong".to_owned()));
-        }
+        assert_eq!(parse_all(10 * BATCH, odd), Err("100 is wrong".to_owned()));
+        let broken = super::parse(odd, |add| {
+            (0..300).for_each(add);
+            Err("no more can be read".to_owned())
+        });
+        assert_eq!(broken, Err("no more can be read".to_owned()));
     }
 }
