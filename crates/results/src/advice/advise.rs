@@ -59,7 +59,6 @@ pub struct WorkloadAdvice {
     /// The traffic, the levels, and the effect of each switch.
     #[serde(flatten)]
     pub context: SwitchContext,
-    /// The place of the context among those of the study.
     #[serde(skip)]
     pub(crate) place: usize,
     /// By goal, in the order of [`Advice::goals`]; those that are proven first.

@@ -20,17 +20,12 @@ use crate::{EffectMethod, MetricChange, SwitchEffects, grouped};
 pub struct DependenceTests {
     /// The number of pairs of switches that were judged together, by Holm's procedure.
     pub pairs: usize,
-    /// The level of each interval of [`crate::advice::DependsOn`] by itself: of the procedure's
-    /// last step.
+    /// The level of each interval of [`crate::advice::DependsOn`]: of the procedure's last step.
     pub level: f64,
 }
 
-/// The checks of one study.
-///
-/// A share is an average over the states of the other switches. Which of these differ in it is a
-/// family of hypotheses of its own, with the confidence of the study: it decides what is withheld,
-/// and a wrong answer withholds advice where there could be some. In the family of the changes
-/// themselves it would cost them power.
+/// Which shares, averages over the states of the other switches, differ in these states. They are a
+/// family of hypotheses of its own: in the family of the changes they would cost these power.
 pub(crate) struct DependenceChecks<'s> {
     stored: &'s StoredStudy,
     // By the place of their context.
@@ -40,7 +35,6 @@ pub(crate) struct DependenceChecks<'s> {
     pairs: SwitchPairs,
 }
 
-/// The dependence of a factor on others, by context, metric and factor.
 type SwitchPairs = BTreeMap<(usize, Metric, String), Vec<SwitchPair>>;
 
 impl<'s> DependenceChecks<'s> {
@@ -71,7 +65,6 @@ impl<'s> DependenceChecks<'s> {
         Self { stored, combinations, level: switches.level, made, pairs }
     }
 
-    /// The extent of the checks; `None` if there was nothing to check.
     pub(crate) fn made(&self) -> Option<DependenceTests> {
         (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
     }
@@ -89,9 +82,8 @@ impl<'s> DependenceChecks<'s> {
         }
     }
 
-    /// Withdraws one recommendation at a time, the smallest change first: the ones that it
-    /// contradicted may then stand. A withdrawn one stands after all if it contradicts none that is
-    /// left.
+    /// The smallest change is withdrawn first: those that it contradicted may then stand. A
+    /// withdrawn one stands after all if it contradicts none that is left.
     fn withdraw(&self, context: usize, all: &mut [Recommendation]) {
         let mut standing: Vec<usize> = (0..all.len()).filter(|one| all[*one].standing.is_proven()).collect();
         standing.sort_by(|one, other| all[*one].size().total_cmp(&all[*other].size()));
@@ -123,7 +115,6 @@ impl<'s> DependenceChecks<'s> {
         standing.iter().position(|one| self.is_contradicted(context, &all[*one], &off))
     }
 
-    /// Whether the state that the advice leaves contradicts what a share says.
     fn is_contradicted(&self, context: usize, one: &Recommendation, off: &[String]) -> bool {
         let there = self.as_left(context, one, off).changes;
         let mut better = there.iter().filter_map(MetricChange::is_better);
@@ -179,8 +170,7 @@ impl<'s> DependenceChecks<'s> {
     }
 }
 
-/// The metrics in which a switch is proven to serve the goal; if its effect depends on others, the
-/// metrics in which any change is proven. Empty for a factor outside of a design.
+/// Where the effect depends on other switches, any proven change serves; empty without a design.
 fn serving(one: &Recommendation) -> Vec<Metric> {
     let is_serving = |change: &&MetricChange| match one.standing {
         Standing::Depends => change.is_better().is_some(),
@@ -197,7 +187,7 @@ fn set_off(all: &[Recommendation]) -> Vec<String> {
     off.flat_map(|one| one.factors.clone()).collect()
 }
 
-/// Switches are on unless the advice sets them off: that is the state of most hosts.
+/// On, unless the advice sets it off: that is the state of most hosts.
 fn is_left_on(factor: &str, off: &[String]) -> bool {
     !off.iter().any(|one| one == factor)
 }
@@ -206,7 +196,6 @@ fn change_with(pair: &SwitchPair, is_on: bool, one: &Recommendation) -> MetricCh
     directed(&pair.changes[usize::from(is_on)], one)
 }
 
-/// The change of switching on as that of this recommendation.
 fn directed(change: &MetricChange, one: &Recommendation) -> MetricChange {
     if one.to == "off" { change.reversed() } else { change.clone() }
 }

@@ -68,7 +68,7 @@ impl HostInterface {
 }
 
 impl HostCommand {
-    /// The commands that make this change, requirements first; empty if no command has the level.
+    /// Requirements first; empty if no command has the level.
     pub(crate) fn for_effect(effect: &SwitchEffect) -> Vec<Self> {
         let of_factor = |factor: &String| {
             // `tso` of `transmitter.underlay.tso`.
@@ -87,8 +87,7 @@ impl HostCommand {
         }
     }
 
-    /// The place in the order of commands: features that others need come first, such as
-    /// scatter-gather and checksums before segmentation.
+    /// The place in the order of commands, features that others need (scatter-gather) first.
     pub fn turn(&self) -> u8 {
         match self {
             Self::Feature { on: false, .. } => 3,
@@ -104,7 +103,6 @@ pub(crate) fn on_or_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
-/// As a person types it, with the interface as a variable of the shell.
 impl fmt::Display for HostCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -145,8 +143,7 @@ fn of_switch(switch: &Switch, name: &str, effect: &SwitchEffect) -> Vec<HostComm
     }
 }
 
-/// The features that read back otherwise, by the names of `ethtool`'s groups, which set every
-/// member that an interface has; once where both hosts need the same.
+/// By the names of `ethtool`'s groups, which set every member; once where both hosts need the same.
 fn offloads(side: Option<Side>, underlay: bool, effect: &SwitchEffect) -> Vec<HostCommand> {
     let commands = |host: Side, side: Option<Side>| {
         let own = effect.features.iter().filter(|one| (one.side, one.underlay) == (host, underlay));

@@ -17,7 +17,7 @@ words::vocabulary! {
 }
 
 impl AdviceGoal {
-    /// The metrics that decide on a switch. `exact`: instructions were counted.
+    /// `exact`: instructions were counted.
     pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &SwitchEffect) -> Vec<Metric> {
         let of_side = |side: Side| kind.unit_of_work().service_demand[side];
         match self {
@@ -32,7 +32,6 @@ impl AdviceGoal {
         }
     }
 
-    /// The reason why no run can have its metric; `None` if runs can.
     pub(crate) fn missing(self, kind: Kind, exact: bool) -> Option<&'static str> {
         match self {
             Self::Throughput if exact => Some("exact mode counts instructions, it measures no rate"),

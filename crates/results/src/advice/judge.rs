@@ -37,9 +37,7 @@ impl Standing {
     }
 }
 
-/// Judges a switch for a goal: the standing, and the effects in the direction that serves the goal
-/// best, or that is shown. `ends` are the effects of the same two levels by several ways; the first
-/// is the main one.
+/// `ends` are the effects of the same two levels by several ways; the first is the main one.
 pub(crate) fn judge(
     ends: Vec<SwitchEffect>,
     metrics: &[Metric],
@@ -88,8 +86,7 @@ fn open(changes: &[&MetricChange], matters: f64) -> Standing {
     reasons.min_by_key(|reason| matches!(reason, Standing::Unknown(_))).unwrap_or(open)
 }
 
-/// Whether a change of `matters` % is excluded; counts have no interval, and what is within their
-/// resolution is small.
+/// Counts have no interval; a change within their resolution is small.
 fn is_small(change: &MetricChange, matters: f64) -> bool {
     match (change.there.relative_interval, change.there.interval) {
         (Some((low, high)), _) => -matters < low && high < matters,
@@ -98,7 +95,6 @@ fn is_small(change: &MetricChange, matters: f64) -> bool {
     }
 }
 
-/// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
 fn losses(ends: &[SwitchEffect], metrics: &[Metric], matters: f64) -> Vec<Metric> {
     let is_loss = |change: &&MetricChange| {
         let is_of_goal = metrics.contains(&change.metric);
@@ -109,8 +105,7 @@ fn losses(ends: &[SwitchEffect], metrics: &[Metric], matters: f64) -> Vec<Metric
     distinct(losses.map(|change| change.metric))
 }
 
-/// The level, of more than two, that is proven to serve the goal better than each other one; `None`
-/// without such a level. `effects` are the pairs of levels.
+/// Proven better than each other one of more than two levels. `effects` are the pairs of levels.
 pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[Metric]) -> Option<String> {
     let says = |effect: &SwitchEffect, better: bool| {
         let mut of_goal = effect.changes_of(metrics).peekable();

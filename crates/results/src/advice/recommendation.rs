@@ -34,19 +34,16 @@ pub struct Recommendation {
     pub how: EffectMethod,
     /// The change of the goal's metric, or of both sides' metrics.
     pub expected: Vec<MetricChange>,
-    /// The change with all other switches as this advice leaves them; `None` if no change is proven
-    /// there, or if `expected` is that change.
+    /// The change with all else as this advice leaves it; `None` if unproven or as `expected`.
     pub as_left: Option<AsLeft>,
-    /// The switches that change its effect: with each of them at the other level, it is not proven
-    /// to serve the goal.
+    /// Switches at whose other level this one is not proven to serve the goal.
     pub depends_on: Vec<DependsOn>,
     pub elsewhere: Vec<MetricChange>,
     /// The commands that set it; empty if nothing is recommended.
     pub apply: Vec<HostCommand>,
     /// The commands that set it back to `from`.
     pub undo: Vec<HostCommand>,
-    /// A study that would settle an open question; `None` if it is settled, or more boots would
-    /// not.
+    /// A study that would settle an open question; `None` if more boots would not.
     pub more: Option<SettlingStudy>,
 }
 
@@ -55,8 +52,7 @@ pub struct Recommendation {
 pub struct AsLeft {
     /// The other factors that the advice sets off.
     pub off: Vec<String>,
-    /// The change of the goal's metric, or of both sides' metrics; empty where this state was not
-    /// measured with the switch both on and off.
+    /// The change of the goal's metric, or of both sides'; empty where this state was not measured.
     pub changes: Vec<MetricChange>,
 }
 
@@ -81,16 +77,13 @@ pub struct SettlingStudy {
     pub boots: u32,
     /// The duration of these boots, in seconds, with the factors of `set` held at one level.
     pub seconds: f64,
-    /// The factors to hold, each with its level, so that only this question is measured. Empty for
-    /// the whole study.
+    /// The factors to hold, each with its level; empty for the whole study.
     pub set: Vec<(String, String)>,
-    /// The difference that they prove with 80 % power, in % of the base; `None` if the spread
-    /// between boots is not known yet.
+    /// The difference that they prove with 80 % power, in % of the base; `None` if unknown.
     pub detects: Option<f64>,
 }
 
 impl Recommendation {
-    /// A recommendation for each switch of a context; proven ones first, the largest change first.
     pub(crate) fn for_context(
         context: &SwitchContext,
         goal: AdviceGoal,
@@ -160,8 +153,7 @@ impl Recommendation {
         }
     }
 
-    /// The size of the change, in % of its base or, where that is not known well enough, of the
-    /// mean of all runs; for the order.
+    /// In % of the base, or of the mean of all runs where the base is not known well enough.
     pub(crate) fn size(&self) -> f64 {
         let size =
             |change: &MetricChange| change.there.relative.unwrap_or(100.0 * change.there.value / change.mean);
@@ -169,8 +161,7 @@ impl Recommendation {
     }
 }
 
-/// The judgement among more than two levels: the winner against the next best level that has
-/// figures, or, without a winner, the pair that is furthest apart.
+/// The winner against the next best level; without one, the pair that is furthest apart.
 fn among(effects: &[SwitchEffect], metrics: &[Metric], matters: f64) -> (Standing, Vec<SwitchEffect>) {
     let size = |effect: &SwitchEffect| {
         let changes = effect.changes_of(metrics).filter_map(|change| change.there.relative);
@@ -196,9 +187,8 @@ fn among(effects: &[SwitchEffect], metrics: &[Metric], matters: f64) -> (Standin
     (standing, widest.into_iter().collect())
 }
 
-/// A study that would settle whether there is a change of `matters` % in a context of a study.
-/// `None` where more boots would not: saturated rates, counts that do not repeat, boots that were
-/// enough already, and changes that are proven.
+/// `None` where more boots would not settle it: saturated rates, counts that do not repeat, boots
+/// that were enough already, proven changes.
 fn settling_study(
     change: &MetricChange,
     context: &SwitchContext,
@@ -228,8 +218,7 @@ fn settling_study(
     }
 }
 
-/// The size of the base, in the metric's unit; if it is not known well enough for a percentage, the
-/// mean of all runs.
+/// In the metric's unit; the mean of all runs if not known well enough for a percentage.
 fn base(change: &MetricChange) -> f64 {
     let relative = change.there.relative.filter(|relative| *relative != 0.0);
     relative.map_or(change.mean, |relative| 100.0 * change.there.value / relative).abs()

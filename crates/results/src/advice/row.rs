@@ -23,8 +23,7 @@ pub struct AdviceRow {
     pub side: Option<Side>,
     /// The level to set; `None` where it depends.
     pub to: Option<String>,
-    /// The level that is proven to serve the goal in the other cases, if the switch depends and
-    /// these cases agree.
+    /// The level proven to serve the goal in the other cases, if the switch depends and they agree.
     pub otherwise: Option<String>,
     /// In how many of the cases it is proven.
     pub proven: usize,
@@ -32,23 +31,18 @@ pub struct AdviceRow {
     pub tried: usize,
     /// The least and the largest proven change of the goal's metric.
     pub change: Option<(f64, f64)>,
-    /// From the lowest to the highest end of the intervals of these changes, in the same unit; of
-    /// one case its interval. `None` where one of them has none, as counts have none.
+    /// From the lowest to the highest end of these changes' intervals; `None` where one has none.
     pub interval: Option<(f64, f64)>,
-    /// The unit of `change`: `%` of the bases, or the metric's where a base is not known well
-    /// enough.
+    /// The unit of `change`: `%` of the bases, or the metric's where a base is not known.
     pub unit: &'static str,
     /// The base of the percentages, if all have the same.
     pub base: Option<String>,
-    /// Whether each change is a fair share: an average over states, which with all others on may
-    /// differ.
+    /// Whether each change is a fair share: an average over states.
     pub is_share: bool,
     pub loses: Vec<Metric>,
-    /// The level of another factor that all cases in which it is proven have, and no other one: the
-    /// name and the level.
+    /// The factor and level that all cases in which it is proven have, and no other one.
     pub proven_with: Option<(String, String)>,
-    /// The levels of other switches that at least one case needs; if `to` is `None`, the switches
-    /// on which the effect depends.
+    /// The switch levels that a case needs; without `to`, the switches that the effect depends on.
     pub depends_on: Vec<SwitchLevel>,
     /// The words of the cell if no change is proven.
     pub why: Option<String>,
@@ -94,7 +88,6 @@ fn of_goal(under: &[&WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<Advic
     rows
 }
 
-/// A switch that is proven to do something; `None` for others.
 fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>]) -> Option<AdviceRow> {
     let of = |is_of: fn(&Standing) -> bool| -> Vec<&Recommendation> {
         cases.iter().map(|case| case.1).filter(|one| is_of(&one.standing)).collect()
@@ -151,8 +144,7 @@ fn hull((low, high): (f64, f64), (one, other): (f64, f64)) -> (f64, f64) {
     (low.min(one), high.max(other))
 }
 
-/// The level of another factor that the cases where a switch is proven share, and no other case
-/// has; a level of a switch first, because it can be set.
+/// A level of a switch first, because it can be set.
 fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
     let levels = |case: &SwitchCase<'_>| -> Vec<(String, String)> {
         let context = &case.0.context;
@@ -171,7 +163,6 @@ fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
     })
 }
 
-/// The row of a goal for which no change is proven, with the most telling reason.
 fn nothing(kind: Kind, goal: AdviceGoal, cases: &[SwitchCase<'_>]) -> AdviceRow {
     let limit = cases.iter().find_map(|case| match &case.1.standing {
         Standing::Saturated(limit) => Some(limit),

@@ -26,22 +26,19 @@ pub struct MissingState {
     pub why: String,
 }
 
-/// One combination of the levels of the factors outside the design. Effects and shares use the
-/// positions of its conditions.
+/// Effects and shares use the positions of its conditions.
 pub(crate) struct Combination<'a> {
-    /// The design, with the factors that can be switched here.
+    /// With the factors that can be switched here.
     pub(super) design: Design,
     pub(super) workload: &'a str,
     pub(super) kind: Kind,
     /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
     pub(super) at: String,
-    /// Its conditions, by their numbers in the plan.
     pub(super) conditions: Vec<usize>,
     levels: Vec<Vec<bool>>,
 }
 
 impl<'a> Combination<'a> {
-    /// All combinations of the plan, in its order; empty without a design.
     pub(crate) fn from_plan(plan: &'a Plan) -> Vec<Self> {
         let Some(design) = &plan.design else { return Vec::new() };
         let designed = plan.conditions.iter().filter_map(|condition| {
@@ -81,7 +78,6 @@ impl<'a> Combination<'a> {
         missing.map(state).collect()
     }
 
-    /// The position of the condition with exactly these factors on.
     pub(super) fn place(&self, is_on: impl Fn(usize) -> bool) -> Option<usize> {
         let wanted: Vec<bool> = (0..self.design.factors.len()).map(is_on).collect();
         self.levels.iter().position(|levels| *levels == wanted)
@@ -96,12 +92,10 @@ impl<'a> Combination<'a> {
         factors.filter(|(_, own)| **own == are_on).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// The state at a position in words: `all off`, `without tso`.
     pub(super) fn words(&self, place: usize) -> String {
         self.design.words(&self.levels[place])
     }
 
-    /// The state at a position as the base of a percentage: `all on but transmitter.tso`.
     pub(super) fn base(&self, place: usize) -> String {
         match self.names(place, false) {
             off if !off.is_empty() && off.len() < self.design.factors.len() => {

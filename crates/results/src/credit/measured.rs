@@ -37,21 +37,18 @@ pub(crate) struct MeasuredCombination<'c> {
     pub(super) combination: &'c Combination<'c>,
     pub(super) metric: Metric,
     pub(super) level: f64,
-    /// Whether counts without noise are judged by the resolution, not by intervals.
     pub(super) exact: bool,
     /// States whose counts do not repeat: with any, nothing is proven.
     pub(super) unlike: Vec<UnequalCounts>,
     pub(super) runs: Vec<Observation>,
 }
 
-/// The changes by switching one factor on, at each level of another factor.
 pub(crate) struct SwitchPair {
     pub(crate) other: String,
-    /// The change with the other factor off, then with it on, each the mean over the states of all
-    /// remaining factors.
+    /// With the other factor off, then on, each the mean over the states of all remaining factors.
     pub(crate) changes: [MetricChange; 2],
     pub(crate) is_proven: bool,
-    /// The p-value of the hypothesis that they are the same; `None` without an interval.
+    /// That both are the same; `None` without an interval.
     pub(crate) p: Option<f64>,
 }
 
@@ -77,7 +74,6 @@ impl<'c> MeasuredCombination<'c> {
         Ok([total, back].map(Estimated::of_non_negative))
     }
 
-    /// The limit outside the hosts that set the rate of the conditions at all these positions.
     pub(super) fn limit(&self, places: &[usize]) -> Option<&'static str> {
         let condition = |place: usize| self.combination.conditions[place];
         let first = condition(*places.first()?);
@@ -91,7 +87,6 @@ impl<'c> MeasuredCombination<'c> {
         is_proven(change, self.exact, &self.unlike)
     }
 
-    /// The change of each part of the credit, and of a factorial's switches with all others on.
     fn changes(&self) -> Vec<((Vec<String>, EffectMethod), MetricChange)> {
         let design = &self.combination.design;
         let credit = Credit::from_measured(self);
@@ -112,7 +107,7 @@ impl<'c> MeasuredCombination<'c> {
         parts.chain(with_others_on.filter(|_| design.kind == DesignKind::Factorial)).collect()
     }
 
-    /// A part as the change of switching its factors on; `saturated`: the limit of the whole.
+    /// `saturated`: the limit of the whole.
     fn change_of_part(&self, part: &CreditPart, saturated: Option<&'static str>) -> MetricChange {
         let Some((back, [from, to])) = &part.step else {
             let base = if part.base == "off" { "all off" } else { part.base };
@@ -126,8 +121,7 @@ impl<'c> MeasuredCombination<'c> {
         self.judged(&part.change, [there, back], self.limit(&[*from, *to]))
     }
 
-    /// The change by switching some factors on together, where of all others those in `off` are off
-    /// and the rest is on; `None` if one of both states was not measured.
+    /// All remaining factors are on; `None` if one of both states was not measured.
     pub(crate) fn change_in_state(&self, factors: &[String], off: &[String]) -> Option<MetricChange> {
         let names = &self.combination.design.factors;
         let is_switched = |place: usize| factors.contains(&names[place]);
@@ -141,8 +135,7 @@ impl<'c> MeasuredCombination<'c> {
         Some(self.judged(&there, ends, self.limit(&[before, after])))
     }
 
-    /// The changes by switching a factor on, given each other factor. A factor is left out if no
-    /// state of the remaining ones has all four combinations of both.
+    /// Leaves out a factor for which no state of the remaining ones has all four combinations.
     pub(crate) fn pairs(&self, factor: &str) -> Vec<SwitchPair> {
         let names = &self.combination.design.factors;
         let Some(place) = names.iter().position(|one| one == factor) else { return Vec::new() };
@@ -188,14 +181,12 @@ impl<'c> MeasuredCombination<'c> {
             mean: stats::mean(&self.runs.iter().map(|run| run.value).collect::<Vec<_>>()),
             standard_error: change.standard_error,
             df: change.df,
-            // A metric that a limit from outside sets proves nothing, so it takes no share of the
-            // error rate.
+            // A metric that a limit from outside sets proves nothing: no share of the error rate.
             p: change.p.filter(|_| !self.exact && saturated.is_none()),
         }
     }
 }
 
-/// Whether a change is more than chance, or, for counts without noise, more than their resolution.
 pub(super) fn is_proven(change: &Estimated, exact: bool, unlike: &[UnequalCounts]) -> bool {
     if exact {
         return unlike.is_empty() && change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);

@@ -77,8 +77,7 @@ pub struct Credit {
     pub missing: Vec<MissingState>,
     /// Main effects and interactions; empty where the design tells none.
     pub effects: Vec<DesignEffect>,
-    /// The limit outside the hosts that set the rate both with all on and with all off: nothing can
-    /// be gained then.
+    /// The outside limit of the rate both with all on and with all off: nothing can be gained.
     pub saturated: Option<&'static str>,
     /// Parts for which the same is true, by name.
     pub saturated_parts: Vec<String>,
@@ -93,7 +92,6 @@ impl Credits {
         self.credits.iter().flat_map(|credit| &credit.unlike)
     }
 
-    /// `None` for a study without a design. `metric` `None`: the rate and CPU per unit of work.
     pub(crate) fn from_stored(stored: &StoredStudy, metric: Option<Metric>, level: f64) -> Option<Self> {
         let design = stored.plan.design.as_ref()?;
         let mut credits = Vec::new();
@@ -123,7 +121,6 @@ fn unreachable(design: &Design) -> Vec<UnreachableState> {
     distinct(design.unreachable.iter().map(state))
 }
 
-/// The metrics of credit; in exact mode the instructions per unit of work.
 fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
     if exact {
         let Instructions { all, user, kernel, softirq } = kind.counted_work().instructions;
@@ -172,8 +169,7 @@ impl Credit {
         credit
     }
 
-    /// Whether a change is more than chance, or, for counts without noise, more than their
-    /// resolution.
+    /// Whether a change is more than chance, or than the resolution of counts.
     pub fn is_proven(&self, change: &Estimated) -> bool {
         measured::is_proven(change, self.exact, &self.unlike)
     }
@@ -195,7 +191,7 @@ fn unknown(
     })
 }
 
-/// The remark where only some of the states were limited from outside: averages over them hide it.
+/// Averages over the states hide it.
 fn limited_states(measured: &MeasuredCombination) -> Option<String> {
     let of = measured.combination.conditions.len();
     let limits: Vec<&str> = (0..of).filter_map(|place| measured.limit(&[place])).collect();

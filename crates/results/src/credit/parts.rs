@@ -22,8 +22,7 @@ pub struct CreditPart {
     pub change: Estimated,
     #[serde(skip)]
     pub(super) switched: Vec<String>,
-    /// Of a step between two states: the reverse change, in % of the other end, and the positions
-    /// of the state before and the one after. `None` for an average over several states.
+    /// The reverse change, in % of its base, and the positions; `None` for an average over states.
     #[serde(skip)]
     pub(super) step: Option<(Estimated, [usize; 2])>,
 }
@@ -45,8 +44,7 @@ pub struct CombinedGain {
 pub struct SwitchingOrders {
     /// The orders with measured states only: the shares are averaged over them.
     pub used: u64,
-    /// The orders with planned states only. The others need states that are unreachable or were not
-    /// requested.
+    /// The orders with planned states only; the others need states that were not measured.
     pub planned: u64,
     /// All orders.
     pub all: u64,
@@ -78,7 +76,6 @@ pub struct DesignEffect {
 }
 
 impl CombinedGain {
-    /// All on against all off, if both were measured.
     pub(super) fn from_measured(measured: &MeasuredCombination) -> Option<Self> {
         let ends = [measured.combination.place(|_| false)?, measured.combination.place(|_| true)?];
         let [gain, loss] = measured.between(ends[0], ends[1]).ok()?;
@@ -188,7 +185,7 @@ impl Credit {
         Ok(())
     }
 
-    /// A note on parts that rest on fewer states than planned; shares report their orders instead.
+    /// Shares report their orders instead.
     fn remark_on_fewer(&self, kind: DesignKind) -> Option<String> {
         let planned = self.planned_states;
         let measured = planned - self.missing.len();

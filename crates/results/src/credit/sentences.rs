@@ -57,8 +57,7 @@ impl Credit {
         sentences
     }
 
-    /// The part of a proven whole that each offload has, where the parts add up: `; of this tso
-    /// 61.2 %, gro 38.8 %`.
+    /// Where the parts add up: `; of this tso 61.2 %, gro 38.8 %`.
     fn of_whole(&self, whole: &CombinedGain) -> String {
         // A ladder's steps go down, from on to off.
         let total: f64 = self.parts.iter().map(|part| part.change.value).sum();
@@ -87,8 +86,7 @@ impl Credit {
     }
 }
 
-/// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit if there is
-/// no percentage.
+/// A change with its base: `+147.7 % over off`; without a percentage, in the metric's unit.
 pub fn gain_words(change: &Estimated, unit: &str, base: &str) -> String {
     match change_words(change, unit).as_str() {
         "0" => format!("no change against {base}"),
@@ -97,8 +95,7 @@ pub fn gain_words(change: &Estimated, unit: &str, base: &str) -> String {
     }
 }
 
-/// The change where its base is said elsewhere: `+147.7 %`, `-1.2 ns`; a change that is shown as
-/// zero has no sign and no unit.
+/// A change without its base, `+147.7 %`, `-1.2 ns`; zero has no sign and no unit.
 pub fn change_words(change: &Estimated, unit: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),
@@ -111,8 +108,7 @@ pub fn change_words(change: &Estimated, unit: &str) -> String {
     }
 }
 
-/// Its interval in the same unit, with its level: `95 % interval 140 to 156 %`; `None` for too few
-/// boots.
+/// `95 % interval 140 to 156 %`; `None` for too few boots.
 fn interval_words(change: &Estimated, unit: &str, confidence: f64) -> Option<String> {
     let confidence = stats::confidence(confidence);
     match (change.relative, change.relative_interval, change.interval) {

@@ -14,8 +14,7 @@ const ONE: f64 = 1.05;
 // From this ratio on, something merged them.
 const SEVERAL: f64 = 1.5;
 
-// The size beyond its MTU that an interface counts of a full packet: an Ethernet header with two
-// VLAN tags.
+// An interface counts a full packet with its Ethernet header and two VLAN tags beyond the MTU.
 const HEADER: f64 = 22.0;
 
 /// The place where checksums of sent packets are computed.
@@ -44,8 +43,7 @@ impl Checksum {
 /// The offloads that acted in a condition's runs; `None` where no counter tells.
 #[derive(Debug, Serialize)]
 pub struct ActedOffloads {
-    /// Segments in each buffer that the transmitter's interface got: above 1, TSO acted (or nothing
-    /// cut the buffer, as between namespaces).
+    /// Segments per buffer of the transmitter's interface: above 1, TSO acted or nothing cut it.
     pub segments_per_buffer: Option<f64>,
     /// Segments in each packet of the interface under a tunnel.
     pub segments_per_underlay_packet: Option<f64>,
@@ -61,17 +59,14 @@ pub struct ActedOffloads {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Contradiction {
-    /// The offload: `TSO`, `GRO`.
     #[serde(skip)]
     offload: &'static str,
     #[serde(skip)]
     is_on: bool,
-    /// In words, without a full stop.
     pub(crate) sentence: String,
 }
 
-/// The flags of conditions, each with its label and without a full stop; the first of several equal
-/// flags of a switch stands for all, with the number of the others.
+/// Conditions' flags with labels; the first of equal flags stands for all, with their number.
 pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
     let flags = all.flat_map(|(label, acted)| {
         let kinds = acted.contradictions.iter().map(|one| (one.offload, one.is_on));
@@ -141,8 +136,7 @@ impl ActedOffloads {
         Some(Contradiction { offload: "TSO", is_on, sentence: sentence? })
     }
 
-    /// Compares the switch of GRO with the packets that TCP got. Packets that arrived large cannot
-    /// be merged.
+    /// Packets that arrived large cannot be merged.
     fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<Contradiction> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);

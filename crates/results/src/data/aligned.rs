@@ -7,19 +7,16 @@ use record::{PassedPlace, PathTrace};
 use serde::Serialize;
 use stats::parts::range;
 
-/// The parts that traces of a path have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AlignedTraces {
-    /// The places that all of them passed, in order.
     pub(crate) places: Vec<PassedPlace>,
     /// Whether packets wait for their reader from each of these to the next.
     pub(crate) waits: Vec<bool>,
-    /// The places that were removed because costs move across them, each with how much.
+    /// Removed because costs move across them, each with how much.
     joined: Vec<(PassedPlace, f64)>,
 }
 
-/// A stage of the path that is not seen at one place in all traces: it is no boundary of a stage
-/// that is compared.
+/// A stage that is not seen at one place in all traces, and so bounds no compared stage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UnmatchedStage {
     /// The stage.
@@ -28,8 +25,7 @@ pub struct UnmatchedStage {
     pub seen_at: Vec<BTreeSet<String>>,
     /// The stages between which its cost is; `None` beyond the ends of what is compared.
     pub within: Option<(String, String)>,
-    /// The spread, from run to run, of the cost that moves across it, if it is seen at one place in
-    /// all traces.
+    /// The spread, from run to run, of the cost that moves across it, if seen at one place in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<f64>,
 }
@@ -47,23 +43,19 @@ impl UnmatchedStage {
 // No path has more places; each is compared with each.
 const MOST_PLACES: usize = 64;
 
-/// Whether a stored trace is one that netassay makes.
 pub(crate) fn is_usable(trace: &PathTrace) -> bool {
     trace.is_sound() && trace.places.len() <= MOST_PLACES
 }
 
-/// The stage that begins at a place, as it is shown.
 pub(crate) fn stage(place: &PassedPlace) -> String {
     let end = if place.returns { " return" } else { "" };
     format!("{}{end}", place.label)
 }
 
-/// The function without the suffix that a compiler adds to the name of a copy.
 fn function(place: &PassedPlace) -> &str {
     place.seen_at.split('.').next().unwrap_or_default()
 }
 
-/// Whether these are the same end of the same function under the same label.
 fn is_same(one: &PassedPlace, other: &PassedPlace) -> bool {
     (&one.label, one.returns, function(one)) == (&other.label, other.returns, function(other))
 }
@@ -93,13 +85,12 @@ impl AlignedTraces {
         aligned
     }
 
-    /// The cost of each common stage in one of these traces: its work, without a wait.
     pub(crate) fn costs(&self, trace: &PathTrace) -> Vec<f64> {
         self.segments(trace).into_iter().map(|(cost, _)| cost).collect()
     }
 
-    /// Joins neighbouring stages whose costs do not repeat within `most` in each group of traces,
-    /// while their sum does, or does far better: the cost moves between the two from run to run.
+    /// Joins neighbours whose costs do not repeat within `most`, while their sum does (or far
+    /// better).
     pub(crate) fn join(&mut self, groups: &[Vec<&PathTrace>], most: f64) {
         while let Some((place, moved)) = self.moving(groups, most) {
             self.waits.remove(place);
@@ -107,7 +98,6 @@ impl AlignedTraces {
         }
     }
 
-    /// The place across which most moves, and how much.
     fn moving(&self, groups: &[Vec<&PathTrace>], most: f64) -> Option<(usize, f64)> {
         let costs: Vec<Vec<Vec<f64>>> =
             groups.iter().map(|traces| traces.iter().map(|trace| self.costs(trace)).collect()).collect();
@@ -124,7 +114,6 @@ impl AlignedTraces {
         moving.max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
-    /// The cost of each stage, and whether all of it is a wait.
     fn segments(&self, trace: &PathTrace) -> Vec<(f64, bool)> {
         let at: Vec<usize> = self.places.iter().filter_map(|place| position(trace, place)).collect();
         let segment = |ends: &[usize]| {
@@ -139,7 +128,6 @@ impl AlignedTraces {
         self.places.windows(2).map(|ends| (stage(&ends[0]), stage(&ends[1]))).collect()
     }
 
-    /// The stages that are no boundary here, by groups of the traces that this is of.
     pub(crate) fn unmatched(&self, groups: &[Vec<&PathTrace>]) -> Vec<UnmatchedStage> {
         let mut found: Vec<UnmatchedStage> = Vec::new();
         for (group, traces) in groups.iter().enumerate() {
@@ -167,7 +155,6 @@ impl AlignedTraces {
         found
     }
 
-    /// The places of these that a trace passed last before one of its own, and first behind it.
     fn around(&self, trace: &PathTrace, at: usize) -> Option<(String, String)> {
         let is_common = |place: &&PassedPlace| self.places.iter().any(|common| is_same(common, place));
         let before = trace.places[..at].iter().rfind(is_common)?;

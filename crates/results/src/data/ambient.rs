@@ -26,7 +26,6 @@ const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.ipv4.tcp_wmem", &["4096 16384 4194304"]),
 ];
 
-/// One short line for each setting that is not the default, each once.
 pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     let mut lines = Vec::new();
     for environment in stored.boots.iter().map(|boot| &boot.environment) {
@@ -49,7 +48,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     distinct(lines.into_iter().flatten())
 }
 
-/// The value on a host, and whether it is a kernel's default.
+/// The value, and whether it is a kernel's default.
 type HostSetting = (String, bool);
 
 fn setting(
@@ -63,8 +62,7 @@ fn setting(
     Some((value.clone(), usual))
 }
 
-/// Whether a value is the default. The largest buffer of TCP is smaller on a small machine: 1/128
-/// of the memory that was free at boot (`tcp_init` in net/ipv4/tcp.c).
+/// The largest buffer of TCP is 1/128 of the memory free at boot (`tcp_init` in net/ipv4/tcp.c).
 fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
     if value == default {
         return true;

@@ -17,8 +17,7 @@ impl ComparisonGroup {
         answer_for(self, &self.rows.iter().collect::<Vec<_>>())
     }
 
-    /// Sentences below the answer: each remark once with its conditions, and the explanations of
-    /// differences.
+    /// Sentences below the answer: remarks with their conditions, and explanations of differences.
     pub fn answer_remarks(&self) -> Vec<String> {
         // A run of the baseline affects all its comparisons.
         let remarks =
@@ -142,7 +141,6 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     }
 }
 
-/// Conditions of so many of which the same is said: their names, or how many they are.
 fn whom(labels: &[&str], all: usize) -> String {
     match labels.len() {
         count if count <= NAMED => listed(labels),
@@ -151,8 +149,7 @@ fn whom(labels: &[&str], all: usize) -> String {
     }
 }
 
-/// The size of a proven difference without an interval in %: a ratio to the baseline, or in the
-/// metric's unit.
+/// A ratio to the baseline, or in the metric's unit.
 fn other_size(row: &ComparisonRow, unit: &str) -> String {
     let comparison = &row.comparison;
     if let Some(Ratio { value, interval }) = comparison.ratio {
@@ -172,7 +169,6 @@ fn other_size(row: &ComparisonRow, unit: &str) -> String {
     format!("{size} {verdict} {}{interval}", with(row))
 }
 
-/// The measured value, where the correction for looks changed the stated one.
 fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String) -> String {
     let words = |value: f64| show(value.abs());
     match measured.map(&words) {

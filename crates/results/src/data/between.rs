@@ -46,8 +46,7 @@ pub struct BetweenStudies {
 }
 
 impl BetweenStudies {
-    /// Compares a study with a baseline. Both hold the values of the metrics that
-    /// [`metrics_to_compare`](crate::metrics_to_compare) names.
+    /// Both studies hold the values of [`metrics_to_compare`](crate::metrics_to_compare).
     ///
     /// # Errors
     /// [`Error::NotComparable`] for what cannot be compared, [`Error::NothingRecorded`] where

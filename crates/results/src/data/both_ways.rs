@@ -39,12 +39,10 @@ pub struct WaysComparison {
     pub baseline: String,
     pub metric: Metric,
     pub verdict: WaysOutcome,
-    /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
-    /// be compared.
+    /// In % of the baseline, `first` in turns and `second` in runs; none if not comparable.
     #[serde(flatten)]
     pub agreement: Option<Agreement>,
-    /// The time that turns need for an interval as narrow as with runs, as a share of the time of
-    /// runs, with its interval.
+    /// The time of turns for an equal interval, as a share of that of runs, with its interval.
     pub time: Option<(f64, (f64, f64))>,
     /// Runs with turns, of either condition.
     pub runs_in_turns: usize,
@@ -122,8 +120,7 @@ impl BothWays {
         })
     }
 
-    /// The outcome of all comparisons: a disagreement decides, and then a comparison that could not
-    /// be made.
+    /// The outcome of all: a disagreement decides, then a comparison that could not be made.
     pub fn outcome(&self) -> WaysOutcome {
         let is_found = |outcome: &WaysOutcome| self.comparisons.iter().any(|one| one.verdict == *outcome);
         [WaysOutcome::Disagree, WaysOutcome::NotCompared]
@@ -133,10 +130,9 @@ impl BothWays {
     }
 }
 
-/// A condition, another of its flow that it is compared with, and the metric.
 type MeasuredPair = (usize, usize, Metric);
 
-/// The runs of a pair that count; the second way is in runs of their own.
+/// The second way is in runs of their own.
 fn runs(stored: &StoredStudy, (of_pair, baseline, metric): MeasuredPair) -> Vec<EitherWay> {
     let own = stored.measurements().filter(|run| [of_pair, baseline].contains(&run.condition));
     own.filter_map(|run| {
@@ -150,8 +146,7 @@ fn runs(stored: &StoredStudy, (of_pair, baseline, metric): MeasuredPair) -> Vec<
     .collect()
 }
 
-/// Each condition of a flow against one of them, in the metrics of the study. That is the study's
-/// baseline or, in flows without it, the condition that has most of its levels.
+/// The baseline is the study's or, in flows without it, the condition that has most of its levels.
 fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
     let mut pairs = Vec::new();
     for flow in plan.flows().shared() {
@@ -174,8 +169,7 @@ fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
     pairs
 }
 
-/// The time that turns need for an interval as narrow as that of runs, as a share of theirs. It is
-/// the ratio of two variances of boots, times that of the times of a run.
+/// As a share of the runs' time: the ratio of the variances of boots, times that of run times.
 fn time(plan: &Plan, condition: usize, found: &Agreement) -> Option<(f64, (f64, f64))> {
     let workload = &plan.conditions[condition].workload;
     let own = workload.ramp.saturating_add(workload.duration);

@@ -31,11 +31,9 @@ pub struct GateCases {
     pub baseline: GateBaseline,
     /// Each condition in each metric, metric by metric. Never empty.
     pub all: Vec<GateCase>,
-    /// The reasons why the study is not complete, as sentences without full stops: planned runs
-    /// that were not recorded, conditions of the baseline that it does not have.
+    /// The reasons why the study is not complete, as sentences without full stops.
     pub lacks: Vec<String>,
-    /// The differences between the machines, testbeds and plans of two studies, the weightiest
-    /// first.
+    /// The differences between two studies' machines, testbeds and plans, the weightiest first.
     pub differences: Vec<StudyDifference>,
     /// Notes for the reader, as sentences without full stops.
     pub notes: Vec<String>,
@@ -61,13 +59,11 @@ pub struct GateCase {
     pub slug: String,
     pub against: String,
     pub metric: Metric,
-    /// Both sides' runs; else why one side has none.
     measured: Result<Subject, String>,
 }
 
 impl GateCases {
-    /// The conditions of a study beside those of another study, the baseline. Both hold the values
-    /// of `metrics`.
+    /// Pairs a study's conditions with those of a baseline; both hold the values of `metrics`.
     ///
     /// # Errors
     /// [`Error::NotComparable`] for what cannot be compared, or a metric that no condition of both
@@ -134,10 +130,9 @@ impl GateCases {
         })
     }
 
-    /// The conditions of a study beside other conditions of it. `word` names the baseline: the
-    /// label or the slug of a condition, with which all that the study compares it with are
-    /// compared; or `FACTOR=LEVEL`, with which every condition is compared with the one that
-    /// differs from it in this factor alone and has that level.
+    /// Pairs conditions of one study. `word` is a condition, for all that the study compares with
+    /// it, or `FACTOR=LEVEL`, for every condition and the one that differs only in having that
+    /// level.
     ///
     /// # Errors
     /// [`Error::UnknownCondition`], [`Error::NothingToJudge`] for a metric that no such condition
@@ -200,8 +195,7 @@ impl GateCase {
         self.measured.as_ref().is_ok_and(|subject| subject.resolution.is_some())
     }
 
-    /// The analysis of both sides, with one comparison, whose interval has this one-sided error
-    /// rate at both ends; `None` where one side was not measured.
+    /// The interval has this one-sided error rate at both ends; `None` if a side was not measured.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that the statistics refuse.
@@ -231,7 +225,6 @@ fn without(plan: &Plan, metric: Metric) -> String {
     }
 }
 
-/// The runs of two conditions of a study, or why one of them has none.
 fn subject(
     stored: &StoredStudy,
     (baseline, index): (usize, usize),
@@ -249,7 +242,6 @@ fn subject(
     Ok(subjects.into_iter().next().ok_or_else(|| "it is not compared".to_owned()))
 }
 
-/// (baseline, condition) of every condition that has a baseline, in the plan's order.
 fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error> {
     let plan = &stored.plan;
     let named = condition(stored.row.id.0, plan, word);
@@ -274,8 +266,7 @@ fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error
     }
 }
 
-/// Every condition beside the condition that has this level of a factor, `FACTOR=LEVEL`, and all
-/// its other levels.
+/// Pairs every condition with the one that has this `FACTOR=LEVEL` and all its other levels.
 fn by_level(plan: &Plan, word: &str) -> Vec<(usize, usize)> {
     let Some((factor, level)) = word.split_once('=') else { return Vec::new() };
     // As the study's file has it, or as a label does: a kernel by its release.

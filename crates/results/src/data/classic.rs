@@ -31,8 +31,7 @@ impl ClassicTest {
     /// Compares as asked.
     ///
     /// # Errors
-    /// As [`crate::Comparisons::new`]; and for a confidence that ministat does not know, or sets of
-    /// fewer than 3 runs.
+    /// As [`crate::Comparisons::new`]; a confidence that ministat lacks, sets of fewer than 3 runs.
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
         // The confidence was a percentage, and ministat compares for equality.
         let percent = (request.confidence * 1e4).round() / 1e2;
@@ -47,8 +46,7 @@ impl ClassicTest {
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];
             let mut text = String::new();
-            // ministat has symbols for seven sets: more conditions need more tables, each with the
-            // baseline first.
+            // ministat has symbols for seven sets; each further table begins with the baseline.
             for some in target.conditions.chunks(MAX_SETS - 1) {
                 let mut sets = vec![baseline.clone()];
                 for index in some {

@@ -26,8 +26,7 @@ pub struct ComparisonGroup {
     pub better: Option<Better>,
     /// The condition that the others are compared with; `None` for all pairs.
     pub baseline: Option<String>,
-    /// The confidence of the intervals, as a probability; higher than asked where several metrics
-    /// share the error rate.
+    /// The confidence of the intervals, a probability; higher where metrics share the error rate.
     pub level: f64,
     /// Whether the conditions share boots.
     pub design: Design,
@@ -156,7 +155,6 @@ fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     Ok(flags.iter().map(|flag| flag.sentence(names)).collect())
 }
 
-/// Remarks on a single comparison, as sentences without full stops: a robust check that disagrees.
 fn remarks(one: &Comparison) -> Vec<String> {
     let is_proven = one.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     one.checks.iter().filter(|check| !check.agrees).map(|check| check.sentence(is_proven)).collect()

@@ -16,8 +16,7 @@ pub struct ComparisonRow {
     pub against: String,
     #[serde(flatten)]
     pub comparison: Comparison,
-    /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is
-    /// better, or it is unknown.
+    /// The meaning of a proven difference: faster, more CPU, worse; `None` if it has none.
     pub quality: Option<&'static str>,
     /// The remarks: a robust check that disagrees.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,8 +47,7 @@ impl ComparisonRow {
         }
     }
 
-    /// The explanations of the difference, in words without a full stop; `None` if no counter
-    /// explains it.
+    /// The explanations of the difference, without a full stop; `None` if no counter explains it.
     pub fn why(&self) -> Option<String> {
         let sentences: Vec<&str> = self.why.iter().map(|why| why.sentence.as_str()).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))

@@ -10,8 +10,7 @@ use study::{BootKind, Plan};
 
 use crate::data::leaves::{leaves, visit_leaves};
 
-/// Something that two studies do not share, with every value that each has of it; none where it is
-/// not recorded.
+/// Something that two studies do not share, with every value of each; none if not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StudyDifference {
     /// The setting: `kernel release (transmitter)`.
@@ -38,8 +37,7 @@ impl StudyDifference {
 const PASSING: [&str; 8] =
     ["boot_id", "load", "index", "address", "counters", "boot_ms", "failed_first", "notes"];
 
-// The differences that are named first, by the beginning of their path in a host's description, or
-// by a part of it that begins with a dot.
+// Named first, by the beginning of the path in a host's description, or a part after a dot.
 const FIRST: [&str; 12] = [
     "netassay",
     "kernel.release",
@@ -68,8 +66,7 @@ pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference>
 // The largest number of builds that are named.
 const TOLD: usize = 3;
 
-/// The reason why a metric may differ though the machines do not: another build of netassay made
-/// the traffic. `None` if one build did, or if its work is no part of the metric.
+/// Another build of netassay made the traffic. `None` if its work is no part of the metric.
 pub(crate) fn of_builds<'e>(
     environments: impl IntoIterator<Item = &'e Environment>,
     metric: Metric,
@@ -95,7 +92,7 @@ pub(crate) fn of_builds<'e>(
     })
 }
 
-/// The differences between the environments of two studies, the weightiest first.
+/// The weightiest first.
 pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyDifference> {
     let [one, other] = [baseline, study].map(values);
     let none = BTreeSet::new();
@@ -131,7 +128,6 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyD
     differences.into_iter().map(|(_, difference)| difference).collect()
 }
 
-/// The settings of interfaces that read back differently in conditions that the plans set alike.
 pub(crate) fn of_read_back(
     baseline: &Outline,
     study: &Outline,
@@ -189,7 +185,6 @@ fn host_of(path: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The words for a path. A sysctl has a name of its own.
 fn shown(path: &str) -> String {
     match path.strip_prefix("sysctls.") {
         Some(sysctl) => sysctl.to_owned(),

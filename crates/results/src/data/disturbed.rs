@@ -6,7 +6,6 @@ use study::Condition;
 
 use crate::words::number::counted;
 
-/// A note that disturbed runs of a study count, without a full stop; `None` if none does.
 pub(crate) fn kept_in(row: &StudyRow, disturbed: usize) -> Option<String> {
     let (study, all) = (row.id, row.recorded_runs as usize);
     let runs = match disturbed {

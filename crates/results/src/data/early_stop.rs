@@ -10,8 +10,7 @@ use crate::data::stored::subjects;
 use crate::data::subject::answer;
 use crate::data::target::{ComparisonRequest, own_targets};
 
-/// Whether every comparison of a study that may stop early is decided: proven to differ, or proven
-/// to differ by less than the study must detect. A comparison that cannot be judged is not decided.
+/// Whether every comparison is proven to differ, or by less than the study must detect.
 pub fn is_decided(stored: &StoredStudy) -> bool {
     judged(stored).unwrap_or(false)
 }
@@ -30,7 +29,6 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
         && analyses.iter().flat_map(|analysis| &analysis.comparisons).all(|one| one.verdict.is_decided()))
 }
 
-/// The state of a study that may stop early, in a sentence without a full stop.
 pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     let Protocol { stop, boots: most, .. } = stored.plan.asked.protocol;
     let stop = stop?;
@@ -44,9 +42,8 @@ pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks))
 }
 
-/// The look that a stored study has reached, and its stopping rule; `None` if it always takes all
-/// its boots. Between two looks, and inside a boot (of an interrupted study), it is the earlier
-/// one, whose bound is the stricter; before the first, the first.
+/// `None` if it always takes all boots. Between looks, and inside a boot, it is the earlier one,
+/// whose bound is the stricter; before the first, the first.
 pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     let Protocol { stop, boots, .. } = stored.plan.asked.protocol;
     let stop = stop?;
@@ -57,7 +54,7 @@ pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     Some((stop, Look { number, schedule }))
 }
 
-/// The last boot that ended in order. An open or lost boot has no look.
+/// An open or lost boot has no look.
 pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
     let ended = stored.boots.iter().filter(|boot| boot.ended_unix_ms.is_some());
     ended.map(|boot| boot.number).max().unwrap_or(0)

@@ -4,8 +4,7 @@ use record::{Environment, NamedMachine};
 use store::StoredStudy;
 use study::Side;
 
-/// The machines of its user's that a study was measured between, a line for each, as they were at
-/// the first boot; empty for other studies.
+/// A line for each machine of a study's user at the first boot; empty for other studies.
 pub fn machines(stored: &StoredStudy) -> Vec<String> {
     let Some(first) = stored.boots.first().map(|boot| &boot.environment) else { return Vec::new() };
     let Some(named) = &first.machines else { return Vec::new() };
@@ -22,8 +21,7 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
     Side::BOTH.into_iter().filter(is_there).map(line).collect()
 }
 
-/// The programs and filters of others that the packets of a study passed, a sentence without a full
-/// stop for each interface.
+/// A sentence without a full stop for each interface with programs or filters of others.
 pub fn programs(stored: &StoredStudy) -> Vec<String> {
     let mut told = Vec::new();
     for both in stored.boots.iter().map(|boot| &boot.environment) {
@@ -48,7 +46,6 @@ pub fn programs(stored: &StoredStudy) -> Vec<String> {
     told
 }
 
-/// A machine in short: driver and MTU of its interface, kernel, CPU.
 fn described(both: &Environment, side: Side, interface: &str) -> String {
     let receiver = both.receiver.as_ref().filter(|_| side == Side::Receiver);
     let host = receiver.unwrap_or(&both.transmitter);

@@ -11,8 +11,7 @@ use crate::words::lists::distinct;
 use crate::words::number::{figure, percent};
 use crate::words::phrases::{listed, words};
 
-/// Counts repeat within this share, in %, on any machine and under any load; larger differences are
-/// real.
+/// Counts repeat within this share, in %, on any machine; larger differences are real.
 pub const RESOLUTION: f64 = 0.1;
 
 /// The meaning of counts, and the work that they leave out; `$copies` says how copies are counted.
@@ -26,7 +25,6 @@ macro_rules! truth {
     };
 }
 
-/// The text of every table of a study in exact mode.
 pub(crate) fn truth(plan: &Plan) -> &'static str {
     let has = |copies| plan.conditions.iter().any(|condition| condition.copies() == copies);
     match (has(Copies::Words), has(Copies::Bytes)) {
@@ -89,7 +87,6 @@ pub fn no_verdicts<'g>(unlike: impl IntoIterator<Item = &'g UnequalCounts>) -> V
     distinct(unlike.into_iter().map(|unlike| format!("No verdict: {}.", unlike.sentence())))
 }
 
-/// The conditions whose counts of this metric do not repeat. `label` names one.
 pub(crate) fn unlike(
     runs: &[Observation],
     metric: Metric,

@@ -91,8 +91,7 @@ impl FalsePositives {
     /// and lets each method judge each. A boot without one of the two labels is left out.
     ///
     /// # Errors
-    /// [`Error::NoTwins`] for another study, [`Error::NothingRecorded`] with less than one whole
-    /// experiment.
+    /// [`Error::NoTwins`], [`Error::NothingRecorded`] with less than one whole experiment.
     pub fn new(stored: &StoredStudy, boots: u32) -> Result<Self, Error> {
         let [one, other] = stored.plan.conditions.as_slice() else { return Err(no_twins(stored)) };
         if one.twin().is_none() || one.workload != other.workload {
@@ -125,7 +124,6 @@ impl FalsePositives {
     }
 }
 
-/// The metrics to judge: the workload's main one, then the costs.
 fn metrics(plan: &Plan) -> Vec<Metric> {
     let kind = plan.conditions[0].workload.traffic.kind;
     let costs = [metric::SERVICE_DEMAND_BYTE, metric::SERVICE_DEMAND_TRANSACTION];

@@ -8,11 +8,9 @@ use crate::words::phrases::listed;
 
 // The largest number of conditions that are named.
 const NAMED: usize = 3;
-// The bytes of UDP's header, or of IPv6's extension for fragments, in a fragment; each begins at a
-// multiple of as many bytes (RFC 791, RFC 8200).
+// UDP's header, or IPv6's extension; fragments begin at multiples of it (RFC 791, RFC 8200).
 const OCTETS: u32 = 8;
 
-/// The conditions that send fragments, as a sentence without a full stop; `None` if none does.
 pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     let of = |condition: &Condition| {
         let mtu = stored.plan.effective.get(condition.index)?.transmitter.mtu;
@@ -35,7 +33,7 @@ pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     ))
 }
 
-/// The number of packets of a datagram of this size, in bytes.
+/// `message` in bytes.
 fn packets(message: u32, mtu: u32, family: Family) -> u32 {
     if message <= Traffic::largest_segment(mtu, family) {
         return 1;

@@ -6,16 +6,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Every value of a record by its path, as text; null is left out, and a list of values is one
-/// value.
+/// Every value of a record by its path, as text; null is left out, a list is one value.
 pub fn leaves(record: &impl Serialize) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     visit_leaves(record, &|_| true, &mut |path, value| drop(found.insert(path.to_owned(), value.to_owned())));
     found
 }
 
-/// Calls `visit` for each of these values with its path, except below fields for which `counts` is
-/// false.
+/// Skips fields for which `counts` is false.
 pub(crate) fn visit_leaves(
     record: &impl Serialize,
     counts: &impl Fn(&str) -> bool,

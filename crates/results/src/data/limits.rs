@@ -27,7 +27,6 @@ pub struct ConditionLimit {
 }
 
 impl ConditionLimit {
-    /// The limit of the runs that count; `None` if no run has one.
     pub(crate) fn for_condition(stored: &StoredStudy, condition: usize) -> Option<Self> {
         let of_condition = || stored.measurements_of(condition);
         let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
@@ -42,16 +41,14 @@ impl ConditionLimit {
         Some(Self { label, runs, of: limits.len(), evidence, labels })
     }
 
-    /// The label in a table: `tx CPU`, with its number of runs if there are other labels: `rx CPU
-    /// 7/9`.
+    /// The label in a table: `tx CPU`, with its number of runs if there are others: `rx CPU 7/9`.
     pub fn short(&self) -> String {
         let label = self.label.short();
         if self.runs == self.of { label.to_owned() } else { format!("{label} {}/{}", self.runs, self.of) }
     }
 }
 
-/// The limit that set the rate of both conditions, in words, if `metric` is a rate and the limit
-/// was outside both hosts: the two then cannot differ, unless they were paced differently.
+/// For a rate that a limit outside both hosts set: the two can differ only if paced differently.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
     metric: Metric,
@@ -71,7 +68,6 @@ pub(crate) fn set_from_outside(
     is_alike.then_some(if limit == Label::Link { "the link" } else { limit.word() })
 }
 
-/// The remark on a comparison in `metric` where both rates were set from outside.
 pub(crate) fn cannot_differ(
     stored: &StoredStudy,
     conditions: &[Condition],

@@ -11,7 +11,7 @@ use crate::data::leaves::leaves;
 
 type ConditionSettings = BTreeMap<String, String>;
 
-/// The conditions of two studies beside each other, as indices into their plans.
+/// As indices into their plans.
 #[derive(Debug)]
 pub(crate) struct MatchedConditions {
     /// (of the baseline, of the study), in the order of the study's plan.
@@ -21,8 +21,6 @@ pub(crate) struct MatchedConditions {
     pub(crate) constants: Vec<StudyDifference>,
 }
 
-/// The differences between two studies, the weightiest first: their machines, their boots, the
-/// constants of their plans, and the settings that conditions that match read back.
 pub(crate) fn differences(
     baseline: &Outline,
     study: &Outline,
@@ -36,8 +34,7 @@ pub(crate) fn differences(
     differences
 }
 
-/// Whether studies that are compared may differ in a setting that neither varies: the machine and
-/// the duration of a measurement are no part of its subject. The way of counting copies is.
+/// The machine and the duration are no part of the subject; the way of counting copies is.
 fn may_differ(path: &str) -> bool {
     let is_of_guest = path.starts_with("boot.guest.") && path != "boot.guest.copies";
     is_of_guest || ["workload.duration", "workload.ramp"].contains(&path)
@@ -130,12 +127,11 @@ fn of_condition(condition: &Condition) -> ConditionSettings {
     settings
 }
 
-/// The values to which conditions set a path; `None` for conditions that leave it.
+/// `None` for conditions that leave it.
 fn values<'a>(all: &'a [ConditionSettings], path: &str) -> BTreeSet<Option<&'a str>> {
     all.iter().map(|settings| settings.get(path).map(String::as_str)).collect()
 }
 
-/// The words for a path: `message`, `guest kernel`.
 fn shown(path: &str) -> String {
     let short = path.strip_prefix("workload.").or_else(|| path.strip_prefix("boot.")).unwrap_or(path);
     short.replace('.', " ")

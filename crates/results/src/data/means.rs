@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 
 use store::{Metrics, StoredStudy};
 
-/// The mean of boot means of every metric of one condition.
 pub(crate) fn boot_means(stored: &StoredStudy, condition: usize) -> Metrics {
     Metrics::combined(&per_boot(stored, condition).iter().collect::<Vec<_>>(), stats::mean)
 }
 
-/// The mean of every metric of one condition in each of its boots.
 pub(crate) fn per_boot(stored: &StoredStudy, condition: usize) -> Vec<Metrics> {
     let mut boots: BTreeMap<u32, Vec<&Metrics>> = BTreeMap::new();
     for run in stored.measurements_of(condition) {

@@ -7,7 +7,6 @@ use crate::data::exact;
 use crate::data::subject::Subject;
 use crate::words::number::counted;
 
-/// One sentence, without a full stop, for each decision on which the intervals rest.
 pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if let Some(resolution) = subject.resolution {
         let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
@@ -72,7 +71,6 @@ const PARTIAL: &str =
 // The combination of conditions and boots if a condition needs its own state of the testbed.
 const SEVERAL_STATES: &str = "conditions of one state of the testbed share boots (crossed), those of different states have boots of their own (nested)";
 
-/// Does a comparison cover several states of the testbed, of which each boot has one?
 fn is_of_several_states(analysis: &Analysis) -> bool {
     analysis.comparisons.iter().any(|comparison| comparison.boots_apart)
 }
@@ -113,8 +111,7 @@ const WIDE: f64 = 1.4;
 // Below this ratio the number of boots is enough.
 const NARROW: f64 = 1.25;
 
-/// The effect of few boots, which tell little of each condition's spread, on the intervals of a
-/// family, in a sentence without a full stop; `None` if it is small.
+/// Without a full stop; `None` if it is small.
 pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
     let judged: Vec<u32> = analysis
         .comparisons
