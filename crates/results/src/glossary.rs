@@ -11,8 +11,7 @@ use words::{
 
 use crate::capital;
 
-/// The sections (`# TITLE`) in order, with the terms that no table declares: a line for each, with
-/// its name, its other names, and after a colon its meaning.
+/// Sections (`# TITLE`), and a line for each term: its name, its other names, a colon, its meaning.
 const TERMS: &str = include_str!("glossary/terms.txt");
 
 /// A term with its definition.
@@ -84,7 +83,7 @@ fn fold(word: &str) -> String {
     word.trim().to_lowercase().replace([' ', '_'], "-")
 }
 
-/// A line of `terms.txt`. A feature also has the names that `ethtool` and the kernel use.
+/// A feature also has the names that `ethtool` and the kernel use.
 fn written(section: &'static str, line: &str) -> Option<GlossaryEntry> {
     let (names, meaning) = line.split_once(": ")?;
     let mut names = names.split(", ").map(str::to_owned);
@@ -96,7 +95,7 @@ fn written(section: &'static str, line: &str) -> Option<GlossaryEntry> {
     Some(GlossaryEntry { section, name, also, meaning: meaning.to_owned() })
 }
 
-/// The words of a vocabulary, with its noun where the section does not tell it.
+/// With its noun where the section does not tell it.
 fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<GlossaryEntry> {
     let entry = |(word, lines): &(&str, &[&str])| {
         let meaning = Vocabulary::sentences(lines);

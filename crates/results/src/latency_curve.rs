@@ -19,8 +19,7 @@ pub struct LatencyCurve {
     pub seconds: f64,
     /// The number of windows of each load.
     pub repeats: usize,
-    /// Requests per second of the last point: as many as were answered of all that were asked as
-    /// fast as possible, or `rate`.
+    /// Requests per second of the last point: as many as were answered at full speed, or `rate`.
     pub most: u32,
     /// The medians of the repeats, by rising load.
     pub points: Vec<LoadPoint>,
@@ -54,8 +53,7 @@ impl From<[f64; FIGURES]> for LoadPoint {
 }
 
 impl LatencyCurve {
-    /// The curve of repeats, an even number of them, each with the figures of every load (see
-    /// [`LoadPoint`]) by rising load.
+    /// An even number of repeats, each with every load's figures ([`LoadPoint`]), by rising load.
     #[must_use]
     pub fn new(traffic: &Traffic, seconds: f64, most: u32, repeats: &[Vec<[f64; FIGURES]>]) -> Self {
         let points = |row: &Vec<[f64; FIGURES]>| -> Vec<Point> {

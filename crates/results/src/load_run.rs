@@ -59,8 +59,7 @@ impl LoadRun {
         (!names.is_empty()).then(|| listed(&names))
     }
 
-    /// `pps`: datagrams per second that the sending program handed over, beside the interface's
-    /// count.
+    /// `pps`: datagrams per second that the sending program handed over.
     #[must_use]
     pub fn handed_over(&self) -> Option<f64> {
         let window = &self.account.transmitter.window;
@@ -116,8 +115,6 @@ impl LoadRun {
         })
     }
 
-    /// The metrics by topic: rates, tables of latencies, CPU use and losses, and for each side the
-    /// kernel's counters.
     fn metrics(&self) -> Value {
         let mut metrics = Map::new();
         for (metric, value) in self.metrics.iter() {

@@ -84,8 +84,7 @@ pub struct ListedPath {
     pub stages: Vec<ResolvedStage>,
 }
 
-/// A stage, as an index of [`TraceAccount::stages`], and the function or tracepoint that stood for
-/// it.
+/// An index of [`TraceAccount::stages`], and the function or tracepoint that stood for it.
 pub type Place<'d> = (usize, &'d str);
 
 /// The trace with one size of the message.
@@ -95,8 +94,7 @@ pub struct SizedTrace {
     pub asked: Traffic,
     /// From stage to stage, of the way that most packets took.
     pub rows: Vec<StageTime>,
-    /// From the first stage to the last with the fewest probes, less what they cost, in ns for a
-    /// packet.
+    /// With the fewest probes, less what they cost, in ns for a packet.
     pub whole: Option<f64>,
     /// The sum of the corrected stages as a share of `whole`.
     pub closure: Option<Closure>,
@@ -106,8 +104,7 @@ pub struct SizedTrace {
     pub probes: Vec<(ProbeCost, f64)>,
     /// The packets that were followed, and the others.
     pub journeys: Journeys,
-    /// The functions that take the CPU for a message, without probes; none if that was not asked
-    /// for.
+    /// The functions that take the CPU for a message, without probes; none if not asked for.
     pub functions: Vec<host::perf::FunctionCost>,
     /// The counts of the probes.
     pub account: TraceAccount,
@@ -232,8 +229,7 @@ impl PathTrace {
         steps
     }
 
-    /// A place, as it is named: as its stage; by its function where another one stood for that with
-    /// another size.
+    /// The name of a place: its stage, or its function if that stood with another size.
     #[must_use]
     pub fn name(&self, (stage, function): Place<'_>) -> String {
         let stages = self.traces.first().map_or(&[][..], |traced| &traced.account.stages);

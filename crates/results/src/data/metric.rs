@@ -57,7 +57,6 @@ impl From<Metric> for ComparedMetric {
     }
 }
 
-/// The fields `metric` and `unit`.
 impl Serialize for ComparedMetric {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("ComparedMetric", 2)?;
@@ -67,7 +66,7 @@ impl Serialize for ComparedMetric {
     }
 }
 
-/// The metric that a person's word means: `cpu` is the transmitter's.
+/// Resolves a person's word: `cpu` is the transmitter's.
 ///
 /// # Errors
 /// [`Error::UnknownMetric`] with the nearest key.

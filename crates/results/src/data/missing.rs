@@ -36,7 +36,6 @@ struct FailureReason {
 }
 
 impl MissingRuns {
-    /// The missing runs of a stored study; `None` if it is complete.
     pub(crate) fn from_stored(stored: &StoredStudy) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
@@ -147,8 +146,7 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: Metric
     }
 }
 
-/// The reason why a condition has no value of any metric, and the remedy, without the last full
-/// stop.
+/// With the remedy, without the last full stop.
 pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     let (id, label) = (stored.row.id.0, stored.label(condition));
     let tries: Vec<&StoredRun> =
@@ -186,7 +184,7 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     )
 }
 
-/// The planned runs of a study. If it ended at a look, without those of later boots.
+/// If it ended at a look, without the runs of later boots.
 fn planned(stored: &StoredStudy) -> Vec<RunKey> {
     let protocol = &stored.plan.asked.protocol;
     let taken = stored.row.boots;
@@ -216,8 +214,7 @@ impl FailureReason {
     }
 }
 
-/// The missing runs of a study, in a sentence without a full stop; `None` if every planned run is
-/// recorded. A study that ended early by its rule planned only the boots that it began.
+/// Without a full stop; `None` if complete. A study that ended by its rule planned only its boots.
 pub(crate) fn shortfall(row: &StudyRow, plan: &Plan) -> Option<String> {
     let protocol = &plan.asked.protocol;
     let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
@@ -229,7 +226,6 @@ pub(crate) fn shortfall(row: &StudyRow, plan: &Plan) -> Option<String> {
         .then(|| format!("study {study} {status}: it has {recorded} of {}", counted(planned, "planned run")))
 }
 
-/// A note for a study that may stop early and is compared with another, without a full stop.
 pub(crate) fn may_have_stopped(row: &StudyRow, plan: &Plan) -> Option<String> {
     plan.asked.protocol.stop.map(|_| {
         format!(

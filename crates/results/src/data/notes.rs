@@ -11,8 +11,6 @@ use crate::words::lists::{distinct, grouped};
 use crate::words::number::counted;
 use crate::words::phrases::first_of;
 
-/// The limitations of the testbeds, and the properties of the machine that affect results, each
-/// once.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let environments = stored.boots.iter().flat_map(|boot| &boot.environment.notes);
     let fragments = stored.plan.effective.iter().filter_map(|effective| effective.fragments);
@@ -39,13 +37,11 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     distinct(all.chain(turns::notes(stored)).chain(resumed))
 }
 
-/// The number of disturbed runs that count, and the disturbance of the last of them.
 pub(crate) fn kept_disturbed(stored: &StoredStudy) -> (usize, Option<&Disturbance>) {
     let kept = || stored.measurements().filter_map(|run| run.detail.disturbed().first());
     (kept().count(), kept().last())
 }
 
-/// The options that the kernel refused, with the substitute, each once.
 fn fallbacks(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
     let notes = stored.measurements().flat_map(|run| {

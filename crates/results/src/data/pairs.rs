@@ -17,19 +17,16 @@ use crate::data::subject::{BootNames, Subject};
 use crate::data::target::{ComparisonRequest, own_targets};
 use crate::data::truth;
 
-/// One condition in one metric, in two studies: its index in the baseline's plan and in the
-/// study's, and its runs, of which condition 0 is the baseline's and condition 1 the study's.
+/// Indices in both plans, and the runs: condition 0 is the baseline's, condition 1 the study's.
 pub(crate) type PairedSubject = ((usize, usize), Subject);
 
-/// The metrics that a comparison with another study takes of a plan: the one asked for, or those
-/// that the study compares in.
+/// The metrics of a comparison with another study: the one asked for, or those of the plan.
 pub fn metrics_to_compare(plan: &Plan, request: &ComparisonRequest) -> Vec<Metric> {
     let conditions = 0..plan.conditions.len();
     let metrics = conditions.flat_map(|condition| metrics(plan, condition, request.metric));
     metrics.map(|(metric, _)| metric).collect::<BTreeSet<Metric>>().into_iter().collect()
 }
 
-/// The metrics that a condition is judged by, each with the margin that the study states.
 pub(crate) fn metrics(plan: &Plan, condition: usize, asked: Option<Metric>) -> Vec<(Metric, Option<Margin>)> {
     let traffic = &plan.conditions[condition].workload.traffic;
     let mut found: Vec<(Metric, Option<Margin>)> = Vec::new();
@@ -50,8 +47,7 @@ pub(crate) fn metrics(plan: &Plan, condition: usize, asked: Option<Metric>) -> V
     }
 }
 
-/// The subjects of a comparison of matched conditions; conditions without a value in one of the
-/// studies are left out.
+/// Leaves out conditions without a value in one of the studies.
 ///
 /// # Errors
 /// [`Error::NotComparable`] where the studies are of different truth, or judged by different
@@ -122,7 +118,7 @@ fn keys(metrics: impl IntoIterator<Item = Metric>) -> String {
     metrics.into_iter().map(|metric| metric.key).collect::<Vec<_>>().join(", ")
 }
 
-/// The runs of a condition in both studies, each with boots of its own; none if one has no run.
+/// Each has boots of its own; none if one has no run.
 fn subject(
     studies: [&Outline; 2],
     conditions: (usize, usize),

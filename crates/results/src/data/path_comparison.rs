@@ -30,11 +30,9 @@ pub struct PathPair {
     pub stages: Vec<(String, String)>,
     /// The stages that are not seen at the same place under both.
     pub unmatched: Vec<UnmatchedStage>,
-    /// The least and the most that the stages of a run that is judged add up to, as a share of its
-    /// whole.
+    /// The least and the most that the stages of a judged run add up to, as a share of its whole.
     pub closure: (f64, f64),
-    /// Runs whose stages do not add up to their whole. They are left out; if no run of a condition
-    /// is left, no stage is judged, and the whole is that of all runs.
+    /// Runs left out because their stages do not add up; if none is left, no stage is judged.
     pub open: Option<UnclosedRuns>,
     /// Runs whose packets were not followed.
     pub lost: usize,
@@ -82,7 +80,6 @@ impl UnclosedRuns {
     }
 }
 
-/// Whether the stages of a trace may be judged one by one.
 pub(crate) fn closes(trace: &PathTrace, exact: bool) -> bool {
     trace.closure().is_some_and(|closure| closure.holds(exact))
 }
@@ -102,8 +99,7 @@ fn runs(
     })
 }
 
-/// The pairs that the study compares, each once, by path. The stages of one path, under all
-/// conditions that are compared with one baseline, are judged together.
+/// Judges together the stages of one path under all conditions with one baseline.
 ///
 /// # Errors
 /// [`Error::NothingTraced`]; [`Error::Stats`] for data that the statistics refuse.
@@ -122,15 +118,12 @@ pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPai
     Ok(pairs)
 }
 
-/// The conditions that the study compares with a baseline, each set once: it may compare the same
-/// in several metrics.
+/// Each set once: the study may compare the same conditions in several metrics.
 pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
     distinct(own_targets(&stored.plan).into_iter().map(|target| (target.baseline, target.conditions)))
 }
 
-/// Explains, for each set of conditions with one baseline and each of `kinds`, the differences of
-/// all conditions from the baseline together, as `judge` does. `ready` gives the parts of a pair,
-/// and makes its result of their explanation; pairs for which it has no value are left out.
+/// `ready` gives the parts of a pair and makes its result; pairs without a value are left out.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
@@ -151,7 +144,6 @@ pub(crate) fn explained<K: Copy, P, R: FnOnce(Explained) -> P>(
     Ok(pairs)
 }
 
-/// `None` if one of the two has no trace.
 fn ready(
     stored: &StoredStudy,
     conditions: [usize; 2],

@@ -18,16 +18,14 @@ const LEVEL: f64 = 2.0 * PilotSpread::ASSURANCE - 1.0;
 /// Standard deviations in % of the mean, and their source.
 #[derive(Debug, Clone, Serialize)]
 pub struct PilotSpread {
-    /// The spread of the effects of a boot on one condition alone; where conditions of several
-    /// states of the testbed are compared, of all effects of a boot.
+    /// Of a boot's effects on one condition alone, or with several states on all conditions.
     pub interaction: f64,
     /// Its upper limit, with 80 % confidence; `None` if it is not estimated.
     pub interaction_at_most: Option<f64>,
     /// Between runs of a condition in a boot. With `in_turns`, of the effects of a flow on one
     /// condition alone. `None` where each boot has one: `interaction` includes it.
     pub runs: Option<f64>,
-    /// Whether all conditions that are compared take turns in one flow, so that what a flow does to
-    /// all of them is in no spread.
+    /// Whether all take turns in one flow, so that its effect on all of them is in no spread.
     pub in_turns: bool,
     /// The number of boots of the estimate; `None` if the figures are stated.
     pub boots: Option<u32>,
@@ -68,8 +66,7 @@ impl Nearness {
         })
     }
 
-    /// The difference that makes its spread another one than that of the planned study, as a
-    /// sentence without a full stop; `None` if there is none.
+    /// Why its spread is another one than the planned study's, without a full stop.
     pub fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),
@@ -96,9 +93,8 @@ impl PilotSpread {
     /// The confidence of the upper limit of the spread.
     pub const ASSURANCE: f64 = 0.8;
 
-    /// The spread of a stored study in the metric of `study`, if it measured the same kind of
-    /// traffic with that metric in the same scenario over two boots or more, in turns if `study`
-    /// does.
+    /// The spread of a stored study, if it measured the same traffic, metric and scenario over two
+    /// boots or more, in turns if `study` does.
     ///
     /// # Errors
     /// As [`crate::Sizing::new`], and [`Error::Stats`].
@@ -168,8 +164,7 @@ impl PilotSpread {
         Self::from(stored, near, (together[0], mean), components, true)
     }
 
-    /// In % of a mean, that of the runs of `baseline` and those beside it; `None` if how boots
-    /// differ is unknown.
+    /// In % of a mean, of `baseline` and those beside it; `None` if how boots differ is unknown.
     fn from(
         stored: &StoredStudy,
         near: Nearness,
@@ -206,7 +201,6 @@ impl PilotSpread {
     }
 }
 
-/// The comparison to size: the study's first, or its first in the given metric.
 pub(crate) fn target(study: &Study, metric: Option<Metric>) -> Result<ComparisonTarget, Error> {
     let plan = study.plan();
     let nothing = || Error::NothingToSize { study: study.name.clone() };

@@ -34,8 +34,7 @@ pub struct PlanListing {
 }
 
 impl PlanListing {
-    /// The listing of a plan (from the runner, or from `study` if nothing was tried), and the cost
-    /// of boots and runs if it was measured.
+    /// From the runner's plan, or from `study` if nothing was tried; with `costs` if measured.
     pub fn new(study: &Study, plan: Plan, mut notes: Vec<String>, costs: Option<&Costs>) -> Self {
         let protocol = &study.protocol;
         notes.extend(

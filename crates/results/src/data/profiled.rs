@@ -26,21 +26,18 @@ pub struct ProfilePair {
     pub runs: usize,
     /// All samples, of the one with fewer.
     pub samples: u64,
-    /// The functions with at least [`ProfilePair::LEAST`] of all samples, in the order of their
-    /// names.
+    /// Functions with at least [`ProfilePair::LEAST`] of all samples, ordered by name.
     pub functions: Vec<String>,
     pub smaller: usize,
     /// Whether only the machine that sends was sampled, not both ends.
     pub one_end: bool,
-    /// The differences of the functions, in their order, of a message's CPU time, and of all other
-    /// functions together.
+    /// The differences of the functions, in their order, and of all other functions together.
     #[serde(flatten)]
     pub explained: Explained,
 }
 
 impl ProfilePair {
-    /// A function with a smaller share of the samples of both conditions is no part of its own: it
-    /// was met too seldom to say anything, and each part makes the proof of the others harder.
+    /// A function with fewer samples says nothing, and each part makes the others harder to prove.
     pub const LEAST: f64 = 0.005;
 }
 
@@ -58,9 +55,8 @@ pub struct Stacks {
 // Stands for the stacks that were not kept.
 const OTHER: &str = "[other]";
 
-/// The pairs that the study compares, each once, by the readers' way of waiting; empty if nothing
-/// was sampled. The functions, under all conditions that are compared with one baseline, are judged
-/// together.
+/// Judges together the functions under all conditions with one baseline; empty if nothing was
+/// sampled.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.

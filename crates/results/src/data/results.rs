@@ -75,9 +75,8 @@ pub struct ConditionResult {
     pub limited_by: Option<ConditionLimit>,
     /// The evidence that offloads acted.
     pub acted: ActedOffloads,
-    /// The mean of every metric over boots, in the unit of the vocabulary: all tables, figures and
-    /// sentences have it from here. The main metric of the workload, its compared metrics and the
-    /// CPU use have the model's estimate with an interval, the others the mean of boot means.
+    /// Means over boots, in the vocabulary's unit. The main and compared metrics and the CPU use
+    /// have the model's estimate with an interval, the others the mean of boot means.
     #[serde(rename = "means", serialize_with = "means_only")]
     pub estimates: BTreeMap<Metric, ConditionEstimate>,
 }
@@ -105,7 +104,7 @@ impl Results {
         Self::from_owned(stored.clone())
     }
 
-    /// The results of a study that no other code needs, so that a large one is not in memory twice.
+    /// Takes the study, so that a large one is not in memory twice.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -184,8 +183,7 @@ impl ConditionResult {
     }
 }
 
-/// Gives the means with intervals the estimates of the model of all conditions of their workload;
-/// a compared condition has the estimate of its comparison.
+/// Of the model of all conditions of their workload; a compared condition has its comparison's.
 fn estimate(
     stored: &StoredStudy,
     groups: &[ComparisonGroup],

@@ -46,8 +46,7 @@ pub struct Sizing {
     pub spread: PilotSpread,
     /// The cheapest size; `None` if [`Self::MOST`] boots of as many runs are not enough.
     pub cheapest: Option<Choice>,
-    /// The cheapest size for the upper limit of the boots' spread: with 80 % confidence it has the
-    /// power.
+    /// The cheapest size for the upper limit of the spread: 80 % confidence of the power.
     pub assured: Option<Choice>,
     pub alternatives: Vec<Choice>,
     /// The study of the file.
@@ -72,8 +71,7 @@ impl Sizing {
         let protocol = &study.protocol;
         let early = protocol.stop.map(|stop| schedule(stop, protocol.boots));
         let alpha = 1.0 - request.confidence;
-        // Conditions of several states have their own boots; those of one state share them, and
-        // count once.
+        // Conditions of several states have their own boots; those of one state share them.
         let states = states_of(&study.plan(), &target);
         let plan = |interaction: f64| Plan {
             design: if states > 1 { Design::Nested } else { Design::Crossed },
@@ -124,8 +122,7 @@ impl Sizing {
     }
 }
 
-/// The duration of boots and runs of the compared conditions, in seconds: with several states, of a
-/// boot of each and its runs.
+/// In seconds: with several states, of a boot of each and its runs.
 fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     let plan = study.plan();
     let time = |boots: u32, runs: u32| {

@@ -79,7 +79,6 @@ pub(crate) fn subjects(
     targets.iter().map(subject).collect()
 }
 
-/// The conditions whose labels list only what of the plan's design they are without.
 fn without(plan: &Plan) -> Vec<usize> {
     let Some(design) = &plan.design else { return Vec::new() };
     // The design's word is the last.

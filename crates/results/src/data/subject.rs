@@ -27,13 +27,13 @@ pub struct Subject {
     pub metric: ComparedMetric,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
-    /// The conditions whose labels name the switches that they are without.
+    /// Their labels name the switches that they are without.
     pub(crate) without: Vec<usize>,
     pub observations: Vec<Observation>,
     /// The conditions that are compared; the others only help to estimate the error. Empty: all.
     pub compared: Option<Vec<usize>>,
     pub question: Question,
-    /// The confidence of all metrics together; `question.level` is higher where they share it.
+    /// Of all metrics together; `question.level` is higher where they share it.
     pub(crate) asked: f64,
     pub notes: Vec<String>,
     pub boots: BootNames,
@@ -91,7 +91,6 @@ impl Subject {
         })
     }
 
-    /// Conditions whose counts do not repeat; empty where time was measured.
     pub(crate) fn unlike(&self) -> Vec<UnequalCounts> {
         let Some(metric) = self.metric.known().filter(|_| self.resolution.is_some()) else {
             return Vec::new();
@@ -107,7 +106,6 @@ impl Subject {
         self.compared.as_ref().is_none_or(|compared| compared.contains(&condition))
     }
 
-    /// The name of a boot: `boot 3`; without boots `value 3`, its place in its condition.
     pub(crate) fn boot(&self, number: u32) -> String {
         let place = number as usize;
         match &self.boots {
@@ -131,8 +129,7 @@ impl Subject {
     }
 }
 
-/// Answers all questions together: with several metrics, each is a family of comparisons, and
-/// Holm's steps divide the error rate among them.
+/// Each metric is a family, and Holm's steps divide the error rate among its comparisons.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
@@ -150,7 +147,6 @@ pub(crate) fn answer_alone(subjects: &[Subject]) -> Result<Vec<Analysis>, Error>
     subjects.iter().map(|subject| subject.analyse(&spending)).collect()
 }
 
-/// Answers the questions of subjects that are in these families together.
 pub(crate) fn answer_families<F: Ord + Clone>(
     subjects: &mut [Subject],
     of: &[F],

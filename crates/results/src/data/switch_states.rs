@@ -11,8 +11,7 @@ use crate::words::phrases::listed;
 const NAMED: usize = 3;
 
 impl Results {
-    /// Each condition's label and the state of its switches; then the requested levels that were
-    /// not applied, and the further changes by the kernel.
+    /// Each condition's switches; then requests not applied, and further changes by the kernel.
     pub fn switches(&self) -> Vec<(&str, Vec<String>)> {
         let Some(base) = self.stored.plan.effective.first() else { return Vec::new() };
         let mut states = Vec::new();
@@ -51,10 +50,8 @@ impl Results {
         states
     }
 
-    /// The levels of factors that were requested and not applied, with the conditions that lack
-    /// them, and the conditions that others read back as, as sentences: to be read before any
-    /// verdict. A level such as `offloads=default` means many features, of which no interface has
-    /// all: of it nothing is said here.
+    /// Requested levels that were not applied, with their conditions, as sentences. Nothing is said
+    /// of `offloads=default`: no interface has all its features.
     pub fn not_applied(&self) -> Vec<String> {
         let mut told: Vec<(String, &str)> = Vec::new();
         for (condition, effective) in self.stored.plan.conditions.iter().zip(&self.stored.plan.effective) {
@@ -93,8 +90,7 @@ impl Results {
         merged.iter().map(|one| format!("Not measured: {}: {}.", one.label, one.why)).collect()
     }
 
-    /// The conditions that the plan left out or merged with others, and why, as sentences without
-    /// full stops.
+    /// Conditions left out or merged with others, and why, as sentences without full stops.
     pub fn not_measured(&self) -> Vec<String> {
         let plan = &self.stored.plan;
         [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]

@@ -38,14 +38,13 @@ impl Default for ComparisonRequest {
     }
 }
 
-/// One baseline, and the conditions compared with it in one metric.
 #[derive(Debug, Clone)]
 pub(crate) struct ComparisonTarget {
     pub(crate) workload: String,
     pub(crate) metric: Metric,
     pub(crate) baseline: usize,
     pub(crate) conditions: Vec<usize>,
-    /// Differences up to this share of the baseline do not matter.
+    /// A share of the baseline.
     pub(crate) equivalent: Option<Percent>,
 }
 
@@ -82,7 +81,7 @@ pub(crate) fn targets(
     Ok(targets)
 }
 
-/// The study's own comparisons. In exact mode the metric is a count, whatever the file says.
+/// In exact mode the metric is a count, whatever the file says.
 pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
     let target = |comparison: &study::Comparison| {
         let kind = plan.conditions[comparison.baseline].workload.traffic.kind;

@@ -9,7 +9,7 @@ use crate::data::exact;
 // The text below tables of rates under emulation.
 const EMULATED: &str = "measured under emulation: rates compare with each other, not with those of hardware";
 
-/// A kind of truth. Figures of different kinds are not compared.
+/// Figures of different kinds are not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TruthKind {
     Counted,
@@ -27,7 +27,6 @@ impl TruthKind {
     }
 }
 
-/// The kind of truth of a plan's figures, measured in these environments.
 pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e Environment>) -> TruthKind {
     if plan.exact {
         return TruthKind::Counted;
@@ -37,8 +36,7 @@ pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e E
     if is_emulated { TruthKind::Emulated } else { TruthKind::Timed }
 }
 
-/// The note that every table of such figures needs, without a full stop; `None` for time on the
-/// machine itself.
+/// Without a full stop; `None` for time on the machine itself.
 pub(crate) fn note<'e>(
     plan: &Plan,
     environments: impl IntoIterator<Item = &'e Environment>,

@@ -19,8 +19,7 @@ pub const PARTS: [(&str, [usize; 2]); 4] =
 // A share of the effect that is small: half of it is in the difference.
 const SMALL: f64 = 0.1;
 
-// The error rate of an interval of one condition's carry-over, and of all notes of a study
-// together.
+// Of an interval of one condition's carry-over, and of all notes of a study together.
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
@@ -30,8 +29,7 @@ pub struct TurnsOfCondition {
     pub label: String,
     pub flows: usize,
     pub turns: usize,
-    /// The rate after a turn of another condition against that after one of its own, in %, in each
-    /// of [`PARTS`]; `None` where one of them had no work.
+    /// The rate after others' turns against after its own, in %, by [`PARTS`]; `None` without work.
     pub parts: [Option<f64>; PARTS.len()],
     /// The carry-over in the counted part: the mean of boots, and its interval from two boots on.
     pub carry_over: f64,
@@ -41,8 +39,7 @@ pub struct TurnsOfCondition {
 }
 
 impl TurnsOfCondition {
-    /// Whether a turn is proven to affect the next one by more than a small part of the largest
-    /// difference in the flow. The error rate is shared out over all conditions (Bonferroni).
+    /// Shares the error rate out over all conditions (Bonferroni).
     fn leaves_much(&self, conditions: usize) -> bool {
         let interval = interval(&self.boots, ALPHA / conditions as f64);
         let is_proven = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
@@ -81,8 +78,6 @@ pub fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     stored.plan.conditions.iter().enumerate().filter_map(of_condition).collect()
 }
 
-/// Sentences without full stops: the conditions that took turns, and the effect of turns on
-/// results.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let Some(Alternate { turn, .. }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
     let all = in_turns(stored);
@@ -137,7 +132,7 @@ fn leaving(all: &[TurnsOfCondition]) -> impl Iterator<Item = &TurnsOfCondition> 
     all.iter().filter(|one| one.leaves_much(all.len()))
 }
 
-/// The first part of turns, which is not counted: more than planned where a switch acted longer.
+/// More than planned where a switch acted longer.
 pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
     let all: BTreeSet<u64> =
         stored.measurements().filter_map(|run| run.detail.turns()).map(|one| one.settle_ns).collect();
@@ -148,8 +143,7 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
     }
 }
 
-/// The reason why runs of a condition lack a metric, as the end of a sentence, if all of them took
-/// turns; otherwise empty.
+/// As the end of a sentence, if all its runs took turns; otherwise empty.
 pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static str {
     let mut own = stored.measurements_of(condition).peekable();
     if own.peek().is_some() && own.all(|run| run.detail.turns().is_some()) {
@@ -159,7 +153,7 @@ pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static s
     }
 }
 
-/// The difference of the rate after turns of other conditions from that after its own, in %.
+/// After turns of other conditions against after its own, in %.
 fn share(turns: &Turns) -> Option<f64> {
     let rate = |is_of_it: &dyn Fn(&CountedTurn) -> bool| {
         let chosen = turns.turns.iter().filter(|turn| is_of_it(turn));
@@ -170,7 +164,6 @@ fn share(turns: &Turns) -> Option<f64> {
     Some(100.0 * (another / itself - 1.0))
 }
 
-/// The difference over some tenths of a turn, of several flows.
 fn response(all: &[&Turns], tenths: std::ops::Range<usize>) -> Option<f64> {
     let of = |slices: &dyn Fn(&Turns) -> [Slice; TENTHS]| {
         rate(all.iter().flat_map(|turns| slices(turns).into_iter().skip(tenths.start).take(tenths.len())))

@@ -74,12 +74,10 @@ pub fn day_of_instant(unix_ms: i64) -> Date {
     day.expect("an instant begins with its day")
 }
 
-/// Reads a file of acknowledgements. `file` is only shown, never opened; `today` is the day on
-/// which the gate judges.
+/// `file` is only shown, never opened; `today` is the day on which the gate judges.
 ///
 /// # Errors
-/// [`AcknowledgedError`] with line and column: what is no TOML, unknown and missing keys, unknown
-/// metrics, bounds that cannot be read, entries that have expired, two entries for the same.
+/// [`AcknowledgedError`], with line and column, also for expired entries and two for the same.
 pub fn acknowledgements(
     file: &str,
     text: &str,
@@ -137,7 +135,7 @@ impl WrittenEntry {
     }
 }
 
-/// The line and the column, in characters, of a byte; both from 1.
+/// In characters; both from 1.
 fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(byte.min(text.len()))];
     let start = before.rfind('\n').map_or(0, |end| end + 1);

@@ -78,8 +78,7 @@ impl SettlingBoots {
 }
 
 impl GateCheck {
-    /// A check of a case that is not judged yet. Of these acknowledgements, the one of its
-    /// condition replaces its bound.
+    /// Of these acknowledgements, the one of its condition replaces its bound.
     pub(crate) fn unjudged(case: &GateCase, bound: Bound, acknowledged: &[Acknowledgement]) -> Self {
         let replaces = |entry: &&Acknowledgement| entry.is_of(case) && entry.bound.is_looser_than(&bound);
         Self {
@@ -96,8 +95,7 @@ impl GateCheck {
         }
     }
 
-    /// Judges it by the answer of its case and the ends of its difference. `shares` are the
-    /// one-sided error rates of the end that decides a failure and of the end that decides a pass.
+    /// `shares`: the one-sided error rates of the ends that decide a failure and a pass.
     pub(crate) fn settle(&mut self, answer: &Analysis, interval: Option<(f64, f64)>, shares: [f64; 2]) {
         let judged = self.judged_by();
         let comparison = &answer.comparisons[0];
@@ -126,9 +124,8 @@ impl GateCheck {
     }
 }
 
-/// The boots with which the bound is excluded with 80 % power, if the difference and the spread are
-/// as measured: the size of a study that proves a difference as large as the distance from the
-/// bound ([`stats::planning`]), one-sided. `None` if the spread is unknown.
+/// With 80 % power, one-sided, if the difference and the spread are as measured
+/// ([`stats::planning`]). `None` if the spread is unknown.
 fn boots_to_settle(
     bound: &Bound,
     answer: &Analysis,

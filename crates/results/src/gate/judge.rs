@@ -17,12 +17,11 @@ pub struct UnusedAcknowledgement {
     pub why: String,
 }
 
-/// The ends of a case's difference with these one-sided error rates at both.
+/// With these one-sided error rates at both ends.
 fn ends(case: &GateCase, bound: &Bound, share: f64) -> Result<Option<(f64, f64)>, Error> {
     Ok(case.answer(share)?.and_then(|answer| bound.ends(&answer.comparisons[0])))
 }
 
-/// The reason why an acknowledgement has no effect; `None` if it has one.
 fn why_unused(
     cases: &[GateCase],
     entry: &Acknowledgement,
@@ -105,8 +104,7 @@ pub(crate) fn judge(
     Ok((checks.into_iter().map(|(_, check)| check).collect(), unused))
 }
 
-/// The end that decides a pass of `alone`, and the end that decides a failure of `together`; an end
-/// that is not known lies at infinity.
+/// An end that is not known lies at infinity.
 fn joined(bound: &Bound, alone: (f64, f64), together: Option<(f64, f64)>) -> (f64, f64) {
     let (low, high) = together.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     if bound.fails_above { (low, alone.1) } else { (alone.0, high) }

@@ -20,8 +20,7 @@ pub enum HistoryOrder {
 pub struct HistoryChoice {
     /// The name of the studies.
     pub name: String,
-    /// Patterns of tags, where `*` stands for any text and `?` for any character: a study needs a
-    /// tag like one of them. Empty: all studies.
+    /// Patterns of tags, with `*` for any text and `?` for any character. Empty: all studies.
     pub tags: Vec<String>,
     /// Their order; `None`: by version if tags are asked for, else by time.
     pub order: Option<HistoryOrder>,
@@ -36,9 +35,8 @@ impl HistoryChoice {
         self.order.unwrap_or(default)
     }
 
-    /// The studies of these rows that are meant, the oldest first, each with its name in the
-    /// history: the tag that it was chosen for, else its first one, else its number in words. Of
-    /// studies without a tag the order by version is that of time, and they come first.
+    /// Oldest first, each with its name: the tag that it was chosen for, else its first one, else
+    /// its number. By version, studies without a tag come first, by time.
     pub fn choose(&self, rows: &[StudyRow]) -> Vec<(StudyId, String)> {
         let is_meant = |tag: &str| self.tags.iter().any(|pattern| is_like(tag, pattern));
         let mut found: Vec<(&StudyRow, Option<&str>)> = Vec::new();
@@ -61,7 +59,7 @@ impl HistoryChoice {
     }
 }
 
-/// Whether a text is like a pattern in which `*` stands for any text and `?` for any character.
+/// `*` stands for any text and `?` for any character.
 fn is_like(text: &str, pattern: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     // The lengths of the beginnings of the text that the pattern so far stands for.

@@ -61,9 +61,8 @@ pub struct HistoryMember {
 }
 
 impl StudyHistory {
-    /// The history of the last of these studies, each with its name in it, the oldest first. All
-    /// hold the values of the metrics that [`metrics_to_compare`](crate::metrics_to_compare) names
-    /// for its plan.
+    /// The history of the last of these studies, oldest first. All hold the values of the metrics
+    /// that [`metrics_to_compare`](crate::metrics_to_compare) names for its plan.
     ///
     /// # Errors
     /// [`Error::UnknownMetric`], [`Error::UnknownCondition`]; [`Error::NothingRecorded`] if the

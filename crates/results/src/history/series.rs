@@ -123,8 +123,7 @@ impl HistorySeries {
         !self.changes.is_empty() || newest.is_some_and(|newest| is_apart(newest.expected.verdict))
     }
 
-    /// The changes of this series, as sentences without full stops: the newest study first, then
-    /// the changes from the newest to the oldest.
+    /// The changes of this series, as sentences without full stops, from the newest to the oldest.
     pub fn sentences(&self) -> Vec<String> {
         let newest = self.newest.iter().map(|newest| newest.sentence.clone());
         let changes = self.changes.iter().rev().map(|change| change.sentence.clone());
@@ -200,7 +199,7 @@ impl NewestStudy {
     }
 }
 
-/// The meaning of a verdict, to stand after it, and its word: ` (faster)`.
+/// ` (faster)`, after a verdict; and its word.
 fn meaning(verdict: Verdict, quality: Quality) -> (String, Option<&'static str>) {
     let word = match verdict {
         Verdict::Higher => quality.word(true),
@@ -210,7 +209,6 @@ fn meaning(verdict: Verdict, quality: Quality) -> (String, Option<&'static str>)
     (word.map_or_else(String::new, |word| format!(" ({word})")), word)
 }
 
-/// A difference in % of its base, or in its unit if there is no percentage.
 fn signed_size(relative: Option<f64>, difference: f64, unit: &str) -> String {
     match relative {
         Some(relative) => format!("{} %", signed(percent(relative))),

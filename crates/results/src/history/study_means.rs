@@ -41,11 +41,10 @@ pub struct StudyMean {
     pub(crate) point: Point,
 }
 
-/// A study that shares conditions with the newest one, by its name in the history, with the pairs
-/// of conditions: its own, the newest study's.
+/// By its name in the history, with pairs of conditions: its own, the newest study's.
 pub(crate) type ComparableStudy<'e> = (&'e str, &'e Outline, Vec<(usize, usize)>);
 
-/// The studies that may stand beside the last of them, the oldest first, and the others.
+/// The oldest first; then the others.
 pub(crate) fn comparable(all: &[(String, Outline)]) -> (Vec<ComparableStudy<'_>>, Vec<ExcludedStudy>) {
     let (mut entries, mut left_out) = (Vec::new(), Vec::new());
     let Some((_, newest)) = all.last() else { return (entries, left_out) };
@@ -68,8 +67,7 @@ pub(crate) fn comparable(all: &[(String, Outline)]) -> (Vec<ComparableStudy<'_>>
     (entries, left_out)
 }
 
-/// The mean of a condition of the newest study in each study, in this metric. Studies without a
-/// value are left out.
+/// Leaves out studies without a value.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
@@ -110,7 +108,7 @@ pub(crate) fn means(
     Ok(means)
 }
 
-/// The conditions that these words mean, in the plan's order; all without a word.
+/// In the plan's order; all without a word.
 ///
 /// # Errors
 /// [`Error::UnknownCondition`].

@@ -12,8 +12,7 @@ use crate::data::congestion_control;
 use crate::data::means::boot_means;
 
 impl SwitchContext {
-    /// The context of these conditions, of which there is at least one; they differ in the factors
-    /// that are switched.
+    /// At least one condition; they differ only in the factors that are switched.
     pub(crate) fn new(
         stored: &StoredStudy,
         conditions: &[usize],
@@ -105,9 +104,7 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     })
 }
 
-/// The settings that hold the levels of a condition, and the mean time of a boot with them: those
-/// of `at`, and the scenario, as far as they vary. A level that is no plain word is left to vary,
-/// and so are workloads: no option chooses them.
+/// A level that is no plain word is left to vary, and so are workloads: no option chooses them.
 fn narrowed(
     stored: &StoredStudy,
     first: &Condition,
@@ -148,8 +145,7 @@ fn narrowed(
 
 const SCENARIO: &str = "scenario";
 
-/// The mean time of a boot with the runs of these conditions, in seconds, summed over the states of
-/// the testbed that they need. The time of a run is that until the next one begins.
+/// Summed over the states of the testbed. A run lasts until the next one begins.
 pub(super) fn seconds_per_boot(stored: &StoredStudy, is_kept: impl Fn(usize) -> bool) -> f64 {
     let states = stored.plan.states_of_conditions();
     let mut of_states: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
@@ -170,8 +166,7 @@ pub(super) fn seconds_per_boot(stored: &StoredStudy, is_kept: impl Fn(usize) -> 
     of_states.values().map(|times| times.iter().sum::<f64>() / times.len() as f64).sum()
 }
 
-/// The time of a boot, or of a part of it where it was resumed, without runs of other conditions,
-/// in ms. `runs`: those of the boot, by time.
+/// In ms. `runs`: those of the boot, by time.
 fn time_of_part(part: &BootRow, runs: &[&StoredRun], is_kept: impl Fn(usize) -> bool) -> i64 {
     let begun = part.started_unix_ms;
     let is_in = |run: &&&StoredRun| {

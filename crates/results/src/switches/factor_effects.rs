@@ -16,8 +16,6 @@ use crate::data::subject::answer_alone;
 use crate::data::target::{ComparisonRequest, ComparisonTarget};
 use crate::words::lists::grouped;
 
-/// The effects of each switch under every combination of the levels of the other factors, in the
-/// order of the plan.
 pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchContext>, Error> {
     let switched = stored.plan.conditions.iter().flat_map(|condition| {
         let switches = condition.levels.iter().filter(|(name, _)| Switch::named(name).is_some());
@@ -35,8 +33,7 @@ pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchCon
     several.map(context).collect()
 }
 
-/// Each pair of levels, from the earlier one in the plan to the later one, of conditions that
-/// differ in one factor only.
+/// From the earlier level in the plan to the later one; conditions differ in one factor only.
 fn effects(
     stored: &StoredStudy,
     factor: &String,
@@ -75,7 +72,7 @@ fn effects(
     Ok(effects)
 }
 
-/// Each of these conditions against each other one in a metric; none if fewer than two have it.
+/// None if fewer than two have the metric.
 fn comparisons(
     stored: &StoredStudy,
     conditions: &[&Condition],
@@ -138,7 +135,6 @@ fn change(
     }
 }
 
-/// The features that read back otherwise in `to` than in `from`.
 fn features(stored: &StoredStudy, from: usize, to: usize) -> Vec<FeatureReadBack> {
     let effective = |condition: usize| stored.plan.effective.get(condition);
     let (Some(before), Some(after)) = (effective(from), effective(to)) else { return Vec::new() };

@@ -37,8 +37,7 @@ pub struct SwitchEffects {
     pub judged: usize,
     /// The kind of the figures, if it is not time on a machine.
     pub truth: Option<&'static str>,
-    /// Whether instructions were counted, instead of time: then `confidence` and `level` have no
-    /// meaning, and changes are judged by the resolution of counts.
+    /// Whether instructions were counted: `confidence` and `level` then have no meaning.
     pub exact: bool,
     /// The mean time of one boot of each state of the testbed together, with all runs, in seconds.
     #[serde(skip)]
@@ -52,8 +51,7 @@ pub struct SwitchEffects {
 }
 
 impl SwitchEffects {
-    /// Reads the effect of each switch of a stored study; all proven changes hold together with
-    /// this confidence, a probability.
+    /// All proven changes hold together with this confidence, a probability.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take, and a confidence outside of 0 to 1.
@@ -84,8 +82,7 @@ impl SwitchEffects {
     }
 }
 
-/// Figures at the level of the last step of Holm's procedure over the p-values of their changes,
-/// with the number of these and the level by itself.
+/// At the level of the last step of Holm's procedure; with the number of changes, and the level.
 pub(crate) fn judged_together<T, E>(
     confidence: f64,
     read: impl Fn(f64) -> Result<T, E>,
@@ -98,7 +95,6 @@ pub(crate) fn judged_together<T, E>(
     Ok((if level > confidence { read(level)? } else { first }, p.len(), level))
 }
 
-/// Factors that vary and are no switches, in the order of the file.
 fn others(stored: &StoredStudy) -> Vec<String> {
     let levels = distinct(stored.plan.conditions.iter().flat_map(|condition| &condition.levels));
     let is_other = |(name, levels): &(&String, Vec<&String>)| {

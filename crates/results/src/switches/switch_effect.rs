@@ -20,14 +20,12 @@ pub struct SwitchContext {
     /// `--set` takes them.
     #[serde(skip)]
     pub(crate) narrowed: Vec<(String, String)>,
-    /// The mean time of one boot of each state of the testbed together, with the runs that are then
-    /// left, in seconds.
+    /// In seconds, of one boot of each state of the testbed together, with the runs that are left.
     #[serde(skip)]
     pub(crate) seconds_per_boot: f64,
     #[serde(skip)]
     pub effects: Vec<SwitchEffect>,
-    /// The contradictions between the kernel's counters and the switches that read back, in
-    /// sentences without a full stop.
+    /// The contradictions between counters and switches, in sentences without a full stop.
     pub flags: Vec<String>,
 }
 
@@ -35,8 +33,7 @@ pub struct SwitchContext {
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SwitchEffect {
-    /// The factors that are switched, by their names in the study: more than one where the kernel
-    /// switches them together.
+    /// Names in the study of the switched factors: several where the kernel switches them together.
     pub factors: Vec<String>,
     pub from: String,
     pub to: String,
@@ -84,8 +81,7 @@ pub struct MetricChange {
     pub there: ChangeEstimate,
     pub back: ChangeEstimate,
     pub outcome: ChangeOutcome,
-    /// The mean of the metric over all runs of the context, in its unit: the scale for a difference
-    /// that has no percentage.
+    /// The mean over all runs, in its unit: the scale for a difference that has no percentage.
     pub mean: f64,
     /// The standard error, in the metric's unit; `None` without an interval.
     pub standard_error: Option<f64>,
@@ -133,8 +129,7 @@ pub struct ConstantSetting {
     pub value: String,
 }
 
-/// The metrics of advice: the rate, the tail of the latency, and CPU time per unit of work on each
-/// side, of guests also the host's; in exact mode the kernel's instructions per unit of work.
+/// In exact mode the kernel's instructions per unit of work. Of guests also the host's CPU time.
 pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
     if exact {
         return vec![kind.main_metric(true)];
@@ -144,7 +139,6 @@ pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
     metrics
 }
 
-/// The rate, and the CPU time per unit of work on each side, of guests also the host's.
 pub(crate) fn rate_and_costs(kind: Kind) -> Vec<Metric> {
     let UnitOfWork { service_demand: own, host_service_demand: of_host, .. } = kind.unit_of_work();
     vec![kind.primary_metric(), own.transmitter, own.receiver, of_host.transmitter, of_host.receiver]
@@ -155,7 +149,6 @@ fn with_definition<S: Serializer>(metric: &Metric, serializer: S) -> Result<S::O
 }
 
 impl ChangeEstimate {
-    /// Reads an estimate whose percentages are of `base`.
     pub(crate) fn from_estimated(estimated: &Estimated, base: &str) -> Self {
         Self {
             value: estimated.value,

@@ -38,7 +38,6 @@ const MOST: usize = 2;
 // From this share of the baseline on, an effect needs an explanation.
 const LARGE: f64 = 0.03;
 
-/// Adds its explanation to each large, proven difference of a stored study.
 pub(crate) fn explain(groups: &mut [ComparisonGroup], stored: &StoredStudy) {
     // Many rows have the same baseline.
     let mut means: BTreeMap<usize, Vec<Metrics>> = BTreeMap::new();
@@ -59,8 +58,7 @@ pub(crate) fn explain(groups: &mut [ComparisonGroup], stored: &StoredStudy) {
     }
 }
 
-/// The counters that differ between a condition and its baseline as an effect does, the most
-/// telling first. `rises`: whether the metric is higher than the baseline's.
+/// The most telling first. `rises`: whether the metric is higher than the baseline's.
 pub(crate) fn reasons(metric: Metric, rises: bool, boots: [BootMeans<'_>; 2]) -> Vec<Explanation> {
     let is_worse = match metric.better {
         Better::Higher => !rises,

@@ -8,12 +8,11 @@ use study::{BySide, Side};
 use super::Explanation;
 use crate::words::number::{percent, rounded};
 
-/// A counter for each hundred of another one.
 pub(super) const PERCENT: f64 = 100.0;
 // A part of a counter from this share of it on is worth a word.
 const PART: f64 = 0.5;
 
-/// The subject of a counter; of several about the same subject only the most telling is named.
+/// Of several counters about the same subject only the most telling is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CounterSubject {
     Batches,
@@ -27,8 +26,7 @@ pub(super) struct ExplanationRule {
     pub(super) about: CounterSubject,
     /// Of each side, as the others here.
     pub(super) counter: BySide<Metric>,
-    /// The metric that it is divided by, and the factor of the quotient; `None`: it is a figure by
-    /// itself.
+    /// Divided by this metric, times the factor; `None`: it is a figure by itself.
     pub(super) per: Option<(BySide<Metric>, f64)>,
     /// More of it costs performance, else it helps.
     pub(super) costs: bool,
@@ -42,12 +40,10 @@ pub(super) struct ExplanationRule {
     pub(super) explains: fn(Metric) -> bool,
 }
 
-/// The metrics' means of each boot of a condition.
 pub(super) type BootMeans<'m> = &'m [Metrics];
 
 impl ExplanationRule {
-    /// The subject, the weight of the evidence, and the reason, if the counter differs as the
-    /// effect does.
+    /// The subject, the weight and the reason, if the counter differs as the effect does.
     pub(super) fn reason(
         &self,
         side: Side,
@@ -89,14 +85,12 @@ impl ExplanationRule {
                 means.get(per[side]).filter(|per| *per > 0.0).map(|per| counted * scale / per)?
             }
         };
-        // More than all of them: a packet of the interface held many of what is counted, and the
-        // two are no shares.
+        // Above 100 %: a packet held many of what is counted, and the two are no shares.
         let is_share = self.per.is_some_and(|(_, scale)| scale == PERCENT);
         (figure.is_finite() && !(is_share && figure > PERCENT)).then_some(figure)
     }
 
-    /// By how much the figures differ in the effect's direction, if it is enough and no boot says
-    /// otherwise.
+    /// `None` if it is not enough, or a boot says otherwise.
     fn factor_between(&self, is_worse: bool, [value, baseline]: &[Vec<f64>; 2]) -> Option<f64> {
         let [high, low] = if is_worse == self.costs { [value, baseline] } else { [baseline, value] };
         if high.is_empty() || low.is_empty() {
@@ -108,8 +102,7 @@ impl ExplanationRule {
         (least > most && factor.is_finite() && factor >= self.factor).then_some(factor)
     }
 
-    /// The share of a part of the counter in the condition that has more of it, where it is most of
-    /// it.
+    /// In the condition that has more of the counter, where the part is most of it.
     fn part(&self, side: Side, boots: BootMeans<'_>) -> Option<String> {
         let (part, words) = self.part?;
         let sum = |of: BySide<Metric>| -> f64 { boots.iter().filter_map(|means| means.get(of[side])).sum() };

@@ -18,8 +18,7 @@ fn round_trips(metric: Metric) -> bool {
     matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.source == Source::Rr
 }
 
-/// A counter of which more costs, and three times as many are telling. Its counter is a
-/// placeholder.
+/// Three times as many are telling. Its counter is a placeholder.
 const COSTS: ExplanationRule = ExplanationRule {
     about: CounterSubject::OtherCpus,
     counter: metric::CALL_INTERRUPTS.own,
@@ -35,7 +34,7 @@ const COSTS: ExplanationRule = ExplanationRule {
 const HELPS: ExplanationRule =
     ExplanationRule { about: CounterSubject::Batches, costs: false, floor: 1.0, factor: 1.5, ..COSTS };
 
-/// Every rule of each side. `@` stands for the side in words.
+/// `@` stands for the side in words.
 pub(super) const RULES: &[ExplanationRule] = &[
     ExplanationRule {
         counter: metric::SEGMENTS_PER_WIRE_PACKET,

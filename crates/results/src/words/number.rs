@@ -4,9 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use stats::fixed;
 
-/// A value with about four significant digits: figures that differ by less than that do not differ
-/// for a reader, and a column of them can be compared by eye. In exponent form only beyond what a
-/// cell can hold.
+/// About four significant digits: a smaller difference is none for a reader, and a column can be
+/// compared by eye. In exponent form only beyond what a cell can hold.
 pub fn figure(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -21,14 +20,12 @@ pub fn figure(value: f64) -> String {
     fixed(value, usize::try_from(decimals).unwrap_or(0))
 }
 
-/// A part of something as large as `whole`, or a difference of such parts: zero where only the
-/// rounding of numbers of that size is left.
+/// Zero where only the rounding of numbers as large as `whole` is left.
 pub fn beyond_rounding(value: f64, whole: f64) -> f64 {
     if value.abs() < 1e-9 * whole.abs() { 0.0 } else { value }
 }
 
-/// A value with three significant digits and no zeros at its end, from 1000 on in groups of three
-/// digits: `6.7`, `41,200`.
+/// Three significant digits without zeros at the end, grouped from 1000 on: `6.7`, `41,200`.
 pub fn rounded(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return figure(value);
@@ -57,8 +54,7 @@ pub fn in_thousands(whole: &str) -> String {
     grouped
 }
 
-/// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent
-/// form where three would.
+/// A percentage: one decimal, three below 1 %, and in exponent form where three would hide it.
 pub fn percent(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "-".to_owned(),
@@ -105,8 +101,7 @@ pub fn duration_of(seconds: f64) -> String {
     duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
-/// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest
-/// the end of the year 9999, which is the last that has four digits.
+/// Milliseconds since 1970 as `2026-11-20 13:40:05` (UTC); at the latest the end of 9999.
 pub fn instant(unix_ms: i64) -> String {
     const LAST: u64 = 253_402_300_799_000;
     let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
@@ -123,15 +118,13 @@ pub fn times(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// Both ends of an interval, as `show` writes a number, in at most three significant digits; a dash
-/// for none.
+/// Both ends as `show` writes a number, in at most three significant digits; a dash for none.
 pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     let end = |value| three_digits(value, show(value));
     interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))
 }
 
-/// `value` as it was `shown`, in three significant digits where these are more: the error of an
-/// interval's end is far larger than the omitted digits. A sign and a unit stay.
+/// The error of an interval's end is far larger than the omitted digits. A sign and a unit stay.
 fn three_digits(value: f64, shown: String) -> String {
     let sign_ends = shown.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
     let (sign, size) = shown.split_at(sign_ends);

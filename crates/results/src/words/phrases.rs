@@ -18,8 +18,7 @@ pub fn metric_words(metric: &ComparedMetric) -> String {
     spoken(metric, |side| format!("the {side}'s"), short)
 }
 
-/// The words of a metric in the heading of a column: `tx CPU per byte`, with more room
-/// `transmitter's CPU per byte`.
+/// The heading of a column: `tx CPU per byte`, or wide `transmitter's CPU per byte`.
 pub fn heading(metric: &ComparedMetric, is_wide: bool) -> String {
     spoken(metric, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
 }
@@ -40,7 +39,6 @@ fn short(own: &str) -> String {
     own.replace("instructions_", "instructions per ").replace('_', " ")
 }
 
-/// A key with its side, if it has one, as `whose` says it, and the rest as `plain` does.
 fn spoken(metric: &ComparedMetric, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) -> String {
     match metric {
         ComparedMetric::Known(metric) => {
@@ -66,8 +64,7 @@ pub(crate) fn is(metric: &ComparedMetric) -> &'static str {
     if metric.known().is_some_and(|metric| metric.is_plural()) { "are" } else { "is" }
 }
 
-/// The stages of a path in its order, each by where it ends, as it begins where the one above
-/// ends; where it does not, by both.
+/// Each stage by where it ends; by both ends where it does not begin at the end above.
 pub fn stages_by_end<'s>(steps: impl IntoIterator<Item = (&'s str, &'s str)>) -> Vec<String> {
     let mut before = None;
     let name = |(from, to): (&'s str, &'s str)| match before.replace(to) == Some(from) {

@@ -11,9 +11,8 @@ pub(crate) use self::written::metric_named;
 /// A unit in which a bound may be written: its word, and how many of the metric's own unit it is.
 pub type BoundUnit = (&'static str, f64);
 
-/// The limit of a metric's difference from its baseline: `throughput < -2%` fails where throughput
-/// is more than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs
-/// above it.
+/// The limit of a difference from the baseline: `throughput < -2%` fails if it is more than 2 %
+/// below.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The metric.
@@ -26,8 +25,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The limit as a number, in the unit in which differences are compared with it: in % of the
-    /// baseline, or in the metric's unit.
+    /// The limit as a number: in % of the baseline, or in the metric's unit.
     pub fn number(&self) -> f64 {
         self.value * self.unit.map_or(1.0, |(_, factor)| factor)
     }
@@ -43,17 +41,15 @@ impl Bound {
             && self.is_percent() == other.is_percent()
     }
 
-    /// Whether every difference that fails this bound fails `other` too, and not the reverse.
     pub(crate) fn is_looser_than(&self, other: &Bound) -> bool {
         self.is_of_same(other) && other.is_broken_by((self.number(), self.number()))
     }
 
-    /// Whether differences from `low` to `high` all fail.
     pub(crate) fn is_broken_by(&self, interval: (f64, f64)) -> bool {
         self.beyond(interval).0 > 0.0
     }
 
-    /// Whether none of them fails. A difference of exactly the limit does not.
+    /// A difference of exactly the limit does not fail.
     pub(crate) fn is_kept_by(&self, interval: (f64, f64)) -> bool {
         self.beyond(interval).1 <= 0.0
     }
@@ -63,9 +59,7 @@ impl Bound {
         if self.fails_above { (low - limit, high - limit) } else { (limit - high, limit - low) }
     }
 
-    /// The ends of a difference's interval, in the unit of the bound; `None` without an interval.
-    /// For counts, whose spread is not estimated, the interval is the resolution within which
-    /// counts repeat.
+    /// In the unit of the bound; `None` without an interval. That of counts is their resolution.
     pub(crate) fn ends(&self, comparison: &Comparison) -> Option<(f64, f64)> {
         let Some(resolution) = comparison.resolution else {
             return if self.is_percent() { comparison.relative_interval } else { comparison.interval };
@@ -76,7 +70,7 @@ impl Bound {
         Some((difference - reach, difference + reach))
     }
 
-    /// A difference in the unit of the bound: in % of the baseline, or in the metric's unit.
+    /// In the unit of the bound: in % of the baseline, or in the metric's unit.
     pub(crate) fn difference(&self, comparison: &Comparison) -> Option<f64> {
         // Two counts of zero do not differ, though nothing is a percentage of zero.
         let is_zero = comparison.resolution.is_some() && comparison.difference == 0.0;

@@ -30,7 +30,6 @@ const EXAMPLE: &str = "write a bound as throughput < -2%";
 #[error("{0}")]
 pub struct BoundError(String);
 
-/// The way to write a difference in the metric's own units.
 fn absolute(metric: Metric) -> String {
     let words: Vec<&str> = units_of(metric).iter().map(|(word, _)| *word).collect();
     match words.as_slice() {
@@ -141,7 +140,6 @@ impl FromStr for Bound {
     }
 }
 
-/// As it is written: `throughput < -2%`.
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.fails_above { '>' } else { '<' };
