@@ -28,7 +28,7 @@ pub(crate) fn bits(rate: f64) -> String {
     }
 }
 
-/// A time, given in ns.
+/// In ns.
 pub(crate) fn milliseconds(ns: u64) -> String {
     format!("{:.0} ms", ns as f64 / 1e6)
 }

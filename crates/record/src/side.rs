@@ -238,7 +238,6 @@ pub struct Turns {
 mod tests {
     use super::*;
 
-    /// Two moments, and in each column other values.
     fn series() -> Series {
         let column = |first: u64| vec![first, first + 1];
         Series {

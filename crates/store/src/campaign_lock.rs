@@ -21,14 +21,12 @@ use nix::unistd::geteuid;
 use crate::error::StoreError;
 use crate::open::beside;
 
-// The longest wait for the lock: a reader holds it for microseconds, a killed process until the
-// kernel has cleaned up.
+// A reader holds it for microseconds, a killed process until the kernel has cleaned up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 // The longest process id, in bytes: a lock file has no more.
 const LONGEST_PID: usize = 20;
 
-/// The right to record into one database, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct CampaignLock {
     lock_path: PathBuf,
@@ -37,8 +35,7 @@ pub(crate) struct CampaignLock {
 }
 
 impl CampaignLock {
-    /// Takes the right to record into `database` (a canonical path, so that all names of the file
-    /// have the same lock).
+    /// `database`: a canonical path, so that all names of the file have the same lock.
     pub(crate) fn begin(database: &Path) -> Result<CampaignLock, StoreError> {
         let lock_path = lock_path(database);
         let deadline = Instant::now() + PATIENCE;
@@ -100,8 +97,7 @@ fn lock_path(database: &Path) -> PathBuf {
     beside(database, "-lock")
 }
 
-/// Creates a file; a link of this name counts as an existing file. Other users cannot open it, for
-/// then they could lock it.
+/// A link counts as an existing file. Other users cannot open it: then they could lock it.
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
@@ -117,8 +113,7 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The existing file, if it is a lock file of this user's or of the database's owner. `None` if it
-/// is gone.
+/// If it is a lock file of this user's or of the database's owner; `None` if it is gone.
 fn existing(path: &Path, database: &Path) -> Result<Option<File>, StoreError> {
     let refused = |what: &str| StoreError::NotALock { path: path.to_owned(), what: what.to_owned() };
     let cannot = |source| StoreError::CannotOpen { path: path.to_owned(), source };
@@ -151,7 +146,6 @@ fn is_still_named(file: &File, path: &Path) -> bool {
     }
 }
 
-/// The file's content, if it is short enough for a process id.
 fn content(file: &File) -> Option<String> {
     let mut bytes = [0; LONGEST_PID + 1];
     let length = file.read_at(&mut bytes, 0).ok().filter(|length| *length <= LONGEST_PID)?;

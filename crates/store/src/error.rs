@@ -12,7 +12,6 @@ use thiserror::Error;
 use crate::open::beside;
 use crate::records::StudyId;
 
-/// The longest wait of a statement for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest wait of a statement of a study that is recorded: a backup must not end the study.
@@ -118,7 +117,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The error for a message of SQLite; some have their own remedy.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
         let path = path.to_owned();
         if let rusqlite::Error::InvalidColumnType(..)
@@ -159,7 +157,6 @@ impl StoreError {
         StoreError::Json { path: path.to_owned(), what, source }
     }
 
-    /// Converts the operating system's errors about a file that is created or written.
     pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
         if source.kind() == io::ErrorKind::FileTooLarge
@@ -177,8 +174,7 @@ impl StoreError {
 
 const LONGEST_WRITE: u64 = 128 << 10;
 
-/// The limit of this process on the length of a file, in bytes, if a file of the database is about
-/// as long.
+/// In bytes; `None` unless a file of the database is about as long.
 fn file_limit(database: &Path) -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
@@ -195,9 +191,7 @@ fn directory_of(path: &Path) -> PathBuf {
 }
 
 /// The path of the field at which the parser stopped, `transmitter.window.cpu_each[1].user`; empty
-/// at the document's top. `line` and `column` are the parser's, both from 1.
-///
-/// It reads only what the parser has read, which is well-formed or ends at the error.
+/// at the top. What the parser has read is well-formed or ends at the error.
 fn field_at(json: &str, line: usize, column: usize) -> String {
     let before: usize = json.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let read = &json.as_bytes()[..(before + column).min(json.len())];
@@ -230,8 +224,7 @@ fn field_at(json: &str, line: usize, column: usize) -> String {
                 Some(Step::Key(_)) => is_key = true,
                 None => {}
             },
-            // A missing field is reported at the end of its object: name the object, not its last
-            // key.
+            // A missing field is reported at its object's end: name the object, not its last key.
             b'}' | b']' => drop(path.pop()),
             _ => {}
         }

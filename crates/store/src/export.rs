@@ -121,15 +121,13 @@ fn by_name(series: &Series) -> [Column<'_>; 8] {
 /// One file in ministat's input format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatFile {
-    /// Its name, made of the condition's slug: `udp4_default_nocksum.stat`. Only letters, digits,
-    /// `.`, `_` and `-`.
+    /// From the condition's slug, `udp4_default_nocksum.stat`: letters, digits, `.`, `_` and `-`.
     pub name: String,
     /// Its text.
     pub text: String,
 }
 
-/// The recorded runs of one metric, warm-ups and failed runs left out, one file per condition that
-/// has any.
+/// One file of a metric's recorded runs, without warm-ups and failed ones, per condition.
 ///
 /// Comment lines name study, condition, metric and unit. Column 1 is the value, for ministat;
 /// column 2 is the planned boot, for programs that group the runs of a boot.
@@ -172,8 +170,7 @@ fn file_name(slug: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-/// A number as the shortest decimal that reads back as the same number, with an exponent only if a
-/// plain decimal is long.
+/// The shortest decimal that reads back equal, with an exponent only if a plain one is long.
 struct Number(f64);
 
 impl fmt::Display for Number {

@@ -40,8 +40,7 @@ impl Metrics {
         self.0.remove(&metric)
     }
 
-    /// Combines the values of each metric that any of `all` has, in their order, by `combine`: into
-    /// the means of runs, for one.
+    /// Combines the values of each metric that any of `all` has, for example into means.
     pub fn combined(all: &[&Metrics], combine: impl Fn(&[f64]) -> f64) -> Metrics {
         let mut columns: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
         for (metric, value) in all.iter().flat_map(|one| one.iter()) {

@@ -20,21 +20,16 @@ use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 use crate::store::Store;
 
-/// The size in bytes up to which a file is checked whole before anything is read of it. The check
-/// reads every page, about 100 MB/s: a larger size would delay each command that only looks
-/// something up.
+/// In bytes. The check of every page, at 100 MB/s, delays commands that only look something up.
 pub(crate) const CHECKED_WHOLE: u64 = 32 << 20;
 
-// SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so
-// the smallest file.
+// SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2).
 const SMALLEST_DATABASE: u64 = 512;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DatabaseFile {
-    /// The path as the user gave it, for messages.
     pub(crate) named: PathBuf,
-    /// Absolute and without links, for SQLite (which has special names like `:memory:`); its log
-    /// and our lock are beside it.
+    /// Absolute and without links, for SQLite, which has special names like `:memory:`.
     pub(crate) real: PathBuf,
     id: (u64, u64),
 }
@@ -49,7 +44,6 @@ impl DatabaseFile {
     }
 }
 
-/// A connection to a file with our schema, and the budget of its queries.
 type Opened = (Connection, Budget);
 
 /// Opens for recording; creates the file, or updates its schema.
@@ -57,7 +51,6 @@ pub(crate) fn for_recording(path: &Path) -> Result<Store, StoreError> {
     for_writing(create_if_missing(path)?)
 }
 
-/// Opens an existing database to change it; never makes one.
 pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
     let place = existing(path)?;
     if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
@@ -66,7 +59,7 @@ pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
     for_writing(place)
 }
 
-/// Makes a database of one file, without a log beside it.
+/// Without a log beside it.
 ///
 /// # Errors
 /// [`StoreError::AlreadyThere`] if there is anything of that name.
@@ -93,8 +86,7 @@ fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         match set_up(&place) {
-            // If two processes set the journal mode, SQLite refuses one at once and does not let it
-            // wait.
+            // If two processes set the journal mode, SQLite refuses one without waiting.
             Err(StoreError::Busy { .. }) if Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(5))
             }
@@ -187,7 +179,6 @@ fn existing(path: &Path) -> Result<DatabaseFile, StoreError> {
     Err(StoreError::NotADatabase { path: named, what })
 }
 
-/// Opens `address`: the real path, or a URI for it.
 fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
     if journal_names_a_file(&place.real) {
         let what = "its journal names another file, which SQLite would delete".to_owned();
@@ -209,8 +200,7 @@ fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Ope
     })
 }
 
-/// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can write
-/// there.
+/// For a directory where nobody can write, so that SQLite cannot make its shared-memory file.
 fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
@@ -220,11 +210,8 @@ fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
     connect(place, Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// Refuses files that are not ours, that are newer, or that are damaged. The version of the schema;
-/// none of an empty file, which may become ours.
-///
-/// In a file of more than `whole_up_to` bytes only the small tables are checked. Of the others each
-/// page is checked when it is read, and what a command needs of them is read field by field.
+/// Refuses files that are not ours, newer, or damaged. Returns the schema's version; none of an
+/// empty file. Beyond `whole_up_to` bytes each page of the large tables is checked when it is read.
 fn inspect(
     connection: &Connection,
     place: &DatabaseFile,
@@ -272,9 +259,8 @@ fn inspect(
     Ok(Some(version))
 }
 
-/// SQLite fills a truncated page with zeros and reads on. A page may be partial while a log holds
-/// all of it: a checkpoint is under way or was killed. (The log is checked twice because both
-/// change meanwhile.)
+/// SQLite fills a truncated page with zeros and reads on. A log may hold all of a partial page; it
+/// is checked twice because both change meanwhile.
 fn has_partial_page(file: &Path, page_size: u64) -> bool {
     let is_partial = || fs::metadata(file).is_ok_and(|file| file.len() % page_size != 0);
     log_beside(file).is_none() && is_partial() && log_beside(file).is_none()
@@ -298,7 +284,6 @@ fn journal_names_a_file(file: &Path) -> bool {
     })
 }
 
-/// The file whose name is that of `file` with this ending behind it.
 pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(ending);

@@ -77,7 +77,6 @@ impl Store {
         Ok(unpacked)
     }
 
-    /// Adds studies of another file, all or none.
     fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>, StoreError> {
         let _snapshot = source.snapshot()?;
         let mut studies = studies.to_vec();
@@ -110,8 +109,7 @@ impl Store {
     }
 }
 
-/// Whether two rows are of one study: begun in the same millisecond with the same seed, and equally
-/// far.
+/// Begun in the same millisecond with the same seed, and equally far.
 fn is_same(one: &StudyRow, other: &StudyRow) -> bool {
     let key = |row: &StudyRow| {
         let counts = (row.boots, row.recorded_runs, row.failed_runs, row.invalid_runs);
@@ -120,7 +118,6 @@ fn is_same(one: &StudyRow, other: &StudyRow) -> bool {
     key(one) == key(other)
 }
 
-/// One study's way from a file into a transaction of another.
 struct Copy<'a> {
     source: &'a Store,
     transaction: &'a Transaction<'a>,
@@ -161,7 +158,6 @@ impl Copy<'_> {
         Ok(Moved { from: study, to: StudyId(to), tags_taken: self.tags(study.0, to)? })
     }
 
-    /// The row of a document of the source in the other file.
     fn document(&self, id: i64) -> Result<Value, Failure> {
         let json: Vec<String> =
             self.source.rows("SELECT json FROM document WHERE id = ?1", [id], |row| row.get(0))?;
@@ -181,9 +177,8 @@ impl Copy<'_> {
         Ok(taken)
     }
 
-    /// Copies the rows of a table that refer to `id` by the column `reference`, each under a new
-    /// number. `changed`: the value of a column in the copy. Returns the numbers of each row in
-    /// the source and in the copy.
+    /// Copies the rows whose column `reference` is `id`; `changed` sets a column in the copy.
+    /// Returns the numbers of each row in the source and in the copy.
     fn rows(
         &self,
         table: &str,
@@ -218,8 +213,6 @@ impl Copy<'_> {
     }
 }
 
-/// The right to make one file, and the place where it is written until then. What is there is
-/// removed at the end.
 struct AtomicFile {
     path: PathBuf,
     /// Held to the end: no other process writes there.
@@ -266,7 +259,6 @@ impl AtomicFile {
         })
     }
 
-    /// Removes the file, its journal and the lock of who wrote it.
     fn clear(&self) -> io::Result<()> {
         for ending in ["", "-journal", "-lock"] {
             match fs::remove_file(beside(&self.path, ending)) {

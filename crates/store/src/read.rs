@@ -20,8 +20,7 @@ use crate::runs::DISTURBED;
 use crate::sanitised::has_plain_texts;
 use crate::store::Store;
 
-/// A study as it is compared with another: its plan, its environments and the values of some
-/// metrics, without the accounts of its runs, which are most of its bytes.
+/// A study as it is compared with another: without the accounts of its runs, most of its bytes.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Outline {
@@ -29,8 +28,7 @@ pub struct Outline {
     pub plan: Plan,
     /// The environments at the begin of its boots, each once.
     pub environments: Vec<Environment>,
-    /// The values of each metric of the runs that count, as (condition, planned boot, value), in
-    /// recording order.
+    /// The values of the runs that count, as (condition, planned boot, value), in recording order.
     pub values: BTreeMap<Metric, Vec<(usize, u32, f64)>>,
     /// The number of disturbed runs among those that count.
     pub disturbed_runs: usize,
@@ -55,15 +53,13 @@ impl Store {
     /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what
     /// reading can meet.
     pub fn load(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
-        // One read transaction, so that a run is read with all its metrics while a campaign goes
-        // on.
+        // One read transaction, so that a run has all its metrics while a campaign goes on.
         let _snapshot = self.snapshot()?;
         self.load_within(study)
     }
 
-    /// Loads a study with the runs' values of these metrics alone. Only a run that counts and lacks
-    /// one of them, or was disturbed, has its account, which may tell why: accounts are most of a
-    /// study's bytes.
+    /// Loads a study with these metrics alone, and the accounts only of runs that count and lack
+    /// one of them or were disturbed: accounts are most of a study's bytes.
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -118,7 +114,6 @@ impl Store {
         self.connection.unchecked_transaction().map_err(|error| self.sql(error))
     }
 
-    /// [`Self::load`] inside a transaction that is begun.
     pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
         self.loaded(study, || self.runs(study))
     }
@@ -197,8 +192,7 @@ impl Store {
         Ok(boots)
     }
 
-    /// The counters over time of every run of a study that has them, in the order of the runs, then
-    /// by side.
+    /// The counters over time of the runs that have them, in the order of the runs, then by side.
     ///
     /// # Errors
     /// [`StoreError::Json`] if another program changed the file; what reading can meet.
@@ -265,14 +259,12 @@ impl Store {
     }
 }
 
-// The stored runs for each planned one, at most: failed runs are repeated whenever a study is
-// resumed.
+// At most, for each planned run: failed runs are repeated whenever a study is resumed.
 const TRIES: u64 = 10;
 
 // The stored runs that every study may have.
 const ANY_RUNS: u64 = 10_000;
 
-/// The most runs that a study with this plan may have.
 fn most_runs(plan: &Plan) -> u64 {
     let study::Protocol { boots, warmup, runs, .. } = &plan.asked.protocol;
     let of_condition = u64::from(*boots) * (u64::from(*warmup) + u64::from(*runs));
@@ -283,8 +275,7 @@ pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }
 
-/// The rows of studies: of one, or of all by number. The runs are counted in one pass: a count for
-/// each study and state would read the table again for each.
+/// The runs are counted in one pass: a count for each study would read the table again each time.
 fn study_query(is_one: bool) -> String {
     let [runs, studies] = if is_one { ["WHERE study = ?1", "WHERE id = ?1"] } else { ["", "ORDER BY id"] };
     format!(

@@ -15,8 +15,7 @@ use rusqlite::{Connection, Result, Row, ffi};
 
 use crate::open::beside;
 
-// The longest value and the longest row, in bytes. netassay's longest is the plan: some 400 bytes
-// for each run.
+// In bytes. netassay's longest value is the plan: some 400 bytes for each run.
 const LONGEST_VALUE: i32 = 64 << 20;
 
 // The longest statement and table definition, in bytes; ours have less than 4 KiB.
@@ -28,8 +27,7 @@ const STRIDE: i32 = 10_000;
 // The steps that a query may take in any file: about a second.
 const STEPS: i64 = 100_000_000;
 
-// The further steps for each byte of the file. A row has tens of bytes and takes tens of steps in
-// each pass.
+// A row has tens of bytes and takes tens of steps in each pass.
 const STEPS_PER_BYTE: i64 = 64;
 
 // The bytes of text that a query may return from any file.
@@ -38,7 +36,6 @@ const TEXT: i64 = 64 << 20;
 // The further bytes of text for each byte of the file: boots share their environments' text.
 const TEXT_PER_BYTE: i64 = 8;
 
-/// The rest of a query's budget.
 #[derive(Debug)]
 pub(crate) struct Budget {
     file: PathBuf,

@@ -106,8 +106,7 @@ impl Outcome {
     }
 }
 
-/// The identity of a run in its study ([`PlannedRun`] explains its fields): a second recording with
-/// this key is a duplicate.
+/// The identity of a run ([`PlannedRun`] explains its fields); a second one is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct RunKey {
@@ -156,8 +155,7 @@ pub struct StudyRow {
     /// Its state. `running` only while a process records into this database.
     pub status: StudyStatus,
     pub started_unix_ms: i64,
-    /// When it last ended, in milliseconds since 1970 (UTC); none while it runs or after its
-    /// process died.
+    /// When it last ended, in ms since 1970 (UTC); none while it runs or after its process died.
     pub finished_unix_ms: Option<i64>,
     /// The number of planned boots that have begun.
     pub boots: u32,
@@ -165,8 +163,7 @@ pub struct StudyRow {
     pub recorded_runs: u32,
     /// The number of failed runs, including warm-ups and tries that were repeated with success.
     pub failed_runs: u32,
-    /// The number of disturbed runs, including those that were repeated with success. Warm-ups are
-    /// not judged.
+    /// The number of disturbed runs, including repeated ones, without warm-ups.
     pub invalid_runs: u32,
     pub tags: Vec<String>,
     /// The study file's text.
@@ -183,8 +180,7 @@ pub struct BootRow {
     /// 1, or more when the boot was resumed.
     pub part: u32,
     pub environment: Environment,
-    /// The environment when it ended; `None` if it did not end in order, or its hosts could no
-    /// longer be asked.
+    /// `None` if it did not end in order, or its hosts could no longer be asked.
     pub environment_after: Option<Environment>,
     pub started_unix_ms: i64,
     /// When it ended, in milliseconds since 1970 (UTC); none if it never ended in order.
@@ -239,8 +235,7 @@ pub struct StoredSeries {
     pub series: Series,
 }
 
-/// A study with everything recorded, except the runs' counters over time, which
-/// [`crate::Store::series`] loads.
+/// A study with everything recorded, except the series that [`crate::Store::series`] loads.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct StoredStudy {
@@ -285,8 +280,7 @@ impl StoredStudy {
         with(RunStatus::Invalid).map(StoredRun::key).filter(|key| !good.contains(key)).collect()
     }
 
-    /// The values of one metric in the runs that count, as (condition, planned boot, value), in
-    /// recording order.
+    /// One metric in the runs that count: (condition, planned boot, value), in recording order.
     pub fn values(&self, metric: Metric) -> impl Iterator<Item = (usize, u32, f64)> {
         self.measurements()
             .filter_map(move |run| run.metrics.get(metric).map(|value| (run.condition, run.boot, value)))

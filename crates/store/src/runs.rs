@@ -27,18 +27,15 @@ fn query(detail: &str) -> String {
     )
 }
 
-/// Whether something disturbed a run that counts. Most accounts do not have the word, and are not
-/// parsed.
+/// Most accounts do not have the word, and are not parsed.
 pub(crate) const DISTURBED: &str =
     "instr(detail, '\"disturbed\":[') > 0 AND json_array_length(detail, '$.disturbed') > 0";
 
-/// Their metrics: in the order of the runs, then of the keys.
 const METRICS: &str = "SELECT run, key, value FROM metric
                        WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, key";
 
 impl Store {
-    /// The runs of a study with everything that is stored of them, except counters over time; and
-    /// the keys of values that are no metrics of this version.
+    /// Without counters over time; and the keys of values that are no metrics of this version.
     pub(crate) fn runs(&self, study: StudyId) -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError> {
         // The connection stays on this thread.
         let (path, holds_hostile_text) = (&self.place.named, &self.holds_hostile_text);
@@ -50,8 +47,7 @@ impl Store {
         Ok((runs, unknown))
     }
 
-    /// The runs of a study with their values of these metrics. Only a run that counts and lacks one
-    /// of them, or was disturbed, has its account, which may tell why.
+    /// Only a run that counts and lacks a value, or was disturbed, has its account.
     pub(crate) fn runs_with(&self, study: StudyId, metrics: &[Metric]) -> Result<Vec<StoredRun>, StoreError> {
         let metrics: BTreeSet<Metric> = metrics.iter().copied().collect();
         let mut values: BTreeMap<RunId, Metrics> = BTreeMap::new();
@@ -117,7 +113,6 @@ impl Store {
     }
 }
 
-/// The next row, counted.
 fn next<'r, 's>(
     rows: &'r mut Rows<'s>,
     count: &mut impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
@@ -127,14 +122,12 @@ fn next<'r, 's>(
     Ok(row)
 }
 
-/// A text of a row, where it is.
 fn text_of<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
     let text = row.get_ref(column)?.as_str();
     // The error of `get` names the column.
     text.map_err(|error| row.get::<_, String>(column).err().unwrap_or_else(|| error.into()))
 }
 
-/// A run whose account and limit are not parsed yet.
 pub(crate) struct RawRun {
     run: StoredRun,
     detail: String,
@@ -190,7 +183,6 @@ impl RawRun {
     }
 }
 
-/// The pieces that are handed over together.
 const BATCH: usize = 64;
 /// The batches that may wait. More would only wait in memory.
 const WAITING: usize = 2;

@@ -70,7 +70,6 @@ fn plain(text: &str) -> String {
     words::sanitised_line(text).into_owned()
 }
 
-/// Cleans a record by way of its JSON, `read` back.
 fn sanitise_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
     let json = serde_json::to_string(record).expect("it was read from JSON");
     if !has_plain_texts(&json) {

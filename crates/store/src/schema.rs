@@ -14,19 +14,15 @@ pub const SCHEMA_VERSION: i32 = STEPS.len() as i32;
 /// but for [`SAME_CONSTRAINT`]: add another.
 const STEPS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")).foreign_key_check()];
 
-/// The steps from any older schema, or an empty file, to [`SCHEMA_VERSION`].
 pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
 
-// A constraint as earlier versions wrote it, and as it is now. Both accept the same rows, but in
-// SQLite before 3.45 `json_valid(NULL)` is 0, so that `PRAGMA integrity_check` fails with the
-// first.
+// Both accept the same rows, but in SQLite before 3.45 `json_valid(NULL)` is 0, so that `PRAGMA
+// integrity_check` fails with the first, of earlier versions.
 const SAME_CONSTRAINT: [&str; 2] =
     ["(json_valid(evidence) AND", "((evidence IS NULL OR json_valid(evidence)) AND"];
 
-/// The first difference of the file's schema from that of `version` as this program makes it;
-/// `None` if it is identical.
-///
-/// Another schema may keep SQLite busy for ever: a table may be a view with an endless query.
+/// The first difference from the schema of `version`; `None` if identical. Another schema may keep
+/// SQLite busy for ever: a table may be a view with an endless query.
 pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option<String>> {
     let mut own = Connection::open_in_memory()?;
     let steps = usize::try_from(version).unwrap_or(0);
@@ -43,7 +39,6 @@ pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option
     })
 }
 
-/// A table, an index, or another object of a schema.
 #[derive(PartialEq)]
 struct Object {
     kind: String,

@@ -202,8 +202,7 @@ impl Store {
         Ok(())
     }
 
-    /// The runs that were recorded well, without disturbed ones: `--resume` does not repeat them.
-    /// Warm-ups are included, but a resumed boot repeats all its warm-ups.
+    /// The undisturbed runs, which `--resume` does not repeat, except warm-ups of a resumed boot.
     ///
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; else errors of reading.
@@ -264,7 +263,6 @@ impl Store {
 const INTERRUPT_OTHERS: &str =
     "UPDATE study SET status = 'interrupted' WHERE status = 'running' AND id <> ?1";
 
-/// An error inside a transaction: SQLite's, whose path is added at the end, or one of ours.
 pub(crate) enum Failure {
     Sql(rusqlite::Error),
     Ours(Box<StoreError>),
@@ -347,8 +345,7 @@ fn insert(transaction: &Transaction<'_>, boot: BootId, run: &NewRun) -> rusqlite
     Ok(RunId(id))
 }
 
-/// The row of a document's text, made if needed: each distinct document is stored once. Call
-/// inside a transaction.
+/// Each distinct document is stored once. Call inside a transaction.
 pub(crate) fn intern(connection: &Connection, json: &str) -> rusqlite::Result<i64> {
     let hash = words::fnv1a(json.as_bytes()).cast_signed();
     let known = connection

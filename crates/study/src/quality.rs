@@ -52,8 +52,7 @@ impl Quality {
         Quality { better: metric.better, words }
     }
 
-    /// The quality of a file's metric: the vocabulary's, if it has the word with this unit, or else
-    /// by the unit.
+    /// The vocabulary's quality, if it has the word with this unit, or else that of the unit.
     pub fn of_file(metric: &str, unit: &str) -> Option<Quality> {
         if let Some(known) = metric::find(metric).filter(|known| known.unit == unit) {
             return Some(Quality::from_metric(known));

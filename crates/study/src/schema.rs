@@ -7,16 +7,14 @@ use crate::model::switch::UNDERLAY as UNDER;
 use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, SWITCH, UNDERLAY};
 use crate::model::{Part, Scope, Subject, Table, limit};
 
-/// The JSON schema of a study file (draft 2020-12), indented, with a final newline. The same in
-/// every build.
+/// The JSON schema of a study file (draft 2020-12), indented. The same in every build.
 pub fn schema() -> String {
     let mut parts = Parts::default();
     let mut schema = parts.table(&STUDY);
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = STUDY.name.into();
     schema["$defs"] = Value::Object(parts.0);
-    // Other crates of the build decide whether maps keep their insertion order; the text must not
-    // depend on that.
+    // Other crates of the build decide whether maps keep their insertion order.
     schema.sort_all_objects();
     let text = serde_json::to_string_pretty(&schema);
     format!("{}\n", text.expect("a schema is plain JSON"))
@@ -154,8 +152,7 @@ impl Parts {
         schema
     }
 
-    /// A table of all factors; those of a side under the side (`transmitter.tso`) or as a quoted
-    /// key.
+    /// A side's factors are under the side (`transmitter.tso`) or a quoted key.
     fn factors_but_workloads(&mut self, description: &str) -> Value {
         let mut schema = self.table_of(description, Subject::names());
         let under_side =
@@ -304,7 +301,6 @@ fn one_or_several(description: &str, one: Value) -> Value {
     json!({ "anyOf": [one, several], "description": description })
 }
 
-/// The names of features, as alternatives of a pattern.
 fn features() -> String {
     words::feature::names().collect::<Vec<_>>().join("|")
 }

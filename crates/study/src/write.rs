@@ -110,8 +110,7 @@ pub(crate) fn toml_value(key: &str, values: &[String]) -> Value {
 }
 
 fn single(value: &str, is_text: bool) -> Value {
-    // Text that TOML would read as another number, or reject (`007`, `1_000`), stays a text, and
-    // the reader reports it.
+    // Text that TOML would read otherwise (`007`, `1_000`) stays a text, and the reader reports it.
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
     match (number, value) {
         (Some(number), _) if !is_text => number.into(),

@@ -106,8 +106,7 @@ fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// A decimal number of units in whole parts, and whether less than a part is left over; `None` if
-/// the text is not a number. For a number too large for 128 bits it is the largest one.
+/// In whole parts, and whether less than one is left over. Beyond 128 bits the largest number.
 pub(crate) fn decimal(number: &str, unit: u128) -> Option<(u128, bool)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -61,8 +61,7 @@ const EXACT: f64 = 0.02;
 /// by as much as the differences that a study looks for.
 const TIME: f64 = 0.10;
 
-/// The share beyond which the measured whole is mostly an error of the probes' cost, and says
-/// nothing.
+/// Beyond it the measured whole is mostly an error of the probes' cost.
 const SENSELESS: f64 = 10.0;
 
 impl Closure {

@@ -81,8 +81,7 @@ impl Key {
         format!("{}.{of} Default: {}.{turns}", self.help, self.default)
     }
 
-    /// The traffic for which it can be switched in flight, as the end of a sentence; `None`: for
-    /// none.
+    /// The traffic that can switch it in flight, as the end of a sentence; `None`: for none.
     pub fn in_flight(&self) -> Option<String> {
         let is_of_all = self.in_turns.len() == self.kinds.len();
         let of = if is_of_all { String::new() } else { format!(" for {}", words_of(self.in_turns)) };
@@ -161,8 +160,7 @@ impl Key {
         Some(self.misfit_of(why, format!("use {}", suggest::list(&words))))
     }
 
-    /// Why exact mode does not support the value. There one thread does the work of both ends,
-    /// always in the same way.
+    /// Why exact mode, where one thread does the work of both ends, does not support the value.
     pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
         if *value == self.default_of(kind) {
             return None;

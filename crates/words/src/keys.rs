@@ -17,7 +17,6 @@ const ALL: &[Kind] = &Kind::ALL;
 const NONE: &[Kind] = &[];
 const RR: &[Kind] = &[Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 const STREAMS: &[Kind] = &[Kind::TcpStream, Kind::UdpStream];
-/// Kinds of traffic that send without waiting for an answer.
 const ONE_WAY: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::Pps];
 const TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr];
 const UDP: &[Kind] = &[Kind::UdpStream, Kind::UdpRr, Kind::Pps];
@@ -136,8 +135,7 @@ keys! {
         // The kernel doubles it and may limit it.
         socket_buffer: Option<u32> = None,
             "Send and receive buffer of each socket (`SO_SNDBUF`, `SO_RCVBUF`)" {
-            // The kernel doubles it and keeps it in an `int`; a quarter of that is far more than
-            // needed.
+            // Doubled by the kernel, in an `int`; a quarter of that is more than needed.
             shape: Shape::Number(1_024, 1 << 29),
             unit: "bytes",
             slug: "socket-buffer",

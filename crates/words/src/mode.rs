@@ -107,8 +107,7 @@ impl Reader {
 /// The word for each host's own.
 const SYSTEM: &str = "system";
 
-/// The longest name of a congestion control, without its final zero (`TCP_CA_NAME_MAX` of
-/// linux/tcp.h).
+/// Without its final zero (`TCP_CA_NAME_MAX` of linux/tcp.h).
 pub(crate) const LONGEST_NAME: usize = 15;
 
 /// TCP's congestion control.

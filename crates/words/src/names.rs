@@ -7,8 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::suggest::quoted;
 
-/// The longest alternative name of an interface, in bytes, without its final zero (`ALTIFNAMSIZ` of
-/// linux/if.h).
+/// In bytes, without its final zero (`ALTIFNAMSIZ` of linux/if.h).
 const LONGEST_INTERFACE: usize = 127;
 
 const LONGEST: usize = 256;

@@ -8,8 +8,7 @@ use crate::duration::decimal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pacing(u64);
 
-/// The units of `tc`(8), decimal, largest first, in bits per second. Case does not matter, as in
-/// `tc`.
+/// The units of `tc`(8), largest first, in bits per second. Case does not matter, as in `tc`.
 const UNITS: [(&str, u64); 5] =
     [("Tbit", 1_000_000_000_000), ("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 

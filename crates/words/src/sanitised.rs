@@ -106,8 +106,7 @@ pub(crate) fn replaced(
     Cow::Owned(out)
 }
 
-/// The characters that are not printable ASCII, with their positions. Printable ASCII is never
-/// hostile, and most text has nothing else.
+/// Printable ASCII is never hostile, and most text has nothing else.
 fn unprintable(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -119,7 +118,6 @@ fn unprintable(text: &str) -> impl Iterator<Item = (usize, char)> {
     })
 }
 
-/// The length of the printable ASCII at the beginning, in bytes.
 fn printable_length(bytes: &[u8]) -> usize {
     // The compiler makes vector instructions of a block without an early exit.
     const BLOCK: usize = 32;
@@ -179,7 +177,6 @@ pub fn sanitised_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     (out.len() <= most).then_some(Cow::Owned(out))
 }
 
-/// The character of an escape at the beginning, if it can be hostile, and the escape's length.
 fn json_escape(text: &str) -> Option<(char, usize)> {
     let short = |letter| Some((letter, 2));
     match text.as_bytes().get(..2)? {

@@ -12,8 +12,7 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A command that a person may paste: one line of quoted words. Every command that netassay prints
-/// is made here.
+/// A command that a person may paste: one line of quoted words.
 pub fn shell_command<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(|word| shell_word(&sanitised_line(word))).collect::<Vec<_>>().join(" ")
 }

@@ -6,8 +6,7 @@ const LONGEST_COMPARED: usize = 64;
 /// Lists of at most this many words are shown whole in a help line.
 const LONGEST_LIST: usize = 10;
 
-/// A piece of foreign text, safe to print and short: control characters escaped, at most 40
-/// characters.
+/// Foreign text, safe to print: control characters escaped, at most 40 characters.
 pub fn quoted(text: &str) -> String {
     let mut quoted: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     if text.chars().nth(40).is_some() {
@@ -16,8 +15,7 @@ pub fn quoted(text: &str) -> String {
     quoted.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-/// The word of `known` nearest to `word`, case aside, if at most every third character is wrong; or
-/// else the first that contains `word`.
+/// Case aside, with at most every third character wrong; else the first that contains `word`.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if word.len() > LONGEST_COMPARED {
         return None;

@@ -30,8 +30,7 @@ pub const MAX_IN_FLIGHT: u32 = 1_024;
 /// The most requests per second over all flows (open loop).
 pub const MAX_RATE: u32 = 100_000_000;
 
-/// The longest wait of a packet for the rate of a path (`path_rate`); with a longer one it is
-/// dropped.
+/// The longest wait of a packet for the rate of a path (`path_rate`), after which it is dropped.
 pub const PATH_QUEUE: Duration = Duration::from_millis(50);
 /// The largest `socket_buffer` with which turns were compared with runs, in bytes.
 const BUFFER_IN_TURNS: u32 = 4 << 20;
@@ -114,8 +113,7 @@ impl Traffic {
         self.nodelay.unwrap_or(self.kind.is_rr())
     }
 
-    /// The most payload bytes of one datagram of a segmented buffer that fit a packet of this MTU:
-    /// the kernel does not fragment them.
+    /// The most bytes per datagram of a segmented buffer: the kernel does not fragment them.
     pub fn largest_segment(mtu: u32, family: Family) -> u32 {
         mtu.saturating_sub(family.udp_headers())
     }

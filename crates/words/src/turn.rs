@@ -12,8 +12,7 @@ use crate::traffic::{Traffic, Workload};
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
 
-/// The most conditions of one flow. Each follows each other one, and itself, equally often: a block
-/// of turns grows with the square.
+/// A block of turns grows with the square: each condition follows each one equally often.
 pub const MOST_IN_TURNS: usize = 8;
 
 /// The most turns of one flow.

@@ -74,7 +74,7 @@ pub fn day_of_instant(unix_ms: i64) -> Date {
     day.expect("an instant begins with its day")
 }
 
-/// `file` is only shown, never opened; `today` is the day on which the gate judges.
+/// Reads acknowledgements. `file` is only shown, never opened; the gate judges on the day `today`.
 ///
 /// # Errors
 /// [`AcknowledgedError`], with line and column, also for expired entries and two for the same.

@@ -124,8 +124,8 @@ impl GateCheck {
     }
 }
 
-/// With 80 % power, one-sided, if the difference and the spread are as measured
-/// ([`stats::planning`]). `None` if the spread is unknown.
+/// With 80 % power, one-sided, if all is as measured: the size that proves a difference as large as
+/// the distance from the bound ([`stats::planning`]). `None` if the spread is unknown.
 fn boots_to_settle(
     bound: &Bound,
     answer: &Analysis,

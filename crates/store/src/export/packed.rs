@@ -38,8 +38,7 @@ pub struct PackedMetric {
     pub csv: String,
     /// The key in the JSON, quoted.
     pub json: String,
-    /// The value in each run, each followed by a blank; nothing before the blank where a run has
-    /// none.
+    /// The value in each run, each followed by a blank; nothing before it where there is none.
     pub values: String,
 }
 

@@ -20,8 +20,7 @@ pub(crate) enum Base {
 }
 
 impl File {
-    /// Sets a key, and makes tables that are missing. `None` where the file has something else
-    /// there.
+    /// Makes tables that are missing; `None` where the file has something else there.
     pub(crate) fn put(&mut self, base: Base, path: &[&str], value: Value) -> Option<()> {
         let (last, steps) = path.split_last()?;
         for depth in 0..steps.len() {
@@ -47,7 +46,6 @@ impl File {
         Some(())
     }
 
-    /// Puts a plain value into a table of its own, under this key.
     pub(crate) fn wrap(&mut self, path: &[&str], key: &str) -> Option<()> {
         let (last, steps) = path.split_last()?;
         let value = self.table(Base::Root, steps)?.get_mut(last)?.as_value_mut()?;
@@ -73,9 +71,8 @@ impl File {
         self.table(base, steps)?.remove(last)
     }
 
-    /// Removes the parts of selections that select nothing: a level from its list, or else the
-    /// whole exclusion or comparison. A comparison without its baseline has the first condition as
-    /// that. A scenario of namespaces first becomes its scenario of machines.
+    /// A comparison whose baseline selects nothing has the first condition as that. A scenario of
+    /// namespaces first becomes its scenario of machines.
     pub(crate) fn without(&mut self, stale: &[Stale]) -> Option<()> {
         let mut tables = BTreeSet::new();
         // Backwards, so that the places of earlier levels stay valid.
@@ -129,7 +126,6 @@ impl File {
         }
     }
 
-    /// The keys that lead to a factor, if the file has it.
     pub(crate) fn path_of(&self, factor: &Subject) -> Option<Vec<String>> {
         let text = self.0.to_string();
         let root = DeTable::parse(&text).ok()?;
@@ -152,7 +148,6 @@ impl File {
     }
 }
 
-/// The scenario of machines that measures the same as one of namespaces.
 fn between_machines(level: &Value) -> Option<Value> {
     let scenario = Scenario::from_word(level.as_str()?)?;
     let moved = scenario.between_machines().filter(|moved| *moved != scenario)?;

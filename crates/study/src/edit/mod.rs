@@ -128,7 +128,6 @@ impl Target {
         Subject::from_name(name).map(|subject| Self::Factor(subject, name.to_owned()))
     }
 
-    /// A key of every workload, or of the workloads with this name.
     fn workloads(file: &File, name: Option<&str>, key: &str) -> Option<Self> {
         let is_chosen = |table: &dyn TableLike| name.is_none() || workload_name(table) == name;
         let tables = file.tables("workload").into_iter().enumerate();
@@ -190,7 +189,6 @@ pub(crate) fn workload_name(table: &dyn TableLike) -> Option<&str> {
     ["name", "kind"].into_iter().find_map(|key| table.get(key)?.as_str())
 }
 
-/// Removes a factor where else the file may have it.
 fn take_elsewhere(file: &mut File, factor: &Subject, name: &str) {
     match factor {
         Subject::Scenario => drop(file.take(Base::Root, &[name])),

@@ -33,8 +33,7 @@ impl From<Scenario> for BootState {
 }
 
 impl BootState {
-    /// Removes settings that its scenario does not have, so that equal testbeds have equal states.
-    /// `inside_guest`: the whole testbed is inside one virtual machine.
+    /// So that equal testbeds have equal states. `inside_guest`: the whole testbed is in one guest.
     pub(crate) fn without_the_absent(&mut self, inside_guest: bool) {
         if !self.scenario.has_guests() && !inside_guest {
             let guest = self.guest.take();
@@ -86,7 +85,6 @@ impl Default for Guest {
     }
 }
 
-/// The word for the kernel that runs here.
 const RUNNING: &str = "running";
 
 impl Guest {

@@ -7,14 +7,13 @@ use crate::model::{DesignKind, Factor};
 
 pub(crate) type Cell = Vec<usize>;
 
-/// The number of combinations with `designed` rows of a design; `None` if it overflows.
+/// `None` if it overflows.
 pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
     factors.iter().try_fold(designed, |size, factor| size.checked_mul(factor.levels().len()))
 }
 
-/// Every combination in odometer order: factors in file order, the last one varies fastest. The
-/// last factors (one for each place of a row) take only the combinations of the rows, and vary
-/// faster still. Without factors there is one, empty combination.
+/// In odometer order: the last factor varies fastest. The last factors, one for each place of a
+/// row, take only the rows' combinations. Without factors there is one, empty combination.
 pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Item = Cell> {
     let designed = rows.first().map_or(0, Vec::len);
     let free = factors.len().saturating_sub(designed);
@@ -47,8 +46,7 @@ fn odometer(factors: &[Factor]) -> impl Iterator<Item = Cell> + use<> {
     })
 }
 
-/// The combinations of a design over this many offloads; all on comes first.
-/// A fraction takes all of them if they are at most `most`, and none if even its smallest has more.
+/// All on comes first. A fraction takes at most `most`: none if even its smallest has more.
 pub(crate) fn rows(kind: DesignKind, offloads: usize, most: usize) -> Vec<Vec<bool>> {
     match kind {
         DesignKind::Ladder => {
@@ -84,8 +82,7 @@ pub(crate) fn count(kind: DesignKind, offloads: usize, most: usize) -> Option<us
 // 2^(k-p) fractional factorial designs", Technometrics 3 (1961); NIST/SEMATECH e-Handbook of
 // Statistical Methods, 5.3.3.4.7. A test computes the resolution of each.
 
-/// A fraction: the first `base` factors take all their combinations, and each further one is the
-/// product of some of them.
+/// The first `base` factors take all combinations; each further one is a product of some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fraction {
     factors: usize,
@@ -128,8 +125,7 @@ impl Fraction {
         FRACTIONS.iter().find(|one| one.factors == factors && one.runs() <= most).copied()
     }
 
-    /// The fewest combinations of this many factors that still keep them apart; all, where no
-    /// fraction does.
+    /// That still keep the factors apart; all, where no fraction does.
     pub(crate) fn fewest(factors: usize) -> usize {
         let runs = FRACTIONS.iter().filter(|one| one.factors == factors).map(Self::runs).min();
         runs.unwrap_or(1 << factors.min(20))
@@ -185,8 +181,7 @@ fn letters(word: &str) -> impl Iterator<Item = usize> {
     word.bytes().map(|letter| usize::from(letter - b'A'))
 }
 
-/// Levels of factors, by index. A condition is selected if it has one of the levels of each factor
-/// named; the empty selection selects all.
+/// Levels by index: a condition has one of each factor named. The empty selection selects all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Selection {
     masks: Vec<(usize, Vec<bool>)>,
@@ -210,7 +205,6 @@ impl Selection {
     }
 }
 
-/// A comparison as the file asks for it; the default is that of a file without any.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ComparisonRequest {
     /// `None`: the workload's main one, in exact mode the kernel's instructions.

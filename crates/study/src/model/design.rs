@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{NameWord, Scope};
 
-/// Chosen on and off states of some offloads. Every condition of the plan has the level `on` or
-/// `off` of each of [`Design::factors`], and reads back as that.
+/// On and off states of offloads; every condition reads back as its level of [`Design::factors`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
     /// Which combinations.
@@ -15,8 +14,7 @@ pub struct Design {
     /// Pairs of factors whose joint effects a fraction cannot tell apart, in groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Vec<[String; 2]>>,
-    /// Combinations that read back as others, known once the switches were tried. One may be here
-    /// more than once, where conditions differ in more than the design.
+    /// Combinations that read back as others; more than once if conditions differ elsewhere too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreachable: Vec<Unreachable>,
     /// Factors that left the design, because no interface here can switch them.

@@ -181,8 +181,7 @@ impl Subject {
     }
 }
 
-/// The part of a kernel's path or package that identifies it: its release, if the name has it, as
-/// distributions' do.
+/// Its release, if the path or package has it, as distributions' do.
 pub(crate) fn release(kernel: &str) -> &str {
     let last = kernel.trim_end_matches('/').rsplit('/').next().unwrap_or(kernel);
     let release = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"]

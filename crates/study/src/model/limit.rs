@@ -9,15 +9,12 @@ use words::Shape;
 pub(crate) const TEXT: usize = 1 << 20;
 /// Bytes of a `--set` change.
 pub(crate) const ASSIGNMENT: usize = 10_000;
-/// Combinations of levels.
 pub(crate) const CONDITIONS: usize = 10_000;
-/// Runs of all conditions in all boots.
 pub(crate) const RUNS: u64 = 1_000_000;
 /// Workloads, and comparisons.
 pub(crate) const BLOCKS: usize = 32;
 pub(crate) const FACTORS: usize = 32;
 pub(crate) const LEVELS: usize = 1_000;
-/// Tables of `[[exclude]]`.
 pub(crate) const EXCLUSIONS: usize = 1_000;
 /// Bytes of a name.
 pub(crate) const NAME: usize = 64;
@@ -30,11 +27,9 @@ pub(crate) const SYSCTL: usize = 65_536;
 pub(crate) const MTU: Shape = Shape::Number(68, 65_535);
 pub(crate) const DEVICE_AMOUNT: Shape = Shape::Number(0, words::DeviceSetting::MOST as u64);
 pub(crate) const VCPUS: Shape = Shape::Number(1, 64);
-/// Memory of a virtual machine in MiB: from the least with which a distribution's kernel boots, to
-/// 64 GiB.
+/// In MiB: from the least with which a distribution's kernel boots.
 pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
-/// Bytes of additions to a kernel's command line: half of x86's limit (`COMMAND_LINE_SIZE`, 2048),
-/// which must hold ours too.
+/// Bytes: half of x86's limit (`COMMAND_LINE_SIZE`, 2048), which must hold ours too.
 pub(crate) const COMMAND_LINE: usize = 1_000;
 /// Bytes of a path or a package's name.
 pub(crate) const PATH: usize = 1_024;

@@ -76,7 +76,6 @@ impl fmt::Display for Name {
     }
 }
 
-/// Writes the name quoted: debug output needs no words.
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.text, f)

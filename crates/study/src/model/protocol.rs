@@ -44,8 +44,7 @@ pub struct Alternate {
 }
 
 impl Alternate {
-    /// The length of a turn that is not written: a step response of some ms is over in a fifth of
-    /// it.
+    /// A step response of some ms is over in a fifth of it.
     pub(crate) const TURN: Duration = Duration::from_millis(100);
 
     /// Turns of this length; without a time to settle, a fifth of it is for that.
@@ -60,8 +59,7 @@ impl Alternate {
 }
 
 impl Protocol {
-    /// Whether conditions that could take turns have runs of their own in this recorded block of a
-    /// boot, so that both ways of measuring see the same boots. Boots begin with either way.
+    /// Whether conditions that could take turns have their own runs in this recorded block.
     pub fn is_apart(&self, boot: u32, block: u32) -> bool {
         self.apart && block > 0 && boot % 2 == block % 2
     }
@@ -141,8 +139,7 @@ impl BootKind {
 /// A group-sequential design: it stops at the first look that decides every comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
-    /// The smallest difference of interest, in % of the baseline. A comparison is decided when it
-    /// is proven to differ, or proven to differ by less than this.
+    /// The smallest difference of interest, in % of the baseline, by which comparisons are decided.
     pub detect: Percent,
     /// The number of planned looks, including the one after the last boot.
     pub looks: u32,
@@ -206,8 +203,7 @@ impl Tracing {
         })
     }
 
-    /// Whether functions are sampled beside this trace: with the first path of each kind of reader,
-    /// for all of its paths have the same work.
+    /// Only with the first path of each kind of reader, for all of its paths have the same work.
     pub fn samples(&self, kind: Kind, (path, reader): (KernelPath, Waiting)) -> bool {
         let first = self.of_kind(kind).find(|(_, other)| *other == reader);
         self.profile && first == Some((path, reader))

@@ -32,8 +32,7 @@ pub struct Study {
     pub(crate) underlay_mtu: Option<u32>,
     /// The design, if it has one.
     pub design: Option<Design>,
-    /// The combinations of the design's factors, which are the last of `factors`; without a design,
-    /// one empty combination.
+    /// Of the design's factors, the last of `factors`; without a design, one empty combination.
     pub(crate) rows: Vec<Vec<bool>>,
     /// The changes of the machines on which it runs, if they are allowed.
     pub machine: Machines,
@@ -61,7 +60,6 @@ impl Study {
         combinations::cells(&self.factors, &self.rows)
     }
 
-    /// The factors outside of the design, with their levels in a combination.
     pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
         let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
         levels.take(self.undesigned())

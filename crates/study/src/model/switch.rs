@@ -51,7 +51,6 @@ impl Switch {
     }
 }
 
-/// The word for the interfaces under a tunnel.
 pub(crate) const UNDERLAY: &str = "underlay";
 
 /// Interfaces: of one side or of both; the ones that the traffic uses, or those under its tunnel.
@@ -121,8 +120,7 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// The feature that a factor's name means: `tso`,
-    /// `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if it names no feature.
+    /// The feature of `tso` or `transmitter.underlay.tx-udp_tnl-segmentation`.
     pub fn named(factor: &str) -> Option<Self> {
         match Subject::from_name(factor)? {
             Subject::Feature(scope, features) => {

@@ -22,7 +22,6 @@ pub struct Comparison {
     pub equivalent: Option<Percent>,
 }
 
-/// Why a comparison that a file asks for cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unresolved {
     NoBaseline,
@@ -30,8 +29,7 @@ pub(crate) enum Unresolved {
     NothingToCompare,
 }
 
-/// The comparisons: one for each workload and each way to count copies that yields the metric and
-/// has the baseline.
+/// One for each workload and way to count copies that yields the metric and has the baseline.
 ///
 /// # Errors
 /// [`Unresolved`], if no workload has the baseline, one has several, or none has another condition.

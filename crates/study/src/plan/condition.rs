@@ -154,8 +154,7 @@ impl SideSettings {
         wanted
     }
 
-    /// The settings of a side under these levels. The most specific wins: a side over both, then a
-    /// feature by its kernel name over a group, then any feature over the offloads as a whole.
+    /// The most specific wins: a side, then a feature's kernel name, then its group.
     pub(crate) fn from_levels(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
         let concerns = |(factor, _): &&(&Factor, &Value)| {
             let scope = factor.subject.scope();
@@ -207,7 +206,6 @@ mod tests {
         Side::BOTH.map(|side| SideSettings::from_levels(side, false, &levels))
     }
 
-    /// A level as a file has it.
     fn level_value(level: &str) -> Value {
         match level {
             ON => Value::Switch(true),

@@ -55,8 +55,7 @@ impl Draft {
 
     pub(crate) fn finish(self, study: &Study) -> Plan {
         let planned = self.planned();
-        // Reading the file reported comparisons that cannot be made. Only the default comparison of
-        // a study with a single condition fails here.
+        // Reading checked the file's: only the default comparison of a single condition fails.
         let resolve = |request: &ComparisonRequest| comparison::resolve(request, &planned, study.exact).ok();
         let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {
@@ -166,7 +165,6 @@ fn offloads_slug(offloads: &Value) -> &'static str {
     if offloads.to_string() == Offloads::None.word() { "nooffload" } else { "default" }
 }
 
-/// The part of a factor that has no place of its own at the front.
 fn other(factor: &Factor, level: &Value) -> Option<String> {
     let scope = factor.subject.scope().short();
     let name = factor.name.rsplit('.').next().unwrap_or_default();
@@ -205,7 +203,6 @@ fn plain(text: &str) -> String {
 /// The least MTU that IPv6 works over, in bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1_280;
 
-/// Why a scenario cannot carry a kind of traffic, with the remedy.
 pub(crate) fn uncarried(kind: Kind, scenario: Scenario) -> Option<(String, &'static str)> {
     match (scenario, kind.is_received()) {
         (Scenario::Discard, true) => Some((

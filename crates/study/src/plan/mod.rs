@@ -192,9 +192,8 @@ impl Plan {
         self.keep(&stays).0
     }
 
-    /// Keeps the measured conditions and numbers them again; comparisons follow. `stands_for[i]` is
-    /// the condition that is measured for `conditions[i]`, if one is. Also returns the former
-    /// number of each condition of the plan.
+    /// `stands_for[i]` is the condition that is measured for `conditions[i]`, if one is. Also
+    /// returns the former number of each condition of the plan.
     pub(crate) fn keep(mut self, stands_for: &[Option<usize>]) -> (Plan, Vec<usize>) {
         let numbers: Vec<usize> =
             (0..stands_for.len()).filter(|&index| stands_for[index] == Some(index)).collect();

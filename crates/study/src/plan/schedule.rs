@@ -13,8 +13,7 @@ pub struct PlannedRun {
     pub boot: u32,
     /// The block, from 1; 0 for warm-up runs.
     pub block: u32,
-    /// The number of this run among those of the same kind (warm-up or recorded) and condition in
-    /// this boot, from 1.
+    /// The number of this run among those of its kind and condition in this boot, from 1.
     pub repeat: u32,
     /// The place in the boot, from 0.
     pub position: u32,
@@ -92,7 +91,6 @@ fn random(seed: u64, boot: u32) -> ChaCha12Rng {
     ChaCha12Rng::from_seed(key)
 }
 
-/// A generator for each run or flow, by its first condition.
 pub(crate) fn random_of_run(seed: u64, run: &PlannedRun, first: Option<usize>) -> ChaCha12Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

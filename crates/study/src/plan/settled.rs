@@ -16,8 +16,7 @@ impl Condition {
         design.factors.iter().map(|factor| level(factor).is_some_and(|(_, level)| level == ON)).collect()
     }
 
-    /// The design without the factors that this condition does not have: in some scenarios of a
-    /// study no interface can switch them.
+    /// The design without the factors that no interface can switch in this condition's scenario.
     pub fn own_design(&self, design: &Design) -> Design {
         let has = |factor: &&String| self.levels.iter().any(|(name, _)| name == *factor);
         Design { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }

@@ -11,8 +11,7 @@ use crate::plan::schedule::{below, random_of_run};
 use crate::plan::{Condition, Plan, PlannedRun};
 
 impl Plan {
-    /// The turns of a flow of these conditions, whose window is that of a run of each of them, as
-    /// far as they are counted. The states of the turns are indexes into `together`.
+    /// The counted turns of a flow of these conditions, by their indexes into `together`.
     pub fn turns(&self, together: &[usize], run: &PlannedRun, alternate: Alternate) -> Vec<Turn> {
         let window = together.first().map_or(Duration::ZERO, |one| self.conditions[*one].workload.duration);
         let mut random = random_of_run(self.asked.protocol.seed, run, together.first().copied());
@@ -20,8 +19,7 @@ impl Plan {
         (0..blocks).flat_map(|_| block(together.len(), &mut random)).collect()
     }
 
-    /// A condition's time in a flow of `together` conditions: an equal part of the ramp and of all
-    /// turns. `None` if it has a flow of its own.
+    /// A condition's equal part of the ramp and all turns; `None` if it has a flow of its own.
     pub fn share_of_flow(&self, index: usize, together: usize) -> Option<Duration> {
         let alternate = self.asked.protocol.alternate?;
         let share = u32::try_from(together).ok().filter(|together| *together > 1)?;
@@ -43,11 +41,9 @@ fn blocks(conditions: usize, alternate: Alternate, window: Duration) -> u32 {
     u32::try_from(window.as_nanos().div_ceil(in_block.max(1))).unwrap_or(u32::MAX).max(1)
 }
 
-/// A block of turns: one that is not counted, and then each condition twice after each condition,
-/// itself among them. Read backwards the counted ones are the same, so every condition has its
-/// turns at the block's middle on average.
-///
-/// So what a turn leaves to the next one, and a linear drift, add the same to every condition.
+/// A turn that is not counted, then each condition twice after each condition, itself among them.
+/// Backwards the counted turns are the same, so what a turn leaves to the next one, and a linear
+/// drift, add the same to every condition.
 fn block(conditions: usize, random: &mut ChaCha12Rng) -> Vec<Turn> {
     let walk = walk(conditions, random);
     let turn = |counts| move |state| Turn { state, counts };
@@ -115,8 +111,7 @@ impl Flows {
         Self { of: (0..conditions).collect(), flows: (0..conditions).map(|index| vec![index]).collect() }
     }
 
-    /// The conditions that share a flow with this one, itself among them, in order; none of a
-    /// condition that is not in the plan.
+    /// The conditions that share a flow with this one, itself among them, in order.
     pub fn containing(&self, index: usize) -> &[usize] {
         self.of.get(index).map_or(&[], |flow| &self.flows[*flow])
     }
@@ -128,8 +123,7 @@ impl Flows {
 }
 
 impl Plan {
-    /// The conditions by flow: conditions that differ only in keys that can be switched while
-    /// traffic flows share one, if any take turns and they are not too many.
+    /// Conditions that differ only in keys switched in flight share a flow, if any take turns.
     pub fn flows(&self) -> Flows {
         if self.asked.protocol.alternate.is_none() {
             return Flows::separate(self.conditions.len());
@@ -148,8 +142,7 @@ impl Plan {
 }
 
 impl Condition {
-    /// Its settings that cannot change while a flow lasts, as text: conditions with equal text can
-    /// take turns in one flow. `None` for a search for a rate, which is several flows.
+    /// As text: conditions with equal text can share a flow. `None` for a search for a rate.
     pub(crate) fn of_flow(&self) -> Option<String> {
         let [transmitter, receiver] = [&self.transmitter, &self.receiver];
         let kept = (

@@ -16,8 +16,7 @@ fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
     reasons.collect::<Option<Vec<R>>>()?.into_iter().next()
 }
 
-/// Reports traffic that no scenario of the study can carry. If some can, the plan leaves out the
-/// others.
+/// If some scenario can carry the traffic, the plan leaves out the others.
 pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
@@ -54,8 +53,7 @@ pub(crate) fn settings(
     }
 }
 
-/// Reports problems that only show when all levels are combined, of exclusions and comparisons with
-/// their places. Returns the combined levels.
+/// Problems that only show when all levels are combined. Returns the combined levels.
 pub(crate) fn plan(
     study: &Study,
     workloads: &[workload::Read],

@@ -57,8 +57,7 @@ pub struct Problem {
 }
 
 impl Diagnostics {
-    /// The problems of a file, ordered by place, and how many more there were. Makes the file's
-    /// name safe to print.
+    /// Ordered by place. Makes the file's name safe to print.
     pub(crate) fn new(file: &str, source: &str, problems: impl Into<Problems>) -> Self {
         let Problems { mut kept, further, stale } = problems.into();
         kept.sort_by_key(|problem| (problem.span.start, problem.span.end));
@@ -69,8 +68,7 @@ impl Diagnostics {
         Self { file, source: source.to_owned(), problems, further, stale }
     }
 
-    /// The problems as text for people, with their lines. `colour` adds the escape codes of a
-    /// terminal.
+    /// The problems as text, with their lines; `colour` adds the escape codes of a terminal.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let mut blocks: Vec<String> =
@@ -151,8 +149,7 @@ impl Problem {
     }
 }
 
-/// The line of a byte, which must be a boundary of characters: its start, and its text without its
-/// end.
+/// `place` is a boundary of characters. Returns the start, and the text without its end.
 fn line_of(source: &str, place: usize) -> (usize, &str) {
     let start = source[..place].rfind('\n').map_or(0, |end| end + 1);
     let text = source[start..].split('\n').next().unwrap_or_default();
@@ -185,7 +182,6 @@ impl Problems {
         }
     }
 
-    /// Reports a problem of a place, if the file has the place.
     pub(crate) fn report(
         &mut self,
         place: impl Into<Option<Range<usize>>>,

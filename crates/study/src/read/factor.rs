@@ -38,8 +38,7 @@ impl Named<'_> {
     }
 }
 
-/// The entries of a table whose scopes (`transmitter.tso = …`, `"underlay.tso" = …`) are flattened,
-/// in file order.
+/// Flattens scopes (`transmitter.tso = …`, `"underlay.tso" = …`), in file order.
 pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<Named<'t>> {
     let mut flat = Vec::new();
     for entry in rest {
@@ -178,14 +177,12 @@ pub(crate) fn level(value: &Entry<'_>, subject: &Subject, problems: &mut Problem
     }
 }
 
-/// Reports a value that a factor of the same name overrides.
 pub(crate) fn report_overridden(factor: &str, place: Range<usize>, problems: &mut Problems) {
     let message = format!("`{factor}` is a factor, so this value is never used");
     problems.report(place, message, "remove it here, or from `[factors]`");
 }
 
-/// Reports factors without an effect: settings that a scenario does not have; of both sides when
-/// each side has its own.
+/// Factors without an effect: a scenario does not have them, or each side has its own.
 pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
     let discards = scenarios.contains(&Scenario::Discard);
     for Read { factor, name: place, .. } in factors {

@@ -18,8 +18,7 @@ pub(crate) fn place_of(places: &Places, key: &str) -> Option<Range<usize>> {
     places.iter().find(|(written, _)| *written == key).map(|(_, place)| place.clone())
 }
 
-/// Reads the keys of a table that are left, each valid value by `set`, and reports unknown keys.
-/// Returns the places of the known ones.
+/// Reports unknown keys, and returns the places of the known ones.
 pub(crate) fn fill(
     mut table: Table<'_>,
     rows: &tables::Table,

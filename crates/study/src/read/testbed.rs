@@ -13,7 +13,6 @@ pub(crate) struct Testbed<'r> {
     pub(crate) scenarios: &'r [Scenario],
     pub(crate) inside: Option<Range<usize>>,
     pub(crate) exact: Option<Range<usize>>,
-    /// The virtual machine of `[guest]`, with defaults for missing keys.
     pub(crate) guest: Guest,
     pub(crate) guest_place: Option<Range<usize>>,
     pub(crate) guest_keys: &'r Places,

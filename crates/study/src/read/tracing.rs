@@ -6,9 +6,8 @@ use crate::model::Tracing;
 use crate::model::tables::TRACE;
 use crate::read::{Entry, Problem, Problems, Table, part, workload};
 
-/// The tracing of a study in these scenarios, whether they stand inside one guest, and in exact
-/// mode. Reports traffic that cannot be traced: packets between two namespaces of this machine, and
-/// traffic that is not one message after the other.
+/// Reports traffic that cannot be traced: between two namespaces of this machine, or not one
+/// message after the other.
 pub(crate) fn read(
     mut table: Table<'_>,
     (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
@@ -48,8 +47,7 @@ pub(crate) fn read(
     }
     // Exact mode has reported its own problems already.
     for read in workloads.iter().filter(|_| !exact) {
-        // Of several scenarios, a setting that none of them supports; the plan leaves out the
-        // others.
+        // Of several scenarios, one that none supports; the plan leaves out the others.
         let misfits = |scenario: &Scenario| read.workload.traffic.traced_misfits(*scenario);
         for key in scenarios.first().map(misfits).unwrap_or_default().into_iter().map(|misfit| misfit.key) {
             if scenarios.iter().all(|scenario| misfits(scenario).iter().any(|other| other.key == key)) {

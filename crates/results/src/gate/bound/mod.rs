@@ -12,7 +12,7 @@ pub(crate) use self::written::metric_named;
 pub type BoundUnit = (&'static str, f64);
 
 /// The limit of a difference from the baseline: `throughput < -2%` fails if it is more than 2 %
-/// below.
+/// below, `latency_p99 > +20us` if it is more than 20 µs above.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The metric.
