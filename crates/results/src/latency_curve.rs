@@ -53,7 +53,7 @@ impl From<[f64; FIGURES]> for LoadPoint {
 }
 
 impl LatencyCurve {
-    /// An even number of repeats, each with every load's figures ([`LoadPoint`]), by rising load.
+    /// The curve of an even number of repeats, each with the [`LoadPoint`] figures by rising load.
     #[must_use]
     pub fn new(traffic: &Traffic, seconds: f64, most: u32, repeats: &[Vec<[f64; FIGURES]>]) -> Self {
         let points = |row: &Vec<[f64; FIGURES]>| -> Vec<Point> {

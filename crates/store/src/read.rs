@@ -20,7 +20,7 @@ use crate::runs::DISTURBED;
 use crate::sanitised::has_plain_texts;
 use crate::store::Store;
 
-/// A study as it is compared with another: without the accounts of its runs, most of its bytes.
+/// A study as it is compared: without the accounts of its runs, which are most of its bytes.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Outline {

@@ -15,7 +15,8 @@ pub fn quoted(text: &str) -> String {
     quoted.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-/// Case aside, with at most every third character wrong; else the first that contains `word`.
+/// The word of `known` nearest to `word`, case aside, if at most every third character is wrong; or
+/// else the first that contains `word`.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if word.len() > LONGEST_COMPARED {
         return None;

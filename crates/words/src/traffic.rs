@@ -113,7 +113,7 @@ impl Traffic {
         self.nodelay.unwrap_or(self.kind.is_rr())
     }
 
-    /// The most bytes per datagram of a segmented buffer: the kernel does not fragment them.
+    /// The most payload bytes per datagram of a segmented buffer: the kernel does not fragment.
     pub fn largest_segment(mtu: u32, family: Family) -> u32 {
         mtu.saturating_sub(family.udp_headers())
     }

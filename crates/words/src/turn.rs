@@ -12,7 +12,7 @@ use crate::traffic::{Traffic, Workload};
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
 
-/// A block of turns grows with the square: each condition follows each one equally often.
+/// The most conditions of one flow: a block of turns grows with the square.
 pub const MOST_IN_TURNS: usize = 8;
 
 /// The most turns of one flow.

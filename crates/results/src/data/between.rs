@@ -46,7 +46,7 @@ pub struct BetweenStudies {
 }
 
 impl BetweenStudies {
-    /// Both studies hold the values of [`metrics_to_compare`](crate::metrics_to_compare).
+    /// Compares studies with values of [`metrics_to_compare`](crate::metrics_to_compare).
     ///
     /// # Errors
     /// [`Error::NotComparable`] for what cannot be compared, [`Error::NothingRecorded`] where

@@ -10,7 +10,8 @@ use crate::data::stored::subjects;
 use crate::data::subject::answer;
 use crate::data::target::{ComparisonRequest, own_targets};
 
-/// Whether every comparison is proven to differ, or by less than the study must detect.
+/// Whether every comparison is proven to differ, or to differ by less than the study must detect. A
+/// comparison that cannot be judged is not decided.
 pub fn is_decided(stored: &StoredStudy) -> bool {
     judged(stored).unwrap_or(false)
 }

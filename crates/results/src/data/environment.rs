@@ -4,7 +4,7 @@ use record::{Environment, NamedMachine};
 use store::StoredStudy;
 use study::Side;
 
-/// A line for each machine of a study's user at the first boot; empty for other studies.
+/// The machines of a study's user at the first boot, a line for each; empty for other studies.
 pub fn machines(stored: &StoredStudy) -> Vec<String> {
     let Some(first) = stored.boots.first().map(|boot| &boot.environment) else { return Vec::new() };
     let Some(named) = &first.machines else { return Vec::new() };
@@ -21,7 +21,7 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
     Side::BOTH.into_iter().filter(is_there).map(line).collect()
 }
 
-/// A sentence without a full stop for each interface with programs or filters of others.
+/// Programs and filters of others that packets passed, in a sentence for each interface.
 pub fn programs(stored: &StoredStudy) -> Vec<String> {
     let mut told = Vec::new();
     for both in stored.boots.iter().map(|boot| &boot.environment) {

@@ -66,7 +66,7 @@ impl Serialize for ComparedMetric {
     }
 }
 
-/// Resolves a person's word: `cpu` is the transmitter's.
+/// The metric that a person's word means: `cpu` is the transmitter's.
 ///
 /// # Errors
 /// [`Error::UnknownMetric`] with the nearest key.

@@ -18,7 +18,7 @@ const LEVEL: f64 = 2.0 * PilotSpread::ASSURANCE - 1.0;
 /// Standard deviations in % of the mean, and their source.
 #[derive(Debug, Clone, Serialize)]
 pub struct PilotSpread {
-    /// Of a boot's effects on one condition alone, or with several states on all conditions.
+    /// The spread of a boot's effects on one condition alone, or with several states on all.
     pub interaction: f64,
     /// Its upper limit, with 80 % confidence; `None` if it is not estimated.
     pub interaction_at_most: Option<f64>,
@@ -66,7 +66,7 @@ impl Nearness {
         })
     }
 
-    /// Why its spread is another one than the planned study's, without a full stop.
+    /// The reason why its spread is not the planned study's, without a full stop.
     pub fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),

@@ -34,7 +34,7 @@ pub struct PlanListing {
 }
 
 impl PlanListing {
-    /// From the runner's plan, or from `study` if nothing was tried; with `costs` if measured.
+    /// Lists the runner's plan, or that of `study` if nothing was tried, with measured `costs`.
     pub fn new(study: &Study, plan: Plan, mut notes: Vec<String>, costs: Option<&Costs>) -> Self {
         let protocol = &study.protocol;
         notes.extend(

@@ -37,7 +37,7 @@ pub struct ProfilePair {
 }
 
 impl ProfilePair {
-    /// A function with fewer samples says nothing, and each part makes the others harder to prove.
+    /// The least share of a function: a smaller one only makes the others harder to prove.
     pub const LEAST: f64 = 0.005;
 }
 

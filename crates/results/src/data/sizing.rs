@@ -46,7 +46,7 @@ pub struct Sizing {
     pub spread: PilotSpread,
     /// The cheapest size; `None` if [`Self::MOST`] boots of as many runs are not enough.
     pub cheapest: Option<Choice>,
-    /// The cheapest size for the upper limit of the spread: 80 % confidence of the power.
+    /// The cheapest size for the upper limit of the spread: has the power with 80 % confidence.
     pub assured: Option<Choice>,
     pub alternatives: Vec<Choice>,
     /// The study of the file.

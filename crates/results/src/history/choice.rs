@@ -35,8 +35,8 @@ impl HistoryChoice {
         self.order.unwrap_or(default)
     }
 
-    /// Oldest first, each with its name: the tag that it was chosen for, else its first one, else
-    /// its number. By version, studies without a tag come first, by time.
+    /// The chosen studies, oldest first, each with its name: the tag that it was chosen for, else
+    /// its first one, else its number. By version, studies without a tag come first, by time.
     pub fn choose(&self, rows: &[StudyRow]) -> Vec<(StudyId, String)> {
         let is_meant = |tag: &str| self.tags.iter().any(|pattern| is_like(tag, pattern));
         let mut found: Vec<(&StudyRow, Option<&str>)> = Vec::new();

@@ -51,7 +51,7 @@ pub struct SwitchEffects {
 }
 
 impl SwitchEffects {
-    /// All proven changes hold together with this confidence, a probability.
+    /// Reads the effects: all proven changes hold together with this confidence, a probability.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take, and a confidence outside of 0 to 1.

@@ -4,8 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use stats::fixed;
 
-/// About four significant digits: a smaller difference is none for a reader, and a column can be
-/// compared by eye. In exponent form only beyond what a cell can hold.
+/// A value with about four significant digits: a smaller difference is none for a reader, and a
+/// column can be compared by eye. In exponent form only beyond what a cell can hold.
 pub fn figure(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -20,12 +20,12 @@ pub fn figure(value: f64) -> String {
     fixed(value, usize::try_from(decimals).unwrap_or(0))
 }
 
-/// Zero where only the rounding of numbers as large as `whole` is left.
+/// A part of `whole`, or a difference of parts: zero where only rounding of that size is left.
 pub fn beyond_rounding(value: f64, whole: f64) -> f64 {
     if value.abs() < 1e-9 * whole.abs() { 0.0 } else { value }
 }
 
-/// Three significant digits without zeros at the end, grouped from 1000 on: `6.7`, `41,200`.
+/// A value with three significant digits, no zeros at its end, and groups: `6.7`, `41,200`.
 pub fn rounded(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return figure(value);
@@ -101,7 +101,7 @@ pub fn duration_of(seconds: f64) -> String {
     duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
-/// Milliseconds since 1970 as `2026-11-20 13:40:05` (UTC); at the latest the end of 9999.
+/// An instant in ms since 1970 as `2026-11-20 13:40:05` (UTC), at the latest the end of 9999.
 pub fn instant(unix_ms: i64) -> String {
     const LAST: u64 = 253_402_300_799_000;
     let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
@@ -118,7 +118,7 @@ pub fn times(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// Both ends as `show` writes a number, in at most three significant digits; a dash for none.
+/// An interval's ends as `show` writes them, in at most three significant digits; a dash for none.
 pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     let end = |value| three_digits(value, show(value));
     interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))

@@ -59,7 +59,8 @@ impl Alternate {
 }
 
 impl Protocol {
-    /// Whether conditions that could take turns have their own runs in this recorded block.
+    /// Whether conditions that could take turns have runs of their own in this recorded block of a
+    /// boot, so that both ways of measuring see the same boots. Boots begin with either way.
     pub fn is_apart(&self, boot: u32, block: u32) -> bool {
         self.apart && block > 0 && boot % 2 == block % 2
     }
@@ -203,7 +204,8 @@ impl Tracing {
         })
     }
 
-    /// Only with the first path of each kind of reader, for all of its paths have the same work.
+    /// Whether functions are sampled: on the first path of a reader, as all of its paths work
+    /// alike.
     pub fn samples(&self, kind: Kind, (path, reader): (KernelPath, Waiting)) -> bool {
         let first = self.of_kind(kind).find(|(_, other)| *other == reader);
         self.profile && first == Some((path, reader))

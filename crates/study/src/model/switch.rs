@@ -120,7 +120,7 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// The feature of `tso` or `transmitter.underlay.tx-udp_tnl-segmentation`.
+    /// The feature that a name means: `transmitter.underlay.tx-udp_tnl-segmentation`.
     pub fn named(factor: &str) -> Option<Self> {
         match Subject::from_name(factor)? {
             Subject::Feature(scope, features) => {

@@ -11,7 +11,7 @@ use crate::plan::schedule::{below, random_of_run};
 use crate::plan::{Condition, Plan, PlannedRun};
 
 impl Plan {
-    /// The counted turns of a flow of these conditions, by their indexes into `together`.
+    /// The counted turns of a flow of these conditions, as indexes into `together`.
     pub fn turns(&self, together: &[usize], run: &PlannedRun, alternate: Alternate) -> Vec<Turn> {
         let window = together.first().map_or(Duration::ZERO, |one| self.conditions[*one].workload.duration);
         let mut random = random_of_run(self.asked.protocol.seed, run, together.first().copied());
@@ -123,7 +123,8 @@ impl Flows {
 }
 
 impl Plan {
-    /// Conditions that differ only in keys switched in flight share a flow, if any take turns.
+    /// The conditions by flow: conditions that differ only in keys that can be switched while
+    /// traffic flows share one, if any take turns and they are not too many.
     pub fn flows(&self) -> Flows {
         if self.asked.protocol.alternate.is_none() {
             return Flows::separate(self.conditions.len());
