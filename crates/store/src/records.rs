@@ -180,8 +180,8 @@ pub struct BootRow {
     /// 1, or more when the boot was resumed.
     pub part: u32,
     pub environment: Environment,
-    /// The environment at its end; `None` if its hosts could not be asked or it did not end in
-    /// order.
+    /// The environment when it ended; `None` if it did not end in order, or its hosts could no
+    /// longer be asked.
     pub environment_after: Option<Environment>,
     pub started_unix_ms: i64,
     /// When it ended, in milliseconds since 1970 (UTC); none if it never ended in order.

@@ -4,7 +4,7 @@
 /// and small enough that a range in a hostile text does not fill the memory.
 pub const HIGHEST_CPU: u32 = 65_535;
 
-/// Reads a list such as `0-3,5`: sorted, without duplicates; of an empty text it is empty.
+/// Reads a list such as `0-3,5`, sorted, without duplicates; an empty text is an empty list.
 ///
 /// # Errors
 /// Why the text is not a list of CPUs.

@@ -107,7 +107,7 @@ impl Reader {
 /// The word for each host's own.
 const SYSTEM: &str = "system";
 
-/// Without its final zero (`TCP_CA_NAME_MAX` of linux/tcp.h).
+/// Bytes of a name without its final zero (`TCP_CA_NAME_MAX` of linux/tcp.h).
 pub(crate) const LONGEST_NAME: usize = 15;
 
 /// TCP's congestion control.

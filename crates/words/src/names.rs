@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::suggest::quoted;
 
-/// In bytes, without its final zero (`ALTIFNAMSIZ` of linux/if.h).
+/// Bytes of an alternative name without its final zero (`ALTIFNAMSIZ` of linux/if.h).
 const LONGEST_INTERFACE: usize = 127;
 
 const LONGEST: usize = 256;

@@ -43,7 +43,7 @@ pub struct Recommendation {
     pub apply: Vec<HostCommand>,
     /// The commands that set it back to `from`.
     pub undo: Vec<HostCommand>,
-    /// A study that would settle an open question; `None` if more boots would not.
+    /// A study that would settle an open question; `None` if none is open or boots would not.
     pub more: Option<SettlingStudy>,
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct SwitchPair {
     /// With the other factor off, then on, each the mean over the states of all remaining factors.
     pub(crate) changes: [MetricChange; 2],
     pub(crate) is_proven: bool,
-    /// That both are the same; `None` without an interval.
+    /// Of the hypothesis that both are the same; `None` without an interval.
     pub(crate) p: Option<f64>,
 }
 
@@ -121,7 +121,7 @@ impl<'c> MeasuredCombination<'c> {
         self.judged(&part.change, [there, back], self.limit(&[*from, *to]))
     }
 
-    /// All remaining factors are on; `None` if one of both states was not measured.
+    /// All factors but these and `off` are on; `None` if one of both states was not measured.
     pub(crate) fn change_in_state(&self, factors: &[String], off: &[String]) -> Option<MetricChange> {
         let names = &self.combination.design.factors;
         let is_switched = |place: usize| factors.contains(&names[place]);

@@ -89,8 +89,8 @@ impl AlignedTraces {
         self.segments(trace).into_iter().map(|(cost, _)| cost).collect()
     }
 
-    /// Joins neighbours whose costs do not repeat within `most`, while their sum does (or far
-    /// better).
+    /// Joins neighbouring stages whose costs do not repeat within `most` in each group of traces,
+    /// while their sum does, or does far better: the cost moves between the two from run to run.
     pub(crate) fn join(&mut self, groups: &[Vec<&PathTrace>], most: f64) {
         while let Some((place, moved)) = self.moving(groups, most) {
             self.waits.remove(place);

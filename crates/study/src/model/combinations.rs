@@ -46,7 +46,7 @@ fn odometer(factors: &[Factor]) -> impl Iterator<Item = Cell> + use<> {
     })
 }
 
-/// All on comes first. A fraction takes at most `most`: none if even its smallest has more.
+/// All on first. A fraction takes all if they are at most `most`, none if its smallest has more.
 pub(crate) fn rows(kind: DesignKind, offloads: usize, most: usize) -> Vec<Vec<bool>> {
     match kind {
         DesignKind::Ladder => {
@@ -125,7 +125,7 @@ impl Fraction {
         FRACTIONS.iter().find(|one| one.factors == factors && one.runs() <= most).copied()
     }
 
-    /// That still keep the factors apart; all, where no fraction does.
+    /// The fewest that keep the factors apart; all, where no fraction does.
     pub(crate) fn fewest(factors: usize) -> usize {
         let runs = FRACTIONS.iter().filter(|one| one.factors == factors).map(Self::runs).min();
         runs.unwrap_or(1 << factors.min(20))

@@ -140,7 +140,8 @@ impl BootKind {
 /// A group-sequential design: it stops at the first look that decides every comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
-    /// The smallest difference of interest, in % of the baseline, by which comparisons are decided.
+    /// The smallest difference of interest, in % of the baseline. A comparison is decided when it
+    /// is proven to differ, or proven to differ by less than this.
     pub detect: Percent,
     /// The number of planned looks, including the one after the last boot.
     pub looks: u32,
@@ -204,8 +205,8 @@ impl Tracing {
         })
     }
 
-    /// Whether functions are sampled: on the first path of a reader, as all of its paths work
-    /// alike.
+    /// Whether functions are sampled beside this trace: with the first path of each kind of reader,
+    /// for all of its paths have the same work.
     pub fn samples(&self, kind: Kind, (path, reader): (KernelPath, Waiting)) -> bool {
         let first = self.of_kind(kind).find(|(_, other)| *other == reader);
         self.profile && first == Some((path, reader))

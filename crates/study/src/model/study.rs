@@ -32,7 +32,8 @@ pub struct Study {
     pub(crate) underlay_mtu: Option<u32>,
     /// The design, if it has one.
     pub design: Option<Design>,
-    /// Of the design's factors, the last of `factors`; without a design, one empty combination.
+    /// Combinations of the design's factors (the last of `factors`); without a design, an empty
+    /// one.
     pub(crate) rows: Vec<Vec<bool>>,
     /// The changes of the machines on which it runs, if they are allowed.
     pub machine: Machines,

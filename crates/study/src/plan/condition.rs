@@ -154,7 +154,8 @@ impl SideSettings {
         wanted
     }
 
-    /// The most specific wins: a side, then a feature's kernel name, then its group.
+    /// The most specific wins: a side, then a feature's kernel name, then its group, then
+    /// `offloads`.
     pub(crate) fn from_levels(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
         let concerns = |(factor, _): &&(&Factor, &Value)| {
             let scope = factor.subject.scope();

@@ -47,7 +47,8 @@ pub(crate) fn read(
     }
     // Exact mode has reported its own problems already.
     for read in workloads.iter().filter(|_| !exact) {
-        // Of several scenarios, one that none supports; the plan leaves out the others.
+        // Of several scenarios, a setting that none of them supports; the plan leaves out the
+        // others.
         let misfits = |scenario: &Scenario| read.workload.traffic.traced_misfits(*scenario);
         for key in scenarios.first().map(misfits).unwrap_or_default().into_iter().map(|misfit| misfit.key) {
             if scenarios.iter().all(|scenario| misfits(scenario).iter().any(|other| other.key == key)) {
