@@ -62,7 +62,7 @@ fn setting(
     Some((value.clone(), usual))
 }
 
-/// The largest buffer of TCP is 1/128 of the memory free at boot (`tcp_init` in net/ipv4/tcp.c).
+/// On small machines TCP's largest buffer is 1/128 of free memory (`tcp_init`, net/ipv4/tcp.c).
 fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
     if value == default {
         return true;

@@ -66,7 +66,7 @@ pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference>
 // The largest number of builds that are named.
 const TOLD: usize = 3;
 
-/// Another build of netassay made the traffic. `None` if its work is no part of the metric.
+/// Another build made the traffic; `None` if one build did, or its work is no part of the metric.
 pub(crate) fn of_builds<'e>(
     environments: impl IntoIterator<Item = &'e Environment>,
     metric: Metric,

@@ -43,7 +43,7 @@ pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks))
 }
 
-/// `None` if it always takes all boots. Between looks, and inside a boot, it is the earlier one,
+/// `None` if it always takes all boots. Between looks, and inside a boot, the earlier look counts,
 /// whose bound is the stricter; before the first, the first.
 pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     let Protocol { stop, boots, .. } = stored.plan.asked.protocol;

@@ -32,8 +32,8 @@ pub struct Study {
     pub(crate) underlay_mtu: Option<u32>,
     /// The design, if it has one.
     pub design: Option<Design>,
-    /// Combinations of the design's factors (the last of `factors`); without a design, an empty
-    /// one.
+    /// The combinations of the design's factors, which are the last of `factors`; without a design,
+    /// one empty combination.
     pub(crate) rows: Vec<Vec<bool>>,
     /// The changes of the machines on which it runs, if they are allowed.
     pub machine: Machines,
