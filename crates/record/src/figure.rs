@@ -28,7 +28,7 @@ pub(crate) fn bits(rate: f64) -> String {
     }
 }
 
-/// In ns.
+/// A time, given in ns.
 pub(crate) fn milliseconds(ns: u64) -> String {
     format!("{:.0} ms", ns as f64 / 1e6)
 }

@@ -83,7 +83,7 @@ fn fold(word: &str) -> String {
     word.trim().to_lowercase().replace([' ', '_'], "-")
 }
 
-/// A feature also has the names that `ethtool` and the kernel use.
+/// A line of `terms.txt`. A feature also has the names that `ethtool` and the kernel use.
 fn written(section: &'static str, line: &str) -> Option<GlossaryEntry> {
     let (names, meaning) = line.split_once(": ")?;
     let mut names = names.split(", ").map(str::to_owned);
@@ -95,7 +95,7 @@ fn written(section: &'static str, line: &str) -> Option<GlossaryEntry> {
     Some(GlossaryEntry { section, name, also, meaning: meaning.to_owned() })
 }
 
-/// With its noun where the section does not tell it.
+/// The words of a vocabulary, with its noun where the section does not tell it.
 fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<GlossaryEntry> {
     let entry = |(word, lines): &(&str, &[&str])| {
         let meaning = Vocabulary::sentences(lines);

@@ -94,7 +94,8 @@ pub struct SizedTrace {
     pub asked: Traffic,
     /// From stage to stage, of the way that most packets took.
     pub rows: Vec<StageTime>,
-    /// From the first stage to the last, less the cost of the fewest probes, in ns for a packet.
+    /// From the first stage to the last with the fewest probes, less what they cost, in ns for a
+    /// packet.
     pub whole: Option<f64>,
     /// The sum of the corrected stages as a share of `whole`.
     pub closure: Option<Closure>,

@@ -59,7 +59,7 @@ pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
     for_writing(place)
 }
 
-/// Without a log beside it.
+/// Makes a database of one file, without a log beside it.
 ///
 /// # Errors
 /// [`StoreError::AlreadyThere`] if there is anything of that name.

@@ -187,7 +187,7 @@ fn set_off(all: &[Recommendation]) -> Vec<String> {
     off.flat_map(|one| one.factors.clone()).collect()
 }
 
-/// On, unless the advice sets it off: that is the state of most hosts.
+/// Switches are on unless the advice sets them off: that is the state of most hosts.
 fn is_left_on(factor: &str, off: &[String]) -> bool {
     !off.iter().any(|one| one == factor)
 }

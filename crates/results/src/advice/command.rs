@@ -68,7 +68,7 @@ impl HostInterface {
 }
 
 impl HostCommand {
-    /// Requirements first; empty if no command has the level.
+    /// The commands that make this change, requirements first; empty if no command has the level.
     pub(crate) fn for_effect(effect: &SwitchEffect) -> Vec<Self> {
         let of_factor = |factor: &String| {
             // `tso` of `transmitter.underlay.tso`.

@@ -17,7 +17,7 @@ words::vocabulary! {
 }
 
 impl AdviceGoal {
-    /// `exact`: instructions were counted.
+    /// The metrics that decide on a switch. `exact`: instructions were counted.
     pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &SwitchEffect) -> Vec<Metric> {
         let of_side = |side: Side| kind.unit_of_work().service_demand[side];
         match self {

@@ -28,7 +28,7 @@ pub struct MissingState {
 
 /// Effects and shares use the positions of its conditions.
 pub(crate) struct Combination<'a> {
-    /// With the factors that can be switched here.
+    /// The design, with the factors that can be switched here.
     pub(super) design: Design,
     pub(super) workload: &'a str,
     pub(super) kind: Kind,

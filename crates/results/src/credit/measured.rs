@@ -48,7 +48,7 @@ pub(crate) struct SwitchPair {
     /// With the other factor off, then on, each the mean over the states of all remaining factors.
     pub(crate) changes: [MetricChange; 2],
     pub(crate) is_proven: bool,
-    /// Of the hypothesis that both are the same; `None` without an interval.
+    /// The p-value of the hypothesis that they are the same; `None` without an interval.
     pub(crate) p: Option<f64>,
 }
 
@@ -107,7 +107,7 @@ impl<'c> MeasuredCombination<'c> {
         parts.chain(with_others_on.filter(|_| design.kind == DesignKind::Factorial)).collect()
     }
 
-    /// `saturated`: the limit of the whole.
+    /// A part as the change of switching its factors on; `saturated`: the limit of the whole.
     fn change_of_part(&self, part: &CreditPart, saturated: Option<&'static str>) -> MetricChange {
         let Some((back, [from, to])) = &part.step else {
             let base = if part.base == "off" { "all off" } else { part.base };

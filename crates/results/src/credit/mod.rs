@@ -191,7 +191,7 @@ fn unknown(
     })
 }
 
-/// Averages over the states hide it.
+/// The remark where only some of the states were limited from outside: averages over them hide it.
 fn limited_states(measured: &MeasuredCombination) -> Option<String> {
     let of = measured.combination.conditions.len();
     let limits: Vec<&str> = (0..of).filter_map(|place| measured.limit(&[place])).collect();

@@ -185,7 +185,7 @@ impl Credit {
         Ok(())
     }
 
-    /// Shares report their orders instead.
+    /// A note on parts that rest on fewer states than planned; shares report their orders instead.
     fn remark_on_fewer(&self, kind: DesignKind) -> Option<String> {
         let planned = self.planned_states;
         let measured = planned - self.missing.len();

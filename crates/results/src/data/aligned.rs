@@ -12,7 +12,7 @@ pub(crate) struct AlignedTraces {
     pub(crate) places: Vec<PassedPlace>,
     /// Whether packets wait for their reader from each of these to the next.
     pub(crate) waits: Vec<bool>,
-    /// Removed because costs move across them, each with how much.
+    /// The places that were removed because costs move across them, each with how much.
     joined: Vec<(PassedPlace, f64)>,
 }
 

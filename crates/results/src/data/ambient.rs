@@ -48,7 +48,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     distinct(lines.into_iter().flatten())
 }
 
-/// The value, and whether it is a kernel's default.
+/// The value on a host, and whether it is a kernel's default.
 type HostSetting = (String, bool);
 
 fn setting(

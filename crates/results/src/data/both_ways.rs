@@ -132,7 +132,7 @@ impl BothWays {
 
 type MeasuredPair = (usize, usize, Metric);
 
-/// The second way is in runs of their own.
+/// The runs of a pair that count; the second way is in runs of their own.
 fn runs(stored: &StoredStudy, (of_pair, baseline, metric): MeasuredPair) -> Vec<EitherWay> {
     let own = stored.measurements().filter(|run| [of_pair, baseline].contains(&run.condition));
     own.filter_map(|run| {

@@ -8,7 +8,7 @@ use crate::words::lists::{distinct, grouped};
 // The algorithms whose rate the window alone sets. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
-/// Each with its conditions; empty without TCP.
+/// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
 pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     let tcp = stored.plan.conditions.iter().enumerate().filter(|(_, one)| one.workload.traffic.kind.is_tcp());
     let of_condition = |(index, _)| {

@@ -92,7 +92,7 @@ pub(crate) fn of_builds<'e>(
     })
 }
 
-/// The weightiest first.
+/// The differences between the environments of two studies, the weightiest first.
 pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyDifference> {
     let [one, other] = [baseline, study].map(values);
     let none = BTreeSet::new();

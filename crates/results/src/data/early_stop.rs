@@ -10,8 +10,8 @@ use crate::data::stored::subjects;
 use crate::data::subject::answer;
 use crate::data::target::{ComparisonRequest, own_targets};
 
-/// Whether every comparison is proven to differ, or to differ by less than the study must detect. A
-/// comparison that cannot be judged is not decided.
+/// Whether every comparison of a study that may stop early is decided: proven to differ, or proven
+/// to differ by less than the study must detect. A comparison that cannot be judged is not decided.
 pub fn is_decided(stored: &StoredStudy) -> bool {
     judged(stored).unwrap_or(false)
 }
@@ -55,7 +55,7 @@ pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     Some((stop, Look { number, schedule }))
 }
 
-/// An open or lost boot has no look.
+/// The last boot that ended in order. An open or lost boot has no look.
 pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
     let ended = stored.boots.iter().filter(|boot| boot.ended_unix_ms.is_some());
     ended.map(|boot| boot.number).max().unwrap_or(0)

@@ -33,7 +33,7 @@ pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     ))
 }
 
-/// `message` in bytes.
+/// The number of packets of a datagram of this size, in bytes.
 fn packets(message: u32, mtu: u32, family: Family) -> u32 {
     if message <= Traffic::largest_segment(mtu, family) {
         return 1;

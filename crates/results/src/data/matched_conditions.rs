@@ -11,7 +11,7 @@ use crate::data::leaves::leaves;
 
 type ConditionSettings = BTreeMap<String, String>;
 
-/// As indices into their plans.
+/// The conditions of two studies beside each other, as indices into their plans.
 #[derive(Debug)]
 pub(crate) struct MatchedConditions {
     /// (of the baseline, of the study), in the order of the study's plan.
@@ -127,7 +127,7 @@ fn of_condition(condition: &Condition) -> ConditionSettings {
     settings
 }
 
-/// `None` for conditions that leave it.
+/// The values to which conditions set a path; `None` for conditions that leave it.
 fn values<'a>(all: &'a [ConditionSettings], path: &str) -> BTreeSet<Option<&'a str>> {
     all.iter().map(|settings| settings.get(path).map(String::as_str)).collect()
 }

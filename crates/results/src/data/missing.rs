@@ -184,7 +184,7 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     )
 }
 
-/// If it ended at a look, without the runs of later boots.
+/// The planned runs of a study. If it ended at a look, without those of later boots.
 fn planned(stored: &StoredStudy) -> Vec<RunKey> {
     let protocol = &stored.plan.asked.protocol;
     let taken = stored.row.boots;

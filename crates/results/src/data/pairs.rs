@@ -118,7 +118,7 @@ fn keys(metrics: impl IntoIterator<Item = Metric>) -> String {
     metrics.into_iter().map(|metric| metric.key).collect::<Vec<_>>().join(", ")
 }
 
-/// Each has boots of its own; none if one has no run.
+/// The runs of a condition in both studies, each with boots of its own; none if one has no run.
 fn subject(
     studies: [&Outline; 2],
     conditions: (usize, usize),

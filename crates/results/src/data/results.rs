@@ -104,7 +104,7 @@ impl Results {
         Self::from_owned(stored.clone())
     }
 
-    /// Takes the study, so that a large one is not in memory twice.
+    /// The results of a study that no other code needs, so that a large one is not in memory twice.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -183,7 +183,7 @@ impl ConditionResult {
     }
 }
 
-/// Of the model of all conditions of their workload; a compared condition has its comparison's.
+/// By the model of all conditions of a workload; a compared condition has its comparison's.
 fn estimate(
     stored: &StoredStudy,
     groups: &[ComparisonGroup],

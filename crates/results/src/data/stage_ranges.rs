@@ -141,13 +141,13 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
     grouped(traces).into_iter().map(source).collect()
 }
 
-/// Each boot has one vote.
+/// The mean over boots, each with one vote.
 fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
     stats::mean(&grouped(values).iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
 }
 
 impl TracedPath {
-    /// Sources of one path and one traffic; at least one.
+    /// Merges sources of one path and one traffic; at least one.
     fn from_sources(sources: Vec<TraceSource<'_>>) -> Self {
         let groups: Vec<Vec<&PathTrace>> =
             sources.iter().map(|source| source.boots.iter().map(|(_, trace)| *trace).collect()).collect();

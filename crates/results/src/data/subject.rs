@@ -27,13 +27,13 @@ pub struct Subject {
     pub metric: ComparedMetric,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
-    /// Their labels name the switches that they are without.
+    /// The conditions whose labels name the switches that they are without.
     pub(crate) without: Vec<usize>,
     pub observations: Vec<Observation>,
     /// The conditions that are compared; the others only help to estimate the error. Empty: all.
     pub compared: Option<Vec<usize>>,
     pub question: Question,
-    /// Of all metrics together; `question.level` is higher where they share it.
+    /// The confidence of all metrics together; `question.level` is higher where they share it.
     pub(crate) asked: f64,
     pub notes: Vec<String>,
     pub boots: BootNames,

@@ -44,7 +44,7 @@ pub(crate) struct ComparisonTarget {
     pub(crate) metric: Metric,
     pub(crate) baseline: usize,
     pub(crate) conditions: Vec<usize>,
-    /// A share of the baseline.
+    /// Differences up to this share of the baseline do not matter.
     pub(crate) equivalent: Option<Percent>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn targets(
     Ok(targets)
 }
 
-/// In exact mode the metric is a count, whatever the file says.
+/// The study's own comparisons. In exact mode the metric is a count, whatever the file says.
 pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
     let target = |comparison: &study::Comparison| {
         let kind = plan.conditions[comparison.baseline].workload.traffic.kind;

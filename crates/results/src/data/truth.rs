@@ -9,7 +9,7 @@ use crate::data::exact;
 // The text below tables of rates under emulation.
 const EMULATED: &str = "measured under emulation: rates compare with each other, not with those of hardware";
 
-/// Figures of different kinds are not compared.
+/// A kind of truth. Figures of different kinds are not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TruthKind {
     Counted,

@@ -19,7 +19,7 @@ pub const PARTS: [(&str, [usize; 2]); 4] =
 // A share of the effect that is small: half of it is in the difference.
 const SMALL: f64 = 0.1;
 
-// Of an interval of one condition's carry-over, and of all notes of a study together.
+// The error rate of one carry-over's interval, and of all notes of a study together.
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
@@ -39,7 +39,8 @@ pub struct TurnsOfCondition {
 }
 
 impl TurnsOfCondition {
-    /// Shares the error rate out over all conditions (Bonferroni).
+    /// Whether a turn is proven to affect the next one by more than a small part of the largest
+    /// difference in the flow. The error rate is shared out over all conditions (Bonferroni).
     fn leaves_much(&self, conditions: usize) -> bool {
         let interval = interval(&self.boots, ALPHA / conditions as f64);
         let is_proven = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
@@ -132,7 +133,7 @@ fn leaving(all: &[TurnsOfCondition]) -> impl Iterator<Item = &TurnsOfCondition> 
     all.iter().filter(|one| one.leaves_much(all.len()))
 }
 
-/// More than planned where a switch acted longer.
+/// The first part of turns, which is not counted: more than planned where a switch acted longer.
 pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
     let all: BTreeSet<u64> =
         stored.measurements().filter_map(|run| run.detail.turns()).map(|one| one.settle_ns).collect();
@@ -153,7 +154,7 @@ pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static s
     }
 }
 
-/// After turns of other conditions against after its own, in %.
+/// The difference of the rate after turns of other conditions from that after its own, in %.
 fn share(turns: &Turns) -> Option<f64> {
     let rate = |is_of_it: &dyn Fn(&CountedTurn) -> bool| {
         let chosen = turns.turns.iter().filter(|turn| is_of_it(turn));

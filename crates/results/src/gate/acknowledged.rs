@@ -135,7 +135,7 @@ impl WrittenEntry {
     }
 }
 
-/// In characters; both from 1.
+/// The line and the column, in characters, of a byte; both from 1.
 fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(byte.min(text.len()))];
     let start = before.rfind('\n').map_or(0, |end| end + 1);

@@ -17,7 +17,7 @@ pub struct UnusedAcknowledgement {
     pub why: String,
 }
 
-/// With these one-sided error rates at both ends.
+/// The ends of a case's difference with these one-sided error rates at both.
 fn ends(case: &GateCase, bound: &Bound, share: f64) -> Result<Option<(f64, f64)>, Error> {
     Ok(case.answer(share)?.and_then(|answer| bound.ends(&answer.comparisons[0])))
 }
@@ -104,7 +104,8 @@ pub(crate) fn judge(
     Ok((checks.into_iter().map(|(_, check)| check).collect(), unused))
 }
 
-/// An end that is not known lies at infinity.
+/// The end that decides a pass of `alone`, and the end that decides a failure of `together`; an end
+/// that is not known lies at infinity.
 fn joined(bound: &Bound, alone: (f64, f64), together: Option<(f64, f64)>) -> (f64, f64) {
     let (low, high) = together.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     if bound.fails_above { (low, alone.1) } else { (alone.0, high) }

@@ -59,7 +59,7 @@ impl HistoryChoice {
     }
 }
 
-/// `*` stands for any text and `?` for any character.
+/// Whether a text is like a pattern in which `*` stands for any text and `?` for any character.
 fn is_like(text: &str, pattern: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     // The lengths of the beginnings of the text that the pattern so far stands for.

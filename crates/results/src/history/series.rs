@@ -199,7 +199,7 @@ impl NewestStudy {
     }
 }
 
-/// ` (faster)`, after a verdict; and its word.
+/// The meaning of a verdict, to stand after it, and its word: ` (faster)`.
 fn meaning(verdict: Verdict, quality: Quality) -> (String, Option<&'static str>) {
     let word = match verdict {
         Verdict::Higher => quality.word(true),

@@ -44,7 +44,7 @@ pub struct StudyMean {
 /// By its name in the history, with pairs of conditions: its own, the newest study's.
 pub(crate) type ComparableStudy<'e> = (&'e str, &'e Outline, Vec<(usize, usize)>);
 
-/// The oldest first; then the others.
+/// The studies that may stand beside the last of them, the oldest first, and the others.
 pub(crate) fn comparable(all: &[(String, Outline)]) -> (Vec<ComparableStudy<'_>>, Vec<ExcludedStudy>) {
     let (mut entries, mut left_out) = (Vec::new(), Vec::new());
     let Some((_, newest)) = all.last() else { return (entries, left_out) };
@@ -108,7 +108,7 @@ pub(crate) fn means(
     Ok(means)
 }
 
-/// In the plan's order; all without a word.
+/// The conditions that these words mean, in the plan's order; all without a word.
 ///
 /// # Errors
 /// [`Error::UnknownCondition`].

@@ -166,7 +166,7 @@ pub(super) fn seconds_per_boot(stored: &StoredStudy, is_kept: impl Fn(usize) -> 
     of_states.values().map(|times| times.iter().sum::<f64>() / times.len() as f64).sum()
 }
 
-/// In ms. `runs`: those of the boot, by time.
+/// Without runs of other conditions, in ms. `runs`: those of the boot, by time.
 fn time_of_part(part: &BootRow, runs: &[&StoredRun], is_kept: impl Fn(usize) -> bool) -> i64 {
     let begun = part.started_unix_ms;
     let is_in = |run: &&&StoredRun| {

@@ -72,7 +72,7 @@ fn effects(
     Ok(effects)
 }
 
-/// None if fewer than two have the metric.
+/// Each of these conditions against each other one in a metric; none if fewer than two have it.
 fn comparisons(
     stored: &StoredStudy,
     conditions: &[&Condition],

@@ -12,7 +12,7 @@ pub(super) const PERCENT: f64 = 100.0;
 // A part of a counter from this share of it on is worth a word.
 const PART: f64 = 0.5;
 
-/// Of several counters about the same subject only the most telling is named.
+/// The subject of a counter; of several about the same subject only the most telling is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CounterSubject {
     Batches,
@@ -102,7 +102,7 @@ impl ExplanationRule {
         (least > most && factor.is_finite() && factor >= self.factor).then_some(factor)
     }
 
-    /// In the condition that has more of the counter, where the part is most of it.
+    /// The part's share in the condition that has more of the counter, where it is most of it.
     fn part(&self, side: Side, boots: BootMeans<'_>) -> Option<String> {
         let (part, words) = self.part?;
         let sum = |of: BySide<Metric>| -> f64 { boots.iter().filter_map(|means| means.get(of[side])).sum() };

@@ -34,7 +34,7 @@ const COSTS: ExplanationRule = ExplanationRule {
 const HELPS: ExplanationRule =
     ExplanationRule { about: CounterSubject::Batches, costs: false, floor: 1.0, factor: 1.5, ..COSTS };
 
-/// `@` stands for the side in words.
+/// Every rule of each side. `@` stands for the side in words.
 pub(super) const RULES: &[ExplanationRule] = &[
     ExplanationRule {
         counter: metric::SEGMENTS_PER_WIRE_PACKET,

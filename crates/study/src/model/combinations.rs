@@ -7,7 +7,7 @@ use crate::model::{DesignKind, Factor};
 
 pub(crate) type Cell = Vec<usize>;
 
-/// `None` if it overflows.
+/// The number of combinations with `designed` rows of a design; `None` if it overflows.
 pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
     factors.iter().try_fold(designed, |size, factor| size.checked_mul(factor.levels().len()))
 }

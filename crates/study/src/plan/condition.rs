@@ -154,8 +154,8 @@ impl SideSettings {
         wanted
     }
 
-    /// The most specific wins: a side over both, then a feature by its kernel name over a group,
-    /// then any feature over the offloads as a whole.
+    /// The settings of a side under these levels. The most specific wins: a side over both, then a
+    /// feature by its kernel name over a group, then any feature over the offloads as a whole.
     pub(crate) fn from_levels(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
         let concerns = |(factor, _): &&(&Factor, &Value)| {
             let scope = factor.subject.scope();

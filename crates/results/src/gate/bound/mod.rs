@@ -49,7 +49,7 @@ impl Bound {
         self.beyond(interval).0 > 0.0
     }
 
-    /// A difference of exactly the limit does not fail.
+    /// Whether none of them fails. A difference of exactly the limit does not.
     pub(crate) fn is_kept_by(&self, interval: (f64, f64)) -> bool {
         self.beyond(interval).1 <= 0.0
     }
@@ -70,7 +70,7 @@ impl Bound {
         Some((difference - reach, difference + reach))
     }
 
-    /// In the unit of the bound: in % of the baseline, or in the metric's unit.
+    /// A difference in the unit of the bound: in % of the baseline, or in the metric's unit.
     pub(crate) fn difference(&self, comparison: &Comparison) -> Option<f64> {
         // Two counts of zero do not differ, though nothing is a percentage of zero.
         let is_zero = comparison.resolution.is_some() && comparison.difference == 0.0;
