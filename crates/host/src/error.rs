@@ -63,7 +63,6 @@ impl Error {
         ))
     }
 
-    /// Makes the error of an action: its failure, and (with its separator) the remedy.
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }

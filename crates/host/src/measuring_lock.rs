@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::journal;
 use crate::journal::directory::{in_user_namespace, lock, make, process};
 
-// The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";
 
 /// The right to measure on this machine: the lock of a file of root, or of the user, for this

@@ -81,8 +81,7 @@ impl Privileges {
         setting.map(|(_, way_out)| way_out.to_owned()).or_else(by_apparmor)
     }
 
-    /// AppArmor's restriction of user namespaces, with the profile and the remedy. Such a namespace
-    /// can be made, and is powerless.
+    /// The restriction, with profile and remedy: a user namespace can be made, and is powerless.
     pub(crate) fn apparmor(&self) -> Option<String> {
         let profile = self.apparmor_profile.as_ref().map(|profile| format!(" (profile `{profile}`)"));
         (self.apparmor_restricts == Some(true)).then(|| {
@@ -104,8 +103,7 @@ const SHARED_PROFILES: [&str; 2] = ["unconfined", "unprivileged_userns"];
 /// ones.
 pub fn keep_capabilities(needed: CapabilitySet) -> io::Result<()> {
     let had = thread::capabilities(None)?;
-    // The bounds first: lowering them needs a capability. A thread without it gains none either,
-    // because of NO_NEW_PRIVS.
+    // Bounds first: lowering needs a capability; without it NO_NEW_PRIVS lets none be gained.
     if had.effective.contains(CapabilitySet::SETPCAP) {
         lower_bounds(needed)?;
     }

@@ -69,8 +69,7 @@ pub enum MayReplace {
     Nothing,
     /// A regular file of this user: for names that others can guess.
     OwnFile,
-    /// Any file that the user named by `-o`, except one that another user put into a directory that
-    /// others may write. Links are followed; a pipe or a device is written to.
+    /// Any file named by `-o`, also a link, pipe or device; not one that another user planted.
     NamedByUser,
 }
 
@@ -147,8 +146,7 @@ fn refusal(why: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, format!("{why}: name another file, or remove it"))
 }
 
-/// Whether a file begins like a database of SQLite (<https://sqlite.org/fileformat.html>, section
-/// 1.3).
+/// SQLite's header (<https://sqlite.org/fileformat.html>, section 1.3).
 fn is_database(path: &Path) -> bool {
     let mut begin = [0; 16];
     let read = open(path).and_then(|mut file| file.read_exact(&mut begin));

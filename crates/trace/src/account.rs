@@ -118,9 +118,8 @@ impl TraceAccount {
         stage.cost().map_or(0.0, |kind| self.cost_or_like(kind)) / 2.0
     }
 
-    /// The cost of a kind that stands only where it is needed, and so was not measured: that of
-    /// one that is given its packet, or is at the other end of functions, changed as it is in
-    /// another phase. Where nothing is like it: 0.
+    /// A kind that stands only where it is needed is not measured: then that of a similar one,
+    /// changed as it is in another phase, else 0.
     fn cost_or_like(&self, kind: ProbeCost) -> f64 {
         let other = if kind.at == At::Entry { At::Return } else { At::Entry };
         let plain = ProbeCost { listed: false, ..kind };
@@ -160,13 +159,11 @@ impl TraceAccount {
         }
     }
 
-    // The least mean of each segment of the way that most packets took, over the batches whose
-    // packets were fastest from the first point to the last, without the wait for a reader. Other
-    // work of the machine only adds time. A connection may be in a slower state, batch by batch:
-    // over TCP half of the batches take 158 instructions a packet more between
-    // `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
-    // repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
-    // another stage in each batch (a guess: the work around the handler of a timer tick).
+    // Over the batches whose packets were fastest from the first point to the last, without the
+    // wait for a reader: other work only adds time. A connection may be slower batch by batch: over
+    // TCP half of the batches take 158 instructions a packet more between `sk_stream_alloc_skb` and
+    // `tcp_push` (a guess: its accounting of memory). Batches that repeat within [`ALIKE`] differ
+    // by single packets with some 2400 instructions more (a guess: a timer tick).
     fn fastest(&self, rounds: &[Round]) -> Option<Vec<f64>> {
         let points = self.usual_way(rounds);
         let is_meant = |way: &&Way| way.points().eq(points.iter().copied());

@@ -112,8 +112,7 @@ impl ProbeLadder {
         Self::judge(unmet.as_deref(), load_return(Program::RawTracepoint, 0).map(drop), tried)
     }
 
-    /// `tried` attaches a program by this mean: the evidence, or the kernel's error; `None`: it is
-    /// not tried.
+    /// `tried`: the evidence of attaching a program, or the kernel's error; `None`: not tried.
     fn judge(
         unmet: Option<&str>,
         loaded: io::Result<()>,

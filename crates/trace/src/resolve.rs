@@ -110,8 +110,7 @@ impl ProbePoint {
     }
 }
 
-// A `.part` or `.cold` of a function holds only some of its code, and is no place to see it
-// entered.
+// A `.part` or `.cold` holds only some of a function's code: it does not show it entered.
 fn symbol<'k>(name: &str, known: &'k BTreeSet<String>) -> Result<&'k str, String> {
     if let Some(same) = known.get(name) {
         return Ok(same);

@@ -143,7 +143,6 @@ counted! {
 }
 
 impl SoftnetCounters {
-    /// Sums `softnet_stat` over its lines, one per CPU, in hexadecimal.
     pub(crate) fn from_softnet_stat(text: &str) -> Self {
         text.lines().fold(Self::default(), |sum, line| {
             let mut words = line.split_whitespace().skip(1);

@@ -35,8 +35,7 @@ type InterruptSource = (InterruptKind, InterruptRates, &'static str, &'static st
 const HARD: &str = "/proc/interrupts";
 const SOFT: &str = "/proc/softirqs";
 
-// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at
-// the end.
+// Labels of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at the end.
 const SOURCES: [InterruptSource; 9] = [
     (InterruptKind::Timer, metric::TIMER_INTERRUPTS, HARD, "LOC", &["arch_timer", "riscv-timer"]),
     (InterruptKind::Reschedule, metric::RESCHEDULE_INTERRUPTS, HARD, "RES", &["Rescheduling interrupts"]),
@@ -152,8 +151,7 @@ impl Softirqs {
             let program = load(Program::RawTracepoint, &program(&sum))?;
             let attached =
                 [attach(Some(c"softirq_entry"), &program)?, attach(Some(c"softirq_exit"), &program)?];
-            // Soft interrupts may have begun between the two. None is under way now, because this
-            // program runs.
+            // One may have begun in between. None is under way now, because this program runs.
             sum.write(&KEY, &[0; 8])?;
             Ok(Self { sum, _attached: attached })
         };
@@ -167,7 +165,6 @@ impl Softirqs {
     }
 }
 
-// The key of the one number.
 const KEY: [u8; 4] = [0; 4];
 
 /// `sum = now - sum`.

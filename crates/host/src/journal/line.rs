@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::machine::{Target, Value, check_value};
 
-// The most damaged lines of a journal that are reported, each with its reason.
 pub(super) const MOST_DAMAGE: usize = 10;
 
-// The version of the format; others are not followed.
 pub(super) const FORMAT: u32 = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,14 +21,12 @@ pub(super) enum Record {
     Change(Change),
     /// The change of this number is made, and its setting reads back this value.
     Made(u32, Value),
-    /// The settings of these changes are being changed or undone: they may have any value. Their
-    /// values before stay as announced.
+    /// Half-way through these changes: their settings may have any value.
     Changing(Vec<u32>),
     /// The settings of these changes have their values before: there is nothing to undo.
     Unchanged(Vec<u32>),
     Undone(u32),
-    /// The changes so far stay after the end of the process, for this reason: only a user undoes
-    /// them.
+    /// The changes so far stay, for this reason, until a user undoes them.
     Applied(String),
 }
 

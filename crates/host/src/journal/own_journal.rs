@@ -58,8 +58,7 @@ pub struct Journal {
     /// Both ends of a session may change one machine, each in its own network namespace.
     pub session: u64,
     changes: Vec<Change>,
-    /// Changes with nothing to undo now. The same change again has the same number: the journal of
-    /// a long study stays short.
+    /// Changes with nothing to undo now: made again, they keep their numbers.
     closed: BTreeSet<u32>,
     /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
@@ -238,8 +237,7 @@ impl Journal {
             // For a setting that cannot be read, no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
             let is_requested = requested.iter().any(|(target, _)| *target == change.target);
-            // The kernel goes on changing the addresses of an interface that was just set up: no
-            // value after is known.
+            // The kernel goes on changing addresses of an interface that was just set up.
             let is_unsettled = matches!(change.target, Target::Ipv6Addresses { .. });
             if !is_requested && change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);

@@ -94,8 +94,7 @@ pub fn restore_of(
     patience: Duration,
 ) -> Result<Vec<JournalReport>, Error> {
     let deadline = Instant::now() + patience;
-    // The kernel closes the files of a process one after the other before it has ended: until then
-    // its journal is in use.
+    // The kernel closes files before the process has ended: until then its journal is in use.
     while !process.has_ended() && Instant::now() < deadline {
         std::thread::sleep(WAIT_FOR_END);
     }

@@ -35,8 +35,7 @@ impl DeviceChange {
     }
 }
 
-// Settings that one message reads, and the next one sets: the option of `ethtool` that sets them,
-// their name, and the message that reads (`ETHTOOL_MSG_*_GET`).
+// `ethtool`'s option to set them, their name, and the message to read (`ETHTOOL_MSG_*_GET`).
 const GROUPS: [(&str, &str, u8); 4] = [
     ("-G", "rings", 15),
     ("-L", "queues", 17),
@@ -68,7 +67,6 @@ fn set_by(option: &str) -> impl Iterator<Item = SettingAttributes> {
     ATTRIBUTES.into_iter().filter(move |(setting, ..)| setting.ethtool().option == option)
 }
 
-// The reason for a setting that is missing.
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
 
 impl Ethtool {
@@ -176,7 +174,6 @@ fn parse(attributes: &[u8], option: &str) -> DeviceSettings {
     set_by(option).filter_map(value).collect()
 }
 
-/// (fuzzing) Reads an answer as that of each group.
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn parse_any(attributes: &[u8]) {
     for (option, ..) in GROUPS {

@@ -64,7 +64,6 @@ pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) ->
     requested.iter().filter(|(name, on)| can(name, **on)).map(|(name, &on)| (name.clone(), on)).collect()
 }
 
-// The driver does not allow a change (ethtool's `[fixed]`).
 const FIXED: &str = "the driver does not let it be switched [fixed]";
 
 // `ETHTOOL_A_FEATURES_*`.

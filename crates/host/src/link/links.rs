@@ -31,8 +31,7 @@ const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
 const IFLA_BR_MCAST_SNOOPING: u16 = 23;
 const VETH_INFO_PEER: u16 = 1;
 
-// The link-layer addresses of a veth pair: locally administered. Random ones would change their
-// places in the kernel's tables.
+// Of a veth pair: locally administered. Random ones would change places in the kernel's tables.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
 // `IFNAMSIZ` of linux/if.h, without its final zero.

@@ -202,8 +202,7 @@ fn is_of_link(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an interface carries a connection: it has this machine's address of the connection, or
-/// packets to the other end leave by it, as where the address is another interface's.
+/// It has this machine's address of the connection, or packets to the other end leave by it.
 fn carries(all: &[TakenAddress], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
     let has = |one: &TakenAddress| one.interface == interface && one.address == host.to_canonical();
     all.iter().any(has)
@@ -215,8 +214,7 @@ fn towards_by(all: &[TakenAddress], towards: IpAddr) -> Result<String, Error> {
         IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
         IpAddr::V6(_) => ([0u16; 8], 0).into(),
     };
-    // The kernel chooses the route of a socket when it is connected; no packet is sent. The port is
-    // that of discard (RFC 863).
+    // Connecting chooses the route and sends no packet. The port is that of discard (RFC 863).
     let local = UdpSocket::bind(any).and_then(|socket| {
         socket.connect((towards, 9))?;
         socket.local_addr()

@@ -56,8 +56,7 @@ impl Links {
     pub fn spread_neighbours(&mut self) -> Result<(), Error> {
         // On the loopback interface all addresses have one entry.
         let Some(link) = self.list()?.into_iter().find(|link| link.name != "lo") else { return Ok(()) };
-        // Addresses of networks that are reserved for benchmarks (RFC 2544) and for documentation
-        // (RFC 3849).
+        // Networks reserved for benchmarks (RFC 2544) and for documentation (RFC 3849).
         let addresses = (0..ENTRIES).flat_map(|number| {
             let ipv4 = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + u32::from(number);
             let ipv6 = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, number);

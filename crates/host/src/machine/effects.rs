@@ -9,8 +9,7 @@ use crate::link::ethtool::Ethtool;
 use crate::link::ipv6::LEAST_IPV6_MTU;
 use crate::link::links::Links;
 
-// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4
-// from the interface.
+// In bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4 from the interface.
 const LEAST_IPV4_MTU: u32 = 68;
 
 impl Machine {
@@ -105,8 +104,7 @@ impl Machine {
     }
 }
 
-/// The order of announcements: a number that the driver chooses is written back before the driver
-/// chooses it again.
+/// A number that the driver chooses is written back before the driver chooses it again.
 fn as_announced(settings: impl Iterator<Item = DeviceSetting>) -> impl Iterator<Item = DeviceSetting> {
     let (switches, numbers): (Vec<_>, Vec<_>) = settings.partition(|setting| setting.is_switch());
     switches.into_iter().chain(numbers)

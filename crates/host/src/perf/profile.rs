@@ -226,8 +226,7 @@ fn is_behind_call(address: u64) -> bool {
 }
 
 fn named<'s>(sample: &StackSample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s str> {
-    // A function that was called returns to the instruction behind the call: that may be the next
-    // function's first.
+    // A called function returns behind the call: that may be the next function's first.
     let address = |(place, address): (usize, &u64)| address.saturating_sub(u64::from(place > 0));
     let innermost = sample.stack.iter().take(MOST_FRAMES).enumerate().map(address);
     let mut names: Vec<&str> =

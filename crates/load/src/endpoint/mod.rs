@@ -31,8 +31,7 @@ pub(crate) use self::threads::threads;
 
 // Time after the stop for receivers to receive queued data, and for senders' queues to empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-// A sender may wait in its call for a retransmission: the timer of Linux doubles, to 0.2, 0.6, 1.4,
-// 3 s in all. Its socket gives up a call after 5 s.
+// Linux retransmits after 0.2, 0.6, 1.4, 3 s in all; the socket gives up a call after 5 s.
 const LEAVE: Duration = Duration::from_secs(4);
 const JOIN: Duration = Duration::from_secs(3);
 // A loop has no deep calls.
@@ -159,13 +158,7 @@ impl Endpoint {
         }
     }
 
-    /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks a
-    /// receiver that has started, as often as he likes. `asleep`: reads sleep until a packet wakes
-    /// them; if not, they never sleep.
-    ///
-    /// # Errors
-    /// Traffic of which not each message is answered before the next
-    /// ([`crate::Traffic::apart_misfits`]); a receiver.
+    /// The channel ends when the last thread has dropped its end, ready or failed.
     pub fn lend<M>(
         &self,
         asleep: bool,

@@ -33,8 +33,7 @@ pub(super) fn batches_of(connections: u32) -> u32 {
     (BATCHES / connections) | 1
 }
 
-/// Counts the cost of work. `settled` is called after the first messages. The account lacks what
-/// the sockets read back.
+/// `settled` is called after the first messages. The account lacks what the sockets read back.
 pub(super) fn count(
     work: &mut dyn AnyWork,
     traffic: &Traffic,
@@ -101,8 +100,7 @@ pub(super) fn count(
         kernel,
         softirq_absent: softirq.as_ref().err().cloned(),
         softirq: softirq.ok(),
-        // Where other packets keep the CPU busy, a datagram may arrive late, and a reader tries
-        // again.
+        // On a busy CPU a datagram may arrive late, and a reader tries again.
         calls: calls.median,
         applied: Vec::new(),
     })

@@ -113,8 +113,7 @@ pub fn lend<M>(
     Ok((borrower(&mut lent), ends.applied.clone()))
 }
 
-/// Lends a connected socket whose other end, on another machine, answers. `asleep`: its reads sleep
-/// until a packet wakes it; if not, they never sleep.
+/// `asleep`: reads sleep until a packet wakes them; if not, they never sleep.
 pub(crate) fn lend_asking<M>(
     traffic: &Traffic,
     (socket, peer): (&Socket, SocketAddr),
@@ -134,7 +133,6 @@ pub(crate) fn lend_asking<M>(
     Ok(borrower(&mut lent.map_err(|(call, error)| ends::flow(call, peer, &error))?))
 }
 
-/// The work of one thread with both sockets.
 fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) {

@@ -121,8 +121,7 @@ pub(crate) const STOP: u8 = Phase::Stop as u8;
 // After `Stop`: threads end at once, even with queued data.
 pub(crate) const ABORT: u8 = STOP + 1;
 
-// Alone in its cache lines (two, because CPUs prefetch pairs): every iteration reads it, so it must
-// stay in the cache of each reader.
+// Alone in its cache lines (CPUs prefetch pairs): every iteration of each reader loads it.
 #[repr(align(128))]
 #[derive(Debug)]
 pub(crate) struct PhaseCell {

@@ -194,8 +194,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Compares received bytes, from byte number `offset` of the stream on, with messages of `len`
-    /// bytes.
+    /// `offset`: the number of the first byte in the stream, of messages of `len` bytes.
     pub(crate) fn verify(&self, received: &[u8], offset: u64, len: usize) -> Result<u64> {
         match first_difference(received, offset, &self.expected[..len]) {
             None => Ok(received.len() as u64),

@@ -10,9 +10,8 @@ use socket2::{Socket, Type};
 use crate::error::{Context, Result};
 use crate::sys::{self, check};
 
-// Declares the statistics: of each field how those of two connections are combined, and where the
-// kernel has it. Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its
-// end.
+// Each field: how those of two connections are combined, and its offset in `struct tcp_info` of
+// linux/tcp.h, which only grows at its end.
 macro_rules! tcp_info {
     ($($(#[doc = $doc:literal])+ $field:ident: $type:ty = $combined:ident $read:ident $at:literal;)+) => {
         /// Statistics of one TCP connection over its whole life, from `TCP_INFO`. A field that an
@@ -175,9 +174,8 @@ fn u64_at(raw: &[u8], at: usize) -> u64 {
     raw.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_ne_bytes(*bytes))
 }
 
-// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
-// UDP. A TCP connection that the peer has reset has no peer: it still counts bytes in transit,
-// which nobody acknowledges, and has 0 here.
+// `SIOCOUTQ`: unacknowledged bytes for TCP, queued ones for UDP. A TCP connection that the peer has
+// reset still counts bytes in transit, which nobody acknowledges: it has 0 here.
 pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
     if is_gone { Ok(0) } else { bytes(socket.as_raw_fd(), libc::TIOCOUTQ) }

@@ -42,8 +42,7 @@ impl LentPages {
         self.own.pending += 1;
     }
 
-    /// After a send that failed with `ENOBUFS`: whether the queue rejected it. If not, the kernel
-    /// holds too many pages.
+    /// After `ENOBUFS`: whether the queue rejected the send; else the kernel holds too many pages.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_refused_by_queue(&mut self, lane: &Lane) -> Result<bool> {
@@ -55,10 +54,8 @@ impl LentPages {
         Ok(self.own.next != number)
     }
 
-    /// Waits for some pages, after a send that failed because of memory.
-    ///
-    /// # Errors
-    /// If the kernel holds none: then not even one such send fits this process's limits.
+    /// After a send that failed because of memory. Fails if the kernel holds no pages: then not
+    /// even one such send fits this process's limits.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<LoopStep> {

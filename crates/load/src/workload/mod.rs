@@ -59,8 +59,7 @@ fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneRes
 
 // In ns: after this silence a socket whose sender has ended is empty for good.
 const IDLE: u64 = 25_000_000;
-// Checks in a row that must find nothing: on a busy machine the kernel's delivery waits for a CPU
-// too.
+// Checks in a row that must find nothing: on a busy machine delivery waits for a CPU too.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 

@@ -106,8 +106,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Fails if a lane makes no progress for too long. Without an action of its peer a lane is not
-    /// served, and makes no call.
+    /// Without an action of its peer a lane is not served, and makes no call.
     fn look(&mut self, lanes: &[Lane], now: u64, silent: &'static str) -> Result<()> {
         if now < self.next {
             return Ok(());

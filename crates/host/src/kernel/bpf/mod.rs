@@ -29,16 +29,13 @@ enum Command {
     OpenRawTracepoint = 17,
 }
 
-/// Makes a call that returns a descriptor.
-///
 /// # Safety
 /// As [`call`].
 unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<OwnedFd> {
     // SAFETY: the caller guarantees it.
     let called = || unsafe { call(command, attributes) };
     let descriptor = match called() {
-        // Before Linux 5.11 maps and programs are locked memory, of which the usual limit allows
-        // 64 KiB. Where it may not be raised, the first answer stands.
+        // Before Linux 5.11 maps and programs are locked memory, usually limited to 64 KiB.
         Err(error) if error.raw_os_error() == Some(libc::EPERM) && unlimited() => called(),
         answer => answer,
     }?;
@@ -50,8 +47,6 @@ fn unlimited() -> bool {
     setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
 }
 
-/// Makes a call.
-///
 /// # Safety
 /// `T` has the layout of the kernel's `union bpf_attr` for this command, all addresses in it are
 /// valid during the call, and the kernel may write to it where the command answers in it.

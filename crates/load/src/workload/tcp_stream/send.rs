@@ -14,8 +14,7 @@ use crate::message::Buffer;
 use crate::workload::lent::LentPages;
 use crate::{socket, sys};
 
-// The next write continues after a partial one, and the first one after the bytes that an earlier
-// sender has `begun` with, so that the stream has whole messages.
+// Writes continue partial ones, also an earlier sender's (`begun`): streams have whole messages.
 pub(crate) trait Writer {
     const CALL: Call;
 

@@ -64,8 +64,7 @@ enum Reply {
     End,
 }
 
-/// Sends a request and waits for its answer. `number`: that of the request, and the bits of it in a
-/// message.
+/// `number`: that of the request, and the bits of it in a message.
 #[inline(always)]
 fn ask(
     lane: &Lane,
