@@ -7,8 +7,7 @@ use thiserror::Error;
 
 use crate::kernel::netlink::Failure;
 
-/// Errors of reading or changing this machine, as text of the thing, the place and the remedy, with
-/// the kernel's message, that can cross the agent protocol.
+/// Errors of this machine as text, with place and remedy, that can cross the agent protocol.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages of its variants say it")]

@@ -1,5 +1,4 @@
-//! Files that a user names, and those that netassay names beside them: reading them ends, in
-//! bounded memory, whatever they are, and writing one reaches no other file.
+//! Files that a user names: reading them ends, in bounded memory, and writing reaches no other.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
@@ -73,8 +72,7 @@ pub enum MayReplace {
     NamedByUser,
 }
 
-/// Writes a file. It is made under another name first, so that a reader finds the old file or the
-/// whole new one.
+/// Writes a file under another name first: a reader finds the old file or the whole new one.
 ///
 /// # Errors
 /// The kernel's error; `PermissionDenied` for what may not be written over, `InvalidInput` for a

@@ -1,5 +1,4 @@
-//! The account of a trace: batches without probes, with some and with all, and the programs'
-//! counts.
+//! The account of a trace: batches without probes, with some, with all, and programs' counts.
 
 use host::perf::Profile;
 use serde::{Deserialize, Serialize};
@@ -44,8 +43,7 @@ pub struct Round {
     pub batch_ns: u64,
     /// The programs' counts of this batch.
     pub reading: ProbeCounts,
-    /// Times between neighbouring points of the fewest on the way; empty in a trace of an older
-    /// version.
+    /// Times between neighbouring points of the fewest; empty in a trace of an older version.
     #[serde(default)]
     pub between: Vec<TimeBetween>,
 }
@@ -190,8 +188,7 @@ impl TraceAccount {
         (phase(from), phase(to)) == (Some(JourneyPhase::Arriving), Some(JourneyPhase::Reading))
     }
 
-    /// The segments of the way that most packets took, less half of what the probes at both of
-    /// their ends cost.
+    /// Segments of the way that most packets took, less half of the probes' cost at both ends.
     #[must_use]
     pub fn rows(&self) -> Vec<StageTime> {
         let reading = self.reading();
@@ -228,9 +225,8 @@ impl TraceAccount {
         Some(measured.map(|(ends, mean)| mean - half(ends[0]) - half(ends[1])).sum())
     }
 
-    /// The sum of the corrected stages, as a share of [`TraceAccount::time_of_way`]. Stages as
-    /// measured always add up to the whole with all probes, which proves nothing; this check can
-    /// fail.
+    /// The sum of the corrected stages as a share of [`TraceAccount::time_of_way`]: unlike that of
+    /// stages as measured, which always add up, it can fail.
     #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();

@@ -71,8 +71,7 @@ impl<'s> Candidates<'s> {
         Self { stages, places: places.collect() }
     }
 
-    /// Probes for trying them, with numbers of their own, in groups that fit a tracer. `functions`:
-    /// whether functions may be probed.
+    /// Probes for trying, numbered, in groups that fit a tracer. `functions`: they may be probed.
     pub fn probes(&self, functions: bool) -> Vec<Vec<Probe>> {
         let all: Vec<(usize, &ProbePoint)> = self.places_in_order(functions).collect();
         let groups = all.chunks(POINTS).map(|group| {

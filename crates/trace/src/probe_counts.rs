@@ -113,8 +113,7 @@ fn total(map: &Map, index: u32) -> io::Result<u64> {
 }
 
 impl Segment {
-    /// The least and the greatest time of a bucket, in ns: one ns up to 15, then eight buckets for
-    /// each power of two.
+    /// The bounds of a bucket, in ns: one ns up to 15, then eight buckets for each power of two.
     #[must_use]
     pub fn bucket(number: u16) -> (u64, u64) {
         let number = u64::from(number);

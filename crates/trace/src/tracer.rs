@@ -59,8 +59,7 @@ impl From<io::Error> for TraceError {
     }
 }
 
-/// Programs that stamp the packets of some threads. Dropped, everything is detached; so it is when
-/// the process dies.
+/// Programs that stamp the packets of some threads; dropped, or with the process, they detach.
 #[derive(Debug)]
 pub struct Tracer {
     journeys: Map,
@@ -266,9 +265,8 @@ impl Tracer {
         }
     }
 
-    /// Attaches these of the tracer's probes and no others. Counts stay until [`Tracer::restart`].
-    /// The last probe must be among them, and the first of each phase: where journeys begin and
-    /// end is in all programs.
+    /// Attaches these of the tracer's probes and no others; counts stay until [`Tracer::restart`].
+    /// Among them are the last, and the first of each phase: all programs know these.
     ///
     /// # Errors
     /// The kernel's error, of the first place that cannot be had any more.

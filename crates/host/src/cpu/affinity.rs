@@ -42,8 +42,7 @@ fn nonempty_list(text: &str) -> Option<Vec<u32>> {
     parse_cpu_list(text).ok().filter(|cpus| !cpus.is_empty())
 }
 
-/// The CPUs that the calling thread may use, each with its core: the lowest CPU of that core. A CPU
-/// whose core is unknown counts as a core.
+/// The CPUs that the calling thread may use, each with the lowest CPU of its core, or itself.
 pub fn usable() -> Vec<(u32, u32)> {
     let files = Files::system();
     let core = |cpu: u32| siblings(&files, cpu)?.into_iter().min();

@@ -123,13 +123,11 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
     }
 }
 
-/// Counts the time in soft interrupts, where packets are received, to the nanosecond: from its
-/// start until it is dropped, on a machine with one CPU. `/proc/stat` counts it by the tick, or in
-/// steps of 10 ms.
+/// Counts the time in soft interrupts, where packets are received, to the nanosecond, on a machine
+/// with one CPU, until it is dropped. (`/proc/stat` counts by the tick, or in steps of 10 ms.)
 ///
-/// A program runs where a soft interrupt begins and where it ends, and makes `sum` the clock's
-/// reading less `sum`: after both, the time between them has been added. It is the same program at
-/// both, and so costs the same: half of what counting costs lies between the two readings.
+/// One program runs at begin and end, and makes `sum` the clock's reading less `sum`: half of its
+/// cost lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
     sum: Map,

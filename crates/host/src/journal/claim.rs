@@ -1,5 +1,4 @@
-//! The right to change the machine, or to undo changes of others: one session has it at a time, in
-//! each network namespace by one process.
+//! The right to change the machine: one session's, in each network namespace one process's.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

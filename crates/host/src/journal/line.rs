@@ -62,8 +62,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether the setting had the requested value already; it is watched and undone like the
-    /// others.
+    /// Whether the setting had the requested value already; it is watched and undone all the same.
     pub fn is_nothing(&self) -> bool {
         self.after.as_ref() == Some(&self.before)
     }
@@ -115,8 +114,7 @@ impl Parsed {
     }
 }
 
-/// Reads a journal. An invalid line counts as damage, and the others are read. An incomplete last
-/// line is no damage: a line is on disk before its action begins.
+/// Invalid lines count as damage; an incomplete last line does not: its action has not begun.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
     let bytes = &bytes[..unfinished(bytes).unwrap_or(bytes.len())];

@@ -81,9 +81,8 @@ pub fn restore(
     }
 }
 
-/// Undoes the changes that one ended process of a session left: as [`restore`], but only that
-/// process's own journal, and waiting for up to `patience` while another process changes the
-/// machine.
+/// As [`restore`], for the journal of one ended process of a session, waiting for up to `patience`
+/// while another process changes the machine.
 ///
 /// # Errors
 /// As [`restore`]. [`JournalFate::InUse`] means that the patience has ended.

@@ -1,5 +1,4 @@
-//! Settings of a network device by ethtool's netlink family: rings, coalescing, channels (queues)
-//! and pause frames, read and set. The fields of its hash are read and set by ioctl.
+//! Settings of a network device: rings, coalescing, channels, pause frames; its hash by ioctl.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
-//! Addresses, routes and permanent neighbours of an interface, as the kernel lists them, without
-//! the parts that change by themselves: so a list before can be compared with one after, and a
-//! missing entry can be added again with all its attributes.
+//! Addresses, routes and permanent neighbours of an interface without the parts that change by
+//! themselves: lists can be compared, and a missing entry added again as it was.
 
 use std::net::IpAddr;
 

@@ -1,6 +1,5 @@
-//! Offload features of an interface: their state, the result of a change, and ethtool's verbose bit
-//! sets that hold them. The formats are those of the kernel's documentation of the ethtool netlink
-//! interface, "Bit sets" and `FEATURES_GET`.
+//! Offload features of an interface, the result of a change, and ethtool's verbose bit sets ("Bit
+//! sets" and `FEATURES_GET` in the kernel's documentation of the ethtool netlink interface).
 
 use std::collections::{BTreeMap, BTreeSet};
 

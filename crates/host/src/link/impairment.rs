@@ -1,5 +1,4 @@
-//! The impairment of a path: delay, loss, rate. Queueing disciplines apply it where packets leave
-//! an interface: `netem` delays and drops, `tbf` limits the rate.
+//! The impairment of a path where packets leave: `netem` delays and drops, `tbf` limits the rate.
 
 use std::time::Duration;
 

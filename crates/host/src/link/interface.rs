@@ -41,8 +41,7 @@ pub struct Link {
     /// Whether netassay made it ([`GROUP`]).
     #[serde(skip)]
     pub is_ours: bool,
-    /// Whether it is up, has had a carrier since, and the kernel has added its own addresses of
-    /// IPv6 (`IF_READY`).
+    /// Up, has had a carrier since, and the kernel has added its own IPv6 addresses (`IF_READY`).
     #[serde(skip)]
     pub has_ipv6_ready: bool,
     /// The place of an XDP program.
@@ -54,8 +53,7 @@ pub struct Link {
 }
 
 counted! {
-    /// Traffic of an interface since it was made. Bytes include link-layer headers. Packets are the
-    /// driver's: with segmentation offload one can hold many segments.
+    /// Bytes include link-layer headers; with segmentation offload a packet can hold many segments.
     #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct LinkCounters {
         rx_packets,

@@ -1,5 +1,4 @@
-//! Ethtool's ioctl, for facts and settings that its netlink family does not have: the driver's
-//! version and counters, and the fields of a packet that select its receive queue.
+//! Ethtool's ioctl, for the driver's version and counters and the hash, which netlink lacks.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

@@ -1,5 +1,4 @@
-//! The IPv6 state of an interface, which Linux removes when the MTU becomes too small for it,
-//! recorded so that it can be restored.
+//! The IPv6 state of an interface, recorded because Linux removes it when the MTU is too small.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;

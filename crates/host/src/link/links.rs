@@ -99,9 +99,8 @@ impl Links {
         found.ok_or_else(|| Error::from(missing))
     }
 
-    /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` in the network
-    /// namespace of the process (or thread) `peer_pid`. Both end with either namespace, or by
-    /// [`Links::delete`].
+    /// Makes a veth pair: `name` here, and `peer` in the network namespace of the process (or
+    /// thread) `peer_pid`. Both end with either namespace, or by [`Links::delete`].
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
         let [here, there] = VETH.map(|address| (libc::IFLA_ADDRESS, address.to_vec()));
         let other_end = [named(peer)?, (libc::IFLA_NET_NS_PID, number(peer_pid)), there];
@@ -166,8 +165,7 @@ impl Links {
         self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
     }
 
-    /// Waits until the kernel has noticed the carrier of an interface, and its queue forwards
-    /// packets.
+    /// Waits until the kernel has noticed the carrier, and the interface's queue forwards packets.
     ///
     /// # Errors
     /// If it does not within 3 s, or the interface is gone.

@@ -1,5 +1,4 @@
-//! The interface of a machine for traffic to another one, and its facts for a comparison of both
-//! ends.
+//! The interface of a machine for traffic to another one, with facts to compare both ends.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::unix::fs::MetadataExt as _;

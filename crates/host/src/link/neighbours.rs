@@ -25,8 +25,7 @@ const HEADER: usize = 12;
 const ENTRIES: u16 = 2100;
 
 impl Links {
-    /// Makes every resolved neighbour permanent: so the cost of a packet does not depend on the
-    /// time of its resolution. Returns their number.
+    /// Makes resolved neighbours permanent: packets then cost the same. Returns their number.
     ///
     /// # Errors
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.

@@ -1,5 +1,4 @@
-//! The side effects of changing an interface. The lists are in the order of the announcements in
-//! the journal: an undo goes through them backwards, so that a cause is undone before its effects.
+//! Side effects of changing an interface, in the order of announcements: an undo goes backwards.
 
 use words::DeviceSetting;
 
@@ -37,8 +36,7 @@ impl Machine {
         Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
-    /// The settings that change when an interface is set up: the kernel resets its MTU of IPv6, and
-    /// the undo removes its IPv6 addresses.
+    /// Set up, an interface gets its MTU of IPv6 anew; the undo removes its IPv6 addresses.
     pub fn affected_by_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();
         vec![
@@ -58,9 +56,8 @@ impl Machine {
         Ok(changeable.map(|(feature, _)| target(feature)).filter(|target| target.check().is_ok()).collect())
     }
 
-    /// The settings that a change of some device settings may change: drivers set others with them,
-    /// and restart the device; a removed queue loses its CPUs. The settings are announced last, so
-    /// that they are undone first.
+    /// Drivers change other settings too, and restart the device; a removed queue loses its CPUs.
+    /// The settings themselves are announced last, so that they are undone first.
     pub fn affected_by_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let device = Ethtool::open()?.device(&name)?;

@@ -1,5 +1,4 @@
-//! Settings of the machine itself, outside of our namespaces and guests: read, written, read back.
-//! Undo is elsewhere: changes go through [`crate::journal`].
+//! Settings of the machine outside of our namespaces and guests; [`crate::journal`] undoes them.
 
 mod command;
 mod device;

@@ -1,5 +1,4 @@
-//! One end of a workload, from its sockets' opening to its account: its flows, and the threads that
-//! serve them, started together, watched from outside, stopped in bounded time.
+//! One end of a workload, from opening its sockets to its account: flows and their threads.
 
 mod account;
 mod flows;
@@ -41,8 +40,7 @@ const STAYS: &str =
     "a thread did not leave its sender or reader within 4 s of a switch: its system call does not return";
 const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
-/// One end: the receiving (or answering) one from [`Endpoint::bind`], the sending (or asking) one
-/// from [`Endpoint::connect`].
+/// The receiving (answering) end by [`Endpoint::bind`], or the other by [`Endpoint::connect`].
 #[derive(Debug)]
 pub struct Endpoint {
     spec: Spec,
@@ -122,8 +120,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Starts the threads, pinned to the workload's CPUs in turn. When this returns, a
-    /// transmitter's traffic flows.
+    /// Starts the threads, pinned in turn. Afterwards a transmitter's traffic flows.
     ///
     /// # Errors
     /// A receiver without attached peers; a thread that cannot be started or pinned (then none
@@ -268,8 +265,7 @@ impl Endpoint {
         self.control.failure.get()
     }
 
-    /// Ends the sending threads of this end, and waits, in bounded time, until sent data have left
-    /// this host. Receiving threads continue.
+    /// Ends this end's sending threads, and waits, in bounded time, until sent data have left.
     pub fn quiet(&self) {
         self.control.phase.advance(QUIET);
         self.control.open_gate();
@@ -282,8 +278,7 @@ impl Endpoint {
     /// Receives queued data, joins the threads, and lets queues empty, all in bounded time.
     ///
     /// # Errors
-    /// A receiver without attached peers, the error of [`Endpoint::failed`], or a thread that does
-    /// not end.
+    /// No attached peers, the error of [`Endpoint::failed`], or a thread that does not end.
     pub fn finish(mut self) -> Result<EndOutcome> {
         self.check_attached()?;
         self.quiet();

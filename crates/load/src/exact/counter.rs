@@ -149,8 +149,7 @@ pub struct Account {
     pub softirq: Option<Spread>,
     /// Why they cannot be counted.
     pub softirq_absent: Option<String>,
-    /// System calls that move data, of both ends, for a message or transaction, in the median
-    /// batch.
+    /// System calls that move data, of both ends, per message or transaction (median batch).
     pub calls: f64,
     /// The options read back from the connected sockets, the sending one first.
     pub applied: Vec<Applied>,

@@ -39,8 +39,7 @@ fn steady(traffic: &Traffic) -> Traffic {
     Traffic { socket_buffer: traffic.socket_buffer.or(size), ..traffic.clone() }
 }
 
-/// The socket of the receiving end. It stays in the network namespace of the thread that opened it,
-/// whichever thread uses it.
+/// The receiving socket, which stays in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct ReceivingEnd {
     socket: Socket,

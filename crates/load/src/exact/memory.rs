@@ -1,10 +1,8 @@
 //! The memory of the counted packets: slabs without free places, and packets held back.
 //!
-//! Other users of memory leave free places in some slabs (a slab: the kernel's pages of equal
-//! objects), and in other slabs after each boot. 64 datagrams in transit fill these places first;
-//! the more slabs they are spread over, the more instructions the kernel takes to allocate and free
-//! them: up to 0.9 %. So the free places are filled before the count: then the counted datagrams
-//! lie in slabs of their own.
+//! Other users of memory leave free places in different slabs (pages of equal objects) after each
+//! boot. 64 datagrams in transit fill these first; the more slabs, the more instructions the kernel
+//! takes: up to 0.9 %. So the free places are filled before the count.
 
 use std::fs;
 use std::os::fd::{AsRawFd as _, OwnedFd};

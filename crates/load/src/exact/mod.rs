@@ -1,16 +1,13 @@
-//! Counts fixed work: the same few messages again and again, one at a time, by one thread with the
-//! sockets of both ends.
+//! Counts fixed work: the same few messages again and again, by one thread with both ends' sockets.
 //!
-//! It is made for a machine whose clock counts instructions (an emulated guest with one CPU, where
-//! one instruction takes one nanosecond): there nothing runs in parallel, nothing waits, and the
-//! cost of a message is a whole number that any machine reproduces. Elsewhere it gives noisy
-//! nanoseconds.
+//! It is made for a machine whose clock counts instructions (an emulated guest with one CPU): there
+//! nothing runs in parallel, nothing waits, and the cost of a message is a whole number that any
+//! machine reproduces. Elsewhere it gives noisy nanoseconds.
 //!
-//! Messages go in batches, short enough that most see no timer tick, and the clock is read only
-//! between them; the cost of a message is that of the median batch. A second pass reads the clock
-//! around every system call: that time, less the known cost of reading, is the kernel's share. A
-//! third one counts the time in soft interrupts, at the same cost at their begin and end: half of
-//! the extra time of that pass is subtracted.
+//! The clock is read between batches, short enough that most see no timer tick; the median batch
+//! counts. A second pass reads the clock around every system call: that time, less the cost of
+//! reading, is the kernel's share. A third one counts the time in soft interrupts; half of its
+//! extra time is subtracted.
 
 mod counter;
 mod datagrams;
@@ -44,8 +41,7 @@ use self::work::BoxedWork;
 
 const BEAT_NS: u64 = 1_000_000_000;
 
-/// Waits for the next whole second of the clock: whenever a request arrives, from here on the work
-/// meets everything, such as timer ticks, at the same distance.
+/// Waits for the next second of the clock: from here on timer ticks have the same distance.
 pub fn await_beat() {
     sys::sharpen_timers();
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);

@@ -97,8 +97,7 @@ impl LoopSwitch {
     }
 }
 
-/// The phase of a run. It only moves forward, but for the moments in which senders and readers
-/// change.
+/// The phase of a run: it only moves forward, except while senders and readers change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {

@@ -91,8 +91,7 @@ pub struct Sample {
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<Counts>,
-    /// The readings of its TCP connections until now, one at each sample; `tcp_crr` has none, nor
-    /// have accounts of earlier builds.
+    /// One reading of its TCP connections at each sample; none for `tcp_crr` and earlier builds.
     #[serde(default, skip_serializing_if = "TcpReadings::is_empty")]
     pub tcp: TcpReadings,
 }

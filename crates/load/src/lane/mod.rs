@@ -248,8 +248,7 @@ pub(crate) trait Calls {
 pub struct Zerocopy {
     /// Sends whose pages the kernel has returned.
     pub completed: u64,
-    /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on
-    /// loopback.
+    /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as always on loopback.
     pub copied: u64,
 }
 

@@ -1,5 +1,4 @@
-//! Keys of traffic that are one socket option each: set, read back, and switched while traffic
-//! flows.
+//! Keys that are one socket option each: set, read back, and switched while traffic flows.
 
 use std::fmt;
 use std::os::fd::AsRawFd;
@@ -183,8 +182,7 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
 }
 
-/// Switches the sockets of a flow between states: the traffic of each state, and the options
-/// in which they differ.
+/// Switches a flow's sockets between states of traffic: the options in which they differ.
 #[derive(Debug)]
 pub struct SocketSwitches {
     options: Vec<&'static Keyed>,

@@ -162,8 +162,7 @@ fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
 // The kernel doubles it to 1 MiB, and limits it to `net.core.rmem_max` without privileges.
 const RECEIVE_QUEUE: libc::c_int = 512 << 10;
 
-/// Sizes of a socket's buffers in bytes, as the kernel reports them: twice the requested size, with
-/// its overhead.
+/// A socket's buffers in bytes, as the kernel reports them: twice the request, with overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffers {

@@ -1,5 +1,4 @@
-//! The kernel's view of a socket: its queues and drops, and a TCP connection's options and
-//! statistics.
+//! The kernel's view of a socket: queues and drops, and TCP's options and statistics.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -61,8 +60,7 @@ tcp_info! {
     buffer_limited_us: u64 = saturating_add u64_at 184;
 }
 
-/// Sums over readings of `TCP_INFO`: of values that rise and fall, [`TcpReadings::mean`] tells the
-/// mean. Each connection counts as a reading.
+/// Sums over readings of `TCP_INFO`, one per connection; [`TcpReadings::mean`] tells the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpReadings {

@@ -1,7 +1,6 @@
-//! The system calls of the hot loops, and a few others that std, nix and socket2 lack.
-//!
-//! Calls of the loops go through `syscall(2)`: glibc's wrappers of `send` and `recv` are
-//! cancellation points, which in a program with threads costs two atomic exchanges per call.
+//! System calls of the hot loops, through `syscall(2)`: glibc's `send` and `recv` are cancellation
+//! points, which cost two atomic exchanges per call in a program with threads. And a few others
+//! that std, nix and socket2 lack.
 
 mod calls;
 

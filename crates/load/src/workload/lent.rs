@@ -1,9 +1,6 @@
-//! Sends with `MSG_ZEROCOPY`: the kernel sends from the program's own pages, and reports when it is
-//! done with them.
-//!
-//! The kernel numbers such sends of a socket from 0 and reports finished ones through the socket's
-//! error queue (Linux's Documentation/networking/msg_zerocopy.rst). It merges unread entries, so
-//! they are read only when room is needed.
+//! Sends with `MSG_ZEROCOPY` from the program's own pages, numbered per socket from 0. The error
+//! queue reports finished ones (Linux's Documentation/networking/msg_zerocopy.rst); unread entries
+//! merge, so they are read only when room is needed.
 
 use std::os::fd::RawFd;
 

@@ -1,5 +1,4 @@
-//! The loops: one for each kind of traffic and each way of sending and of reading, and their common
-//! parts.
+//! The loops: one for each kind of traffic, sender and reader, and their common parts.
 
 pub(crate) mod lent;
 pub(crate) mod pace;

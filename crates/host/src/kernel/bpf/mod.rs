@@ -1,5 +1,4 @@
-//! The BPF system call: programs, the maps that they share with this process, and their attachment.
-//! Files of programs are read elsewhere; here programs are instructions.
+//! The BPF system call: programs (as instructions), maps shared with them, and attachment.
 
 mod map;
 mod program;

@@ -1,5 +1,4 @@
-//! The senders that write a message by one system call after the other. Each is this loop, compiled
-//! for its [`Writer`].
+//! Senders that write a message by one call after the other, compiled for each [`Writer`].
 
 use std::fs::File;
 use std::io::Write;

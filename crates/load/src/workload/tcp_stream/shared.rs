@@ -1,7 +1,5 @@
-//! Several connections kept full, or emptied, by one thread.
-//!
-//! A socket wakes the thread while there is room, or something to receive. Each turn of a lane is
-//! bounded, so that none waits long for the others.
+//! Several connections kept full, or emptied, by one thread. Each turn of a lane is bounded, so
+//! that none waits long for the others.
 
 use super::read_size;
 use crate::error::Result;

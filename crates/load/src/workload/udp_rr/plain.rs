@@ -1,6 +1,4 @@
-//! One transaction in flight: asks, waits for its answer, reads the clock once.
-//!
-//! One byte has only 256 numbers, so the socket is also emptied after a loss.
+//! One transaction in flight. One byte has only 256 numbers, so a loss also empties the socket.
 
 use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;

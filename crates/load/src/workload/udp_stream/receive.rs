@@ -1,5 +1,4 @@
-//! The receivers that make one system call after the other. Each is this loop, compiled for its
-//! [`Reader`].
+//! Receivers that make one system call after the other, compiled for each [`Reader`].
 
 use std::ops::Range;
 use std::os::fd::RawFd;

@@ -1,5 +1,4 @@
-//! The senders whose datagrams the kernel copies: one system call after the other. Each is this
-//! loop, compiled for its [`Writer`].
+//! Senders whose datagrams the kernel copies, call after call, compiled for each [`Writer`].
 
 use std::os::fd::RawFd;
 
