@@ -43,7 +43,7 @@ pub struct Round {
     pub batch_ns: u64,
     /// The programs' counts of this batch.
     pub reading: ProbeCounts,
-    /// Times between neighbouring points of the fewest; empty in a trace of an older version.
+    /// Times between neighbours of the fewest points on the way; empty in older traces.
     #[serde(default)]
     pub between: Vec<TimeBetween>,
 }

@@ -42,7 +42,7 @@ fn nonempty_list(text: &str) -> Option<Vec<u32>> {
     parse_cpu_list(text).ok().filter(|cpus| !cpus.is_empty())
 }
 
-/// The CPUs that the calling thread may use, each with the lowest CPU of its core, or itself.
+/// The CPUs that the calling thread may use, each with its core's lowest CPU (unknown: itself).
 pub fn usable() -> Vec<(u32, u32)> {
     let files = Files::system();
     let core = |cpu: u32| siblings(&files, cpu)?.into_iter().min();

@@ -149,7 +149,7 @@ impl Softirqs {
             let program = load(Program::RawTracepoint, &program(&sum))?;
             let attached =
                 [attach(Some(c"softirq_entry"), &program)?, attach(Some(c"softirq_exit"), &program)?];
-            // One may have begun in between. None is under way now, because this program runs.
+            // Soft interrupts may have begun between; none is under way while this program runs.
             sum.write(&KEY, &[0; 8])?;
             Ok(Self { sum, _attached: attached })
         };

@@ -197,7 +197,7 @@ fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Er
     Ok(())
 }
 
-// Two ends agree on a speed. An undo waits three times so long; its controller gives it 30 s.
+// The longest agreement on a speed. An undo waits three times so long, its controller 30 s.
 const FOR_CARRIER: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 

@@ -36,7 +36,7 @@ impl Machine {
         Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
-    /// Set up, an interface gets its MTU of IPv6 anew; the undo removes its IPv6 addresses.
+    /// At set-up the kernel resets the MTU of IPv6, and the undo removes IPv6 addresses.
     pub fn affected_by_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();
         vec![

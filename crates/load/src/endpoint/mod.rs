@@ -139,8 +139,7 @@ impl Endpoint {
             }
         }
         drop(readiness);
-        // Nothing is sent: the channel ends when the last thread has dropped its end, ready or
-        // failed.
+        // The channel ends when the last thread has dropped its end, ready or failed.
         let _ = all_ready.recv();
         match self.control.failure.get().cloned() {
             None => {
@@ -155,7 +154,13 @@ impl Endpoint {
         }
     }
 
-    /// The channel ends when the last thread has dropped its end, ready or failed.
+    /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks a
+    /// receiver that has started, as often as he likes. `asleep`: reads sleep until a packet wakes
+    /// them; if not, they never sleep.
+    ///
+    /// # Errors
+    /// Traffic of which not each message is answered before the next
+    /// ([`crate::Traffic::apart_misfits`]); a receiver.
     pub fn lend<M>(
         &self,
         asleep: bool,

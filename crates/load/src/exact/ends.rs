@@ -24,7 +24,7 @@ const PORTS: [u16; 2] = [5471, 5472];
 // TCP's own sizes, and window updates with them, depend on round-trip times and timer ticks.
 const BUFFER: u32 = 1 << 20;
 
-// The kernel's charge for a datagram beside twice its bytes: it allocates powers of two.
+// The most charged for a datagram beside twice its bytes: the kernel allocates powers of two.
 const CHARGE: u64 = 2048;
 
 fn steady(traffic: &Traffic) -> Traffic {

@@ -135,7 +135,7 @@ pub(crate) fn make_room_for_descriptors(more: u64) {
     let wanted = more + OTHERS;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     let set = |soft: u64, hard: u64| setrlimit(Resource::RLIMIT_NOFILE, soft, hard).is_ok();
-    // Beyond the hard limit with CAP_SYS_RESOURCE, up to fs.nr_open. Opening sockets reports it.
+    // Above the hard limit with CAP_SYS_RESOURCE, up to fs.nr_open; opening reports a failure.
     if soft < wanted && (wanted <= hard || !set(wanted, wanted)) {
         set(wanted.min(hard), hard);
     }
