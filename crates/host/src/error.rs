@@ -7,8 +7,7 @@ use thiserror::Error;
 
 use crate::kernel::netlink::Failure;
 
-/// Errors of reading or changing this machine, as text of the thing, the place and the remedy, with
-/// the kernel's message, that can cross the agent protocol.
+/// Errors of this machine as text, with place and remedy, that can cross the agent protocol.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages of its variants say it")]
@@ -63,7 +62,6 @@ impl Error {
         ))
     }
 
-    /// Makes the error of an action: its failure, and (with its separator) the remedy.
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }

@@ -1,7 +1,6 @@
-//! One machine, or one network namespace, from inside: its interfaces and their offload features,
-//! the counters of its CPUs and protocols, its description, and the privileges of this process. The
-//! crate is synchronous and made for an agent process in a network namespace of its own. Total
-//! functions read the kernel's messages and text files, and never panic.
+//! One machine, or one network namespace, from inside: interfaces and their offload features,
+//! counters, description, privileges. Synchronous, for an agent process in a network namespace of
+//! its own; total functions read the kernel's messages and text files, and never panic.
 
 mod counters;
 mod cpu;

@@ -11,12 +11,10 @@ use crate::error::Error;
 use crate::journal;
 use crate::journal::directory::{in_user_namespace, lock, make, process};
 
-// The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";
 
-/// The right to measure on this machine: the lock of a file of root, or of the user, for this
-/// network namespace. No user can block another one's sessions; a user's session also waits for
-/// root's.
+/// The right to measure on this machine: a locked file of root, or of the user, for this network
+/// namespace. Users cannot block each other, and wait for root's session.
 #[derive(Debug)]
 pub struct MeasuringLock {
     _file: File,

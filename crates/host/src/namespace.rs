@@ -49,8 +49,7 @@ pub fn enter_user() -> Result<(), Error> {
     Ok(())
 }
 
-/// Moves this process, of a single thread, into the user namespace of the process `pid` of this
-/// user: the second host of a rootless testbed joins the first.
+/// Moves this process, of a single thread, into the user namespace of this user's process `pid`.
 pub fn join_user(pid: u32) -> Result<(), Error> {
     join("user", pid, CloneFlags::CLONE_NEWUSER)
 }
@@ -71,8 +70,7 @@ fn net_refused(errno: Errno, own: &Privileges) -> Error {
     Error::failed("cannot make a network namespace", errno, format!("; {way_out}"))
 }
 
-/// Moves the calling thread into the network namespace of a process or thread. Staying in the same
-/// one needs no privilege.
+/// Moves the calling thread into another's network namespace; the same one needs no privilege.
 pub fn join_net(pid: u32) -> Result<(), Error> {
     let name = |thread: &str| std::fs::read_link(format!("/proc/{thread}/ns/net"));
     if let (Ok(own), Ok(other)) = (name("thread-self"), name(&pid.to_string()))
@@ -101,9 +99,8 @@ pub fn mount_sysfs() -> Result<(), Error> {
     mount(Some("sysfs"), "/sys", Some("sysfs"), flags, NOTHING).map_err(refused("mount it"))
 }
 
-/// Makes the kernel kill this process when the thread that started it ends, so that nothing is left
-/// behind. `parent` is the parent's process number, known before this process was started. If the
-/// parent is gone already, that is the error.
+/// Makes the kernel kill this process when the thread that started it ends. `parent` is its process
+/// number, known before this one was started; it is an error if it is gone already.
 pub fn die_with_parent(parent: u32) -> Result<(), Error> {
     prctl::set_pdeathsig(Signal::SIGKILL)
         .map_err(|errno| Error::failed("cannot request to be killed with the parent", errno, ""))?;

@@ -1,5 +1,4 @@
-//! The privileges of this process, and dropping those that it does not need: capabilities, ways to
-//! new ones, and files that other processes left open.
+//! Privileges of this process, and dropping them: capabilities, ways to new ones, open files.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -10,14 +9,12 @@ use rustix::thread::{self, CapabilitySets};
 
 use crate::kernel::files::{Files, field, numbers};
 
-/// The privileges of this process, and whether it could get more inside a user namespace of its
-/// own.
+/// The privileges of this process, and whether a user namespace of its own could give it more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privileges {
     /// The effective ones; none if `/proc` does not show them.
     pub capabilities: CapabilitySet,
-    /// Whether the process is in another user namespace than the machine's first; `None` if
-    /// unknown.
+    /// Whether this is another user namespace than the machine's first; `None` if unknown.
     pub in_user_namespace: Option<bool>,
     /// Whether the kernel has user namespaces at all (`/proc/self/ns/user`).
     pub user_namespaces: bool,
@@ -81,8 +78,7 @@ impl Privileges {
         setting.map(|(_, way_out)| way_out.to_owned()).or_else(by_apparmor)
     }
 
-    /// AppArmor's restriction of user namespaces, with the profile and the remedy. Such a namespace
-    /// can be made, and is powerless.
+    /// The restriction, with profile and remedy: a user namespace can be made, and is powerless.
     pub(crate) fn apparmor(&self) -> Option<String> {
         let profile = self.apparmor_profile.as_ref().map(|profile| format!(" (profile `{profile}`)"));
         (self.apparmor_restricts == Some(true)).then(|| {
@@ -99,13 +95,11 @@ impl Privileges {
 // The profiles of programs without one of their own, outside of and inside a user namespace.
 const SHARED_PROFILES: [&str; 2] = ["unconfined", "unprivileged_userns"];
 
-/// Keeps those of the calling thread's capabilities that are `needed`, drops all others for good,
-/// and prevents new ones (`NO_NEW_PRIVS`). Holds for threads that it starts later, not for running
-/// ones.
+/// Keeps the `needed` capabilities of the calling thread and of threads that it starts later, drops
+/// all others for good, and prevents new ones (`NO_NEW_PRIVS`).
 pub fn keep_capabilities(needed: CapabilitySet) -> io::Result<()> {
     let had = thread::capabilities(None)?;
-    // The bounds first: lowering them needs a capability. A thread without it gains none either,
-    // because of NO_NEW_PRIVS.
+    // Bounds first: lowering needs a capability; without it NO_NEW_PRIVS lets none be gained.
     if had.effective.contains(CapabilitySet::SETPCAP) {
         lower_bounds(needed)?;
     }
@@ -138,8 +132,7 @@ pub fn gain_no_privileges() -> io::Result<()> {
     Ok(nix::sys::prctl::set_no_new_privs()?)
 }
 
-/// Closes all files but standard input, output and error, at the start of a process that owns
-/// nothing yet.
+/// Closes all files but the standard streams, at the start of a process that owns nothing yet.
 ///
 /// # Errors
 /// If `/proc` does not list the open files.

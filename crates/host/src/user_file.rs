@@ -1,5 +1,4 @@
-//! Files that a user names, and those that netassay names beside them: reading them ends, in
-//! bounded memory, whatever they are, and writing one reaches no other file.
+//! Files that a user names: reading them ends, in bounded memory, and writing reaches no other.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write as _};
@@ -69,13 +68,11 @@ pub enum MayReplace {
     Nothing,
     /// A regular file of this user: for names that others can guess.
     OwnFile,
-    /// Any file that the user named by `-o`, except one that another user put into a directory that
-    /// others may write. Links are followed; a pipe or a device is written to.
+    /// Any file named by `-o`, also a link, pipe or device; not one that another user planted.
     NamedByUser,
 }
 
-/// Writes a file. It is made under another name first, so that a reader finds the old file or the
-/// whole new one.
+/// Writes a file under another name first: a reader finds the old file or the whole new one.
 ///
 /// # Errors
 /// The kernel's error; `PermissionDenied` for what may not be written over, `InvalidInput` for a
@@ -147,8 +144,7 @@ fn refusal(why: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, format!("{why}: name another file, or remove it"))
 }
 
-/// Whether a file begins like a database of SQLite (<https://sqlite.org/fileformat.html>, section
-/// 1.3).
+/// SQLite's header (<https://sqlite.org/fileformat.html>, section 1.3).
 fn is_database(path: &Path) -> bool {
     let mut begin = [0; 16];
     let read = open(path).and_then(|mut file| file.read_exact(&mut begin));

@@ -9,9 +9,8 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 const PAGE: usize = 4096;
 
-// On whole pages, so that no message shares a page with other data. All pages are written: an
-// unwritten one is the kernel's zero page, from which copies would be cheaper. The pages are
-// returned to the kernel: those that it still sends from when the buffer is dropped keep their
+// On whole pages of its own, all written: an unwritten one is the kernel's zero page, from which
+// copies are cheaper. Pages that the kernel still sends from when the buffer is dropped keep their
 // content until it is done.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
@@ -33,8 +32,7 @@ impl Buffer {
         buffer
     }
 
-    // For system calls whose arguments outlive a borrow. It is constant until the buffer is
-    // dropped.
+    // For system calls whose arguments outlive a borrow; constant until the buffer is dropped.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
@@ -66,8 +64,7 @@ impl Drop for Buffer {
 
 impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
-        // Not `from_raw_parts`: in a debug build its checks would be counted as part of each system
-        // call, 42 instructions, where instructions are counted.
+        // Not `from_raw_parts`: its debug checks would add 42 instructions to each system call.
         let bytes = std::ptr::slice_from_raw_parts(self.start.as_ptr(), self.len);
         // SAFETY: `len` bytes from `start` on are mapped, written, and borrowed no longer than
         // `self`.
@@ -87,8 +84,7 @@ pub(crate) fn pattern_bytes(len: usize) -> Arc<[u8]> {
     (0..len).map(pattern).collect()
 }
 
-/// The first position at which `bytes`, from byte number `offset` of a stream on, differ from
-/// repetitions of a message.
+/// `offset`: the number of the first byte in a stream of repetitions of the message.
 pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Option<usize> {
     let mut done = 0;
     while done < bytes.len() {
@@ -103,9 +99,8 @@ pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Opt
     None
 }
 
-// Byte number `at` of every message: never zero, and without a short period, so that a shift
-// shows. The factor is 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming 3,
-// section 6.4).
+// Never zero, and without a short period, so that a shift shows. The factor is 2^32 divided by the
+// golden ratio (Knuth, The Art of Computer Programming 3, section 6.4).
 fn pattern(at: usize) -> u8 {
     ((at as u32).wrapping_mul(0x9e37_79b1) >> 24) as u8 | 1
 }

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A request that an end of a workload could not fulfil, with the consequence. Displayed as a
-/// sentence without a full stop.
+/// A request that an end could not fulfil, with the consequence: a sentence, no full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {

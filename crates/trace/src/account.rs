@@ -1,5 +1,4 @@
-//! The account of a trace: batches without probes, with some and with all, and the programs'
-//! counts.
+//! The account of a trace: batches without probes, with some, with all, and programs' counts.
 
 use host::perf::Profile;
 use serde::{Deserialize, Serialize};
@@ -44,8 +43,7 @@ pub struct Round {
     pub batch_ns: u64,
     /// The programs' counts of this batch.
     pub reading: ProbeCounts,
-    /// Times between neighbouring points of the fewest on the way; empty in a trace of an older
-    /// version.
+    /// Times between neighbours of the fewest points on the way; empty in older traces.
     #[serde(default)]
     pub between: Vec<TimeBetween>,
 }
@@ -118,9 +116,8 @@ impl TraceAccount {
         stage.cost().map_or(0.0, |kind| self.cost_or_like(kind)) / 2.0
     }
 
-    /// The cost of a kind that stands only where it is needed, and so was not measured: that of
-    /// one that is given its packet, or is at the other end of functions, changed as it is in
-    /// another phase. Where nothing is like it: 0.
+    /// A kind that stands only where it is needed is not measured: then that of a similar one,
+    /// changed as it is in another phase, else 0.
     fn cost_or_like(&self, kind: ProbeCost) -> f64 {
         let other = if kind.at == At::Entry { At::Return } else { At::Entry };
         let plain = ProbeCost { listed: false, ..kind };
@@ -160,13 +157,11 @@ impl TraceAccount {
         }
     }
 
-    // The least mean of each segment of the way that most packets took, over the batches whose
-    // packets were fastest from the first point to the last, without the wait for a reader. Other
-    // work of the machine only adds time. A connection may be in a slower state, batch by batch:
-    // over TCP half of the batches take 158 instructions a packet more between
-    // `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
-    // repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
-    // another stage in each batch (a guess: the work around the handler of a timer tick).
+    // Over the batches whose packets were fastest from the first point to the last, without the
+    // wait for a reader: other work only adds time. A connection may be slower batch by batch: over
+    // TCP half of the batches take 158 instructions a packet more between `sk_stream_alloc_skb` and
+    // `tcp_push` (a guess: its accounting of memory). Batches that repeat within [`ALIKE`] differ
+    // by single packets with some 2400 instructions more (a guess: a timer tick).
     fn fastest(&self, rounds: &[Round]) -> Option<Vec<f64>> {
         let points = self.usual_way(rounds);
         let is_meant = |way: &&Way| way.points().eq(points.iter().copied());
@@ -193,8 +188,7 @@ impl TraceAccount {
         (phase(from), phase(to)) == (Some(JourneyPhase::Arriving), Some(JourneyPhase::Reading))
     }
 
-    /// The segments of the way that most packets took, less half of what the probes at both of
-    /// their ends cost.
+    /// Segments of the way that most packets took, less half of the probes' cost at both ends.
     #[must_use]
     pub fn rows(&self) -> Vec<StageTime> {
         let reading = self.reading();
@@ -231,9 +225,8 @@ impl TraceAccount {
         Some(measured.map(|(ends, mean)| mean - half(ends[0]) - half(ends[1])).sum())
     }
 
-    /// The sum of the corrected stages, as a share of [`TraceAccount::time_of_way`]. Stages as
-    /// measured always add up to the whole with all probes, which proves nothing; this check can
-    /// fail.
+    /// The sum of the corrected stages as a share of [`TraceAccount::time_of_way`]: unlike that of
+    /// stages as measured, which always add up, it can fail.
     #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();

@@ -1,5 +1,4 @@
-//! The kernel's description of its own types (BTF): the names of its functions and tracepoints, and
-//! which of their arguments is a packet.
+//! The kernel's own types (BTF): its functions and tracepoints, and which argument is a packet.
 
 use std::collections::BTreeMap;
 

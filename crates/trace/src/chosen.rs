@@ -71,8 +71,7 @@ impl<'s> Candidates<'s> {
         Self { stages, places: places.collect() }
     }
 
-    /// Probes for trying them, with numbers of their own, in groups that fit a tracer. `functions`:
-    /// whether functions may be probed.
+    /// Probes for trying, numbered, in groups that fit a tracer. `functions`: they may be probed.
     pub fn probes(&self, functions: bool) -> Vec<Vec<Probe>> {
         let all: Vec<(usize, &ProbePoint)> = self.places_in_order(functions).collect();
         let groups = all.chunks(POINTS).map(|group| {
@@ -201,8 +200,7 @@ pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, 
     let [first, .., last] = probes.as_slice() else {
         return Err(why("fewer than two stages are passed", &|_| true));
     };
-    // A reader that polls the device gets its packets without an interrupt. Some come by one all
-    // the same, before it polls, and take another time: what only these pass tells them apart.
+    // Packets that come by an interrupt before a reader polls take another time: told apart here.
     let passes = |probe: &Probe| seen.is_some_and(|way| way.passes(probe.number));
     let begins = probes.iter().position(passes).unwrap_or(0);
     let mut needed: Vec<&Probe> = begins.checked_sub(1).into_iter().map(|before| &probes[before]).collect();

@@ -1,5 +1,4 @@
-//! The kinds of probe, best first: which of them a kernel allows, what refuses the others, and what
-//! a trace loses without each.
+//! The kinds of probe, best first: which a kernel allows, and what a trace loses without each.
 
 use std::path::Path;
 use std::{fmt, io};
@@ -95,8 +94,7 @@ impl ProbeLadder {
         Self::of_running(&|_| None)
     }
 
-    /// Tries the ladder of a guest's own kernel: programs are also attached to this function, and
-    /// detached at once.
+    /// Tries a guest's kernel: programs are attached to this function too, and detached at once.
     #[must_use]
     pub fn tried(function: &str) -> Self {
         let kernel = KernelPrograms::running().map_err(|error| error.to_string());
@@ -112,8 +110,7 @@ impl ProbeLadder {
         Self::judge(unmet.as_deref(), load_return(Program::RawTracepoint, 0).map(drop), tried)
     }
 
-    /// `tried` attaches a program by this mean: the evidence, or the kernel's error; `None`: it is
-    /// not tried.
+    /// `tried`: the evidence of attaching a program, or the kernel's error; `None`: not tried.
     fn judge(
         unmet: Option<&str>,
         loaded: io::Result<()>,

@@ -1,5 +1,4 @@
-//! The programs that stamp packets, as clang compiled them (`bpf/path.bpf.c`), made ready for a
-//! kernel.
+//! The programs that stamp packets, compiled by clang (`bpf/path.bpf.c`), fitted to a kernel.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;

@@ -284,8 +284,7 @@ impl fmt::Display for Layer {
     }
 }
 
-/// The journey that a stage is a part of, in the order of the constant `PHASE` of a program
-/// (`bpf/maps.h`).
+/// A stage's journey, in the order of the constant `PHASE` of a program (`bpf/maps.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JourneyPhase {

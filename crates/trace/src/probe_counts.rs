@@ -66,15 +66,13 @@ host::counted! {
         lost,
         /// Hits without a journey: its begin was not seen.
         stray,
-        /// Arrived, but passed a point more than once or out of order: a packet that became
-        /// several.
+        /// Passed a point more than once or out of order: a packet that became several.
         repeated,
         /// Hits within an interrupt that came in between: other packets'.
         inside,
         /// Arrived by a way beyond those that are kept apart.
         crowded,
-        /// Came in from outside and arrived nowhere: dropped, merged into another packet, an
-        /// acknowledgement, or for somebody who is not followed.
+        /// Came in and arrived nowhere: dropped, merged, an acknowledgement, or not followed.
         unread,
     }
 }
@@ -115,8 +113,7 @@ fn total(map: &Map, index: u32) -> io::Result<u64> {
 }
 
 impl Segment {
-    /// The least and the greatest time of a bucket, in ns: one ns up to 15, then eight buckets for
-    /// each power of two.
+    /// The bounds of a bucket, in ns: one ns up to 15, then eight buckets for each power of two.
     #[must_use]
     pub fn bucket(number: u16) -> (u64, u64) {
         let number = u64::from(number);

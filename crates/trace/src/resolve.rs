@@ -110,8 +110,7 @@ impl ProbePoint {
     }
 }
 
-// A `.part` or `.cold` of a function holds only some of its code, and is no place to see it
-// entered.
+// A `.part` or `.cold` holds only some of a function's code: it does not show it entered.
 fn symbol<'k>(name: &str, known: &'k BTreeSet<String>) -> Result<&'k str, String> {
     if let Some(same) = known.get(name) {
         return Ok(same);
@@ -166,8 +165,7 @@ pub(crate) const BTF: &str = "sys/kernel/btf/vmlinux";
 // More than any kernel's list of symbols or types has, in bytes.
 const MOST: u64 = 256 << 20;
 
-/// The probe points that a kernel offers, of those that paths name. A list that cannot be read is
-/// replaced by the reason.
+/// Probe points of paths that a kernel offers; for an unreadable list the reason.
 #[derive(Clone, Debug)]
 pub struct OfferedProbes {
     /// The functions of the kernel and its modules, with suffixes that the compiler gave.
@@ -201,8 +199,7 @@ impl OfferedProbes {
     }
 }
 
-/// The functions that are `wanted` by name in the kernel's list of symbols: lines of address, type,
-/// name and module. More than 100,000 lines.
+/// Functions `wanted` by name, from lines of address, type, name and module; over 100,000.
 pub fn functions(list: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let function = |line: &str| {
         let mut words = line.split_ascii_whitespace().skip(1);

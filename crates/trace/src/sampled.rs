@@ -75,8 +75,7 @@ impl StampedPacket {
         Self { stamps: points.map(stamp).collect() }
     }
 
-    /// The intervals from each point to the next. Together they are the way from the first stamp to
-    /// the last.
+    /// The intervals from each point to the next, together from the first stamp to the last.
     pub fn slices(&self) -> impl Iterator<Item = StampInterval> {
         let first = self.stamps.first().map_or(0, |stamp| stamp.at);
         self.stamps.windows(2).map(move |pair| {

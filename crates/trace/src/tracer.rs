@@ -59,8 +59,7 @@ impl From<io::Error> for TraceError {
     }
 }
 
-/// Programs that stamp the packets of some threads. Dropped, everything is detached; so it is when
-/// the process dies.
+/// Programs that stamp the packets of some threads; dropped, or with the process, they detach.
 #[derive(Debug)]
 pub struct Tracer {
     journeys: Map,
@@ -75,8 +74,7 @@ pub struct Tracer {
 /// The attachment of each probe, in their order, or the reason why none was possible.
 pub type Attachments = Vec<Result<Attachment, String>>;
 
-// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
-// programs for them. Those of the timer are x86's: it is no interrupt of the table.
+// The timer's tracepoints are x86's: it is no interrupt of the table.
 const INTERRUPTS: [[(&str, &str); 2]; 3] = [
     [("irq_handler_entry", "begin"), ("irq_handler_exit", "end")],
     [("softirq_entry", "soft_begin"), ("softirq_exit", "soft_end")],
@@ -267,20 +265,17 @@ impl Tracer {
         }
     }
 
-    /// Attaches these of the tracer's probes and no others. Counts stay until [`Tracer::restart`].
-    /// The last probe must be among them, and the first of each phase: where journeys begin and
-    /// end is in all programs.
+    /// Attaches these of the tracer's probes and no others; counts stay until [`Tracer::restart`].
+    /// Among them are the last, and the first of each phase: all programs know these.
     ///
     /// # Errors
     /// The kernel's error, of the first place that cannot be had any more.
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
-        // Attached probes stay: the kernel goes through all its functions for each probe that comes
-        // or goes, which takes most of the time of a trace.
+        // Attached probes stay: for each change the kernel goes through all its functions.
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
         let is_wanted = |standing: &LoadedProgram| standing.point.is_none_or(wanted);
-        // In which order the kernel calls two kprobes of one function depends on which came first,
-        // and by it the stamp of one is before or behind the other's work. So that each batch has
-        // the same order, those at returns always come last.
+        // The order of two kprobes of one function, and so whether a stamp is before the other's
+        // work, depends on which came first: those at returns always come last.
         let comes = |standing: &&LoadedProgram| is_wanted(standing) && standing.attached.is_none();
         let entered = self.programs.iter().filter(comes).filter_map(|one| one.function(At::Entry));
         let entered: Vec<CString> = entered.cloned().collect();

@@ -1,5 +1,4 @@
-//! The losses that an interface's driver counts (`ethtool -S`): which queue dropped packets, and
-//! why.
+//! The losses that an interface's driver counts (`ethtool -S`), by queue and reason.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;

@@ -62,8 +62,7 @@ impl Counters {
     /// should be that of `links`.
     ///
     /// # Errors
-    /// [`Error::NoInterface`] if the interface does not exist. A counter that this kernel lacks is
-    /// 0.
+    /// [`Error::NoInterface`]. A counter that this kernel lacks is 0.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
         let queue = links.queue_of(link.index, interface)?;

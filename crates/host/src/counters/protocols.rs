@@ -1,5 +1,4 @@
-//! Counters of a network namespace's protocols, in `/proc/net/snmp`, `snmp6` and `netstat`, as
-//! untrusted text, and of the machine's receive work.
+//! Counters of protocols (`/proc/net/snmp`, `snmp6`, `netstat`) and receive work, untrusted text.
 
 use std::collections::HashMap;
 
@@ -30,8 +29,7 @@ impl<'a> SnmpTable<'a> {
         self
     }
 
-    /// Adds a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is the first word with the
-    /// digit: `Udp6`.
+    /// Adds a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is `Udp6`.
     pub fn lines(mut self, text: &'a str) -> Self {
         for line in text.lines() {
             let mut words = line.split_whitespace();
@@ -72,8 +70,7 @@ macro_rules! from_table {
 }
 
 from_table! {
-    /// TCP of a network namespace, by the kernel's counters
-    /// (`Documentation/networking/snmp_counter.rst`).
+    /// TCP's counters (`Documentation/networking/snmp_counter.rst`).
     #[expect(missing_docs, reason = "the names of the kernel's counters say it")]
     pub struct TcpCounters {
         /// Merged segments (by GRO, or never split between namespaces) count once.
@@ -143,7 +140,6 @@ counted! {
 }
 
 impl SoftnetCounters {
-    /// Sums `softnet_stat` over its lines, one per CPU, in hexadecimal.
     pub(crate) fn from_softnet_stat(text: &str) -> Self {
         text.lines().fold(Self::default(), |sum, line| {
             let mut words = line.split_whitespace().skip(1);

@@ -25,8 +25,7 @@ fn online(files: &Files) -> Option<Vec<u32>> {
     nonempty_list(&files.text("sys/devices/system/cpu/online")?)
 }
 
-// As text, because kernels for more CPUs refuse a mask of a fixed size. The text also lists CPUs
-// that are offline.
+// Text, because kernels for more CPUs refuse a fixed-size mask. It also lists offline CPUs.
 fn allowed(files: &Files) -> Vec<u32> {
     let status = files.text("proc/thread-self/status");
     let may = status.and_then(|status| nonempty_list(field(&status, "Cpus_allowed_list")?));
@@ -43,8 +42,7 @@ fn nonempty_list(text: &str) -> Option<Vec<u32>> {
     parse_cpu_list(text).ok().filter(|cpus| !cpus.is_empty())
 }
 
-/// The CPUs that the calling thread may use, each with its core: the lowest CPU of that core. A CPU
-/// whose core is unknown counts as a core.
+/// The CPUs that the calling thread may use, each with its core's lowest CPU (unknown: itself).
 pub fn usable() -> Vec<(u32, u32)> {
     let files = Files::system();
     let core = |cpu: u32| siblings(&files, cpu)?.into_iter().min();
@@ -87,10 +85,8 @@ pub fn pin(thread: i32, cpus: &[u32]) -> io::Result<()> {
 
 const THIS_THREAD: i32 = 0;
 
-/// Writes a mask for `rps_cpus`: hexadecimal words of 32 CPUs, the highest first.
-///
-/// # Errors
-/// A CPU beyond [`HIGHEST_CPU`], which could fill the memory.
+/// For `rps_cpus`: words of 32 CPUs, the highest first. Fails beyond [`HIGHEST_CPU`], which could
+/// fill the memory.
 pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, Error> {
     let mut words = vec![0u32];
     for &cpu in cpus {

@@ -35,8 +35,7 @@ type InterruptSource = (InterruptKind, InterruptRates, &'static str, &'static st
 const HARD: &str = "/proc/interrupts";
 const SOFT: &str = "/proc/softirqs";
 
-// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at
-// the end.
+// Labels of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at the end.
 const SOURCES: [InterruptSource; 9] = [
     (InterruptKind::Timer, metric::TIMER_INTERRUPTS, HARD, "LOC", &["arch_timer", "riscv-timer"]),
     (InterruptKind::Reschedule, metric::RESCHEDULE_INTERRUPTS, HARD, "RES", &["Rescheduling interrupts"]),
@@ -124,13 +123,11 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
     }
 }
 
-/// Counts the time in soft interrupts, where packets are received, to the nanosecond: from its
-/// start until it is dropped, on a machine with one CPU. `/proc/stat` counts it by the tick, or in
-/// steps of 10 ms.
+/// Counts the time in soft interrupts, where packets are received, to the nanosecond, on a machine
+/// with one CPU, until it is dropped. (`/proc/stat` counts by the tick, or in steps of 10 ms.)
 ///
-/// A program runs where a soft interrupt begins and where it ends, and makes `sum` the clock's
-/// reading less `sum`: after both, the time between them has been added. It is the same program at
-/// both, and so costs the same: half of what counting costs lies between the two readings.
+/// One program runs at begin and end, and makes `sum` the clock's reading less `sum`: half of its
+/// cost lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
     sum: Map,
@@ -152,8 +149,7 @@ impl Softirqs {
             let program = load(Program::RawTracepoint, &program(&sum))?;
             let attached =
                 [attach(Some(c"softirq_entry"), &program)?, attach(Some(c"softirq_exit"), &program)?];
-            // Soft interrupts may have begun between the two. None is under way now, because this
-            // program runs.
+            // Soft interrupts may have begun between; none is under way while this program runs.
             sum.write(&KEY, &[0; 8])?;
             Ok(Self { sum, _attached: attached })
         };
@@ -167,7 +163,6 @@ impl Softirqs {
     }
 }
 
-// The key of the one number.
 const KEY: [u8; 4] = [0; 4];
 
 /// `sum = now - sum`.

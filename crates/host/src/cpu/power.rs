@@ -26,8 +26,7 @@ const FILE: &str = "dev/cpu_dma_latency";
 // The kernel's value without a bound, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
 const UNBOUND: i32 = 2_000_000_000;
 
-/// A bound on the wake-up time of the CPUs. The kernel keeps it as long as the file is open
-/// (`Documentation/power/pm_qos_interface.rst`), so nothing has to be undone.
+/// A bound on wake-up time while the file is open (`Documentation/power/pm_qos_interface.rst`).
 #[derive(Debug)]
 pub struct HeldLatency {
     /// The bound, in µs.

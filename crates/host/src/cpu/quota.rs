@@ -66,8 +66,7 @@ impl Throttled {
     }
 }
 
-/// The groups with a quota that this process was in, with their counters open: a namespace that it
-/// enters later may hide them.
+/// The quotas of this process's groups, open because a namespace entered later may hide them.
 #[derive(Clone, Debug, Default)]
 pub struct Quotas(Arc<[QuotaGroup]>);
 

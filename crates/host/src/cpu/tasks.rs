@@ -157,8 +157,7 @@ impl Task {
         })
     }
 
-    /// Whether it is a kernel thread of one of these processes (`vhost-PID`), or for received
-    /// packets.
+    /// Kernel threads of these processes (`vhost-PID`), or for received packets.
     fn serves(&self, family: &BTreeSet<u32>) -> bool {
         let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
         let owner = of('-').or_else(|| of('/'));

@@ -35,9 +35,8 @@ impl<'a> ThreadStat<'a> {
 }
 
 counted! {
-    /// CPU time of one thread, in ns, by the scheduler's clock, up to the last tick (1 to 10 ms).
-    /// User and system time come in units of 10 ms, which most kernels sample at each tick: in a
-    /// short window the split is coarse, the sum is not.
+    /// CPU time of one thread, in ns, up to the last tick (1 to 10 ms). User and system time are
+    /// mostly sampled, in units of 10 ms: coarse in a short window, unlike their sum.
     pub struct ThreadTimes {
         /// On a CPU, interrupts included without `CONFIG_IRQ_TIME_ACCOUNTING`.
         running_ns,

@@ -99,8 +99,7 @@ pub struct ClockReading {
     source: Option<String>,
 }
 
-/// The time between two readings by each clock, in ns, and whether the kernel changed the clock
-/// source.
+/// The time between two readings by each clock, in ns, and whether the clock source changed.
 ///
 /// NTP slews `CLOCK_MONOTONIC` (at most 0.05 % by `adjtime`, up to 10 % by `adjtimex`'s tick) but
 /// not `CLOCK_MONOTONIC_RAW`; only `CLOCK_BOOTTIME` continues while the machine sleeps.

@@ -32,8 +32,7 @@ pub struct InterfaceEnvironment {
     pub hardware: Hardware,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: Programs,
-    /// The CPUs that each receive queue (`rx-0`) is steered to, as the kernel's mask. Missing if
-    /// `/sys` shows another network namespace.
+    /// CPUs of each receive queue (`rx-0`), as a mask; missing if `/sys` is another namespace's.
     pub receive_steering: BTreeMap<String, String>,
     /// The CPUs that use each transmit queue (`tx-0`), as the kernel's mask.
     pub transmit_steering: BTreeMap<String, String>,

@@ -19,8 +19,7 @@ pub use interface::{Hardware, InterfaceEnvironment};
 use crate::cpu::times::{TICK, since_boot};
 use crate::kernel::files::{Files, field};
 
-/// The description of a host, at the start or the end of a boot. Unknown parts are missing, no
-/// error.
+/// A host at the start or the end of a boot. Unknown parts are missing, no error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]

@@ -1,5 +1,4 @@
-//! The right to change the machine, or to undo changes of others: one session has it at a time, in
-//! each network namespace by one process.
+//! The right to change the machine: one session's, in each network namespace one process's.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,12 +8,10 @@ use std::time::{Duration, Instant};
 use super::directory::lock;
 use crate::error::Error;
 
-// Root's journals have one place in every network namespace and environment, so there is one such
-// right for the machine. Both ends of a session may have that place, each in a network namespace of
-// its own: each end locks a file whose name has the session and the network namespace. A process
-// that locks such a file, or looks at those of others, holds the lock of the file `lock` meanwhile.
-// An undo for all sessions holds that lock until it ends.
-/// The right to change the machine, until it is dropped or the process ends.
+// Root's journals have one place in all network namespaces, so there is one right for the machine.
+// Both ends of a session may have that place: each locks a file named by session and network
+// namespace. Whoever locks such a file, or looks at others', holds the lock of `lock` meanwhile; an
+// undo for all sessions holds it until it ends.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,
@@ -25,8 +22,7 @@ pub(super) struct Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         let Some(own) = &self.own else { return };
-        // No other process locks the file meanwhile. A file that cannot be removed goes with the
-        // next claim.
+        // Nobody locks the file meanwhile; if it cannot be removed, it goes with the next claim.
         if let Ok(Ok(_look)) = lock(&own.with_file_name("lock")) {
             let _ = std::fs::remove_file(own);
         }
@@ -96,8 +92,7 @@ fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = Path
     entries.map(|entry| entry.path()).filter(move |path| path.extension() == Some(extension.as_ref()))
 }
 
-/// Removes journals whose makers were killed before the journal had a name: no change was made
-/// under them. Only holders of a claim make any.
+/// Removes journals without a name yet: only holders of a claim make any.
 fn forget_unfinished(directory: &Path) {
     // A file that cannot be removed is in nobody's way.
     paths(directory, "new").for_each(|path| drop(std::fs::remove_file(path)));

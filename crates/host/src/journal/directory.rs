@@ -75,8 +75,7 @@ fn check_trusted(path: &Path, metadata: &Metadata) -> Result<(), Error> {
     if owner != 0 && owner != user && !unmapped() {
         return foreign(format!("it belongs to user {owner}, and this is user {user}"));
     }
-    // Write access allows renaming, except in a sticky directory such as `/tmp`. Many users have a
-    // group of their own, which may write their files.
+    // Write access allows renaming, except in a sticky directory; a user's own group may write.
     let own_group = metadata.gid() == getegid().as_raw();
     let writers = metadata.mode() & if own_group { 0o002 } else { 0o022 };
     if writers != 0 && metadata.mode() & 0o1000 == 0 && !metadata.is_symlink() {
@@ -141,8 +140,7 @@ pub(super) fn try_lock(file: &File, path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Takes the lock of a file, which is made if it is missing; or names the process that has it. Only
-/// the lock counts: the file's text is for that message.
+/// Locks a file, made if it is missing; or names the process that has it, by the file's text.
 pub(crate) fn lock(path: &Path) -> Result<Result<File, String>, Error> {
     let mut file = open_ours(path, true)?;
     if !try_lock(&file, path)? {

@@ -23,8 +23,7 @@ const UNDO_SPACE: u64 = 64 << 10;
 pub(super) struct JournalFile {
     pub(super) path: PathBuf,
     file: File,
-    /// The offset of the next line. What is behind it is a line whose writer was stopped, or had no
-    /// room.
+    /// The offset of the next line, behind which an incomplete one may stand.
     end: u64,
     /// The line before is damaged and has no end.
     is_open: bool,

@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::machine::{Target, Value, check_value};
 
-// The most damaged lines of a journal that are reported, each with its reason.
 pub(super) const MOST_DAMAGE: usize = 10;
 
-// The version of the format; others are not followed.
 pub(super) const FORMAT: u32 = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,14 +21,12 @@ pub(super) enum Record {
     Change(Change),
     /// The change of this number is made, and its setting reads back this value.
     Made(u32, Value),
-    /// The settings of these changes are being changed or undone: they may have any value. Their
-    /// values before stay as announced.
+    /// Half-way through these changes: their settings may have any value.
     Changing(Vec<u32>),
     /// The settings of these changes have their values before: there is nothing to undo.
     Unchanged(Vec<u32>),
     Undone(u32),
-    /// The changes so far stay after the end of the process, for this reason: only a user undoes
-    /// them.
+    /// The changes so far stay, for this reason, until a user undoes them.
     Applied(String),
 }
 
@@ -66,8 +62,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether the setting had the requested value already; it is watched and undone like the
-    /// others.
+    /// Whether the setting had the requested value already; it is watched and undone all the same.
     pub fn is_nothing(&self) -> bool {
         self.after.as_ref() == Some(&self.before)
     }
@@ -119,8 +114,7 @@ impl Parsed {
     }
 }
 
-/// Reads a journal. An invalid line counts as damage, and the others are read. An incomplete last
-/// line is no damage: a line is on disk before its action begins.
+/// Invalid lines count as damage; an incomplete last line does not: its action has not begun.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
     let bytes = &bytes[..unfinished(bytes).unwrap_or(bytes.len())];

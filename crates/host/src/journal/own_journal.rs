@@ -17,8 +17,7 @@ use crate::error::Error;
 use crate::link::ipv6::Ipv6State;
 use crate::machine::{Machine, Target, Value};
 
-/// A setting that differs from the value read back after its change: a sentence without a full
-/// stop.
+/// A setting that differs from the value read back after its change: a sentence, no full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
@@ -58,8 +57,7 @@ pub struct Journal {
     /// Both ends of a session may change one machine, each in its own network namespace.
     pub session: u64,
     changes: Vec<Change>,
-    /// Changes with nothing to undo now. The same change again has the same number: the journal of
-    /// a long study stays short.
+    /// Changes with nothing to undo now: made again, they keep their numbers.
     closed: BTreeSet<u32>,
     /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
@@ -101,8 +99,7 @@ impl Journal {
         Ok(kept)
     }
 
-    /// Refuses a machine that another process changes, or that has changes, not applied to stay, of
-    /// a process that is gone.
+    /// Refuses a machine that another process changes, or where a dead one left unapplied changes.
     pub fn check_free(&self) -> Result<(), Error> {
         // Without the directory no change was made, and the directory is not made for a look.
         let is_unknown = self.claim.is_none() && self.directory.exists();
@@ -238,8 +235,7 @@ impl Journal {
             // For a setting that cannot be read, no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
             let is_requested = requested.iter().any(|(target, _)| *target == change.target);
-            // The kernel goes on changing the addresses of an interface that was just set up: no
-            // value after is known.
+            // The kernel goes on changing addresses of an interface that was just set up.
             let is_unsettled = matches!(change.target, Target::Ipv6Addresses { .. });
             if !is_requested && change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
@@ -256,8 +252,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The settings of a study that differ from the value read back after their change, without
-    /// those that [`Journal::cover`] changed since: they are read back for each run.
+    /// Settings of a study that differ from the value read back, but those of [`Journal::cover`].
     pub fn differences(&self) -> Vec<Difference> {
         let watched = self.changes().filter(|change| !self.covered.contains(&change.target));
         let differs = |Change { target, after, .. }: &Change| {

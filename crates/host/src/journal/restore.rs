@@ -81,9 +81,8 @@ pub fn restore(
     }
 }
 
-/// Undoes the changes that one ended process of a session left: as [`restore`], but only that
-/// process's own journal, and waiting for up to `patience` while another process changes the
-/// machine.
+/// As [`restore`], for the journal of one ended process of a session, waiting for up to `patience`
+/// while another process changes the machine.
 ///
 /// # Errors
 /// As [`restore`]. [`JournalFate::InUse`] means that the patience has ended.
@@ -94,8 +93,7 @@ pub fn restore_of(
     patience: Duration,
 ) -> Result<Vec<JournalReport>, Error> {
     let deadline = Instant::now() + patience;
-    // The kernel closes the files of a process one after the other before it has ended: until then
-    // its journal is in use.
+    // The kernel closes files before the process has ended: until then its journal is in use.
     while !process.has_ended() && Instant::now() < deadline {
         std::thread::sleep(WAIT_FOR_END);
     }

@@ -90,13 +90,10 @@ impl Undoing {
     }
 }
 
-/// Undoes changes, and passes a record of each step to `note` (not in a dry run). A change whose
-/// record fails is undone all the same: the next restore finds its value as before.
-///
-/// The last change is undone first, but a cause before its effects ([`Target::rank`]). What is
-/// undone is decided for all changes before the first one, because the undo of one changes others:
-/// with the MTU, IPv6 comes back, and is not what another program made of it. Afterwards all are
-/// read again, for the same reason.
+/// Undoes the last change first, but a cause before its effects ([`Target::rank`]). All outcomes
+/// are decided before the first undo, because one changes others: with the MTU, IPv6 comes back.
+/// Hence all are read again afterwards. A change whose record (`note`) fails is undone all the
+/// same: the next restore finds its value as before.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
@@ -113,8 +110,7 @@ pub(super) fn undo(
         // For a kill in the middle. The undo continues even if this record fails.
         let _ = note(&[Record::Changing(planned)]);
     }
-    // The earlier state of IPv6 includes addresses that are removed by then, so IPv6 is read again
-    // first.
+    // The earlier IPv6 state includes addresses that are removed by then: it is read again first.
     let rest = done.partition_point(|one| one.change.target.rank() <= Target::RANK_OF_IPV6);
     let (first, rest) = done.split_at_mut(rest);
     for part in [first, rest] {
@@ -122,8 +118,7 @@ pub(super) fn undo(
             write_back(machine, one);
         }
         check(machine, part);
-        // IPv6 that has come back is not at rest yet: the kernel still adds addresses and routes of
-        // its own, so that the state may change between reading and writing.
+        // IPv6 that has come back is not at rest: the kernel still adds addresses and routes.
         let deadline = Instant::now() + AT_REST;
         while Instant::now() < deadline && part.iter().any(is_unsettled_ipv6) {
             std::thread::sleep(LOOK_AGAIN);
@@ -139,8 +134,7 @@ pub(super) fn undo(
     done
 }
 
-// The longest time for which the kernel may bring IPv6 back: its check that an address is the only
-// one takes up to two seconds (RFC 4862, section 5.4, with a random delay of up to one).
+// RFC 4862, section 5.4: checking that an address is the only one takes up to two seconds.
 const AT_REST: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -148,9 +142,8 @@ fn is_unsettled_ipv6(one: &Undoing) -> bool {
     matches!(one.outcome, UndoOutcome::Failed { .. }) && one.change.target.scope().is_some()
 }
 
-/// Decides the result of each undo, in order. Values that would be written count as read: otherwise
-/// the second change of a setting, or an effect of an undone cause, would look like another
-/// program's.
+/// Values that would be written count as read: otherwise the second change of a setting, or an
+/// effect of an undone cause, would look like another program's.
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
     let mut planned = Vec::new();
@@ -195,7 +188,6 @@ fn write_back(machine: &Machine, one: &mut Undoing) {
 fn check(machine: &Machine, done: &mut [Undoing]) {
     let mut reader = machine.reader();
     let mut rest = done;
-    // Causes first, as before.
     while let Some((one, later)) = rest.split_first_mut() {
         rest = later;
         let Change { target, before, .. } = &one.change;

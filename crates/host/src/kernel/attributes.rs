@@ -1,5 +1,4 @@
-//! Attributes of netlink messages, as bytes: reading is total, and also keeps attributes that no
-//! library knows.
+//! Attributes of netlink messages as bytes, also those that no library knows.
 
 use nix::libc;
 

@@ -1,7 +1,6 @@
 //! Groups of counters that only grow: their differences and sums.
 
-/// Declares a struct of `u64` counters, or of such structs, with `since`, `plus` and `sum`. The
-/// kernel keeps a counter of the group `wrapping` in 32 bits.
+/// A struct of `u64` counters, or of such structs; `wrapping` ones have 32 bits in the kernel.
 #[macro_export]
 macro_rules! counted {
     ($(#[$meta:meta])* pub struct $name:ident {

@@ -5,8 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use nix::libc;
 
-/// The fields of `struct perf_event_attr` up to `PERF_ATTR_SIZE_VER1`
-/// (`include/uapi/linux/perf_event.h`).
+/// `struct perf_event_attr` up to `PERF_ATTR_SIZE_VER1` (`include/uapi/linux/perf_event.h`).
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(crate) struct EventAttributes {
@@ -35,8 +34,6 @@ pub(crate) enum Control {
 pub(crate) struct Event(pub(crate) OwnedFd);
 
 impl Event {
-    /// Opens an event of a CPU, whatever thread runs there.
-    ///
     /// # Safety
     /// An address in the attributes is valid during the call.
     pub(crate) unsafe fn open(mut attributes: EventAttributes, cpu: u32) -> io::Result<Self> {

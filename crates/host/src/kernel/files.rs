@@ -21,8 +21,7 @@ impl Files {
         self.root.join(below)
     }
 
-    /// The text of a file, trimmed and without control characters (users choose some names). `None`
-    /// if it is missing, unreadable or empty, which depends on kernel, machine and privileges.
+    /// Trimmed, without control characters, as users choose some names. `None` also if it is empty.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = std::fs::read(self.path(path)).ok()?;
         let text = words::sanitised_lines(String::from_utf8_lossy(&bytes).trim()).into_owned();

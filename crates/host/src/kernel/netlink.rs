@@ -33,8 +33,7 @@ pub(crate) const CREATE_NEW: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 const HEADER: usize = 16;
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
-// The number of attempts at a dump that a concurrent change disturbs; then the last answer is
-// used.
+// Attempts at a dump that a concurrent change disturbs; then the last answer is used.
 const DUMPS: u32 = 8;
 
 impl Netlink {

@@ -1,5 +1,4 @@
-//! Settings of a network device by ethtool's netlink family: rings, coalescing, channels (queues)
-//! and pause frames, read and set. The fields of its hash are read and set by ioctl.
+//! Settings of a network device: rings, coalescing, channels, pause frames; its hash by ioctl.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +34,7 @@ impl DeviceChange {
     }
 }
 
-// Settings that one message reads, and the next one sets: the option of `ethtool` that sets them,
-// their name, and the message that reads (`ETHTOOL_MSG_*_GET`).
+// `ethtool`'s option to set them, their name, and the message to read (`ETHTOOL_MSG_*_GET`).
 const GROUPS: [(&str, &str, u8); 4] = [
     ("-G", "rings", 15),
     ("-L", "queues", 17),
@@ -68,7 +66,6 @@ fn set_by(option: &str) -> impl Iterator<Item = SettingAttributes> {
     ATTRIBUTES.into_iter().filter(move |(setting, ..)| setting.ethtool().option == option)
 }
 
-// The reason for a setting that is missing.
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
 
 impl Ethtool {
@@ -176,7 +173,6 @@ fn parse(attributes: &[u8], option: &str) -> DeviceSettings {
     set_by(option).filter_map(value).collect()
 }
 
-/// (fuzzing) Reads an answer as that of each group.
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn parse_any(attributes: &[u8]) {
     for (option, ..) in GROUPS {

@@ -38,8 +38,7 @@ pub struct Discard {
     pub lacking: Vec<String>,
 }
 
-// The link-layer address of the neighbour behind a discarding interface: locally administered, no
-// device has it.
+// The neighbour behind a discarding interface: locally administered, no device has it.
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {

@@ -1,6 +1,5 @@
-//! Addresses, routes and permanent neighbours of an interface, as the kernel lists them, without
-//! the parts that change by themselves: so a list before can be compared with one after, and a
-//! missing entry can be added again with all its attributes.
+//! Addresses, routes and permanent neighbours of an interface without the parts that change by
+//! themselves: lists can be compared, and a missing entry added again as it was.
 
 use std::net::IpAddr;
 
@@ -77,8 +76,7 @@ const TICKS: u32 = 100;
 const FOREVER: u32 = u32::MAX;
 
 impl Entry {
-    /// The entry in a payload; `None` for another interface's, or one that the kernel makes and
-    /// removes by itself.
+    /// `None`: another interface's entry, or one that the kernel makes and removes by itself.
     pub(crate) fn parse(sort: EntryKind, payload: &[u8], family: u8, index: u32) -> Option<Self> {
         let header = payload.get(..sort.header())?;
         let inside = &payload[sort.header()..];
@@ -115,8 +113,7 @@ impl Entry {
         };
         match self.sort {
             EntryKind::Address => {
-                // A route may need the address at once, which duplicate address detection delays.
-                // The detection was made before.
+                // A route may need it at once; duplicate address detection was made before.
                 let at_once = self.message_with(libc::IFA_F_NODAD);
                 send(at_once.clone(), libc::NLM_F_CREATE | libc::NLM_F_REPLACE)?;
                 let as_before = self.message_with(0);
@@ -247,11 +244,8 @@ impl Links {
         Ok(all.iter().filter_map(|payload| Entry::parse(sort, payload, family, index)).collect())
     }
 
-    /// Removes and adds entries until the interface has exactly those of `wanted`, of their family
-    /// and within `of`; `name` is the interface's.
-    ///
-    /// # Errors
-    /// The kernel's last error, if some are missing, or left, at the end.
+    /// Leaves the interface `name` exactly the entries of `wanted`, of their family and within
+    /// `of`. Fails with the kernel's last error if some are missing, or left, at the end.
     pub(crate) fn restore_entries(
         &mut self,
         wanted: &[Entry],
@@ -308,8 +302,7 @@ impl Links {
     }
 }
 
-// The most comparisons of the lists: an address brings routes, a route may need another, and
-// addresses may be added twice for their order.
+// An address brings routes, a route may need another, and their order may need a second adding.
 const ROUNDS: usize = 8;
 
 #[cfg(test)]

@@ -69,9 +69,8 @@ impl Ethtool {
         })
     }
 
-    /// Requests features on or off by the kernel's names, and reads back the result. Names that
-    /// this kernel does not know, or that the driver fixes, and changes that the kernel undid are
-    /// refused.
+    /// Requests features on or off by the kernel's names, and reads back. Refused are names that
+    /// the kernel lacks or the driver fixes, and changes that the kernel undid.
     ///
     /// # Errors
     /// If the kernel refuses the whole request: no such interface, no privilege.

@@ -1,6 +1,5 @@
-//! Offload features of an interface: their state, the result of a change, and ethtool's verbose bit
-//! sets that hold them. The formats are those of the kernel's documentation of the ethtool netlink
-//! interface, "Bit sets" and `FEATURES_GET`.
+//! Offload features of an interface, the result of a change, and ethtool's verbose bit sets ("Bit
+//! sets" and `FEATURES_GET` in the kernel's documentation of the ethtool netlink interface).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +63,6 @@ pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) ->
     requested.iter().filter(|(name, on)| can(name, **on)).map(|(name, &on)| (name.clone(), on)).collect()
 }
 
-// The driver does not allow a change (ethtool's `[fixed]`).
 const FIXED: &str = "the driver does not let it be switched [fixed]";
 
 // `ETHTOOL_A_FEATURES_*`.

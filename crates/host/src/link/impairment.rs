@@ -1,5 +1,4 @@
-//! The impairment of a path: delay, loss, rate. Queueing disciplines apply it where packets leave
-//! an interface: `netem` delays and drops, `tbf` limits the rate.
+//! The impairment of a path where packets leave: `netem` delays and drops, `tbf` limits the rate.
 
 use std::time::Duration;
 
@@ -37,7 +36,6 @@ const BELOW_NETEM: u32 = NETEM | 1;
 
 // The most packets that a delay holds: 100 ms at a million packets per second.
 const HELD: u32 = 100_000;
-// The length of a burst.
 const BURST: Duration = Duration::from_millis(1);
 // More than any link-layer header, in bytes.
 const HEADERS: u32 = 128;
@@ -115,8 +113,7 @@ impl Links {
     /// The disciplines that this kernel lacks for an impairment, each with the remedy.
     pub fn lacking(&mut self, wanted: &Impairment) -> Vec<String> {
         const LOOPBACK: u32 = 1;
-        // The kernel looks up the name before the options, and makes no discipline without options
-        // (`EINVAL`).
+        // The kernel looks up the name first, and makes no discipline without options (`EINVAL`).
         let lacks = |Order { handle, kind, .. }| {
             let order = Order { handle, parent: Discipline::ROOT, kind, options: Vec::new() };
             let action = format_args!("look for the queueing discipline {kind}");
@@ -161,13 +158,11 @@ fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
         let bytes = u128::from(rate) * time.as_nanos() / 1_000_000_000;
         u32::try_from(bytes).unwrap_or(u32::MAX)
     };
-    // A burst holds at least a packet of the interface's MTU; larger packets, which an offload
-    // made, are segmented first.
+    // At least a packet of the interface's MTU; an offload's larger packets are segmented first.
     let burst = in_time(BURST).max(mtu.saturating_add(HEADERS));
     let limit = in_time(PATH_QUEUE).max(burst);
     let narrow = u32::try_from(rate).unwrap_or(u32::MAX);
-    // `struct tc_tbf_qopt`: rate, peak rate, limit, and the burst in ticks, which its attribute
-    // overrides.
+    // `struct tc_tbf_qopt`: rate, peak rate, limit, burst in ticks (which its attribute overrides).
     let mut parameters = vec![0, TC_LINKLAYER_ETHERNET, 0, 0, 0, 0, 0, 0];
     parameters.extend(narrow.to_ne_bytes());
     parameters.extend([0; 12]);

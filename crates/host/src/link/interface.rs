@@ -41,8 +41,7 @@ pub struct Link {
     /// Whether netassay made it ([`GROUP`]).
     #[serde(skip)]
     pub is_ours: bool,
-    /// Whether it is up, has had a carrier since, and the kernel has added its own addresses of
-    /// IPv6 (`IF_READY`).
+    /// Up, has had a carrier since, and the kernel has added its own IPv6 addresses (`IF_READY`).
     #[serde(skip)]
     pub has_ipv6_ready: bool,
     /// The place of an XDP program.
@@ -54,8 +53,7 @@ pub struct Link {
 }
 
 counted! {
-    /// Traffic of an interface since it was made. Bytes include link-layer headers. Packets are the
-    /// driver's: with segmentation offload one can hold many segments.
+    /// Bytes include link-layer headers; with segmentation offload a packet can hold many segments.
     #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct LinkCounters {
         rx_packets,
@@ -72,8 +70,7 @@ counted! {
 }
 
 impl Link {
-    /// Its directory in sysfs, if sysfs shows this network namespace: another namespace may have an
-    /// interface of the same name.
+    /// Its directory, if sysfs shows this network namespace: another may have the same name.
     pub(crate) fn sysfs(&self, files: &Files) -> Option<String> {
         let directory = format!("sys/class/net/{}", self.name);
         let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)
@@ -85,8 +82,7 @@ impl Link {
 /// The length of `struct ifinfomsg`, whose index is at 4, and flags at 8.
 pub(crate) const LINK_HEADER: usize = 16;
 
-// From linux/if_link.h, and from the kernel's net/if_inet6.h. The attributes of a family have its
-// number.
+// linux/if_link.h, and the kernel's net/if_inet6.h. Attributes of a family have its number.
 const IFLA_VXLAN_ID: u16 = 1;
 const IFLA_VXLAN_PORT: u16 = 15;
 pub(crate) const IPV6: u16 = libc::AF_INET6 as u16;

@@ -1,5 +1,4 @@
-//! Ethtool's ioctl, for facts and settings that its netlink family does not have: the driver's
-//! version and counters, and the fields of a packet that select its receive queue.
+//! Ethtool's ioctl, for the driver's version and counters and the hash, which netlink lacks.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -20,8 +19,7 @@ const ROOM: usize = 4 * MOST;
 // Bytes of a name (`ETH_GSTRING_LEN`).
 const NAME: usize = 32;
 
-// `ETHTOOL_GDRVINFO`, `ETHTOOL_GSTRINGS`, `ETHTOOL_GSTATS`, `ETHTOOL_GSSET_INFO`,
-// `ETHTOOL_GRXFH` and `ETHTOOL_SRXFH`.
+// `ETHTOOL_GDRVINFO`, `GSTRINGS`, `GSTATS`, `GSSET_INFO`, `GRXFH` and `SRXFH`.
 const DRIVER: u32 = 0x03;
 const NAMES: u32 = 0x1b;
 const VALUES: u32 = 0x1d;
@@ -31,8 +29,7 @@ const SET_FLOW_HASH: u32 = 0x2a;
 // `ETH_SS_STATS`.
 const COUNTERS: u32 = 1;
 
-// Settings that are fields of a packet, with the kind of packets (`TCP_V4_FLOW` and others of
-// `linux/ethtool.h`). Netlink has them since Linux 6.17 only.
+// Fields of a packet by its kind (`linux/ethtool.h`). Netlink has them since Linux 6.17 only.
 const FLOW_HASHES: [(DeviceSetting, u32); 4] = [
     (DeviceSetting::FlowHashTcp4, 1),
     (DeviceSetting::FlowHashUdp4, 2),
@@ -42,8 +39,7 @@ const FLOW_HASHES: [(DeviceSetting, u32); 4] = [
 
 /// The version of an interface's driver, its firmware and its bus.
 pub(crate) fn driver_info(interface: &str) -> [Option<String>; 3] {
-    // `struct ethtool_drvinfo`: the command, five texts of 32 bytes (the first is the driver), 12
-    // bytes, five numbers.
+    // `struct ethtool_drvinfo`: command, five texts (the driver first), 12 bytes, five numbers.
     let room = 4 + 5 * NAME + 12 + 5 * 4;
     let answer = open().and_then(|socket| request(&socket, interface, encoded(&[DRIVER]), room));
     [1, 2, 3].map(|index| {
@@ -54,8 +50,7 @@ pub(crate) fn driver_info(interface: &str) -> [Option<String>; 3] {
 }
 
 pub(crate) fn counter_names(socket: &OwnedFd, interface: &str) -> Option<Vec<String>> {
-    // `struct ethtool_sset_info`: the command, a reserved number, the mask of sets, a number for
-    // each set.
+    // `struct ethtool_sset_info`: command, reserved, mask of sets, a number for each set.
     let count = request(socket, interface, encoded(&[COUNT, 0, 1 << COUNTERS, 0, 0]), 0).ok()?;
     let expected = u32_at(&count, 16).filter(|_| u32_at(&count, 8) == Some(1 << COUNTERS))?;
     if expected == 0 || expected as usize > MOST {

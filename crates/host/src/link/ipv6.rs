@@ -1,5 +1,4 @@
-//! The IPv6 state of an interface, which Linux removes when the MTU becomes too small for it,
-//! recorded so that it can be restored.
+//! The IPv6 state of an interface, recorded because Linux removes it when the MTU is too small.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -58,8 +57,7 @@ fn path(files: &Files, sysctl: &str, link: &Link) -> PathBuf {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Ipv6State {
-    /// Whether the interface is up and IPv6 waits for its first carrier, with which the kernel adds
-    /// addresses of its own (for [`Ipv6Part::All`]).
+    /// Up, and waiting for its first carrier, with which the kernel adds addresses of its own.
     awaits_carrier: bool,
     /// The writable sysctls, such as `conf/mtu`.
     sysctls: BTreeMap<String, String>,
@@ -86,11 +84,8 @@ impl Ipv6State {
         Ok(state)
     }
 
-    /// Restores the state, and removes entries that it does not have.
-    ///
-    /// # Errors
-    /// IPv6 is off on the interface; the kernel refuses a part; or it may still add addresses of
-    /// its own.
+    /// Also removes entries that the state does not have. Fails where IPv6 is off, the kernel
+    /// refuses a part, or it may still add addresses of its own.
     pub(crate) fn write(
         &self,
         links: &mut Links,
@@ -154,8 +149,7 @@ impl Ipv6State {
         state.sysctls.keys().all(is_sysctl).then_some(state)
     }
 
-    /// Whether this equals the state `before`, apart from lifetimes, and from the order in which
-    /// the kernel lists entries. A carrier may have come meanwhile.
+    /// Equal apart from lifetimes, the order of entries, and a carrier that came meanwhile.
     pub(crate) fn is_same(&self, before: &Self) -> bool {
         fn entries(state: &Ipv6State) -> Vec<(EntryKind, &[u8])> {
             let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, &*one.message)).collect();
@@ -188,8 +182,7 @@ fn awaits_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<bool,
 }
 
 fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Error> {
-    // [`Links::await_running`] may return earlier, because an interface also runs before its driver
-    // has told the kernel of its carrier.
+    // [`Links::await_running`] may return before the driver has told the kernel of its carrier.
     let deadline = Instant::now() + FOR_CARRIER;
     while awaits_carrier(links, files, link)? {
         if Instant::now() >= deadline {
@@ -204,8 +197,7 @@ fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Er
     Ok(())
 }
 
-// The longest time in which two ends agree on a speed. An undo waits three times so long, and its
-// controller gives it 30 s.
+// The longest agreement on a speed. An undo waits three times so long, its controller 30 s.
 const FOR_CARRIER: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 

@@ -63,8 +63,7 @@ fn shaper(name: &str, disciplines: &[Discipline]) -> Option<(u64, String)> {
 
 fn negotiated(files: &Files, link: &Link) -> Option<u64> {
     let directory = link.sysfs(files)?;
-    // Virtual interfaces report an arbitrary number (a veth 10 Gbit/s), so only interfaces with
-    // hardware (or a hypervisor's device) count.
+    // A virtual interface reports an arbitrary number (a veth 10 Gbit/s).
     if link.kind.is_some() || files.names(&format!("{directory}/device"), "uevent").is_empty() {
         return None;
     }

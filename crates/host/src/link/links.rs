@@ -31,8 +31,7 @@ const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
 const IFLA_BR_MCAST_SNOOPING: u16 = 23;
 const VETH_INFO_PEER: u16 = 1;
 
-// The link-layer addresses of a veth pair: locally administered. Random ones would change their
-// places in the kernel's tables.
+// Of a veth pair: locally administered. Random ones would change places in the kernel's tables.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
 // `IFNAMSIZ` of linux/if.h, without its final zero.
@@ -100,9 +99,8 @@ impl Links {
         found.ok_or_else(|| Error::from(missing))
     }
 
-    /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` in the network
-    /// namespace of the process (or thread) `peer_pid`. Both end with either namespace, or by
-    /// [`Links::delete`].
+    /// Makes a veth pair: `name` here, and `peer` in the network namespace of the process (or
+    /// thread) `peer_pid`. Both end with either namespace, or by [`Links::delete`].
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
         let [here, there] = VETH.map(|address| (libc::IFLA_ADDRESS, address.to_vec()));
         let other_end = [named(peer)?, (libc::IFLA_NET_NS_PID, number(peer_pid)), there];
@@ -167,8 +165,7 @@ impl Links {
         self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
     }
 
-    /// Waits until the kernel has noticed the carrier of an interface, and its queue forwards
-    /// packets.
+    /// Waits until the kernel has noticed the carrier, and the interface's queue forwards packets.
     ///
     /// # Errors
     /// If it does not within 3 s, or the interface is gone.

@@ -1,5 +1,4 @@
-//! The interface of a machine for traffic to another one, and its facts for a comparison of both
-//! ends.
+//! The interface of a machine for traffic to another one, with facts to compare both ends.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::unix::fs::MetadataExt as _;
@@ -202,8 +201,7 @@ fn is_of_link(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an interface carries a connection: it has this machine's address of the connection, or
-/// packets to the other end leave by it, as where the address is another interface's.
+/// It has this machine's address of the connection, or packets to the other end leave by it.
 fn carries(all: &[TakenAddress], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
     let has = |one: &TakenAddress| one.interface == interface && one.address == host.to_canonical();
     all.iter().any(has)
@@ -215,8 +213,7 @@ fn towards_by(all: &[TakenAddress], towards: IpAddr) -> Result<String, Error> {
         IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
         IpAddr::V6(_) => ([0u16; 8], 0).into(),
     };
-    // The kernel chooses the route of a socket when it is connected; no packet is sent. The port is
-    // that of discard (RFC 863).
+    // Connecting chooses the route and sends no packet. The port is that of discard (RFC 863).
     let local = UdpSocket::bind(any).and_then(|socket| {
         socket.connect((towards, 9))?;
         socket.local_addr()

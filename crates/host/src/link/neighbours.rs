@@ -25,8 +25,7 @@ const HEADER: usize = 12;
 const ENTRIES: u16 = 2100;
 
 impl Links {
-    /// Makes every resolved neighbour permanent: so the cost of a packet does not depend on the
-    /// time of its resolution. Returns their number.
+    /// Makes resolved neighbours permanent: packets then cost the same. Returns their number.
     ///
     /// # Errors
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
@@ -56,8 +55,7 @@ impl Links {
     pub fn spread_neighbours(&mut self) -> Result<(), Error> {
         // On the loopback interface all addresses have one entry.
         let Some(link) = self.list()?.into_iter().find(|link| link.name != "lo") else { return Ok(()) };
-        // Addresses of networks that are reserved for benchmarks (RFC 2544) and for documentation
-        // (RFC 3849).
+        // Networks reserved for benchmarks (RFC 2544) and for documentation (RFC 3849).
         let addresses = (0..ENTRIES).flat_map(|number| {
             let ipv4 = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + u32::from(number);
             let ipv6 = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, number);

@@ -1,5 +1,4 @@
-//! Programs and filters of other processes that see each packet of an interface beside the network
-//! stack: XDP, and traffic control.
+//! Other processes' programs and filters that see each packet: XDP, and traffic control.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Result as FmtResult};

@@ -59,8 +59,7 @@ impl Discipline {
     /// The rate limit of a `tbf`, in bits/s.
     pub(crate) fn rate_bits(&self) -> Option<u64> {
         let options = Some(&self.options).filter(|_| self.kind == "tbf")?;
-        // In bytes/s: of more than 32 bits in an attribute of its own, else in `struct
-        // tc_ratespec`.
+        // In bytes/s: above 32 bits in an attribute of its own, else in `struct tc_ratespec`.
         let large = attribute(options, TCA_TBF_RATE64).and_then(|value| u64_at(value, 0));
         let small = attribute(options, TCA_TBF_PARMS).and_then(|value| u32_at(value, 8));
         let bytes = large.or(small.map(u64::from))?;

@@ -76,8 +76,7 @@ impl Links {
     /// [`Vxlan::overhead`].
     ///
     /// # Errors
-    /// The kernel's error, also if this network namespace has the network already; an unknown
-    /// underlay.
+    /// The kernel's error, also for a network that exists here already; an unknown underlay.
     pub fn create_vxlan(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
         let underlay = self.find(&vxlan.underlay)?.index;
         let mut data =

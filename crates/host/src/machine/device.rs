@@ -207,8 +207,7 @@ fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value)
     };
     let change = Ethtool::open()?.set(interface, &BTreeMap::from([(feature.to_owned(), on)]))?;
     let now = change.after.get(feature);
-    // The requested state counts: the kernel keeps it, and applies it when the features that it
-    // depends on allow it.
+    // The kernel keeps the requested state, and applies it when other features allow it.
     if now.is_some_and(|state| state.wanted == on) {
         return Ok(());
     }

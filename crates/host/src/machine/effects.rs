@@ -1,5 +1,4 @@
-//! The side effects of changing an interface. The lists are in the order of the announcements in
-//! the journal: an undo goes through them backwards, so that a cause is undone before its effects.
+//! Side effects of changing an interface, in the order of announcements: an undo goes backwards.
 
 use words::DeviceSetting;
 
@@ -9,8 +8,7 @@ use crate::link::ethtool::Ethtool;
 use crate::link::ipv6::LEAST_IPV6_MTU;
 use crate::link::links::Links;
 
-// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4
-// from the interface.
+// In bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4 from the interface.
 const LEAST_IPV4_MTU: u32 = 68;
 
 impl Machine {
@@ -38,8 +36,7 @@ impl Machine {
         Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
-    /// The settings that change when an interface is set up: the kernel resets its MTU of IPv6, and
-    /// the undo removes its IPv6 addresses.
+    /// At set-up the kernel resets the MTU of IPv6, and the undo removes IPv6 addresses.
     pub fn affected_by_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();
         vec![
@@ -59,9 +56,8 @@ impl Machine {
         Ok(changeable.map(|(feature, _)| target(feature)).filter(|target| target.check().is_ok()).collect())
     }
 
-    /// The settings that a change of some device settings may change: drivers set others with them,
-    /// and restart the device; a removed queue loses its CPUs. The settings are announced last, so
-    /// that they are undone first.
+    /// Drivers change other settings too, and restart the device; a removed queue loses its CPUs.
+    /// The settings themselves are announced last, so that they are undone first.
     pub fn affected_by_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let device = Ethtool::open()?.device(&name)?;
@@ -105,8 +101,7 @@ impl Machine {
     }
 }
 
-/// The order of announcements: a number that the driver chooses is written back before the driver
-/// chooses it again.
+/// A number that the driver chooses is written back before the driver chooses it again.
 fn as_announced(settings: impl Iterator<Item = DeviceSetting>) -> impl Iterator<Item = DeviceSetting> {
     let (switches, numbers): (Vec<_>, Vec<_>) = settings.partition(|setting| setting.is_switch());
     switches.into_iter().chain(numbers)

@@ -23,8 +23,7 @@ pub struct Interface {
     device: String,
 }
 
-// Accounts of the first builds have its name alone: it has no identity then, by which its settings
-// could be undone.
+// Accounts of the first builds have its name alone, by which its settings cannot be undone.
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum StoredInterface {
@@ -52,10 +51,7 @@ impl Interface {
         Ok(Self { name: link.name, index: link.index, device })
     }
 
-    /// The interface as it is now, perhaps renamed.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if it was removed, or moved to another network namespace.
+    /// The interface now, perhaps renamed; [`Error::NoInterface`] if it was removed or moved away.
     pub(crate) fn now(&self, links: &mut Links) -> Result<Link, Error> {
         let Self { name, index, .. } = self;
         let link = links.find_by_index(*index, name)?;

@@ -1,5 +1,4 @@
-//! Settings of the machine itself, outside of our namespaces and guests: read, written, read back.
-//! Undo is elsewhere: changes go through [`crate::journal`].
+//! Settings of the machine outside of our namespaces and guests; [`crate::journal`] undoes them.
 
 mod command;
 mod device;
@@ -162,8 +161,7 @@ impl Machine {
 
 fn read_whole(path: &Path) -> io::Result<Value> {
     let mut file = File::open(path)?;
-    // In one call: the kernel cuts some values to the requested size, and then returns nothing
-    // more.
+    // In one call: the kernel cuts some values to the requested size, then returns nothing more.
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
     let mut length = 0;
     while length < bytes.len() {

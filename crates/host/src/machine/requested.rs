@@ -145,8 +145,7 @@ pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>,
     let name = found.map_or_else(|_| interface.to_owned(), |link| link.name);
     check_name(&name)?;
     let device = format!("sys/class/net/{name}/device");
-    // Message-signalled ones of the device, or of the device below it (virtio's devices hang on a
-    // PCI device that has them), or the one line of old devices.
+    // Message-signalled ones, of virtio those of its PCI device; or the one line of old devices.
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
         let numbers = machine.files.names(&directory, "");
         // An interrupt that no driver has requested has no directory there.

@@ -39,8 +39,7 @@ const FORBIDDEN: &str = "; it needs CAP_NET_ADMIN in the first user namespace: r
                          are received on the CPU that sent them: the receiver's softirq time is spent, and counted, on the \
                          transmitter's CPUs";
 
-// The default mask of receive queues in a network namespace. Unlike a queue's own mask, the owner
-// of the namespace may write it.
+// The namespace's owner may write it, unlike a queue's own mask.
 const NEW: &str = "/proc/sys/net/core/rps_default_mask";
 
 /// Steers the receive work of every interface that is made in this network namespace from now on to

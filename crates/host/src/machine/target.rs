@@ -73,8 +73,7 @@ pub enum Target {
         interface: Interface,
         queue: u32,
     },
-    /// An interface of a kind (`vxlan`, `bridge`, `veth`, `tun`) that netassay makes: `absent`, or
-    /// its index and kind. Undone by its deletion.
+    /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
     Made {
         name: String,
         kind: String,
@@ -96,8 +95,7 @@ const CARRIERS: &[&str] = &[
 // The longest kind of an interface, in bytes.
 const LONGEST: usize = 256;
 
-/// The longest value, in bytes: the kernel's longest is `net.ipv4.ip_local_reserved_ports` with
-/// every second port, 190 KB.
+/// In bytes: `net.ipv4.ip_local_reserved_ports` with every second port has 190 KB.
 pub(super) const LONGEST_VALUE: usize = 256 << 10;
 
 impl Target {
@@ -179,10 +177,9 @@ impl Target {
         }
     }
 
-    /// The place in the order of an undo: causes are undone before their effects. The IPv6 state at
-    /// a larger MTU includes addresses that were added before, so these are removed after it is
-    /// restored. Setting an interface down removes addresses, and the MTU of IPv6 depends on all of
-    /// these.
+    /// Causes are undone before their effects. The IPv6 state at a larger MTU includes addresses
+    /// that were added before, so these are removed after it is restored; setting an interface down
+    /// removes addresses, and the MTU of IPv6 depends on all of these.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Made { .. } => 0,
@@ -257,8 +254,7 @@ impl Target {
         state.map_or_else(|| value.to_string(), |state| state.summary())
     }
 
-    /// Whether a value that was read back is the requested one: the kernel writes ranges of CPUs
-    /// and ports.
+    /// Equal, or as the kernel writes it: ranges of CPUs and ports.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
         let got = got.words();
         match self {

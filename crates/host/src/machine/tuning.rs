@@ -1,5 +1,4 @@
-//! The settings of a machine that a study varies from one condition to the next: as a request, and
-//! as read back.
+//! Settings of a machine that a study varies between conditions: requested, and read back.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Value(String);
 
-// The most characters that are shown.
 const SHOWN: usize = 120;
 
 impl Value {

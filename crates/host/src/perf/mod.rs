@@ -1,7 +1,6 @@
-//! CPU time by function: samples of the kernel's stacks at a timer's ticks.
-//!
-//! The timer is the kernel's own (`PERF_COUNT_SW_CPU_CLOCK`): it needs no counter of the hardware,
-//! so that it ticks in virtual machines too, in instructions where these are what a clock counts.
+//! CPU time by function: samples of the kernel's stacks at ticks of its own timer
+//! (`PERF_COUNT_SW_CPU_CLOCK`), which virtual machines have too, in instructions where a clock
+//! counts these.
 
 mod profile;
 mod sampler;

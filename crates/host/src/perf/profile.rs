@@ -26,8 +26,7 @@ pub struct Profile {
     pub means: SamplingScope,
     /// From one sample to the next, in ns, or in instructions where a guest counts them.
     pub period: u64,
-    /// Without samples and without probes; with the time of threads for soft interrupts, by their
-    /// samples.
+    /// Without samples and probes, and with the threads for soft interrupts (by their samples).
     pub message: f64,
     /// Of the work.
     pub samples: u64,
@@ -78,8 +77,7 @@ pub struct FunctionCost {
     /// Of all samples, from 0 to 1.
     pub share: f64,
     pub cost: f64,
-    /// The standard error of that cost, by the parts in which the samples were taken, or by their
-    /// number.
+    /// The standard error of that cost, by the parts of the samples, or by their number.
     pub error: f64,
 }
 
@@ -226,8 +224,7 @@ fn is_behind_call(address: u64) -> bool {
 }
 
 fn named<'s>(sample: &StackSample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s str> {
-    // A function that was called returns to the instruction behind the call: that may be the next
-    // function's first.
+    // A called function returns behind the call: that may be the next function's first.
     let address = |(place, address): (usize, &u64)| address.saturating_sub(u64::from(place > 0));
     let innermost = sample.stack.iter().take(MOST_FRAMES).enumerate().map(address);
     let mut names: Vec<&str> =

@@ -146,8 +146,7 @@ const LOST: u32 = 2;
 const SAMPLE: u32 = 9;
 // Before each record: its kind, flags and length.
 const HEADER: usize = 8;
-// The begin of the kernel's half of the addresses, and of the marks between the parts of a stack
-// (`PERF_CONTEXT_MAX`).
+// The begin of the kernel's addresses, and of marks in a stack (`PERF_CONTEXT_MAX`).
 const KERNEL: u64 = 1 << 63;
 const MARKS: u64 = -4095_i64 as u64;
 

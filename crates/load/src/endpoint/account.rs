@@ -75,8 +75,7 @@ pub struct EndOutcome {
     pub threads: Vec<Share>,
     /// Request-response transmitters: latencies in the window; `None` without transactions in it.
     pub latency: Option<Latency>,
-    /// The options read back from the connected sockets; for `tcp_crr` from each flow's first
-    /// connection.
+    /// Read back from connected sockets; for `tcp_crr` from each flow's first connection.
     pub applied: Vec<Applied>,
     /// The smallest socket buffers of any flow.
     pub buffers: Buffers,

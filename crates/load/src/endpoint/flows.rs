@@ -99,8 +99,7 @@ impl Flows {
         let mark = self.mark.load(Ordering::Relaxed);
         for (flow, (counts, one)) in flows.iter_mut().zip(&self.sockets).enumerate() {
             if mark > 0 && !self.sends(flow) {
-                // Arrived bytes that do not wake the receiver yet count as received: otherwise a
-                // slow stream would seem to come in lumps.
+                // Otherwise a slow stream whose bytes do not wake the receiver comes in lumps.
                 counts.bytes += socket::unread(one.as_raw_fd()).unwrap_or(0).min(mark.into());
             }
         }
@@ -159,8 +158,7 @@ impl Flows {
         }
     }
 
-    // Leaves the sockets open for good: the number of a closed one could be reused while a thread
-    // still uses it.
+    // The number of a closed socket could be reused while a thread still uses it.
     pub(super) fn abandon(&mut self) {
         std::mem::forget(std::mem::take(&mut self.sockets));
     }

@@ -1,5 +1,4 @@
-//! One end of a workload, from its sockets' opening to its account: its flows, and the threads that
-//! serve them, started together, watched from outside, stopped in bounded time.
+//! One end of a workload, from opening its sockets to its account: flows and their threads.
 
 mod account;
 mod flows;
@@ -31,8 +30,7 @@ pub(crate) use self::threads::threads;
 
 // Time after the stop for receivers to receive queued data, and for senders' queues to empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-// A sender may wait in its call for a retransmission: the timer of Linux doubles, to 0.2, 0.6, 1.4,
-// 3 s in all. Its socket gives up a call after 5 s.
+// Linux retransmits after 0.2, 0.6, 1.4, 3 s in all; the socket gives up a call after 5 s.
 const LEAVE: Duration = Duration::from_secs(4);
 const JOIN: Duration = Duration::from_secs(3);
 // A loop has no deep calls.
@@ -42,8 +40,7 @@ const STAYS: &str =
     "a thread did not leave its sender or reader within 4 s of a switch: its system call does not return";
 const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
-/// One end: the receiving (or answering) one from [`Endpoint::bind`], the sending (or asking) one
-/// from [`Endpoint::connect`].
+/// The receiving (answering) end by [`Endpoint::bind`], or the other by [`Endpoint::connect`].
 #[derive(Debug)]
 pub struct Endpoint {
     spec: Spec,
@@ -123,8 +120,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Starts the threads, pinned to the workload's CPUs in turn. When this returns, a
-    /// transmitter's traffic flows.
+    /// Starts the threads, pinned in turn. Afterwards a transmitter's traffic flows.
     ///
     /// # Errors
     /// A receiver without attached peers; a thread that cannot be started or pinned (then none
@@ -143,8 +139,7 @@ impl Endpoint {
             }
         }
         drop(readiness);
-        // Nothing is sent: the channel ends when the last thread has dropped its end, ready or
-        // failed.
+        // The channel ends when the last thread has dropped its end, ready or failed.
         let _ = all_ready.recv();
         match self.control.failure.get().cloned() {
             None => {
@@ -275,8 +270,7 @@ impl Endpoint {
         self.control.failure.get()
     }
 
-    /// Ends the sending threads of this end, and waits, in bounded time, until sent data have left
-    /// this host. Receiving threads continue.
+    /// Ends this end's sending threads, and waits, in bounded time, until sent data have left.
     pub fn quiet(&self) {
         self.control.phase.advance(QUIET);
         self.control.open_gate();
@@ -289,8 +283,7 @@ impl Endpoint {
     /// Receives queued data, joins the threads, and lets queues empty, all in bounded time.
     ///
     /// # Errors
-    /// A receiver without attached peers, the error of [`Endpoint::failed`], or a thread that does
-    /// not end.
+    /// No attached peers, the error of [`Endpoint::failed`], or a thread that does not end.
     pub fn finish(mut self) -> Result<EndOutcome> {
         self.check_attached()?;
         self.quiet();

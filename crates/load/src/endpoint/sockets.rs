@@ -198,8 +198,7 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         locals.push(SocketAddr::new(spec.local, 0));
     }
     if spec.traffic.kind.is_udp() && spec.traffic.kind.is_received() {
-        // All flows have the same two hosts.
-        // A failure is not reported here: the workload itself meets the same one.
+        // The workload meets and reports the same failure; all flows have the same two hosts.
         let _ = sockets[0].send_to(&[], &peers[0].into());
     }
     Ok((sockets, peers, locals))
@@ -226,10 +225,9 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
     Ok(())
 }
 
-// The empty datagram that a UDP workload begins with: for it the kernel looks up the peer's
-// link-layer address. Without it the kernel would do so for the first datagrams of the workload,
-// keep the newest of them meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop the others
-// where no counter of a namespace shows it.
+// For it the kernel looks up the peer's link-layer address. Otherwise it would do so for the
+// workload's first datagrams, keep the newest meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and
+// drop the others where no counter of a namespace shows it.
 
 // The kernel asks for an address once a second.
 const WAIT: Duration = Duration::from_millis(1500);

@@ -63,8 +63,7 @@ impl Drop for PanicReport<'_> {
     }
 }
 
-// On one thread, 4 to 64 streams carried a third less over veth with two CPUs (reno, writes of 16
-// KiB).
+// On one thread, 4 to 64 streams carried a third less over veth with two CPUs (reno, 16 KiB).
 const ALONE: u32 = 64;
 
 /// The number of threads of an end with `cpus` CPUs, each way.

@@ -33,8 +33,7 @@ pub(super) fn batches_of(connections: u32) -> u32 {
     (BATCHES / connections) | 1
 }
 
-/// Counts the cost of work. `settled` is called after the first messages. The account lacks what
-/// the sockets read back.
+/// `settled` is called after the first messages. The account lacks what the sockets read back.
 pub(super) fn count(
     work: &mut dyn AnyWork,
     traffic: &Traffic,
@@ -101,8 +100,7 @@ pub(super) fn count(
         kernel,
         softirq_absent: softirq.as_ref().err().cloned(),
         softirq: softirq.ok(),
-        // Where other packets keep the CPU busy, a datagram may arrive late, and a reader tries
-        // again.
+        // On a busy CPU a datagram may arrive late, and a reader tries again.
         calls: calls.median,
         applied: Vec::new(),
     })
@@ -151,8 +149,7 @@ pub struct Account {
     pub softirq: Option<Spread>,
     /// Why they cannot be counted.
     pub softirq_absent: Option<String>,
-    /// System calls that move data, of both ends, for a message or transaction, in the median
-    /// batch.
+    /// System calls that move data, of both ends, per message or transaction (median batch).
     pub calls: f64,
     /// The options read back from the connected sockets, the sending one first.
     pub applied: Vec<Applied>,

@@ -39,7 +39,6 @@ fn received<'e>(
     }
 }
 
-/// One datagram between connected sockets.
 pub(super) fn single<'e>(
     [source, sink]: [RawFd; 2],
     message: usize,

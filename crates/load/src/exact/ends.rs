@@ -15,20 +15,16 @@ use crate::sys::Destination;
 use crate::workload::udp_stream::receive::Merged;
 use crate::workload::udp_stream::send::{self, Writer as _};
 
-// Longest transit of a message: it has arrived when its sending returns, or waits for one timer of
-// the kernel.
+// A message has arrived when its sending returns, or waits for one timer of the kernel.
 pub(super) const LOST: Duration = Duration::from_secs(5);
 
-// Ports chosen by the kernel would differ from run to run, and so would the places of sockets in
-// its tables. Both are below the kernel's range.
+// Ports that the kernel chose would change places in its tables. Both are below its range.
 const PORTS: [u16; 2] = [5471, 5472];
 
-// The kernel would size buffers of TCP by round-trip times, which depend on its timer ticks, and
-// its window updates depend on them.
+// TCP's own sizes, and window updates with them, depend on round-trip times and timer ticks.
 const BUFFER: u32 = 1 << 20;
 
-// The most that the kernel charges a socket for each datagram, beside twice its bytes: it
-// allocates powers of two.
+// The most charged for a datagram beside twice its bytes: the kernel allocates powers of two.
 const CHARGE: u64 = 2048;
 
 fn steady(traffic: &Traffic) -> Traffic {
@@ -43,8 +39,7 @@ fn steady(traffic: &Traffic) -> Traffic {
     Traffic { socket_buffer: traffic.socket_buffer.or(size), ..traffic.clone() }
 }
 
-/// The socket of the receiving end. It stays in the network namespace of the thread that opened it,
-/// whichever thread uses it.
+/// The receiving socket, which stays in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct ReceivingEnd {
     socket: Socket,

@@ -1,10 +1,8 @@
 //! The memory of the counted packets: slabs without free places, and packets held back.
 //!
-//! Other users of memory leave free places in some slabs (a slab: the kernel's pages of equal
-//! objects), and in other slabs after each boot. 64 datagrams in transit fill these places first;
-//! the more slabs they are spread over, the more instructions the kernel takes to allocate and free
-//! them: up to 0.9 %. So the free places are filled before the count: then the counted datagrams
-//! lie in slabs of their own.
+//! Other users of memory leave free places in different slabs (pages of equal objects) after each
+//! boot. 64 datagrams in transit fill these first; the more slabs, the more instructions the kernel
+//! takes: up to 0.9 %. So the free places are filled before the count.
 
 use std::fs;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -26,8 +24,7 @@ const SHARED: usize = 320;
 // More than any cache in use has.
 const MOST_FREE: usize = 4096;
 
-/// Packets that fill the free places while this lives. Empty if the kernel does not report the
-/// number of places, or only to root.
+/// Empty if the kernel does not report the number of free places, or only to root.
 pub(super) struct FilledSlabs(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
 
 impl FilledSlabs {
@@ -60,8 +57,7 @@ fn cache(message: u32) -> String {
     if size < 1024 { format!("kmalloc-{size}") } else { format!("kmalloc-{}k", size / 1024) }
 }
 
-// Places in slabs that a CPU holds are not counted before the cache has been shrunk, which also
-// gives empty slabs back.
+// Places that a CPU holds are counted only after a shrink, which also gives empty slabs back.
 fn free_places(cache: &str) -> Option<usize> {
     fs::write(format!("{CACHES}/{cache}/shrink"), "1").ok()?;
     let number = |file: &str| {
@@ -72,14 +68,11 @@ fn free_places(cache: &str) -> Option<usize> {
     number("total_objects")?.checked_sub(number("objects")?)
 }
 
-// Packets that lie in a queue of their own, so that those of each batch get other memory.
-//
-// The kernel gives a packet the memory that was freed last, so a boot has one and the same piece
-// all along. Some of the pieces of a slab take 4 instructions less (a guess: those in its first
-// page, where the kernel need not look up where the slab begins). With packets held back, batches
-// have pieces of both kinds, and the median batch is the same in each boot. Work that sends many
-// packets at a time has pieces of several slabs anyway: where these have no free places at first
-// ([`FilledSlabs`]), it has the same ones each time.
+// Packets held back, so that those of each batch get other memory. The kernel gives a packet the
+// memory that was freed last, so a boot has one piece all along, and some pieces take 4
+// instructions less (a guess: those in a slab's first page). With packets held back the median
+// batch is the same in each boot. Work that sends many packets at a time has pieces of several
+// slabs anyway, the same ones each time ([`FilledSlabs`]).
 
 // As many as two slabs of datagrams of a frame have.
 const MOST_HELD: usize = 32;
@@ -121,9 +114,8 @@ pub(super) fn datagram_bytes(message: u32) -> usize {
     (message.min(LARGEST) + HEADERS) as usize
 }
 
-// Messages that a netlink socket sends to itself: their memory is of the same kind as that of
-// datagrams, and no other socket or address is needed. (That of Unix sockets is accounted, and so
-// of another kind.)
+// Messages that a netlink socket sends to itself: their memory is of the kind of datagrams' (that
+// of Unix sockets is accounted, and so another), and no other address is needed.
 pub(super) struct Queue {
     socket: OwnedFd,
     own: NetlinkAddr,

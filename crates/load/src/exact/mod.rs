@@ -1,16 +1,13 @@
-//! Counts fixed work: the same few messages again and again, one at a time, by one thread with the
-//! sockets of both ends.
+//! Counts fixed work: the same few messages again and again, by one thread with both ends' sockets.
 //!
-//! It is made for a machine whose clock counts instructions (an emulated guest with one CPU, where
-//! one instruction takes one nanosecond): there nothing runs in parallel, nothing waits, and the
-//! cost of a message is a whole number that any machine reproduces. Elsewhere it gives noisy
-//! nanoseconds.
+//! It is made for a machine whose clock counts instructions (an emulated guest with one CPU): there
+//! nothing runs in parallel, nothing waits, and the cost of a message is a whole number that any
+//! machine reproduces. Elsewhere it gives noisy nanoseconds.
 //!
-//! Messages go in batches, short enough that most see no timer tick, and the clock is read only
-//! between them; the cost of a message is that of the median batch. A second pass reads the clock
-//! around every system call: that time, less the known cost of reading, is the kernel's share. A
-//! third one counts the time in soft interrupts, at the same cost at their begin and end: half of
-//! the extra time of that pass is subtracted.
+//! The clock is read between batches, short enough that most see no timer tick; the median batch
+//! counts. A second pass reads the clock around every system call: that time, less the cost of
+//! reading, is the kernel's share. A third one counts the time in soft interrupts; half of its
+//! extra time is subtracted.
 
 mod counter;
 mod datagrams;
@@ -44,8 +41,7 @@ use self::work::BoxedWork;
 
 const BEAT_NS: u64 = 1_000_000_000;
 
-/// Waits for the next whole second of the clock: whenever a request arrives, from here on the work
-/// meets everything, such as timer ticks, at the same distance.
+/// Waits for the next second of the clock: from here on timer ticks have the same distance.
 pub fn await_beat() {
     sys::sharpen_timers();
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
@@ -113,8 +109,7 @@ pub fn lend<M>(
     Ok((borrower(&mut lent), ends.applied.clone()))
 }
 
-/// Lends a connected socket whose other end, on another machine, answers. `asleep`: its reads sleep
-/// until a packet wakes it; if not, they never sleep.
+/// `asleep`: reads sleep until a packet wakes them; if not, they never sleep.
 pub(crate) fn lend_asking<M>(
     traffic: &Traffic,
     (socket, peer): (&Socket, SocketAddr),
@@ -134,7 +129,6 @@ pub(crate) fn lend_asking<M>(
     Ok(borrower(&mut lent.map_err(|(call, error)| ends::flow(call, peer, &error))?))
 }
 
-/// The work of one thread with both sockets.
 fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) {

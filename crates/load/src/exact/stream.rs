@@ -29,9 +29,8 @@ impl<W: Writer> Streamed<W> {
 }
 
 impl<W: Writer> RepeatableWork for Streamed<W> {
-    // A stream accepts a long message in parts, and only as fast as it is emptied, which nobody
-    // else does here: it must never wait for room while data can be received, nor for data while
-    // nothing is in transit.
+    // A stream accepts a long message only as fast as it is emptied, which nobody else does here:
+    // it must not wait for room while data can be received, nor for data when none is in transit.
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         let Self { from, to, ref mut message, len, ref mut room, flags } = *self;

@@ -1,5 +1,4 @@
-//! The repeated work and its system calls: plain, or with the clock read around each. The work is
-//! compiled once for either.
+//! The repeated work and its system calls: plain, or with the clock read around each.
 
 use std::io;
 

@@ -97,8 +97,7 @@ impl LoopSwitch {
     }
 }
 
-/// The phase of a run. It only moves forward, but for the moments in which senders and readers
-/// change.
+/// The phase of a run: it only moves forward, except while senders and readers change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -121,8 +120,7 @@ pub(crate) const STOP: u8 = Phase::Stop as u8;
 // After `Stop`: threads end at once, even with queued data.
 pub(crate) const ABORT: u8 = STOP + 1;
 
-// Alone in its cache lines (two, because CPUs prefetch pairs): every iteration reads it, so it must
-// stay in the cache of each reader.
+// Alone in its cache lines (CPUs prefetch pairs): every iteration of each reader loads it.
 #[repr(align(128))]
 #[derive(Debug)]
 pub(crate) struct PhaseCell {

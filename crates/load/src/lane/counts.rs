@@ -40,8 +40,7 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Messages sent or received. For a TCP stream, which has no messages, `bytes` divided by the
-    /// size of a message.
+    /// Messages sent or received; for a TCP stream `bytes` divided by the size of a message.
     messages,
     /// Payload bytes sent by a transmitter, received by a receiver.
     bytes,
@@ -49,15 +48,13 @@ counts! {
     calls,
     /// Request-response only: requests answered, as seen by this end.
     transactions,
-    /// Datagrams that the sender's own queue rejected (`ENOBUFS`). Offered are `messages +
-    /// no_buffers`.
+    /// Datagrams that the sender's own queue rejected (`ENOBUFS`): not among `messages`.
     no_buffers,
     /// `udp_rr` transmitter only: transactions given up because no answer came in time.
     timeouts,
     /// `udp_rr` transmitter only: answers to transactions that had been given up.
     late,
-    /// UDP only: datagrams that this end's sockets dropped, mostly because the receive buffer was
-    /// full. A thread does not count them.
+    /// UDP only: datagrams that this end's sockets dropped, mostly because a buffer was full.
     socket_drops,
 }
 
@@ -94,8 +91,7 @@ pub struct Sample {
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<Counts>,
-    /// The readings of its TCP connections until now, one at each sample; `tcp_crr` has none, nor
-    /// have accounts of earlier builds.
+    /// One reading of its TCP connections at each sample; none for `tcp_crr` and earlier builds.
     #[serde(default, skip_serializing_if = "TcpReadings::is_empty")]
     pub tcp: TcpReadings,
 }
@@ -116,8 +112,7 @@ impl Sample {
     }
 }
 
-// The values stay in registers, each change is one store. The next writer of a flow continues from
-// them.
+// Values stay in registers, each change is a store. A flow's next writer continues from them.
 pub(crate) struct Tally<'a> {
     counters: &'a Counters,
     pub(crate) messages: u64,

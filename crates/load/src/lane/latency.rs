@@ -17,10 +17,8 @@ const POWERS: usize = 25;
 // Bytes of all histograms up to which they are allocated at the start.
 const READY: usize = 16 << 20;
 
-/// Latencies of the transactions that started and ended in the window, in ns.
-///
-/// Each value but the mean is the upper end of its counter in the HDR histogram, so that it lies
-/// in the bucket of [`Latency::histogram`] that counts it.
+/// Latencies of transactions within the window, in ns. All but the mean are upper ends of HDR
+/// counters, so that they lie in the bucket of [`Latency::histogram`] that counts them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
@@ -42,8 +40,7 @@ pub struct Latency {
     pub p99_99: u64,
     /// The longest.
     pub max: u64,
-    /// The cost of one reading of the clock on this machine, in ns: part of every latency, not
-    /// subtracted.
+    /// Cost of one reading of the clock here, in ns: part of every latency, not subtracted.
     pub clock_ns: f64,
     /// The distribution; `None` in accounts from before histograms.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -194,8 +194,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Compares received bytes, from byte number `offset` of the stream on, with messages of `len`
-    /// bytes.
+    /// `offset`: the number of the first byte in the stream, of messages of `len` bytes.
     pub(crate) fn verify(&self, received: &[u8], offset: u64, len: usize) -> Result<u64> {
         match first_difference(received, offset, &self.expected[..len]) {
             None => Ok(received.len() as u64),
@@ -249,8 +248,7 @@ pub(crate) trait Calls {
 pub struct Zerocopy {
     /// Sends whose pages the kernel has returned.
     pub completed: u64,
-    /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on
-    /// loopback.
+    /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as always on loopback.
     pub copied: u64,
 }
 

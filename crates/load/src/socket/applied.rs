@@ -1,5 +1,4 @@
-//! The options of a connected socket as the kernel reads them back, compared with the requested
-//! ones.
+//! The options of a connected socket as the kernel reads them back, compared with the request.
 
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

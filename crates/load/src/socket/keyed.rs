@@ -1,5 +1,4 @@
-//! Keys of traffic that are one socket option each: set, read back, and switched while traffic
-//! flows.
+//! Keys that are one socket option each: set, read back, and switched while traffic flows.
 
 use std::fmt;
 use std::os::fd::AsRawFd;
@@ -34,10 +33,9 @@ const PLAIN: Keyed = Keyed {
     value: |_| None,
 };
 
-// Limits the kernel's rate. TCP paces by itself, with or without the `fq` qdisc, and counts a
-// segment's payload without its headers. It starts with the eleventh segment, and sends at least
-// two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and
-// `tcp_tso_autosize`).
+// TCP paces by itself, with or without `fq`, counts payload without headers, starts with the
+// eleventh segment, and sends at least two segments at a time (net/ipv4/tcp_output.c,
+// `tcp_update_skb_after_send` and `tcp_tso_autosize`).
 pub(super) const PACING: Keyed = Keyed {
     key: "pacing",
     option: |_| ("setsockopt SO_MAX_PACING_RATE", libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE),
@@ -49,8 +47,7 @@ pub(super) const PACING: Keyed = Keyed {
     ..PLAIN
 };
 
-// The code point is the upper six bits of the traffic class (RFC 2474). The lower two are
-// congestion notification, which TCP controls.
+// The upper six bits of the traffic class (RFC 2474); the lower two are congestion notification.
 pub(super) const DSCP: Keyed = Keyed {
     key: "dscp",
     option: |domain| {
@@ -65,9 +62,8 @@ pub(super) const DSCP: Keyed = Keyed {
     ..PLAIN
 };
 
-// The keys: a new one is a row here, and its key in `words`. Every key that `words` lets
-// conditions switch in turns is here, except those that are no socket option: the pace of
-// datagrams, which their senders keep, and the senders and readers of streams.
+// A new key is a row here, and a key in `words`. All that conditions switch in turns are here, but
+// the pace of datagrams and the senders and readers of streams, which are no socket options.
 const ALL: &[Keyed] = &[
     Keyed {
         key: "notsent_lowat",
@@ -150,8 +146,7 @@ impl Keyed {
         Ok((self.option)(socket.domain().or_setup("getsockopt SO_DOMAIN", "a socket")?))
     }
 
-    /// # Errors
-    /// If the socket reads back another value than `traffic` requests.
+    /// Fails if the socket reads back another value.
     fn check(&self, socket: &Socket, traffic: &Traffic) -> Result<()> {
         let Some(asked) = (self.value)(traffic) else { return Ok(()) };
         let applied = self.read(socket)?;
@@ -187,8 +182,7 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
 }
 
-/// Switches the sockets of a flow between states: the traffic of each state, and the options
-/// in which they differ.
+/// Switches a flow's sockets between states of traffic: the options in which they differ.
 #[derive(Debug)]
 pub struct SocketSwitches {
     options: Vec<&'static Keyed>,

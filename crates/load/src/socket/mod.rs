@@ -28,8 +28,7 @@ pub(crate) fn stall(flows: usize) -> Duration {
     Duration::from_secs(5) + Duration::from_millis(10) * threads + turns(flows)
 }
 const ANSWER: Duration = Duration::from_millis(100);
-// The longest wait of a flow for each of the others. A generous guess: ten transactions of 20 µs,
-// about the time of one on a virtual machine of two CPUs.
+// A generous guess: ten transactions of 20 µs, about the time of one on a VM of two CPUs.
 const TURN: Duration = Duration::from_micros(200);
 
 fn turns(flows: usize) -> Duration {
@@ -40,7 +39,6 @@ pub(crate) fn answer_time(flows: usize) -> Duration {
     ANSWER + turns(flows)
 }
 
-// Interval at which a waiting `tcp_crr` thread checks the phase: its connections are its own, so
-// nobody else can wake it.
+// A waiting `tcp_crr` thread checks the phase: its connections are its own, nobody can wake it.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);

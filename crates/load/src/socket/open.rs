@@ -68,8 +68,7 @@ pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) 
     local_address(socket)
 }
 
-// The kernel chooses the port at each connection among those that are free towards that peer. A
-// port chosen now would have to be free towards all peers.
+// The kernel then chooses a port free towards that peer; one chosen now must be free to all.
 pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
     sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
         .or_setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what)?;
@@ -103,8 +102,7 @@ pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
 }
 
-// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue
-// dropped, and the sent count would be too high (ip(7), net/ipv4/udp.c).
+// Otherwise a datagram that the queue drops counts as sent (ip(7), net/ipv4/udp.c).
 fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
     let (level, name, call) = match local {
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
@@ -113,8 +111,7 @@ fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) 
     sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, what)
 }
 
-// A listener of `tcp_crr` has one direction and its connections inherit it; other sockets learn it
-// when they connect.
+// Connections inherit the direction of a `tcp_crr` listener; other sockets learn it later.
 pub(crate) fn give_role(
     socket: &Socket,
     traffic: &Traffic,
@@ -157,20 +154,15 @@ fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
     stall(traffic.lanes() as usize) + emptying
 }
 
-// Room in a socket for datagrams that arrive while their receiver waits for its CPU.
-//
-// Datagrams without room are dropped. The kernel charges a fragmented datagram with the buffer of
-// every fragment: its default (`net.core.rmem_default`, 208 KiB) has room for 30 datagrams of 4096
-// bytes at MTU 1500 (counted on Linux 6.18, over either version of IP). More than 1 MiB is worse
-// again: queued data leave the CPU's own cache before they are read (a guess). `bench/README.md`
-// has the experiments.
+// Datagrams that find no room while their receiver waits for its CPU are dropped. The kernel
+// charges the buffer of every fragment: its default (`net.core.rmem_default`, 208 KiB) has room for
+// 30 datagrams of 4096 bytes at MTU 1500 (counted on Linux 6.18). More than 1 MiB is worse again (a
+// guess: queued data leave the CPU's own cache). `bench/README.md` has the experiments.
 
-// The requested bytes; the kernel doubles that to 1 MiB, and limits it to `net.core.rmem_max`
-// without privileges.
+// The kernel doubles it to 1 MiB, and limits it to `net.core.rmem_max` without privileges.
 const RECEIVE_QUEUE: libc::c_int = 512 << 10;
 
-/// Sizes of a socket's buffers in bytes, as the kernel reports them: twice the requested size, with
-/// its overhead.
+/// A socket's buffers in bytes, as the kernel reports them: twice the request, with overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffers {
@@ -204,9 +196,8 @@ fn set_buffer(socket: &Socket, (force, plain): SocketOptions, bytes: libc::c_int
     set(force).or_else(|_| set(plain))
 }
 
-// The most packets of one poll of the device's queue (`SO_BUSY_POLL_BUDGET`): those of an ordinary
-// one (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's default of 8 for busy polling leaves
-// bursts to interrupts.
+// Packets of one poll (`SO_BUSY_POLL_BUDGET`), as of an ordinary one (`NAPI_POLL_WEIGHT` of
+// linux/netdevice.h): the default of 8 leaves bursts to interrupts.
 const BUDGET: libc::c_int = 64;
 
 // Sets the priority of an accepted socket's mark: it inherits only the mark (`sk_clone_lock` in

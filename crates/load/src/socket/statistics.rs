@@ -1,5 +1,4 @@
-//! The kernel's view of a socket: its queues and drops, and a TCP connection's options and
-//! statistics.
+//! The kernel's view of a socket: queues and drops, and TCP's options and statistics.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -10,9 +9,8 @@ use socket2::{Socket, Type};
 use crate::error::{Context, Result};
 use crate::sys::{self, check};
 
-// Declares the statistics: of each field how those of two connections are combined, and where the
-// kernel has it. Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its
-// end.
+// Each field: how those of two connections are combined, and its offset in `struct tcp_info` of
+// linux/tcp.h, which only grows at its end.
 macro_rules! tcp_info {
     ($($(#[doc = $doc:literal])+ $field:ident: $type:ty = $combined:ident $read:ident $at:literal;)+) => {
         /// Statistics of one TCP connection over its whole life, from `TCP_INFO`. A field that an
@@ -62,8 +60,7 @@ tcp_info! {
     buffer_limited_us: u64 = saturating_add u64_at 184;
 }
 
-/// Sums over readings of `TCP_INFO`: of values that rise and fall, [`TcpReadings::mean`] tells the
-/// mean. Each connection counts as a reading.
+/// Sums over readings of `TCP_INFO`, one per connection; [`TcpReadings::mean`] tells the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpReadings {
@@ -175,9 +172,8 @@ fn u64_at(raw: &[u8], at: usize) -> u64 {
     raw.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_ne_bytes(*bytes))
 }
 
-// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
-// UDP. A TCP connection that the peer has reset has no peer: it still counts bytes in transit,
-// which nobody acknowledges, and has 0 here.
+// `SIOCOUTQ`: unacknowledged bytes for TCP, queued ones for UDP. A TCP connection that the peer has
+// reset still counts bytes in transit, which nobody acknowledges: it has 0 here.
 pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
     if is_gone { Ok(0) } else { bytes(socket.as_raw_fd(), libc::TIOCOUTQ) }

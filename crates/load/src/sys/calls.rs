@@ -10,8 +10,7 @@ use socket2::SockAddr;
 #[inline(always)]
 pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
     let flags = flags | libc::MSG_NOSIGNAL;
-    // SAFETY: pointer and length are those of `bytes`, those of the address are `to`'s; both
-    // outlive the call.
+    // SAFETY: pointers and lengths are those of `bytes` and `to`, which outlive the call.
     unsafe {
         libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, to.address, to.len) as isize
     }
@@ -26,8 +25,7 @@ pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
 #[inline(always)]
 pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
-    // SAFETY: pointer and length are those of `room`, which outlives the call; null means no
-    // address.
+    // SAFETY: pointer and length are those of `room`, which outlives the call; null: no address.
     unsafe {
         libc::syscall(libc::SYS_recvfrom, fd, room.as_mut_ptr(), room.len(), flags, none, none) as isize
     }
@@ -58,8 +56,7 @@ pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from:
 pub(crate) fn epoll_wait(epoll: RawFd, events: &mut [libc::epoll_event], millis: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sigset_t>();
     let room = events.len() as libc::c_int;
-    // SAFETY: pointer and length are those of `events`, which outlives the call; there is no signal
-    // mask.
+    // SAFETY: pointer and length are those of `events`, which outlives the call; no signal mask.
     unsafe {
         libc::syscall(libc::SYS_epoll_pwait, epoll, events.as_mut_ptr(), room, millis, none, 0usize) as isize
     }
@@ -163,12 +160,10 @@ pub(crate) fn read_entry(fd: RawFd) -> Option<Notice> {
         // SAFETY: the call computes from a size only.
         let whole = unsafe { libc::CMSG_LEN(size_of::<libc::sock_extended_err>() as u32) };
         if is_error && len >= whole as usize {
-            // SAFETY: the message's length guarantees a whole such structure, which has no invalid
-            // bits.
+            // SAFETY: the length guarantees a whole such structure, which has no invalid bits.
             let error: libc::sock_extended_err =
                 unsafe { libc::CMSG_DATA(message).cast::<libc::sock_extended_err>().read_unaligned() };
-            // A range and its flag, as in Linux's Documentation/networking/msg_zerocopy.rst; else
-            // an error.
+            // As in Linux's Documentation/networking/msg_zerocopy.rst; else an error.
             return Some(if error.ee_origin == ORIGIN_ZEROCOPY {
                 let copied = error.ee_code & CODE_COPIED != 0;
                 Notice::Done { first: error.ee_info, last: error.ee_data, copied }

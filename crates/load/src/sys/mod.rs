@@ -1,7 +1,6 @@
-//! The system calls of the hot loops, and a few others that std, nix and socket2 lack.
-//!
-//! Calls of the loops go through `syscall(2)`: glibc's wrappers of `send` and `recv` are
-//! cancellation points, which in a program with threads costs two atomic exchanges per call.
+//! System calls of the hot loops, through `syscall(2)`: glibc's `send` and `recv` are cancellation
+//! points, which cost two atomic exchanges per call in a program with threads. And a few others
+//! that std, nix and socket2 lack.
 
 mod calls;
 
@@ -71,8 +70,7 @@ pub(crate) fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Whether an event came until the time `until` of [`now`]. The end of a connection and an entry of
-/// the error queue always count.
+/// `until`: a time of [`now`]. The end of a connection and an entry of the error queue count.
 pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
     let mut polled = libc::pollfd { fd, events, revents: 0 };
     let time = timespec(until.saturating_sub(now()));
@@ -104,14 +102,12 @@ pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     let cpu = cpu as usize;
     let word = mask.get_mut(cpu / WORD).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
     *word = 1 << (cpu % WORD);
-    // SAFETY: 0 is the calling thread; pointer and size are those of `mask`, a bit mask of whole
-    // words.
+    // SAFETY: 0 is the calling thread; pointer and size are those of `mask`, of whole words.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-// With a shared table every call on a descriptor takes and drops a reference to its file, two
-// atomic operations; with its own, which has `fds` and the standard streams only, it takes none. A
-// failure only costs speed.
+// With a shared table every call takes and drops a reference to its file, two atomic operations;
+// with its own (`fds` and the standard streams) none. A failure only costs speed.
 pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
     let mut kept: Vec<u32> = fds.filter_map(|fd| u32::try_from(fd).ok()).collect();
     kept.sort_unstable();
@@ -139,8 +135,7 @@ pub(crate) fn make_room_for_descriptors(more: u64) {
     let wanted = more + OTHERS;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     let set = |soft: u64, hard: u64| setrlimit(Resource::RLIMIT_NOFILE, soft, hard).is_ok();
-    // Beyond the hard limit only with a privilege (CAP_SYS_RESOURCE), and up to the sysctl
-    // fs.nr_open. Opening the sockets reports a failure.
+    // Above the hard limit with CAP_SYS_RESOURCE, up to fs.nr_open; opening reports a failure.
     if soft < wanted && (wanted <= hard || !set(wanted, wanted)) {
         set(wanted.min(hard), hard);
     }

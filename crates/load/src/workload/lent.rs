@@ -1,9 +1,6 @@
-//! Sends with `MSG_ZEROCOPY`: the kernel sends from the program's own pages, and reports when it is
-//! done with them.
-//!
-//! The kernel numbers such sends of a socket from 0 and reports finished ones through the socket's
-//! error queue (Linux's Documentation/networking/msg_zerocopy.rst). It merges unread entries, so
-//! they are read only when room is needed.
+//! Sends with `MSG_ZEROCOPY` from the program's own pages, numbered per socket from 0. The error
+//! queue reports finished ones (Linux's Documentation/networking/msg_zerocopy.rst); unread entries
+//! merge, so they are read only when room is needed.
 
 use std::os::fd::RawFd;
 
@@ -42,8 +39,7 @@ impl LentPages {
         self.own.pending += 1;
     }
 
-    /// After a send that failed with `ENOBUFS`: whether the queue rejected it. If not, the kernel
-    /// holds too many pages.
+    /// After `ENOBUFS`: whether the queue rejected the send; else the kernel holds too many pages.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_refused_by_queue(&mut self, lane: &Lane) -> Result<bool> {
@@ -55,10 +51,8 @@ impl LentPages {
         Ok(self.own.next != number)
     }
 
-    /// Waits for some pages, after a send that failed because of memory.
-    ///
-    /// # Errors
-    /// If the kernel holds none: then not even one such send fits this process's limits.
+    /// After a send that failed because of memory. Fails if the kernel holds no pages: then not
+    /// even one such send fits this process's limits.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<LoopStep> {

@@ -1,5 +1,4 @@
-//! The loops: one for each kind of traffic and each way of sending and of reading, and their common
-//! parts.
+//! The loops: one for each kind of traffic, sender and reader, and their common parts.
 
 pub(crate) mod lent;
 pub(crate) mod pace;
@@ -59,8 +58,7 @@ fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneRes
 
 // In ns: after this silence a socket whose sender has ended is empty for good.
 const IDLE: u64 = 25_000_000;
-// Checks in a row that must find nothing: on a busy machine the kernel's delivery waits for a CPU
-// too.
+// Checks in a row that must find nothing: on a busy machine delivery waits for a CPU too.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 

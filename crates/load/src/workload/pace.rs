@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::lane::{PhaseCell, QUIET};
 use crate::sys;
 
-/// Holds a sender back until its next bytes are due: at most so many bits of payload per second.
-/// Without a pace (not `ON`) it sends as fast as possible. The sender itself waits: the kernel
-/// would do so only with the `fq` qdisc.
+/// At most so many bits of payload per second; not `ON`, as fast as possible. The sender itself
+/// waits: the kernel would do so only with the `fq` qdisc.
 pub(crate) struct Pace<'a, const ON: bool> {
     bits: &'a AtomicU64,
     due: Due,
@@ -67,15 +66,13 @@ struct Due {
     rest: u64,
 }
 
-// The most that a delayed sender may lag behind its times and catch up in one burst, in ns: the
-// delay that a busy machine sometimes causes. The rest of a longer delay is lost.
+// In ns: a late sender catches up so much in one burst; the rest of a longer delay is lost.
 const LAG: u64 = 10_000_000;
 
 impl Due {
-    // The first `bytes` are due at a `random` point of the time that they take at a pace of
-    // `bits`. So a sender is expected to send its pace in any window, however soon that begins and
-    // however many datagrams it sends at once. If it began with its first bytes it would send that
-    // much more, and where conditions take turns always at the same place of a turn.
+    // The first `bytes` are due at a `random` point of their time at a pace of `bits`, so that a
+    // sender sends its pace in any window, however soon that begins. If it began at once it would
+    // send that much more, always at the same place of a turn.
     fn begin(&mut self, bytes: u64, now: u64, bits: u64, random: u64) {
         let takes = u128::from(bytes) * 8_000_000_000 / u128::from(bits);
         let wait = takes.saturating_mul(u128::from(random)) >> 64;

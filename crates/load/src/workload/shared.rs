@@ -1,7 +1,5 @@
-//! One thread that serves several lanes and waits for all of them at once (epoll(7)).
-//!
-//! A thread with one lane waits in its calls; here no call on a socket waits. The state of a lane
-//! between two turns is small, and the thread owns the buffers.
+//! One thread that serves several lanes and waits for all of them at once (epoll(7)): no call on a
+//! socket waits, and the thread owns the buffers.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -106,8 +104,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Fails if a lane makes no progress for too long. Without an action of its peer a lane is not
-    /// served, and makes no call.
+    /// Without an action of its peer a lane is not served, and makes no call.
     fn look(&mut self, lanes: &[Lane], now: u64, silent: &'static str) -> Result<()> {
         if now < self.next {
             return Ok(());

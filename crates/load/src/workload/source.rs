@@ -6,16 +6,12 @@ use crate::sys;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Says when requests go out, and which of them count as latencies. The loops are compiled once for
-/// each.
+/// When requests are due, and which of them count. In a closed loop an answer is followed by the
+/// next request, and transactions within the window count. In an `OPEN` one requests due in the
+/// window count, however late they end: else a stall would hide the requests that it delays.
 ///
-/// In a closed loop an answer is followed by the next request, and what starts and ends in the
-/// window counts. In an `OPEN` one requests are sent at their times, answered or not. Requests due
-/// in the window count, however late they end: leaving out those that a stall delayed beyond the
-/// window would hide the stall.
-///
-/// All flows together send `rate` requests a second, evenly: request number `k` of all is due
-/// `k / rate` seconds after the start, rounded down to a nanosecond, without an accumulating error.
+/// Request number `k` of all flows is due `k / rate` seconds after the start, rounded down to a
+/// nanosecond, without an accumulating error.
 pub(crate) struct Source<const OPEN: bool> {
     /// The intended time of this flow's next request, in ns.
     next: u64,
@@ -59,8 +55,7 @@ impl<const OPEN: bool> Source<OPEN> {
         (OPEN || phase.load() == WINDOW) && phase.window_holds(meant)
     }
 
-    /// Records the unsent requests of the window with the time that they had waited. Returns their
-    /// number.
+    /// Records the window's unsent requests with the time that they waited; returns their number.
     pub(crate) fn end(mut self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64 {
         // Far beyond the path's capacity there are too many for single records.
         const STEPS: u64 = 100_000;

@@ -1,14 +1,12 @@
 //! A new TCP connection for each request and its answer.
 //!
-//! The receiver closes first. The end that closes first keeps the connection's state for a minute
-//! (TIME-WAIT, RFC 9293, section 3.6.1); on the connecting side each would block a local port, and
-//! 28,000 ports would be used up after a second. At the receiver they share the listener's port,
-//! and a new connection from the same port replaces the old state (tcp_timewait_state_process in
-//! net/ipv4/tcp_minisocks.c), so ports never run out.
+//! The receiver closes first: the closing end keeps the state for a minute (TIME-WAIT, RFC 9293,
+//! section 3.6.1), which at the connecting end would use up 28,000 ports in a second. At the
+//! receiver a new connection from the same port replaces the old state (tcp_timewait_state_process
+//! in net/ipv4/tcp_minisocks.c).
 //!
-//! All receiving threads accept from one listener, and each serves what it accepts. A thread's
-//! connections cannot be reached from outside, so threads wait in short turns
-//! ([`crate::socket::TICK`]) and check the phase themselves.
+//! All receiving threads accept from one listener. Nobody can reach a thread's connections to wake
+//! it, so threads wait in short turns ([`crate::socket::TICK`]) and check the phase themselves.
 
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;

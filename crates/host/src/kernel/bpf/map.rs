@@ -18,8 +18,7 @@ pub enum MapKind {
     Array = 2,
     /// Values by their index, of each CPU its own.
     ArrayByCpu = 6,
-    /// Records in the order in which they were written: `entries` is its bytes, a power of two of
-    /// at least a page. [`Ring`] reads it.
+    /// Records in the order of writing; `entries`: bytes, a power of two of at least a page.
     Ring = 27,
 }
 
@@ -137,8 +136,7 @@ struct ElementAttributes {
 #[derive(Debug)]
 pub struct Ring {
     consumed: Pages,
-    /// The position of the programs; behind this page the records, mapped twice in a row, so that
-    /// none of them is divided.
+    /// The programs' position; behind this page the records, mapped twice so that none is divided.
     produced: Pages,
     page: usize,
     size: usize,

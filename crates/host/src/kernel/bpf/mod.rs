@@ -1,5 +1,4 @@
-//! The BPF system call: programs, the maps that they share with this process, and their attachment.
-//! Files of programs are read elsewhere; here programs are instructions.
+//! The BPF system call: programs (as instructions), maps shared with them, and attachment.
 
 mod map;
 mod program;
@@ -29,16 +28,13 @@ enum Command {
     OpenRawTracepoint = 17,
 }
 
-/// Makes a call that returns a descriptor.
-///
 /// # Safety
 /// As [`call`].
 unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<OwnedFd> {
     // SAFETY: the caller guarantees it.
     let called = || unsafe { call(command, attributes) };
     let descriptor = match called() {
-        // Before Linux 5.11 maps and programs are locked memory, of which the usual limit allows
-        // 64 KiB. Where it may not be raised, the first answer stands.
+        // Before Linux 5.11 maps and programs are locked memory, usually limited to 64 KiB.
         Err(error) if error.raw_os_error() == Some(libc::EPERM) && unlimited() => called(),
         answer => answer,
     }?;
@@ -50,8 +46,6 @@ fn unlimited() -> bool {
     setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
 }
 
-/// Makes a call.
-///
 /// # Safety
 /// `T` has the layout of the kernel's `union bpf_attr` for this command, all addresses in it are
 /// valid during the call, and the kernel may write to it where the command answers in it.

@@ -166,8 +166,7 @@ struct TracepointAttributes {
 
 const EVENT_SOURCE: &str = "/sys/bus/event_source/devices/kprobe";
 
-/// Attaches a program of kind [`Program::Kprobe`] to a function: to its return, or its
-/// entry.
+/// Attaches a program of kind [`Program::Kprobe`] to a function's return, or its entry.
 ///
 /// # Errors
 /// The kernel's error: `ENOENT` without the event source (`CONFIG_KPROBE_EVENTS`) or the function,

@@ -7,10 +7,7 @@ use super::{Command, call};
 /// `BPF_TCX_INGRESS` and `BPF_TCX_EGRESS`: traffic control without a queueing discipline.
 pub(crate) const TCX: [u32; 2] = [46, 47];
 
-/// The number of programs at a place of an interface.
-///
-/// # Errors
-/// The kernel's error: `EINVAL` where it has no such place, `EPERM` without `CAP_NET_ADMIN`.
+/// Fails with `EINVAL` where the kernel has no such place, `EPERM` without `CAP_NET_ADMIN`.
 pub(crate) fn count_at(interface: u32, place: u32) -> io::Result<u32> {
     let mut query = QueryAttributes { interface, place, ..QueryAttributes::default() };
     // SAFETY: the query has no room for programs, so that the kernel writes only fields of the

@@ -21,8 +21,7 @@ fn room(lane: &Lane) -> usize {
     (ROOM_FOR_ALL / lane.flows()).clamp(*ROOM.start(), *ROOM.end())
 }
 
-// It never waits for room while there are answers to receive: both ends could then wait for each
-// other, each with its buffers full.
+// It receives answers before it waits for room: else both ends could wait with full buffers.
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let asker = Asker {
@@ -198,8 +197,7 @@ impl Outstanding {
         self.meant.push_back(meant);
     }
 
-    /// When the requests that these bytes of answers complete were due; `None`: an answer without a
-    /// request.
+    /// When the requests that these bytes complete were due; `None`: an answer without a request.
     fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
         let all = self.part + bytes;
         self.part = all % self.answer;

@@ -67,8 +67,7 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResul
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// Moves a message of `len` bytes by calls that continue after the bytes that are done. `own`: it
-/// counts as a message of this end.
+/// Calls continue after the bytes that are done. `own`: it counts as a message of this end.
 #[inline(always)]
 fn whole(
     lane: &Lane,

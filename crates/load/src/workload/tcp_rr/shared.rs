@@ -1,7 +1,5 @@
-//! One transaction in flight on each of several lanes that one thread serves.
-//!
-//! A socket wakes the thread when data arrive: each side then receives them, answers or asks again,
-//! and knows that nothing more can come before that. So no receive is in vain.
+//! One transaction in flight on each of several lanes of one thread. A socket wakes it when data
+//! arrive, and nothing more can come before an answer: no receive is in vain.
 
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, TAIL, Tally};

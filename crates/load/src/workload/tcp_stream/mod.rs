@@ -35,9 +35,8 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     }
 }
 
-// Receives by one system call after the other. `FLAGS` apply to every call; with `MSG_DONTWAIT`
-// the thread never sleeps. Without `VERIFY` the last bytes are checked, at the end; those that the
-// kernel discards (`MSG_TRUNC`, tcp(7)) the program does not see.
+// With `MSG_DONTWAIT` in `FLAGS` the thread never sleeps. Without `VERIFY` the last bytes are
+// checked; those that the kernel discards (`MSG_TRUNC`, tcp(7)) are not seen.
 fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Result<LaneResult> {
     let mut room = Buffer::room(read_size(lane.traffic.lanes()) as usize);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
@@ -78,15 +77,12 @@ fn read_size(lanes: u32) -> u32 {
 
 const LARGE: u32 = 8192;
 
-/// The bytes that must have arrived before a receiver of this traffic at the address `local` wakes
-/// (`SO_RCVLOWAT`): enough to fill half of its room. `None` where a mark would slow it, where it
-/// does not sleep, or where a byte may be the last of an answer.
+/// Enough bytes to fill half of the receiver's room (`SO_RCVLOWAT`). `None` where a mark would slow
+/// it, where it does not sleep, or where a byte may be the last of an answer.
 ///
-/// Over loopback receivers always have a mark, elsewhere if writes have at least [`LARGE`] bytes.
-/// That was as fast as without a mark, or faster; over veth it made writes of 1 and 4 KiB slower,
-/// with more and smaller packets. `bench/README.md` has the experiments, under a congestion control
-/// that paces and one that does not. The rule does not depend on a rate, so it favours no condition
-/// of the same message size.
+/// Over loopback always, elsewhere for writes of at least [`LARGE`] bytes: as fast as without a
+/// mark, or faster; over veth it made writes of 1 and 4 KiB slower (`bench/README.md`). The rule
+/// does not depend on a rate, so it favours no condition of the same message size.
 pub(crate) fn low_water_mark(traffic: &Traffic, local: IpAddr) -> Option<u32> {
     let sleeps = traffic.reader != Reader::Spin;
     let helps = local.is_loopback() || traffic.message >= LARGE;

@@ -1,5 +1,4 @@
-//! The senders that write a message by one system call after the other. Each is this loop, compiled
-//! for its [`Writer`].
+//! Senders that write a message by one call after the other, compiled for each [`Writer`].
 
 use std::fs::File;
 use std::io::Write;
@@ -14,8 +13,7 @@ use crate::message::Buffer;
 use crate::workload::lent::LentPages;
 use crate::{socket, sys};
 
-// The next write continues after a partial one, and the first one after the bytes that an earlier
-// sender has `begun` with, so that the stream has whole messages.
+// Writes continue partial ones, also an earlier sender's (`begun`): streams have whole messages.
 pub(crate) trait Writer {
     const CALL: Call;
 

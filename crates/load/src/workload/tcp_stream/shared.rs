@@ -1,7 +1,5 @@
-//! Several connections kept full, or emptied, by one thread.
-//!
-//! A socket wakes the thread while there is room, or something to receive. Each turn of a lane is
-//! bounded, so that none waits long for the others.
+//! Several connections kept full, or emptied, by one thread. Each turn of a lane is bounded, so
+//! that none waits long for the others.
 
 use super::read_size;
 use crate::error::Result;
@@ -10,9 +8,8 @@ use crate::message::Buffer;
 use crate::sys;
 use crate::workload::shared;
 
-// A turn has one write of at least this many bytes: a connection whose write was acknowledged
-// before its next turn never waits for the timer of a congestion control that paces
-// (`bench/README.md`, many flows).
+// A connection whose write of so many bytes was acknowledged before its next turn never waits for
+// the timer of a congestion control that paces (`bench/README.md`, many flows).
 const WHOLE_TURN: usize = 16 << 10;
 const WRITES: usize = 64;
 

@@ -1,7 +1,5 @@
-//! Requests and their answers over UDP, over a path that may lose either.
-//!
-//! The first eight bytes of a request, or as many as both directions have room for, carry its
-//! number, which the answer repeats: so a late answer is not mistaken for that to another request.
+//! Requests and answers over UDP, which may lose either. The first eight bytes of a request, or as
+//! many as both directions have room for, are its number, which the answer repeats.
 
 mod pipeline;
 mod plain;

@@ -13,9 +13,8 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
 
-// Wait of an open loop for an answer, ns: its requests do not wait for each other, and a late
-// answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which is
-// enough if there is no room for another request.
+// In ns, for an open loop: a late answer must show as a latency, not as a loss. A closed loop waits
+// for `answer_time`, enough if there is no room for another request.
 const PATIENCE: u64 = 1_000_000_000;
 // Interval of the checks for unanswered requests, ns; also the longest wait.
 const LOOK: u64 = 10_000_000;
@@ -104,8 +103,7 @@ impl Asker<'_> {
                 self.slots.sent(if meant == 0 { now } else { meant }, now);
                 source.sent();
             } else if sys::errno() == libc::ENOBUFS {
-                // This end's own queue is full: the request was never under way, and is sent after
-                // the next answers.
+                // This end's queue is full: the request is sent after the next answers.
                 self.tally.no_buffers();
                 break;
             } else {
@@ -160,9 +158,8 @@ impl Asker<'_> {
     }
 }
 
-// Places for requests under way. Each place has its own numbers, one for each use: an answer names
-// its request, and an answer to a given-up request names none. Numbers wrap at the bits of a
-// message.
+// Each place has its own numbers, one for each use: an answer to a given-up request names none.
+// Numbers wrap at the bits of a message.
 pub(super) struct Slots {
     places: Vec<Slot>,
     // The longest free first, so that a number comes again as late as possible.

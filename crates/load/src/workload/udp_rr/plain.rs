@@ -1,6 +1,4 @@
-//! One transaction in flight: asks, waits for its answer, reads the clock once.
-//!
-//! One byte has only 256 numbers, so the socket is also emptied after a loss.
+//! One transaction in flight. One byte has only 256 numbers, so a loss also empties the socket.
 
 use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
@@ -64,8 +62,7 @@ enum Reply {
     End,
 }
 
-/// Sends a request and waits for its answer. `number`: that of the request, and the bits of it in a
-/// message.
+/// `number`: that of the request, and the bits of it in a message.
 #[inline(always)]
 fn ask(
     lane: &Lane,

@@ -1,5 +1,4 @@
-//! The receivers that make one system call after the other. Each is this loop, compiled for its
-//! [`Reader`].
+//! Receivers that make one system call after the other, compiled for each [`Reader`].
 
 use std::ops::Range;
 use std::os::fd::RawFd;
@@ -17,8 +16,7 @@ pub(crate) trait Reader {
     /// Returns bytes, or -1 with `errno` set.
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
 
-    /// Calls `take` with each datagram of the last call. Returns their number, and the place of the
-    /// last one.
+    /// Returns the number of datagrams of the last call, and the place of the last one.
     fn for_each_datagram(
         &self,
         got: usize,
@@ -51,8 +49,7 @@ impl Reader for One {
         got: usize,
         mut take: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<(u64, Range<usize>)> {
-        // Without a check that could panic: the compiler removes it where nobody reads the
-        // datagram.
+        // The compiler removes it where nobody reads the datagram: it cannot panic.
         take(self.0.as_ref().get(..got).unwrap_or_default())?;
         Ok((1, 0..got))
     }
@@ -62,8 +59,7 @@ impl Reader for One {
     }
 }
 
-/// Receives until the stop, and then queued data, or until another reader continues. Returns the
-/// last datagram.
+/// At the stop also queued data, unless another reader continues. Returns the last datagram.
 pub(super) fn receive<const SPINS: bool, const ALL: bool, R: Reader>(
     lane: &Lane,
     mut reader: R,

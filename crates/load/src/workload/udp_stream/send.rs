@@ -1,5 +1,4 @@
-//! The senders whose datagrams the kernel copies: one system call after the other. Each is this
-//! loop, compiled for its [`Writer`].
+//! Senders whose datagrams the kernel copies, call after call, compiled for each [`Writer`].
 
 use std::os::fd::RawFd;
 
@@ -15,7 +14,6 @@ use crate::workload::pace::Pace;
 // More have no measurable gain.
 const DATAGRAMS: usize = 64;
 
-/// The datagrams in one buffer of a call.
 pub(crate) fn datagrams_in_buffer(sender: Sender, message: usize) -> usize {
     if sender == Sender::Gso { gso_segments(message) } else { 1 }
 }
@@ -23,7 +21,6 @@ pub(crate) fn datagrams_in_buffer(sender: Sender, message: usize) -> usize {
 pub(crate) trait Writer {
     const CALL: Call;
 
-    /// The buffers of one call.
     const BUFFERS: usize;
 
     /// Returns the result of the kernel, or -1 with `errno` set.
@@ -118,8 +115,7 @@ pub(super) fn send<W: Writer, const PACED: bool>(
     Ok(LaneResult::default())
 }
 
-// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
-// it).
+// `UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled it.
 const MOST_SEGMENTS: usize = 64;
 // A datagram over IPv4.
 const MOST_BYTES: usize = 65_507;
