@@ -35,7 +35,6 @@ impl Download {
         move || Self { stem, number, runs, file: gzip(&json) }
     }
 
-    /// The content of the files, and the parts that are left out.
     pub(crate) fn about(&self) -> String {
         format!(
             "The CSV is that of netassay db export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",
@@ -44,8 +43,7 @@ impl Download {
     }
 }
 
-/// The bytes as a gzip file (RFC 1952), which every browser can unpack: without a name and a time,
-/// so that the same study gives the same file.
+/// Without a name and a time (RFC 1952), so that the same study gives the same file.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let level = if bytes.len() > LARGE { Compression::new(2) } else { Compression::best() };
     let mut file = GzBuilder::new().operating_system(UNKNOWN).write(Vec::new(), level);

@@ -38,7 +38,6 @@ impl Code {
         Self::checked(code.as_str().to_owned())
     }
 
-    /// Style rules made of the rules and colours of this crate.
     pub(crate) fn checked(code: String) -> Self {
         assert!(!code.contains("</") && !code.contains("<!--"), "code must not end its element");
         Self(code)
@@ -247,9 +246,8 @@ impl fmt::Display for Markup {
     }
 }
 
-// Parts of a table that need no end tag where a table holds nothing else: they end where the next
-// part begins (HTML, 13.1.2.4 "Optional tags"). A page of many conditions is shorter by a
-// fifteenth without them.
+// End tags that are optional where a table holds nothing else (HTML, 13.1.2.4): a page of many
+// conditions is shorter by a fifteenth without them.
 const UNENDED: [&str; 5] = ["thead", "tbody", "tr", "th", "td"];
 
 /// Whether a browser follows, runs or applies the value of the attribute.

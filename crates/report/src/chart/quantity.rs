@@ -85,7 +85,6 @@ impl Quantity {
         self.with_unit((self.show)(value))
     }
 
-    /// The cell of a value; empty if it is unknown.
     pub(crate) fn cell(&self, value: Option<f64>) -> Cell {
         value.map_or(Cell::EMPTY, |value| Cell::Number((self.show)(value)))
     }

@@ -44,7 +44,6 @@ fn named(study: &StudyRef) -> String {
     format!("study {}", study.study)
 }
 
-/// The differences between the studies.
 fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
     if found.differences.is_empty() {
         return Block::Text("Environments: nothing that is recorded of them differs.".to_owned());
@@ -59,7 +58,6 @@ fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
     Block::Table(table.noted((hidden > 0).then(|| format!("--wide shows {hidden} more"))))
 }
 
-/// A row for each condition.
 fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> Table {
     let unit = plain(group.metric.unit());
     let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());

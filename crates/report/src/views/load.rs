@@ -60,7 +60,6 @@ fn facts(run: &LoadRun) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The rate that a search found, and how sure that is; then the trials.
 fn found_rate(run: &LoadRun) -> Vec<(&'static str, String)> {
     let Some(search) = &run.account.search else { return Vec::new() };
     let megabits = |rate: f64| format!("{} Mbit/s", figure(rate / 1e6));
@@ -193,7 +192,6 @@ fn cpu(run: &LoadRun, side: Side, cpus: usize) -> String {
     )
 }
 
-/// The traffic in words: sizes, and values that are not the default.
 fn described(traffic: &Traffic) -> Vec<String> {
     let mut words = vec![counted(traffic.flows as usize, "flow"), counted(traffic.message as usize, "byte")];
     if traffic.kind.is_rr() {

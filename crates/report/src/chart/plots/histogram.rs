@@ -161,7 +161,6 @@ impl Plot for Histogram {
         drawing
     }
 
-    /// A row for each bucket that any set has, a column for each set.
     fn table(&self) -> Table {
         let across = &self.quantity;
         let mut head = vec![format!("from: {}", across.title(0)), format!("to: {}", across.title(0))];

@@ -10,7 +10,6 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::document::colour::Tone;
 
-// The mark of a cut in the middle of a cell.
 const CUT: &str = "…";
 
 /// A cell of a table. Its type decides its alignment and colour, and whether it may be cut.
@@ -120,12 +119,10 @@ impl Cell {
         }
     }
 
-    /// Whether it stands in a column of plain numbers.
     pub(super) fn is_number(&self) -> bool {
         matches!(self, Self::Number(_) | Self::Missing) || *self == Self::EMPTY
     }
 
-    /// Whether it has a number, which is never cut.
     pub(super) fn is_measured(&self) -> bool {
         matches!(self, Self::Number(_) | Self::Measure(..))
     }
