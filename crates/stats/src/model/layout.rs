@@ -111,12 +111,10 @@ impl Layout {
         }
     }
 
-    /// The number of cells beyond the model's effects.
     pub(crate) fn residual_df(&self) -> usize {
         self.places.len() - self.rank()
     }
 
-    /// The number of runs beyond one for each cell.
     pub(crate) fn run_df(&self) -> f64 {
         self.runs - self.places.len() as f64
     }

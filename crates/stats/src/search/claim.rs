@@ -22,7 +22,6 @@ const HOPELESS: f64 = 0.1;
 // The factor by which each attempt goes farther than the one before.
 const FARTHER: f64 = 3.0;
 
-/// The outcome to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Toward {
     /// That most trials stay within the bound.
