@@ -11,8 +11,7 @@ const LARGE: usize = 1 << 22;
 // The operating system in the header of a gzip file (RFC 1952): unknown.
 const UNKNOWN: u8 = 255;
 
-/// A study's measurements as a compressed file inside the page: [`store::export::packed`] as JSON.
-/// The script of the page makes the study's CSV and JSON of it.
+/// [`store::export::packed`] as a compressed file inside the page, whose script makes files of it.
 #[derive(Debug, Clone)]
 pub struct Download {
     /// The name of the files that it becomes, without their endings.

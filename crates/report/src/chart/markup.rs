@@ -6,9 +6,8 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Well-formed markup: HTML or SVG. It is made of names that stand in the source, of text and of
-/// numbers, each escaped for its place; of no raw string. The parts of a table have no end tags,
-/// as HTML allows.
+/// Well-formed HTML or SVG, made of names in the source, of text and of numbers, each escaped for
+/// its place; of no raw string. The parts of a table have no end tags, as HTML allows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markup(String);
 

@@ -10,8 +10,7 @@ use crate::document::{Block, Cell, Table};
 // The largest number of differences and labels, unless all are asked for.
 const TOLD: usize = 8;
 
-/// The answer, the differences of their environments, which may be causes, and each metric's
-/// table; with everything that is known if `is_whole`.
+/// The answer, the differences of environments, and each metric's table; all if `is_whole`.
 #[must_use]
 pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     let most = if is_whole { usize::MAX } else { TOLD };

@@ -10,8 +10,7 @@ use store::{BootRow, StoredStudy};
 use crate::cells;
 use crate::document::{Block, Table};
 
-/// The machines, their changes, the differences between both hosts, and everything that is
-/// recorded of them.
+/// The machines, their changes, the differences between both hosts, and all that is recorded.
 #[must_use]
 pub fn environment(results: &Results) -> Vec<Block<'static>> {
     let stored = &results.stored;

@@ -10,8 +10,7 @@ use words::{Direction, KEYS, Traffic, Workload};
 use super::load_parts;
 use crate::document::Block;
 
-/// The traffic, its rates and costs, and what limited it. `interval`: adds a table of the run's
-/// parts.
+/// One run of a workload; `interval` adds a table of its parts.
 #[must_use]
 pub fn load(run: &LoadRun, interval: Option<Duration>) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(heading(run))];

@@ -12,12 +12,10 @@ use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
 use crate::document::{Cell, Table};
 
-/// Shares of samples per bucket as outlines, one below the other. All rows have one scale, upwards
-/// as well as across.
+/// Shares of samples per bucket as outlines, one below the other, all on one scale.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// The measured quantity, on a logarithmic scale. The heights of buckets compare where these
-    /// are equally wide on it.
+    /// On a logarithmic scale: heights compare where buckets are equally wide on it.
     pub quantity: Quantity,
     /// The counted thing: `transactions`.
     pub noun: &'static str,
