@@ -159,7 +159,6 @@ impl Changed<'_> {
     }
 }
 
-/// Undoes the changes, and reports failures; with `all`, successes too.
 fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {
     let why = match settings.undo() {
         Ok(undone) => {

@@ -19,7 +19,6 @@ pub struct Download {
     pub(crate) number: i64,
     /// The number of its runs, warm-ups and those that do not count included.
     pub(crate) runs: usize,
-    /// A gzip file.
     pub(crate) file: Vec<u8>,
 }
 

@@ -72,7 +72,6 @@ pub(crate) struct Chapter<'a> {
 }
 
 impl<'a> Chapter<'a> {
-    /// A chapter; its name is one of the source's.
     pub(crate) fn new(id: &'static str, title: &str, blocks: Vec<Block<'a>>) -> Self {
         Self { id: Id::new(id), title: title.to_owned(), blocks, downloads: &[] }
     }

@@ -27,7 +27,6 @@ struct Applied {
     intended: Vec<IntendedChange>,
     /// The changes, each with its value before and after, as read back.
     changes: Vec<String>,
-    /// Settings that are left, each with its reason.
     left: Vec<String>,
     dry_run: bool,
     undo: String,

@@ -7,9 +7,7 @@ use crate::chart::path::{Area, SvgPath};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LegendSign {
-    /// Runs, in a colour.
     Dot(&'static str),
-    /// A block of colour, by its class.
     Block(&'static str),
     Line(usize),
     Mean,

@@ -8,7 +8,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShortNames {
-    /// The words that all names begin with.
     pub(crate) common: String,
     /// The keys of the words, where these are the same in all names: the column's heading.
     pub(crate) keys: String,

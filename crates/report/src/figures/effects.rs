@@ -32,7 +32,6 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 struct WorkloadEffects<'a> {
     workload: &'a str,
     groups: Vec<&'a ComparisonGroup>,
-    /// The only baseline; `None` if there are several.
     only: Option<String>,
     names: Vec<(usize, String)>,
 }

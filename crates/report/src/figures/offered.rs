@@ -106,7 +106,6 @@ impl LoadCurve {
         self.loads.iter().flat_map(|load| of(load.1)).flatten().collect()
     }
 
-    /// The curve of each boot that measured every load.
     fn curves(&self, view: &StudyView<'_>) -> Vec<Vec<Point>> {
         let by_boot = |metric: Metric| {
             let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();

@@ -103,7 +103,6 @@ impl Layout {
         self.parts.get(self.row(condition)?).copied()
     }
 
-    /// The number of effects that the cells can separate: the rank of the model.
     pub(crate) fn rank(&self) -> usize {
         match self.design {
             Design::Nested => self.rows(),

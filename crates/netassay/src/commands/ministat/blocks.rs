@@ -26,7 +26,6 @@ const LONGEST_LINE: usize = 1 << 20;
 /// The most bytes after the last value: comments, empty lines.
 const MOST_WITHOUT_VALUE: usize = 1 << 26;
 
-/// The most bytes of a file.
 const MOST_BYTES: usize = 1 << 36;
 
 #[derive(Debug)]

@@ -190,7 +190,6 @@ impl Table {
     }
 }
 
-/// The width of these columns, with a gap after each.
 fn total(columns: &[usize], widths: &[usize]) -> usize {
     columns.iter().map(|column| widths[*column] + GAP.len()).sum()
 }
