@@ -179,6 +179,7 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
     }
 }
 
+/// The cells of a row, each of whatever has a cell.
 #[macro_export]
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => {
