@@ -11,7 +11,7 @@ const LARGE: usize = 1 << 22;
 // The operating system in the header of a gzip file (RFC 1952): unknown.
 const UNKNOWN: u8 = 255;
 
-/// [`store::export::packed`] as a compressed file inside the page, whose script makes files of it.
+/// Measurements as a compressed file in the page: [`store::export::packed`], for its script.
 #[derive(Debug, Clone)]
 pub struct Download {
     /// The name of the files that it becomes, without their endings.

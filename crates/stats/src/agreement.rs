@@ -38,7 +38,7 @@ pub struct PercentEstimate {
 pub struct Agreement {
     /// The boots that measured both conditions both ways.
     pub boots: usize,
-    /// In % of the baseline, measured the first way; its interval has the level by itself.
+    /// The difference in % of the baseline, the first way; its interval has the level by itself.
     pub first: PercentEstimate,
     /// That difference, measured the second way.
     pub second: PercentEstimate,

@@ -9,7 +9,7 @@ pub struct Quantity {
     pub name: String,
     /// `Mbit/s`; empty for a plain number.
     pub unit: String,
-    /// `of udp4 default`, `per received byte`; empty where the unit says all.
+    /// The base: `of udp4 default`, `per received byte`; empty where the unit says all.
     pub base: String,
     /// The writer of a value, without its unit.
     pub show: fn(f64) -> String,

@@ -49,9 +49,9 @@ impl Analysis {
 pub struct ConditionEstimate {
     /// The condition.
     pub condition: usize,
-    /// Over boots, in the metric's unit; in a crossed design an estimate for all boots.
+    /// Its mean over boots, in the metric's unit; in a crossed design an estimate for all boots.
     pub mean: f64,
-    /// Over boots like these, with that level by itself; `None` if the error is unknown.
+    /// Its interval, over boots like these, with that level by itself; `None` if unknown.
     pub interval: Option<(f64, f64)>,
     /// The standard error of the mean with its degrees of freedom; `None` if it is unknown.
     #[serde(skip)]

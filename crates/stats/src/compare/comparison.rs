@@ -16,7 +16,7 @@ pub struct Comparison {
     pub condition: usize,
     /// The condition it is compared with.
     pub baseline: usize,
-    /// As a probability: of all comparisons of a family together, over all looks.
+    /// The confidence level, as a probability, of all comparisons of a family, over all looks.
     pub level: f64,
     /// The condition's mean over boots, each with one vote, in the metric's unit.
     pub mean: f64,
@@ -37,7 +37,7 @@ pub struct Comparison {
     pub unadjusted_relative: Option<f64>,
     /// The interval of `relative`; `None` without an interval, or where zero is in the baseline's.
     pub relative_interval: Option<(f64, f64)>,
-    /// Where there is an interval but no percentage, and all boots are above zero.
+    /// The ratio to the baseline: with an interval but no percentage, and all boots above zero.
     pub ratio: Option<Ratio>,
     /// Whether the two have separate boots in a crossed design: the testbed's states differ, and
     /// the spread between boots is part of the error.

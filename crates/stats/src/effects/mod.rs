@@ -88,7 +88,7 @@ pub struct Estimated {
     pub df: f64,
     /// The p-value, not adjusted for other effects; `None` without an interval.
     pub p: Option<f64>,
-    /// In % of the size of its base; `None` where zero is in the base's interval.
+    /// The estimate in % of its base's size; `None` where zero is in the base's interval.
     pub relative: Option<f64>,
     /// The interval of `relative` (Fieller's); `None` with too few boots.
     pub relative_interval: Option<(f64, f64)>,

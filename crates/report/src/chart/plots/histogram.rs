@@ -15,7 +15,7 @@ use crate::document::{Cell, Table};
 /// Shares of samples per bucket as outlines, one below the other, all on one scale.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// On a logarithmic scale: heights compare where buckets are equally wide on it.
+    /// The quantity, on a logarithmic scale: heights compare where buckets are equally wide.
     pub quantity: Quantity,
     /// The counted thing: `transactions`.
     pub noun: &'static str,

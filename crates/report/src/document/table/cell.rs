@@ -72,8 +72,8 @@ impl Cell {
         ends.map_or(Self::Missing, |ends| Self::measure(range(Some(ends), show)))
     }
 
-    /// In % of the baseline, else as a ratio to it, else in the metric's unit, so that a size is
-    /// always shown. `names_percent`: no heading has the percent sign.
+    /// A difference: in % of the baseline, else as a ratio to it, else in the metric's unit, so
+    /// that a size is always shown. `names_percent`: no heading has the percent sign.
     #[must_use]
     pub fn difference(comparison: &Comparison, unit: &str, names_percent: bool) -> [Self; 2] {
         if let Some(relative) = comparison.relative {

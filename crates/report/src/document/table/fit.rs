@@ -19,9 +19,9 @@ const LEAST_NAME: usize = 12;
 const LEAST_WORDS: usize = 30;
 
 impl Table {
-    /// Unless the layout is wide, no line is longer: names are shortened, columns left out (a
-    /// legend tells them), then the longest words cut in the middle. Numbers and whole words never
-    /// are.
+    /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are
+    /// shortened, columns left out, then the longest words cut in the middle; numbers and whole
+    /// words never are. A legend above or below has the omitted parts.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
         let widths = self.widths();
