@@ -2,12 +2,10 @@
 
 use std::{env, iter};
 
-/// This process's command line, as words for a shell.
 pub(crate) fn command() -> String {
     joined(given())
 }
 
-/// This command line without `--resume`.
 pub(crate) fn again() -> String {
     written(given())
 }

@@ -10,7 +10,6 @@ use thiserror::Error;
 use crate::cli::Cli;
 use crate::exit;
 
-/// Ends a function with a failure of this kind, with a message like that of `format!`.
 macro_rules! bail {
     ($kind:ident, $($message:tt)+) => {
         return Err($crate::failure::Failure::$kind(format!($($message)+)))
@@ -18,7 +17,6 @@ macro_rules! bail {
 }
 pub(crate) use bail;
 
-/// Why a command failed.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -58,7 +56,6 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Prints the error, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let code = self.code();
         match &self {

@@ -17,8 +17,7 @@ use crate::failure::Failure;
 
 const FILE: &str = "NETASSAY_LOG";
 
-/// Begins the log if it is asked for. An agent, which has the controller's environment on the same
-/// machine, has none.
+/// An agent, which has the controller's environment on the same machine, has none.
 pub(crate) fn begin(cli: &Cli) -> Result<(), Failure> {
     let serves =
         matches!(cli.command, Command::Agent | Command::Guest | Command::Unrestored | Command::Hold { .. });

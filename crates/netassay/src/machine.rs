@@ -19,8 +19,7 @@ use crate::failure::{Failure, bail, say};
 /// The running binary itself, even if its file was replaced: it becomes each agent.
 pub(crate) const PROGRAM: &str = "/proc/self/exe";
 
-/// The options of testbeds here: agents are this program, and an agent reports the CPUs. Call it
-/// before this process pins itself ([`testbed::cpu_split_of_this_machine`]).
+/// Call it before this process pins itself ([`testbed::cpu_split_of_this_machine`]).
 pub(crate) fn testbed_options(
     state: impl Into<BootState>,
     rootless: bool,
@@ -42,7 +41,6 @@ pub(crate) fn pin_to_own_cpu(options: &Options) -> Result<bool, Failure> {
 /// The changes of a study, which [`during`] undoes.
 pub(crate) struct Changed<'s> {
     settings: &'s RefCell<SettingsAgent>,
-    /// The changes, for the record.
     pub(crate) changes: Vec<Change>,
 }
 
@@ -99,8 +97,7 @@ fn restored(patience: Duration) -> Result<Vec<JournalReport>, Failure> {
     Ok(reports)
 }
 
-/// Makes a study's changes of this machine, if they are allowed, calls `act`, and undoes them in
-/// any case.
+/// Undoes the changes whether or not `act` fails.
 pub(crate) fn during<T>(
     study: &Study,
     wanted: &study::Machines,
@@ -134,7 +131,6 @@ pub(crate) fn during<T>(
     undone.map(|()| done)
 }
 
-/// The settings of a study on the machines that it runs between, if they are allowed.
 pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<MachineSideSettings>, Failure> {
     if !study.machine.is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
@@ -155,7 +151,6 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
 }
 
 impl Changed<'_> {
-    /// The differences of the machine from the study's settings; none if nobody has touched it.
     pub(crate) fn differences(&self) -> Vec<Cause> {
         match self.settings.borrow_mut().differences() {
             Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
@@ -164,7 +159,6 @@ impl Changed<'_> {
     }
 }
 
-/// Undoes the changes, and reports failures; with `all`, successes too.
 fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {
     let why = match settings.undo() {
         Ok(undone) => {

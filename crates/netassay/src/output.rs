@@ -16,8 +16,7 @@ use crate::failure::{Failure, bail};
 
 const ESCAPE: char = '\u{1b}';
 
-/// Writes data to standard output. Text from names, files and databases cannot command the
-/// terminal.
+/// Text from names, files and databases cannot command the terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write_out(&words::sanitised_lines(text))
 }
@@ -39,7 +38,6 @@ fn layout(wide: bool) -> Layout {
     Layout { width, wide, colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never }
 }
 
-/// Shows a result as JSON, or as the blocks of its view.
 pub(crate) fn show_view<T: Serialize>(
     result: &T,
     output: &Formatted,
@@ -107,7 +105,6 @@ pub(crate) fn json(result: &impl Serialize) -> Result<String, Failure> {
     Ok(format!("{}\n", words::escaped_json(&text)))
 }
 
-/// Writes a file over what may stand in its place.
 pub(crate) fn write(path: &Path, text: &str, may_replace: MayReplace) -> Result<(), Failure> {
     host::user_file::write(path, text.as_bytes(), may_replace).map_err(|source| match source.kind() {
         ErrorKind::IsADirectory => {
@@ -120,8 +117,7 @@ pub(crate) fn write(path: &Path, text: &str, may_replace: MayReplace) -> Result<
 
 pub(crate) type Draw = fn(&Figure) -> String;
 
-/// The way to draw a figure into a file of this name: a page, or an SVG picture, which follows the
-/// reader's theme.
+/// An SVG picture follows the reader's theme.
 pub(crate) fn drawing(path: &Path) -> Result<Draw, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("html" | "htm") => Ok(|figure| format!("{}\n", report::figure_page(figure))),

@@ -9,8 +9,7 @@ use runner::{Event, Invalid};
 use crate::cli::ProgressStyle;
 use crate::failure::say;
 
-/// Shows the events. Nothing is drawn while a window is open, unless the controller has its own
-/// CPU: drawing uses a measured CPU.
+/// Draws nothing while a window is open, unless the controller has a CPU of its own.
 pub(crate) struct Progress {
     /// `Auto` is a bar.
     style: ProgressStyle,
@@ -47,7 +46,6 @@ fn bar(length: u64, template: &str) -> ProgressBar {
     bar
 }
 
-/// Says how long windows of one workload take, one after the other; the bar is drawn between them.
 pub(crate) fn windows(what: &str, count: u32, flow: Duration) -> ProgressBar {
     say(&format!("{what}, which take {}", results::duration(count * flow)));
     let bar = bar(u64::from(count), "{bar:30} {pos}/{len}");
@@ -83,7 +81,6 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     }
 }
 
-/// An event as one line; `None` for minor ones.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Planned { study, conditions, lacking, boots, runs, expected_s } => {

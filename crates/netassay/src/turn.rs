@@ -10,19 +10,16 @@ use crate::cli::TurnFlags;
 use crate::failure::{Failure, bail, say};
 use crate::machine;
 
-/// The time between two tries of a waiting session.
 const RETRY: Duration = Duration::from_millis(200);
 
 /// A session that may measure. Dropping it frees the turn.
 pub(crate) struct Session {
     _turn: Option<MeasuringLock>,
-    /// The disturbance of every run: another session measures, or may measure, and the user allowed
-    /// that.
+    /// Another session measures, or may measure, and the user allowed that.
     pub(crate) beside: Option<Cause>,
 }
 
-/// Takes the machine's turn to measure, or waits for it, as the flags say; then undoes the changes
-/// of sessions that are gone.
+/// Waits for the turn as the flags say, then undoes the changes of sessions that are gone.
 pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let session = take(flags, interrupt)?;
     machine::recover()?;

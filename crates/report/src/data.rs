@@ -11,8 +11,7 @@ const LARGE: usize = 1 << 22;
 // The operating system in the header of a gzip file (RFC 1952): unknown.
 const UNKNOWN: u8 = 255;
 
-/// A study's measurements as a compressed file inside the page: [`store::export::packed`] as JSON.
-/// The script of the page makes the study's CSV and JSON of it.
+/// Measurements as a compressed file in the page: [`store::export::packed`], for its script.
 #[derive(Debug, Clone)]
 pub struct Download {
     /// The name of the files that it becomes, without their endings.
@@ -20,7 +19,6 @@ pub struct Download {
     pub(crate) number: i64,
     /// The number of its runs, warm-ups and those that do not count included.
     pub(crate) runs: usize,
-    /// A gzip file.
     pub(crate) file: Vec<u8>,
 }
 
@@ -35,7 +33,6 @@ impl Download {
         move || Self { stem, number, runs, file: gzip(&json) }
     }
 
-    /// The content of the files, and the parts that are left out.
     pub(crate) fn about(&self) -> String {
         format!(
             "The CSV is that of netassay db export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",
@@ -44,8 +41,7 @@ impl Download {
     }
 }
 
-/// The bytes as a gzip file (RFC 1952), which every browser can unpack: without a name and a time,
-/// so that the same study gives the same file.
+/// Without a name and a time (RFC 1952), so that the same study gives the same file.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let level = if bytes.len() > LARGE { Compression::new(2) } else { Compression::best() };
     let mut file = GzBuilder::new().operating_system(UNKNOWN).write(Vec::new(), level);

@@ -9,7 +9,6 @@ use crate::document::bounded::line;
 use crate::document::{Block, Table, escaped, markdown};
 use crate::views;
 
-// The title of the fold with the figures that not every reader wants.
 const FOLD: &str = "More figures";
 
 // A note on seeming contradictions between the advice and the answer.
@@ -23,7 +22,6 @@ const ANSWERING: [&str; 2] = ["effects", "runs"];
 // elsewhere, and says so.
 const MANY: usize = 64;
 
-/// Whether a study has so many conditions that repetition would be most of the page.
 pub(crate) fn is_vast(results: &Results) -> bool {
     results.conditions.len() > MANY
 }
@@ -66,9 +64,7 @@ pub struct Page<'a> {
     pub data: Vec<Download>,
 }
 
-/// A part of a page with a heading of its own and an entry in the contents.
 pub(crate) struct Chapter<'a> {
-    /// Its name in the page.
     pub(crate) id: Id,
     pub(crate) title: String,
     pub(crate) blocks: Vec<Block<'a>>,
@@ -76,7 +72,6 @@ pub(crate) struct Chapter<'a> {
 }
 
 impl<'a> Chapter<'a> {
-    /// A chapter; its name is one of the source's.
     pub(crate) fn new(id: &'static str, title: &str, blocks: Vec<Block<'a>>) -> Self {
         Self { id: Id::new(id), title: title.to_owned(), blocks, downloads: &[] }
     }
@@ -96,7 +91,6 @@ impl Page<'_> {
         text
     }
 
-    /// The heading of the page: the question of its study, or the names of its studies.
     pub(crate) fn heading(&self) -> String {
         match self.studies {
             [one] => line(&one.results.question),
@@ -107,7 +101,6 @@ impl Page<'_> {
         }
     }
 
-    /// The title of the browser's window.
     pub(crate) fn title(&self) -> String {
         match self.studies {
             [one] => format!("{} ({}): report", line(&one.results.name), one.results.study),
@@ -115,7 +108,6 @@ impl Page<'_> {
         }
     }
 
-    /// Every chapter that has something to say.
     pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
         let section = |id: &&str| self.figures.iter().find(|one| one.id.as_str() == *id);
         let answering = ANSWERING.iter().find_map(section).filter(|one| !one.figures.is_empty());
@@ -154,7 +146,6 @@ impl Page<'_> {
         chapters
     }
 
-    /// The blocks of all studies, each under its name if there are several.
     fn of_all_studies<'b>(&self, blocks: impl Fn(&ReportedStudy) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
         let mut all = Vec::new();
         for study in self.studies {
@@ -179,7 +170,6 @@ fn answer(study: &ReportedStudy, has_question: bool) -> Vec<Block<'static>> {
     blocks
 }
 
-/// The chapter of a section.
 fn figures(section: &FigureSection) -> Chapter<'_> {
     let about = section.about.iter().cloned().map(Block::Text);
     let shown = section.figures.iter().map(Block::Figure);
@@ -192,7 +182,6 @@ fn figures(section: &FigureSection) -> Chapter<'_> {
     Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
 }
 
-/// The states of switches, the evidence of them, and the hosts.
 fn environment(study: &ReportedStudy) -> Vec<Block<'static>> {
     let results = &study.results;
     let mut blocks: Vec<Block<'static>> = views::switch_states(results).into_iter().collect();

@@ -38,8 +38,7 @@ pub struct PercentEstimate {
 pub struct Agreement {
     /// The boots that measured both conditions both ways.
     pub boots: usize,
-    /// The difference of the condition from the baseline in %, measured the first way. The
-    /// intervals of `first` and `second` have the level by themselves.
+    /// The difference in % of the baseline, the first way; its interval has the level by itself.
     pub first: PercentEstimate,
     /// That difference, measured the second way.
     pub second: PercentEstimate,
@@ -78,8 +77,7 @@ pub fn agree(comparisons: &[Vec<EitherWay>], level: f64) -> Vec<Option<Agreement
     found.into_iter().zip(levels).map(judged).collect()
 }
 
-/// The number of boots, and their estimates of one difference: each way, and how far both are
-/// apart.
+/// The number of boots; each way, and how far both are apart.
 fn estimates(runs: &[EitherWay]) -> Option<(usize, [Estimate; 3])> {
     // The values of the baseline and of the condition, each way, by boot.
     let mut cells: BTreeMap<u32, [[Vec<f64>; 2]; 2]> = BTreeMap::new();

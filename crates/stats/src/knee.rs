@@ -1,13 +1,11 @@
 //! The knee of a curve of latency against load: where more load begins to cost more latency than it
 //! is worth.
 //!
-//! It is the load with the most *power*, which is what came through divided by its mean latency:
-//! the point where a line from the origin touches the curve (L. Kleinrock, Power and deterministic
-//! rules of thumb for probabilistic problems in computer communications, Proc. ICC 1979, pp.
-//! 43.1.1-43.1.10). Of
-//! a queue with random arrivals and services (M/M/1) it is half of the capacity. Unlike the place
-//! of the sharpest bend it depends neither on how the axes are scaled nor on how far the curve was
-//! measured.
+//! It is the load with the most *power*, the served load divided by its mean latency: the point
+//! where a line from the origin touches the curve (L. Kleinrock, Power and deterministic rules of
+//! thumb for probabilistic problems in computer communications, Proc. ICC 1979, pp.
+//! 43.1.1-43.1.10). Unlike the sharpest bend it depends neither on the scale of the axes nor on how
+//! far the curve was measured.
 
 use serde::Serialize;
 
@@ -40,8 +38,7 @@ pub struct Knee {
 }
 
 impl Knee {
-    /// Whether no repeat had its knee below `most`, the highest load that was offered: the
-    /// knee, if there is one, lies at higher loads.
+    /// Whether no repeat had its knee below `most`, the highest load that was offered.
     pub fn is_beyond(&self, most: f64) -> bool {
         self.lower >= most
     }

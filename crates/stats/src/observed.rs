@@ -79,8 +79,7 @@ impl Cells {
         Cells(cells.map(cell).collect())
     }
 
-    /// The logarithms of the cells' means, each cell as one run; of conditions with all cells above
-    /// zero.
+    /// Each cell as one run; only of conditions with all cells above zero.
     pub(crate) fn logarithms(&self) -> Cells {
         let above_zero = self.conditions().filter(|cells| cells.iter().all(|cell| cell.mean > 0.0));
         let logarithm = |cell: &Cell| Cell { mean: cell.mean.ln(), runs: 1, root: 0.0, ..*cell };
@@ -91,7 +90,6 @@ impl Cells {
         self.0.iter()
     }
 
-    /// The cells of each condition that was measured, in order.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &[Cell]> {
         self.0.chunk_by(|one, next| one.condition == next.condition)
     }

@@ -24,7 +24,6 @@ pub(crate) struct Summary {
 pub(crate) struct Comparison {
     pub(crate) name: String,
     pub(crate) level: f64,
-    /// Boot means.
     pub(crate) treated: Vec<f64>,
     pub(crate) baseline: Vec<f64>,
     pub(crate) difference: f64,
@@ -33,7 +32,6 @@ pub(crate) struct Comparison {
     pub(crate) relative_interval: Option<(f64, f64)>,
 }
 
-/// All of them, read once.
 pub(crate) fn oracles() -> &'static Oracles {
     static ORACLES: LazyLock<Oracles> = LazyLock::new(|| {
         serde_json::from_str(include_str!("../tests/fixtures/oracles.json")).expect("oracles.py wrote it")
@@ -41,7 +39,6 @@ pub(crate) fn oracles() -> &'static Oracles {
     &ORACLES
 }
 
-/// Whether two numbers are equal to within `relative` of the larger.
 pub(crate) fn is_close(one: f64, other: f64, relative: f64) -> bool {
     (one - other).abs() <= relative * one.abs().max(other.abs())
 }

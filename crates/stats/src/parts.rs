@@ -23,8 +23,7 @@ pub struct Divided {
     pub whole: f64,
     /// The parts, in the same order in all runs.
     pub parts: Vec<f64>,
-    /// The variance of each part if it is a count of independent samples; empty where nothing was
-    /// counted.
+    /// The variance of each part if it counts independent samples; empty where nothing is counted.
     pub by_count: Vec<f64>,
 }
 
@@ -34,8 +33,7 @@ impl Divided {
     }
 }
 
-/// The difference of a whole and of its parts. All differences are in the unit of the values:
-/// those of the parts and `unexplained` add up to that of the whole.
+/// In the unit of the values; the parts' differences and `unexplained` add up to the whole's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
     /// The difference of the whole, at the level that was asked for.
@@ -130,9 +128,8 @@ pub fn range(counts: impl Iterator<Item = f64>) -> f64 {
     (high - low).max(0.0)
 }
 
-/// The runs of the boots that have both conditions; all runs where no boot has both. The weight of
-/// a boot with one condition depends on the spread of a value, so that with it the differences of
-/// the parts would not add up to that of the whole.
+/// All runs where no boot has both conditions. The weight of a boot with one of them depends on the
+/// spread of a value: with it the parts' differences would not add up to that of the whole.
 fn comparable(runs: &[Divided]) -> Vec<Divided> {
     let boots = |of_condition: bool| -> BTreeSet<u32> {
         runs.iter().filter(|run| run.of_condition == of_condition).map(|run| run.boot).collect()
@@ -151,8 +148,7 @@ fn explain_pair(runs: &[Divided], question: &Question) -> Result<Explained, Stat
     })
 }
 
-/// The variance of each part's difference, moderated by those of the others; `None` where parts
-/// were not counted, or have nothing in common.
+/// `None` where parts were not counted, or have nothing in common.
 ///
 /// The variance of a count grows with the count, so that variances of unlike parts are not draws
 /// around a common one. Their ratios to that of independent samples are: they would be 1 if boots
@@ -186,8 +182,7 @@ fn by_count(runs: &[Divided], place: usize) -> Option<f64> {
     Some(of_mean(false)? + of_mean(true)?)
 }
 
-/// A comparison whose difference has this variance, at the error rate `alpha`. What rests on its
-/// own variance is left out.
+/// Drops all that rests on the comparison's own variance.
 fn with_spread(one: &Comparison, spread: Spread, alpha: f64) -> Comparison {
     let estimate =
         Estimate { value: one.difference, se: spread.variance.sqrt(), df: spread.df, rounding: 0.0 };

@@ -52,8 +52,7 @@ pub struct Plan {
     pub family: Family,
     /// The two-sided error rate: 1 - level.
     pub alpha: f64,
-    /// The early looks of the study: the bounds, and their number. The power is a lower bound then,
-    /// since earlier looks only add to that of the last.
+    /// The early looks: bounds and number. The power is then a lower bound.
     pub looks: Option<(Bounds, u32)>,
 }
 
@@ -123,8 +122,7 @@ impl Plan {
         }
     }
 
-    /// The probability that a true difference of size `delta` between two conditions is proven,
-    /// with its right sign.
+    /// The probability that a true difference `delta` is proven, with its right sign.
     ///
     /// `None` unless the noise and `delta` are finite and not negative, there is a run, and
     /// [`Plan::critical`] has a value.
@@ -279,8 +277,7 @@ impl Plan {
         self.search(goal)?(runs, 2, goal.boots_at_most)
     }
 
-    /// A function of runs that finds the fewest boots, between two numbers of them, that reach the
-    /// goal.
+    /// From runs to the fewest boots, between two numbers of them, that reach the goal.
     fn search(&self, goal: Goal) -> Option<impl Fn(u32, u32, u32) -> Option<u32>> {
         if !(goal.delta > 0.0 && goal.delta.is_finite()) {
             return None;
@@ -330,8 +327,7 @@ impl Plan {
         best.and_then(|(cost, boots, runs)| self.choice(goal, cost, boots, runs))
     }
 
-    /// Other sizes that reach the goal, for a table: a quarter, half, twice and four times the runs
-    /// of `choice`, and `choice` itself, each with its boots; by the number of runs.
+    /// Other sizes that reach the goal: a quarter, half, one, two and four times `choice`'s runs.
     pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
         let Some(search) = self.search(goal) else { return Vec::new() };
         let Choice { runs, .. } = choice;
@@ -350,8 +346,7 @@ impl Plan {
     }
 }
 
-/// The fewest boots between `least` and `most` that are enough, by bisection: with more boots the
-/// error falls and the degrees of freedom grow.
+/// By bisection: with more boots the error falls and the degrees of freedom grow.
 fn fewest(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
     // Doubling first: small studies are likely, and large ones take no longer.
     let (mut low, mut high) = (least, least);

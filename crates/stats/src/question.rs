@@ -39,8 +39,7 @@ pub enum Design {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Correction {
-    /// All intervals together have the level: Dunnett's rule beside a baseline, Šidák's for all
-    /// pairs.
+    /// All intervals together have the level: Dunnett's rule, or Šidák's for all pairs.
     #[default]
     Family,
     /// Each interval has the level by itself.
@@ -157,8 +156,6 @@ impl Question {
         1.0 - self.level
     }
 
-    /// Rejects an invalid question.
-    ///
     /// # Errors
     /// [`StatsError::Level`], [`StatsError::Margin`], [`StatsError::Look`].
     pub(crate) fn check(&self) -> Result<(), StatsError> {

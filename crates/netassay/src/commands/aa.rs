@@ -14,7 +14,6 @@ use crate::exit;
 use crate::failure::{Failure, bail};
 use crate::output;
 
-/// Boots of an experiment.
 const BOOTS: u32 = 3;
 
 /// Experiments, each of two labels.
@@ -40,7 +39,6 @@ pub(crate) fn aa(flags: &Run) -> Result<ExitCode, Failure> {
     Ok(if ending == ExitCode::from(exit::OK) { found } else { ending })
 }
 
-/// The study of the baseline's twins.
 fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     let plan = study.plan();
     let baseline = plan.comparisons.first().map_or(0, |comparison| comparison.baseline);

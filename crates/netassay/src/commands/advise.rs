@@ -23,8 +23,7 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     }
 }
 
-/// The recommendations in short, for the end of the page of a study with a design; empty for
-/// others.
+/// Empty for studies without a design.
 pub(crate) fn in_short(stored: &StoredStudy) -> Result<Vec<Block<'static>>, Failure> {
     if stored.plan.design.is_none() {
         return Ok(Vec::new());
@@ -45,7 +44,6 @@ pub(super) fn load(db: &Path, words: &[String]) -> Result<Vec<StoredStudy>, Fail
     Ok(stored.into_iter().map(StoredStudy::sanitised).collect())
 }
 
-/// The advice of studies, of which one at least varied a switch.
 pub(super) fn advice(studies: &[StoredStudy], wanted: &Wanted) -> Result<Advice, Failure> {
     let confidence = wanted.confidence.value() / 100.0;
     if confidence >= 1.0 {

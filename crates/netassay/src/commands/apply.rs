@@ -17,26 +17,21 @@ use crate::machine::PROGRAM;
 use crate::output;
 use crate::signals;
 
-/// The settings that were made, or would be.
 #[derive(Debug, Default, Serialize)]
 struct Applied {
     host: String,
     advice: String,
     reasons: Vec<String>,
-    /// The conditions under which they hold.
     needs: Vec<String>,
     /// With `--dry-run`: the commands that would be run, with those that undo them.
     intended: Vec<IntendedChange>,
     /// The changes, each with its value before and after, as read back.
     changes: Vec<String>,
-    /// Settings that are left, each with its reason.
     left: Vec<String>,
-    /// With `--dry-run`: nothing was changed.
     dry_run: bool,
     undo: String,
 }
 
-/// An interface of the machine as it is, with the settings to be made.
 type WantedInterface = (HostInterface, InterfaceEnvironment, InterfaceSettings);
 
 pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
@@ -107,7 +102,6 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     output::show_view(&applied, &flags.output, |one, _| one.blocks())
 }
 
-/// The studies, for people and for the machine's journal.
 fn named(studies: &[StoredStudy]) -> String {
     let names: Vec<String> = studies
         .iter()
@@ -139,7 +133,6 @@ impl Applied {
     }
 }
 
-/// Adds a setting, unless there is a reason why it is left.
 fn add(wanted: &mut [WantedInterface], setting: &PlannedSetting, trade_offs: bool) -> Result<(), String> {
     if let Some(why) = &setting.against {
         return Err(why.clone());

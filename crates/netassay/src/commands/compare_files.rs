@@ -26,8 +26,6 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     output::show_view(&comparisons, &flags.stored.output, views::compare)
 }
 
-/// The files that are compared, and their boots, which decide most about trust in the
-/// intervals.
 fn headline(flags: &Compare, groups: &[ComparedConditions]) -> String {
     let boots = match flags.files.boots.as_deref() {
         Some("file") => "each is a boot".to_owned(),
@@ -40,7 +38,6 @@ fn headline(flags: &Compare, groups: &[ComparedConditions]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// The kind of the values, where the files say it: once, or for each condition.
 fn kinds(groups: &[ComparedConditions]) -> Option<String> {
     let mut all: Vec<(&str, &str)> = Vec::new();
     for group in groups {

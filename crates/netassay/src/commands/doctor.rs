@@ -34,7 +34,6 @@ pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code))
 }
 
-/// Reaches two machines, and checks them as a pair. Nothing is changed.
 fn examine_pair(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination, Failure> {
     let reached = reach(flags, &[Scenario::Ssh], false, interrupt)?;
     let Some(ReachedHosts { hosts, found: Some(found), .. }) = &reached else {

@@ -90,7 +90,6 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
     Ok(GateCases::between(&baseline, &study, &metrics)?)
 }
 
-/// Reads a file of acknowledgements, as of today.
 fn acknowledged(path: &Path) -> Result<Vec<Acknowledgement>, Failure> {
     let text = read_text(path, MOST_BYTES as u64, "a file of acknowledgements")?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -32,8 +32,7 @@ Standard input is read without files and as `-`.
 It assumes that runs are independent; where boots differ, `netassay compare` gives verdicts that hold.
 ";
 
-/// Runs it, if the program has its name or its word comes first. Checked before anything else:
-/// ministat has its own command line, and starts within a millisecond.
+/// First of all checks: ministat has its own command line, and starts within a millisecond.
 pub(crate) fn if_called() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let program = words.next()?;

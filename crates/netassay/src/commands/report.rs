@@ -31,7 +31,6 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the report of one study beside its database; where it is.
 pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
     let store = Store::open_read_only(db)?;
     let stored = vec![store.load(study)?];
@@ -40,7 +39,6 @@ pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, 
     Ok(path)
 }
 
-/// The file for these studies in the directory of the database.
 fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
     let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
     db.with_file_name(format!("{stem}.{ending}"))
@@ -67,7 +65,6 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
     Ok(if is_html { page.html().to_string() } else { page.markdown() })
 }
 
-/// Which settings to change; `None` where the studies varied none.
 fn advice_of<'s>(studies: impl Iterator<Item = &'s StoredStudy>) -> Result<Option<Advice>, Failure> {
     Ok(Some(Advice::from_studies(studies, &AdviceRequest::default())?).filter(Advice::has_switches))
 }

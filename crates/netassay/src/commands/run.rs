@@ -57,7 +57,6 @@ pub(crate) fn measure_and_show(name: &str, measured: &Measured) -> Result<ExitCo
     Ok(conclude(flags, &summary))
 }
 
-/// The study with its changes; on the machines that are named, if any are.
 pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     if !flags.hosts.names_any() {
         return find(name, &flags.set);
@@ -73,8 +72,7 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     find(name, &set)
 }
 
-/// Writes the report beside the database. If it cannot be written, the runs are stored all the
-/// same.
+/// If it cannot be written, the runs are stored all the same.
 fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
     let not_written = |failure: &Failure| {
         say(&format!(
@@ -194,7 +192,6 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
     output::show_view(&listing, &flags.output, views::plan)
 }
 
-/// Which stored study `--resume` means.
 fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId, Failure> {
     let called = word.map(|word| newest_called(store, word)).transpose()?;
     let is_meant = |row: &StudyRow| match called {
@@ -217,7 +214,6 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
     Ok(row.id)
 }
 
-/// Reports how the session ended.
 pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
     let again = again();
     let db = named(&flags.campaign.database.db);

@@ -11,14 +11,12 @@ use crate::commands::advise::in_short;
 use crate::failure::Failure;
 use crate::output::{json, named, print, print_blocks};
 
-/// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
     let store = Store::open_read_only(path)?;
     Ok(store.load(study_of(&store, word)?)?.sanitised())
 }
 
-/// The stored studies that these words mean, without any the newest, with every text as it is
-/// stored.
+/// Without words the newest study; every text is as it is stored.
 pub(crate) fn load_each(store: &Store, words: &[String]) -> Result<Vec<StoredStudy>, Failure> {
     let load = |word: Option<&str>| Ok(store.load(study_of(store, word)?)?);
     if words.is_empty() {

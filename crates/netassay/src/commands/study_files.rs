@@ -30,7 +30,6 @@ pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
     }
 }
 
-/// Finds a study by its bundled name or its file, and applies the changes.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
     if let Some(bundled) = bundled::find(name) {
         return parse(&format!("{name} (bundled)"), bundled.text, &set.changes);
@@ -85,8 +84,7 @@ fn check(flags: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Warnings where a study's virtual machines need more CPUs than this machine has, one for each
-/// such number of virtual CPUs.
+/// One warning for each number of virtual CPUs that this machine lacks.
 pub(crate) fn crowding(study: &Study) -> Vec<String> {
     let cpus = testbed::split_cpus(&host::affinity::usable());
     let states = study.plan().states();
@@ -96,7 +94,6 @@ pub(crate) fn crowding(study: &Study) -> Vec<String> {
     distinct(notes.map(|note| note.to_string()))
 }
 
-/// The requirements of a study that this machine lacks, each with its remedy.
 pub(crate) fn refusals(study: &Study) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let plan = study.plan();

@@ -152,7 +152,6 @@ fn idle(deepest: Option<&host::IdleState>) -> Finding {
     warn(NAME, what, format!("cpupower idle-set -D {SLOW_WAKE_US}"))
 }
 
-/// A figure that disturbs above this much.
 fn figure(name: &str, (value, most): (f64, f64), what: String, fix: &str) -> Finding {
     if value > most { warn(name, what, fix) } else { ok(name, what) }
 }

@@ -16,8 +16,7 @@ use trace::ProbeLadder;
 
 use crate::failure::Failure;
 
-/// Examines this machine: reads, and tries what can be tried without changing the machine. `on`: an
-/// interface that is to carry traffic.
+/// `on`: an interface that is to carry traffic.
 pub(crate) fn examine(on: Option<&str>, interrupt: &Interrupt) -> Result<Examination, Failure> {
     let privileges = host::Privileges::read();
     let mut findings = on.map(interface::findings).unwrap_or_default();
@@ -31,7 +30,6 @@ pub(crate) fn examine(on: Option<&str>, interrupt: &Interrupt) -> Result<Examina
     Ok(Examination { findings, probes, sides: Vec::new() })
 }
 
-/// The examination of two machines and of how they fit together.
 pub(crate) fn of_pair(checks: Vec<PairCheck>, found: &BySide<FoundMachine>) -> Examination {
     let findings = checks.into_iter().flat_map(pair::findings).collect();
     Examination { findings, sides: pair::side_by_side(found), ..Examination::default() }

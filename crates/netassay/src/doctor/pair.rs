@@ -19,7 +19,6 @@ pub(super) fn findings(PairCheck { name, outcome }: PairCheck) -> Vec<Finding> {
     }
 }
 
-/// Both machines, and every setting of their interfaces in which they differ.
 pub(super) fn side_by_side(found: &BySide<FoundMachine>) -> Vec<PairProperty> {
     let about = found.each_ref().map(|_, one| one.about());
     let hardware = |of: fn(&Hardware) -> Option<String>| about.map(|_, about| of(&about?.hardware));
@@ -39,7 +38,6 @@ pub(super) fn side_by_side(found: &BySide<FoundMachine>) -> Vec<PairProperty> {
     fixed.chain(differ).collect()
 }
 
-/// Each feature and each setting of the device.
 fn settings(about: &InterfaceEnvironment) -> BTreeMap<String, String> {
     let features = about.features.iter().flatten();
     let features =

@@ -56,7 +56,6 @@ const GAP: f64 = 14.0;
 const LONGEST: f64 = 110.0;
 
 impl Axis {
-    /// An axis for these values and for all that `quantity` must reach, in that much room.
     pub(crate) fn new(
         scale: Scale,
         values: impl IntoIterator<Item = f64>,
@@ -102,7 +101,6 @@ impl Axis {
         self.ticks.len() > 1 && self.ticks.windows(2).all(is_apart)
     }
 
-    /// An axis between these ends, on the scale, with ticks at these places of it.
     fn between(scale: Scale, (low, high): (f64, f64), ticks: impl Iterator<Item = (f64, String)>) -> Self {
         let tick = |(at, label)| Tick { at: (at - low) / (high - low), label };
         Self { scale, unit: 1.0, low, high, ticks: ticks.map(tick).collect(), factor: 0 }
@@ -163,7 +161,6 @@ struct TickStep {
 }
 
 impl TickStep {
-    /// The smallest that is at least `size`.
     fn near(size: f64) -> Self {
         let exponent = size.log10().floor() as i32;
         let power = ten_to(exponent);

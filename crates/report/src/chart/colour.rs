@@ -70,7 +70,6 @@ const RULES: &str = "
 .chart .box{fill:@paper;stroke:@axis}
 ";
 
-// Rules for the page around the drawings.
 const PAGE: &str = "
 .chart{margin:2rem 0;break-inside:avoid;color:@ink}
 .chart svg{max-width:100%;height:auto;overflow:visible}

@@ -71,8 +71,7 @@ impl Drawing {
         self.labels.push(label(anchor, x, y, &text));
     }
 
-    /// Writes the text where it covers no other text and nothing beyond the edge; returns whether
-    /// it does.
+    /// Returns whether the text was written: it covers no other text, and nothing beyond the edge.
     pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
         let area = label(anchor, x, y, &words::sanitised_line(text)).area;
         let inside = area.is_within(self.width, f64::MAX);
@@ -83,8 +82,7 @@ impl Drawing {
         free
     }
 
-    /// The label of a tick at `x`: moved inside where it would be beyond an edge, left out where it
-    /// has no room.
+    /// Moved inside where it would be beyond an edge, left out where it has no room.
     pub(crate) fn tick_label(&mut self, x: f64, y: f64, label: &str) {
         let half = measure::width(label) / 2.0;
         self.text_if_free("muted", Anchor::Middle, x.min(self.width - half).max(half), y, label);
@@ -96,8 +94,7 @@ impl Drawing {
         }
     }
 
-    /// Writes text in lines of `room` px, at most four, the first on a base line at `y`; returns
-    /// their height, in px.
+    /// At most four lines, the first on a base line at `y`; returns their height, in px.
     pub(crate) fn paragraph(
         &mut self,
         class: &str,
@@ -204,7 +201,6 @@ impl Anchor {
     }
 }
 
-/// Adds the words that a browser shows where a pointer is on an element.
 fn write_title(element: &mut Markup, title: &str) {
     element.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
 }

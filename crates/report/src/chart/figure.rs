@@ -9,11 +9,8 @@ use crate::chart::table::write_table;
 use crate::document::Table;
 use crate::fixed;
 
-/// The script of a page with figures. A browser shows what a mark tells where a pointer is on it;
-/// this leads the keyboard's focus to the marks, and shows the same beside the one that has it.
-/// Each drawing is one stop of the Tab key, and arrow keys, Home and End lead from mark to mark in
-/// it. Escape closes what is shown, and again leaves the drawing. Without the script no mark takes
-/// the focus; the table of the figure has what they tell. It uses no network, and writes text only.
+/// The script of a page with figures: shows what a mark tells, and leads the keyboard's focus (Tab,
+/// arrow keys, Home, End, Escape) to marks. It uses no network, and writes text only.
 pub const SCRIPT: Fixed = fixed!(file "tips.js");
 
 /// Data that can be drawn.
@@ -176,7 +173,6 @@ impl Figure {
         file
     }
 
-    /// The names of the elements that have its title and its description.
     fn words(&self) -> (Id, Id) {
         (self.id.part("title"), self.id.part("about"))
     }

@@ -34,8 +34,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Room for rows with these names and values, parts of rows with names of so many px, and
-    /// values of parts of so many px; from `y` on.
+    /// Names and values of parts have widths in px; rows begin at `y`.
     pub(crate) fn new<'a>(
         across: f64,
         y: f64,
@@ -122,9 +121,8 @@ impl Frame {
         Some((self.stretches.first()?.0, self.stretches.last()?.1))
     }
 
-    /// The lines of a grid, behind all rows: through all plots, but through no name above them. One
-    /// path has them all, and one covers them where names are: with hundreds of rows a piece of
-    /// each line for each row would be most of the drawing.
+    /// Through all plots, but no name above them: one path for all lines, and one that covers them
+    /// at names. A piece of each line for each row would be most of a drawing of hundreds of rows.
     fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
         let Some((top, bottom)) = self.extent() else { return };
         let (mut lines, mut covers) = (SvgPath::new(), SvgPath::new());
@@ -163,7 +161,6 @@ impl Frame {
         drawing.height = self.y;
     }
 
-    /// Ends the rows: grid, axis with its name, the line at zero if it is asked for, remarks.
     pub(crate) fn close(
         mut self,
         drawing: &mut Drawing,

@@ -7,9 +7,7 @@ use crate::chart::path::{Area, SvgPath};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum LegendSign {
-    /// Runs, in a colour.
     Dot(&'static str),
-    /// A block of colour, by its class.
     Block(&'static str),
     Line(usize),
     Mean,
@@ -17,7 +15,6 @@ pub(crate) enum LegendSign {
     Whisker,
     Band,
     Dashed,
-    /// A step of the colour scale for shares.
     Heat(usize),
 }
 
@@ -78,8 +75,7 @@ pub(crate) fn whisker(drawing: &mut Drawing, y: f64, [low, high]: [f64; 2]) {
     }
 }
 
-/// An estimate with the ends of its interval, at `y`; an end that nothing bounds is an arrow to the
-/// edge of the plot.
+/// An end that nothing bounds is an arrow to the edge of the plot.
 pub(crate) fn interval(
     drawing: &mut Drawing,
     class: &str,

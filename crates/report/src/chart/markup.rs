@@ -6,9 +6,8 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Well-formed markup: HTML or SVG. It is made of names that stand in the source, of text and of
-/// numbers, each escaped for its place; of no raw string. The parts of a table have no end tags,
-/// as HTML allows.
+/// Well-formed HTML or SVG, made of names in the source, of text and of numbers, each escaped for
+/// its place; of no raw string. The parts of a table have no end tags, as HTML allows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markup(String);
 
@@ -38,7 +37,6 @@ impl Code {
         Self::checked(code.as_str().to_owned())
     }
 
-    /// Style rules made of the rules and colours of this crate.
     pub(crate) fn checked(code: String) -> Self {
         assert!(!code.contains("</") && !code.contains("<!--"), "code must not end its element");
         Self(code)
@@ -247,9 +245,8 @@ impl fmt::Display for Markup {
     }
 }
 
-// Parts of a table that need no end tag where a table holds nothing else: they end where the next
-// part begins (HTML, 13.1.2.4 "Optional tags"). A page of many conditions is shorter by a
-// fifteenth without them.
+// End tags that are optional where a table holds nothing else (HTML, 13.1.2.4): a page of many
+// conditions is shorter by a fifteenth without them.
 const UNENDED: [&str; 5] = ["thead", "tbody", "tr", "th", "td"];
 
 /// Whether a browser follows, runs or applies the value of the attribute.

@@ -4,7 +4,6 @@
 pub(crate) const SIZE: f64 = 12.0;
 /// From one line of text to the next, in px.
 pub(crate) const LINE: f64 = 15.0;
-// The mark of a cut.
 const CUT: char = '…';
 // No label shows more characters.
 const MOST: usize = 400;
@@ -20,8 +19,7 @@ const ASCII: [u8; 95] = [
     64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
 ];
 
-/// The largest width of a line of text, in px, with the escapes of hostile characters as they are
-/// drawn. Only the beginning counts of a line that is longer than any that is shown.
+/// An upper estimate, in px; of a line longer than any that is shown only the beginning counts.
 pub(crate) fn width(text: &str) -> f64 {
     let shown = text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end]);
     words::sanitised_line(shown).chars().map(advance).sum()
@@ -41,8 +39,7 @@ fn advance(letter: char) -> f64 {
     f64::from(hundredths) / 100.0 * SIZE
 }
 
-/// Breaks text between words, if possible, into at most `most` lines of `room` px; the rest is cut.
-/// Hostile characters are replaced by their escapes first.
+/// Breaks between words if possible; hostile characters become escapes, the rest is cut.
 pub(crate) fn wrap(text: &str, room: f64, most: usize) -> Vec<String> {
     let near: String = text.chars().take(MOST + 1).collect();
     let text = words::sanitised_line(&near);

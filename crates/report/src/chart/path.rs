@@ -38,7 +38,6 @@ impl Area {
         self.bottom = self.bottom.max(y);
     }
 
-    /// Grows to cover another area too, moved by `x` and `y`.
     pub(crate) fn join(&mut self, other: &Self, x: f64, y: f64) {
         if other.left <= other.right {
             self.reach(other.left + x, other.top + y);
@@ -47,9 +46,8 @@ impl Area {
     }
 }
 
-/// A line with corners, or many dots, as the data of an SVG path. Places are rounded to tenths of a
-/// px and written from the corner of the drawing or from the place before, whichever is shorter: as
-/// both are whole tenths, no error adds up.
+/// Places are rounded to tenths of a px and written from the corner of the drawing or from the
+/// place before, whichever is shorter: as both are whole tenths, no error adds up.
 #[derive(Debug, Clone)]
 pub(crate) struct SvgPath {
     pub(crate) data: String,
@@ -72,7 +70,6 @@ impl SvgPath {
         path
     }
 
-    /// A line from where it is; the first place is where it begins.
     pub(crate) fn to(&mut self, x: f64, y: f64) -> &mut Self {
         let Some([from, begin]) = self.at else { return self.from(x, y) };
         let place = self.reach(x, y);
@@ -144,8 +141,7 @@ fn tenths(value: i64) -> String {
     }
 }
 
-/// The points of a line that show at a resolution of one px: of those in the same column the first,
-/// the lowest, the highest and the last. `points` are places in px, from left to right.
+/// At a resolution of one px: of the points in one column the first, lowest, highest and last.
 pub(crate) fn thinned_line(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
     for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {

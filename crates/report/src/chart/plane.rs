@@ -33,9 +33,7 @@ pub(crate) struct PlaneAxis<'a> {
 }
 
 impl Plane {
-    /// Draws both axes with their names, the name of the upper one above the plot, and vertical
-    /// lines with their meanings above. All of it begins at `top`; the plot ends before the right
-    /// edge.
+    /// Begins at `top`; the plot ends before the right edge. Vertical lines have meanings above.
     pub(crate) fn new(
         drawing: &mut Drawing,
         top: f64,

@@ -2,16 +2,14 @@
 
 use crate::document::Cell;
 
-/// A quantity with its unit and base, and the writer of its values: the same in tables, sentences
-/// and figures.
+/// A quantity with its unit, base and writer of values: the same in tables, sentences, figures.
 #[derive(Debug, Clone)]
 pub struct Quantity {
     /// `throughput`.
     pub name: String,
     /// `Mbit/s`; empty for a plain number.
     pub unit: String,
-    /// The base of the values: `of udp4 default`, `per received byte`; empty where the unit says
-    /// all.
+    /// The base: `of udp4 default`, `per received byte`; empty where the unit says all.
     pub base: String,
     /// The writer of a value, without its unit.
     pub show: fn(f64) -> String,
@@ -85,7 +83,6 @@ impl Quantity {
         self.with_unit((self.show)(value))
     }
 
-    /// The cell of a value; empty if it is unknown.
     pub(crate) fn cell(&self, value: Option<f64>) -> Cell {
         value.map_or(Cell::EMPTY, |value| Cell::Number((self.show)(value)))
     }

@@ -3,7 +3,6 @@
 // The most of one text that is shown, in bytes: far beyond a sentence about every condition.
 const LONGEST: usize = 1 << 14;
 
-// The mark of a cut.
 const CUT: &str = "… (cut)";
 
 /// Text on one line.

@@ -33,7 +33,6 @@ impl Tone {
         }
     }
 
-    /// Its colour on a terminal.
     fn style(self) -> Style {
         match self {
             Self::Better => AnsiColor::Green.on_default(),

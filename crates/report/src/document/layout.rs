@@ -30,16 +30,14 @@ impl Layout {
         self.width.max(Self::NARROWEST)
     }
 
-    /// Breaks lines that are too long between words; the rest of a line goes on below it, two
-    /// columns further right.
+    /// Breaks long lines between words; the rest goes on below, two columns further right.
     #[must_use]
     pub fn wrap(self, text: &str) -> String {
         let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
         text.split_inclusive('\n').map(|line| self.hang(line, indent(line) + 2)).collect()
     }
 
-    /// Breaks one line between words, if it is too long; its rest goes on below, `indent` columns
-    /// from the left.
+    /// Breaks a long line between words; its rest goes on below, `indent` columns from the left.
     #[must_use]
     pub fn hang(self, line: &str, indent: usize) -> String {
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));

@@ -64,7 +64,6 @@ pub struct ListItem {
 }
 
 impl From<String> for ListItem {
-    /// Without facts.
     fn from(sentence: String) -> Self {
         Self { sentence, facts: Vec::new() }
     }

@@ -6,14 +6,11 @@ use std::collections::BTreeSet;
 use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Names of one column.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShortNames {
-    /// The words that all names begin with.
     pub(crate) common: String,
     /// The keys of the words, where these are the same in all names: the column's heading.
     pub(crate) keys: String,
-    /// Marks and the names that they stand for.
     pub(crate) marks: Vec<(String, String)>,
     /// The names, in the order given. No two are the same unless they were.
     pub(crate) short: Vec<String>,
@@ -43,7 +40,6 @@ impl ShortNames {
         Self { common, keys, marks, short }
     }
 
-    /// The values that names leave out, as lines.
     pub(crate) fn legend(&self) -> String {
         let common = &self.common;
         let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };
@@ -72,7 +68,6 @@ pub fn distinct_names(names: &[Name]) -> Vec<String> {
     shown.iter().map(|name| words::sanitised_line(name).into_owned()).collect()
 }
 
-/// A word that a legend can say instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct NamePart {
     key: Option<String>,

@@ -16,9 +16,7 @@ pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
 struct TerminalWriter {
     layout: Layout,
     text: String,
-    /// The indent of the lines of a fold.
     indent: usize,
-    /// Whether a sentence follows the line before without a gap.
     is_in_paragraph: bool,
 }
 

@@ -96,8 +96,7 @@ fn place(credit: &Credit) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// A change in % with its interval; a count without noise needs none. `None` where there is no
-/// percentage, or too few boots for an interval.
+/// `None` where there is no percentage, or too few boots; a count without noise needs no interval.
 fn percentage(credit: &Credit, change: &Estimated) -> Option<Interval> {
     let estimate = change.relative?;
     let exact = credit.exact.then_some((estimate, estimate));

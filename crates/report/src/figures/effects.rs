@@ -29,11 +29,9 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
     section.about.extend(choice(views).map(|note| format!("{note} The tables of conditions have all.")));
 }
 
-/// The comparisons of a workload, with the names of their conditions among each other.
 struct WorkloadEffects<'a> {
     workload: &'a str,
     groups: Vec<&'a ComparisonGroup>,
-    /// The only baseline; `None` if there are several.
     only: Option<String>,
     names: Vec<(usize, String)>,
 }
@@ -54,7 +52,6 @@ impl<'a> WorkloadEffects<'a> {
         grouped(groups.map(|group| (group.workload.as_str(), group))).into_iter().map(family).collect()
     }
 
-    /// The names of a condition and, if there are several, of its baseline.
     fn name(&self, row: &ComparisonRow) -> String {
         let of =
             |condition: usize| self.names.iter().find(|(one, _)| *one == condition).map_or("", |one| &one.1);
@@ -62,8 +59,7 @@ impl<'a> WorkloadEffects<'a> {
         if self.only.is_some() { condition.to_owned() } else { format!("{condition} against {baseline}") }
     }
 
-    /// Its comparisons in each metric, each once; of very many those that a reader wants to see
-    /// first.
+    /// Each comparison once; of very many those that a reader wants to see first.
     fn metrics(&self, view: &StudyView<'_>) -> Vec<(&'a ComparisonGroup, Vec<&'a ComparisonRow>)> {
         let telling = view.workloads.iter().find(|one| one.name == self.workload).map(|one| &one.telling);
         let of_metric = |(_, groups): (&ComparedMetric, Vec<&'a ComparisonGroup>)| {
@@ -128,8 +124,7 @@ fn forest(group: &ComparisonGroup, rows: &[&ComparisonRow], family: &WorkloadEff
     Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
-/// The difference in % of the baseline with its ends, by the means or else by the ratio of
-/// geometric means; none where there is neither, or no interval.
+/// In % of the baseline, with its ends; by the means or else by the ratio of geometric means.
 fn size(comparison: &Comparison) -> Option<[f64; 3]> {
     let by_ratio = comparison.ratio.map(|ratio| {
         let (low, high) = ratio.interval;
@@ -151,8 +146,7 @@ fn margin(comparison: &Comparison) -> Option<f64> {
     Some(margin).filter(|margin| margin.is_finite())
 }
 
-/// The verdict of a row; if its interval is not drawn, with the size of the difference and the
-/// reason.
+/// With the size of the difference and the reason where its interval is not drawn.
 fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> String {
     let comparison = &row.comparison;
     let size = match (is_drawn, comparison.relative) {
@@ -170,7 +164,6 @@ fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> Stri
     parts.join(", ")
 }
 
-/// The words of a panel: the largest proven differences, and the number of the others.
 fn words(metric: &ComparedMetric, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> String {
     let mut proven: Vec<&ComparisonRow> = rows.iter().copied().filter(|row| row.is_proven()).collect();
     let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);

@@ -9,7 +9,6 @@ use super::view::{MeasuredWorkload, StudyView};
 use super::words::latency;
 use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet};
 
-/// The form of the histograms, if any is stored.
 pub(super) fn about(views: &[StudyView<'_>]) -> Option<String> {
     views.iter().flat_map(|view| view.stored.measurements()).any(|run| stored(run).is_some()).then(|| {
         format!(
@@ -21,7 +20,6 @@ pub(super) fn about(views: &[StudyView<'_>]) -> Option<String> {
     })
 }
 
-/// The histograms of these conditions; `None` if no run has one.
 pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let runs = |condition: usize| {
         let own = view.stored.measurements().filter(move |run| run.condition == condition);
@@ -53,7 +51,6 @@ fn stored(run: &StoredRun) -> Option<&LatencyHistogram> {
     run.detail.sides().next()?.whole.outcome.latency.as_ref()?.histogram.as_ref()
 }
 
-/// The peaks of the conditions with the lowest and the highest one, in words.
 fn seen(series: &[SampleSet]) -> String {
     let mut peaks: Vec<(&SampleSet, &Bucket)> =
         series.iter().filter_map(|one| Some((one, one.largest()?))).collect();

@@ -103,9 +103,7 @@ fn typical<'a>(
     })
 }
 
-/// The moments and the counter of useful work: arrived bytes of a stream, answered transactions,
-/// sent messages of traffic without a receiver. Of both ends the one that counts most is the one
-/// that the metric counts.
+/// Of both ends, that which counts most is the one that the metric counts.
 fn progress<'a>(kind: Kind, series: impl Iterator<Item = &'a Series>) -> Option<(&'a [u64], &'a [u64])> {
     let counter = |one: &'a Series| match kind {
         _ if kind.is_stream() => &one.bytes_received,

@@ -25,7 +25,6 @@ use crate::page::{FigureSection, ReportedStudy};
 
 pub use history::history;
 
-/// Fills a section with its figures, and with sentences on all of them.
 type SectionOfFigures = fn(&[StudyView<'_>], &mut Ids, &mut FigureSection);
 
 // The kinds of figures in the order of the page, each with the name and the title of its section.
@@ -66,8 +65,7 @@ const PARTS: [&str; 2] = ["title", "about"];
 // The longest name of a figure, in characters, without the number that tells it from others.
 const MOST: usize = 52;
 
-/// The names of figures that a page has given away. The same figures in the same order get the same
-/// names, so links into a page stay valid when it is rendered again.
+/// The same figures in the same order get the same names, so that links into a page stay valid.
 #[derive(Default)]
 struct Ids(BTreeSet<String>);
 

@@ -12,7 +12,6 @@ use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::latency;
 
-// The factor whose levels are offered loads.
 const RATE: &str = "rate";
 // The quantiles that are drawn, with the names of their lines.
 const QUANTILES: [(Metric, &str); 2] =
@@ -20,7 +19,6 @@ const QUANTILES: [(Metric, &str); 2] =
 // A curve of fewer loads has no knee: its ends are all that it has.
 const LEAST: usize = 3;
 
-/// The definition of the knee, for the text of a page.
 pub(super) const KNEE: &str = "The knee of latency against offered load is the load at which requests answered per second, divided by \
      the mean latency, are at their most (Kleinrock's power, Proc. ICC 1979, pp. 43.1.1-43.1.10): below it more load \
      costs less latency than it brings, above it more. Each boot has a knee of its own, one of the loads that were \
@@ -45,7 +43,6 @@ fn knee_at(load: f64, range: Option<[f64; 2]>, why: &str) -> MarkedKnee {
     (format!("knee at {at} requests/s ({})", inner.join(", ")), Some(mark))
 }
 
-/// The curves of a workload, a panel for each path; `None` if its rate was not varied.
 pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let paths = paths(view, workload);
     let latency = latency().reaching(paths.iter().flat_map(|path| path.latencies(view)));
@@ -77,7 +74,6 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
     view.figure(ids, (&format!("latency load {}", workload.name), &title), seen, panels)
 }
 
-/// The paths of a workload of which several loads were measured.
 fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve> {
     type OtherLevels = Vec<(String, String)>;
     let load = |index: &usize| {
@@ -110,7 +106,6 @@ impl LoadCurve {
         self.loads.iter().flat_map(|load| of(load.1)).flatten().collect()
     }
 
-    /// The curve of each boot that measured every load.
     fn curves(&self, view: &StudyView<'_>) -> Vec<Vec<Point>> {
         let by_boot = |metric: Metric| {
             let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();

@@ -22,7 +22,6 @@ pub(super) struct StudyView<'a> {
     pub(super) series: &'a [StoredSeries],
     /// `study 3 (quick)`; empty for the only study of the page.
     name: String,
-    /// The workloads that were measured, in the order of the plan.
     pub(super) workloads: Vec<MeasuredWorkload<'a>>,
 }
 
@@ -95,7 +94,6 @@ impl<'a> StudyView<'a> {
         crate::document::distinct_names(&conditions.iter().map(name).collect::<Vec<_>>())
     }
 
-    /// The metric by which a workload is judged first.
     pub(super) fn primary(&self, kind: Kind) -> Metric {
         kind.main_metric(self.stored.plan.exact)
     }

@@ -7,7 +7,6 @@ use study::metric::{Metric, MetricGroup};
 
 use super::view::StudyView;
 
-/// The note of a section if not all conditions are shown.
 pub(super) fn choice(views: &[StudyView<'_>]) -> Option<String> {
     views.iter().any(StudyView::is_choice).then(|| {
         "Where a workload has more than twelve conditions, the most telling ones are shown: of a design those that \
@@ -16,7 +15,6 @@ pub(super) fn choice(views: &[StudyView<'_>]) -> Option<String> {
     })
 }
 
-/// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
 pub(super) fn metric_quantity(metric: &ComparedMetric) -> Quantity {
     Quantity::new(&metric_name(metric), plain(metric.unit()), figure)
         .relative(metric.known().map_or("", base))
@@ -47,8 +45,7 @@ pub(super) fn of_mean(level: f64) -> String {
     format!("{} % interval of the mean", stats::confidence(level))
 }
 
-/// Sentences, one after the other, each with a full stop; empty ones are left out. Names keep their
-/// letters: a condition has no capital at the beginning.
+/// Empty sentences are left out. A condition's name gets no capital at the beginning.
 pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     let sentence = |part: String| match part.ends_with(['.', '?', '!']) {

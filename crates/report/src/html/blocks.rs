@@ -6,12 +6,9 @@ use crate::document::bounded::{line, lines};
 use crate::document::{Block, ListItem, Table};
 use crate::fixed;
 
-/// The place in a page at which blocks are written.
 #[derive(Default)]
 pub(super) struct PagePlace {
-    /// The number of tables before.
     tables: usize,
-    /// The blocks are in a fold.
     is_folded: bool,
 }
 
@@ -77,7 +74,6 @@ fn write_item(to: &mut Markup, item: &ListItem) {
     });
 }
 
-/// Text in an element.
 fn element(to: &mut Markup, name: &'static str, class: &'static str, words: &str) {
     let attributes = [("class", class.into())];
     let count = usize::from(!class.is_empty());

@@ -6,8 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-/// The page's script. Without it every word and figure is there; it adds the switch of colours,
-/// opens folds that a link leads into, unpacks downloads, and leads the keyboard to marks.
+/// Without it every word and figure is there.
 pub(super) fn script() -> Code {
     Code::fixed(fixed!(file "page.js")).and(&Code::fixed(SCRIPT))
 }
@@ -33,8 +32,7 @@ pub(super) fn write(html: &mut Markup, title: &str) {
     });
 }
 
-/// The security policy: the page loads, sends and frames no resource; only this style and this
-/// script, named by their hashes, act (Content Security Policy Level 3, section 2.3.1).
+/// Only this style and script, named by hashes, act (Content Security Policy Level 3, 2.3.1).
 fn policy(style: &Code, script: &Code) -> String {
     let hash = |code: &Code| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(code.as_str())));
     format!(

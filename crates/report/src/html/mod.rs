@@ -55,7 +55,6 @@ fn document(title: &str, body: impl FnOnce(&mut Markup)) -> Markup {
     page
 }
 
-/// The contents: every chapter.
 fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
     body.element("nav", &[("aria-label", "Contents".into())], |nav| {
         nav.element("ul", &[], |list| {

@@ -12,10 +12,8 @@ use crate::page::is_vast;
 // its summary.
 const GLANCE: usize = 360;
 
-// The largest number of sentences that are read at a glance.
 const SENTENCES: usize = 2;
 
-/// Warnings about the figures, and the answer in at most two sentences.
 pub(crate) fn answer(results: &Results) -> Vec<Block<'static>> {
     let (credit, missing) = (results.credit.as_ref(), results.missing.as_ref());
     let mut blocks = Vec::from_iter(warning(&results.comparisons, credit, missing, results.not_applied()));
@@ -38,7 +36,6 @@ pub(crate) fn answer(results: &Results) -> Vec<Block<'static>> {
     blocks
 }
 
-/// Reasons not to trust verdicts, as a warning; `None` without any.
 pub(super) fn warning(
     groups: &[ComparisonGroup],
     credits: Option<&Credits>,
@@ -51,7 +48,6 @@ pub(super) fn warning(
     (!warnings.is_empty()).then_some(Block::Warning(warnings))
 }
 
-/// The answer of a comparison, and its remarks.
 pub(super) fn lead(answer: String, group: &ComparisonGroup) -> impl Iterator<Item = Block<'static>> {
     [Block::Lead(answer)].into_iter().chain(group.answer_remarks().into_iter().map(Block::Text))
 }
@@ -74,7 +70,6 @@ pub(crate) fn answers_in_full(results: &Results) -> Option<Block<'static>> {
     Some(Block::Fold(format!("{count} in full"), list.collect()))
 }
 
-/// The place, time and tools of a study.
 pub(crate) fn facts(results: &Results) -> Block<'static> {
     let (row, plan) = (&results.stored.row, &results.stored.plan);
     let how = plan.how_of_boots().map_or_else(String::new, |how| format!(": {}", how.sentence()));
@@ -108,7 +103,6 @@ fn is_read_at_a_glance(results: &Results) -> bool {
     results.answer.len() <= SENTENCES && letters <= GLANCE
 }
 
-/// The number of proven differences, and the largest of them in the study's first metric.
 fn summary(results: &Results) -> Vec<String> {
     let rows = || results.comparisons.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     let (all, proven) = (rows().count(), rows().filter(|(_, row)| row.is_proven()).count());

@@ -10,8 +10,7 @@ use crate::document::{Block, Cell, Table};
 // The largest number of differences and labels, unless all are asked for.
 const TOLD: usize = 8;
 
-/// The answer, the differences of their environments, which may be causes, and each metric's
-/// table; with everything that is known if `is_whole`.
+/// The answer, the differences of environments, and each metric's table; all if `is_whole`.
 #[must_use]
 pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     let most = if is_whole { usize::MAX } else { TOLD };
@@ -44,7 +43,6 @@ fn named(study: &StudyRef) -> String {
     format!("study {}", study.study)
 }
 
-/// The differences between the studies.
 fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
     if found.differences.is_empty() {
         return Block::Text("Environments: nothing that is recorded of them differs.".to_owned());
@@ -59,7 +57,6 @@ fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
     Block::Table(table.noted((hidden > 0).then(|| format!("--wide shows {hidden} more"))))
 }
 
-/// A row for each condition.
 fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> Table {
     let unit = plain(group.metric.unit());
     let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());

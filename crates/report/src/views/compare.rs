@@ -32,7 +32,6 @@ pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>>
     blocks
 }
 
-/// One comparison.
 fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     let is_all_pairs = group.baseline.is_none();
     let mut blocks = Vec::new();

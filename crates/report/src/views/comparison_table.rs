@@ -16,7 +16,6 @@ const SIDES: &str = "; tx: transmitter, rx: receiver";
 // The columns that are left out where the width does not do, the first of these first.
 const OPTIONAL: [usize; 3] = [8, 5, 1];
 
-/// The metric of a table.
 struct TableMetric<'a> {
     workload: &'a str,
     metric: &'a ComparedMetric,
@@ -35,8 +34,7 @@ struct ConditionLine<'a> {
     limit: Option<&'a ConditionLimit>,
 }
 
-/// The conditions of comparisons that share a metric; where all pairs are compared, the pairs below
-/// them.
+/// Where all pairs are compared, the pairs are below the conditions.
 pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
     let mut lines = Vec::new();
     for group in groups {
@@ -69,7 +67,6 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
     table(&TableMetric { workload, metric, better: *better, truth: *truth }, &lines, is_whole)
 }
 
-/// Conditions of a workload without a comparison, in the main metric of their traffic.
 pub(super) fn uncompared<'c>(results: &Results, conditions: &[&'c ConditionResult], is_whole: bool) -> Table {
     let metric = conditions[0].kind.main_metric(results.stored.plan.exact);
     let line = |own: &&'c ConditionResult| ConditionLine {

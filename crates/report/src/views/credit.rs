@@ -16,8 +16,7 @@ const FEW: usize = 4;
 // The most unreachable states that are listed; the JSON has all.
 const LISTED: usize = 12;
 
-/// For each combination of the other factors' levels a table and sentences; in brief, of many
-/// combinations a line each.
+/// In brief, of many combinations a line each.
 pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     let combinations: Vec<&[Credit]> = combinations(credits).collect();
     let is_overview = !is_whole && combinations.len() > FEW;
@@ -36,7 +35,6 @@ pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     blocks
 }
 
-/// The metrics of each combination of the other factors' levels.
 pub(crate) fn combinations(credits: &Credits) -> impl Iterator<Item = &[Credit]> {
     credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
 }
@@ -62,7 +60,6 @@ fn from_orders(combination: &[Credit]) -> String {
     if lacking.is_empty() { String::new() } else { format!(" from {}", listed(&lacking)) }
 }
 
-/// The tables of a combination: of all metrics together, and in full the effects in each.
 fn tables(credits: &Credits, metrics: &[Credit], is_whole: bool) -> Vec<Block<'static>> {
     let title = format!("Credit ({}{}), {}", design(credits), from_orders(metrics), place(&metrics[0]));
     let parts = side_by_side(metrics).map(|table| table.titled(title));
@@ -123,7 +120,6 @@ fn sentences(metrics: &[Credit]) -> Vec<String> {
     distinct(sentences.chain(missing).chain(remarks))
 }
 
-/// Main effects and interactions; without a row where the design tells none.
 fn effects(credit: &Credit) -> Table {
     let confidence = format!("{} % interval", stats::confidence(credit.level));
     let unit = plain(credit.unit);
@@ -138,8 +134,7 @@ fn effects(credit: &Credit) -> Table {
         .titled(format!("Main effects and interactions: {}", credit.metric))
 }
 
-/// The gain of all offloads together and of each by itself, as far as it is proven, in the first
-/// metric: the rate.
+/// In the first metric, the rate; gains as far as they are proven.
 fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3] {
     let firsts = || combinations.iter().map(|combination| &combination[0]);
     let line = |credit: &Credit| {

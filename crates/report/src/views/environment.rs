@@ -10,8 +10,7 @@ use store::{BootRow, StoredStudy};
 use crate::cells;
 use crate::document::{Block, Table};
 
-/// The machines, their changes, the differences between both hosts, and everything that is
-/// recorded of them.
+/// The machines, their changes, the differences between both hosts, and all that is recorded.
 #[must_use]
 pub fn environment(results: &Results) -> Vec<Block<'static>> {
     let stored = &results.stored;
@@ -31,7 +30,6 @@ pub fn environment(results: &Results) -> Vec<Block<'static>> {
     blocks
 }
 
-/// The changes of the machine for the study.
 fn changed(stored: &StoredStudy) -> Vec<String> {
     distinct(stored.boots.iter().map(|boot| &boot.environment).flat_map(|environment| {
         let own = environment.changed.iter().map(ToString::to_string);
@@ -42,8 +40,7 @@ fn changed(stored: &StoredStudy) -> Vec<String> {
     }))
 }
 
-/// The properties in which the two hosts of the first boot differ; `None` if there are none, or
-/// nobody receives.
+/// Of the first boot; `None` if there are none, or nobody receives.
 fn hosts_that_differ(stored: &StoredStudy) -> Option<Table> {
     let both = &stored.boots.first()?.environment;
     let [mut one, mut other] = [&both.transmitter, both.receiver.as_ref()?]
@@ -56,8 +53,7 @@ fn hosts_that_differ(stored: &StoredStudy) -> Option<Table> {
     table.titled("Differences between the two hosts (first boot)").filled()
 }
 
-/// Gives the interfaces that only one of the hosts has the same names on both, in the order of
-/// their own: the ends of a path are compared, whatever they are called.
+/// In their own order: the ends of a path are compared, whatever they are called.
 fn pair_interfaces(one: &mut Value, other: &mut Value) {
     let own = |host: &Value| -> Vec<String> {
         host["interfaces"].as_object().map_or_else(Vec::new, |all| all.keys().cloned().collect())
@@ -79,7 +75,6 @@ fn pair_interfaces(one: &mut Value, other: &mut Value) {
 /// Values by their paths.
 type Values = BTreeMap<String, String>;
 
-/// The paths whose values differ, with both values.
 fn differences<'v>(one: &'v Values, other: &'v Values) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let value = |of: &'v Values, path: &String| of.get(path).map(String::as_str);
@@ -97,8 +92,7 @@ fn changes(before: &Values, after: &Values) -> String {
 // mostly of another scenario: boots after it are compared with it too.
 const OTHER: usize = 2_000;
 
-/// The first boot whole, and each other boot as its differences from the most similar earlier one;
-/// an equal boot adds nothing. Each has its name, its values, and what became of it at its end.
+/// Each boot but the first as its differences from the most similar earlier one.
 fn recorded(boots: impl Iterator<Item = (String, Values, String)>) -> String {
     let (mut kinds, mut text): (Vec<(String, Values)>, _) = (Vec::new(), String::new());
     for (name, own, end) in boots {
@@ -129,7 +123,6 @@ fn name(boot: &BootRow) -> String {
     format!("boot {}{part} ({} UTC)", boot.number, instant(boot.started_unix_ms))
 }
 
-/// The values that changed until the end of a boot, or why they are unknown.
 fn end(boot: &BootRow) -> String {
     match &boot.environment_after {
         Some(after) => changes(&values(&boot.environment), &values(after)),
@@ -138,7 +131,6 @@ fn end(boot: &BootRow) -> String {
     }
 }
 
-/// The values of an environment, its codes as sentences.
 fn values(environment: &Environment) -> Values {
     let mut document = serde_json::to_value(environment).expect("it was read from JSON");
     document["notes"] = environment.notes.iter().map(ToString::to_string).collect();

@@ -68,7 +68,6 @@ pub fn evidence(results: &Results) -> Vec<Block<'static>> {
     blocks.into_iter().flatten().collect()
 }
 
-/// A table with its title; `None` without a row.
 fn titled(title: &str, table: Table, mut notes: Vec<String>) -> Option<Block<'static>> {
     let more = notes.len().saturating_sub(NOTES);
     if more > 1 {
@@ -94,7 +93,6 @@ fn acted(results: &Results) -> Option<Block<'static>> {
     titled(title, table.compact(), vec![note.to_owned()])
 }
 
-/// The losses of UDP messages.
 fn losses(results: &Results) -> Option<Block<'static>> {
     let is_udp = |condition: &&ConditionResult| !condition.kind.is_tcp();
     let conditions = results.conditions.iter().filter(is_udp);
@@ -102,7 +100,6 @@ fn losses(results: &Results) -> Option<Block<'static>> {
     titled(title, means(conditions, LOSSES.iter().collect()), Vec::new())
 }
 
-/// The response of conditions that take turns to a switch.
 fn turns(results: &Results) -> Option<Block<'static>> {
     let parts = TURN_PARTS.map(|(name, _)| name);
     let mut table =
@@ -118,7 +115,6 @@ fn turns(results: &Results) -> Option<Block<'static>> {
     titled(title, table, Vec::new())
 }
 
-/// Sends without copying, and how many the kernel copied.
 fn zerocopy(results: &Results) -> Option<Block<'static>> {
     let stored = &results.stored;
     let mut table =

@@ -7,8 +7,7 @@ use stats::{Comparison, Verdict, signed};
 use crate::cells;
 use crate::document::{Cell, Table};
 
-/// A table of parts, each with its name, its difference, and the share of that in the difference of
-/// the whole. `part`: the heading of the names.
+/// `part`: the heading of the names.
 pub(super) fn table<'e>(
     part: &str,
     explained: &Explained,

@@ -114,7 +114,6 @@ fn number(bound: &Bound, value: f64) -> (String, &'static str) {
     }
 }
 
-/// The outcome of a check and its reason.
 pub(super) fn check_sentence(check: &GateCheck) -> String {
     let bound = check.judged_by();
     let limit = bound.limit_in_words();
@@ -172,7 +171,6 @@ fn settled(by: Option<SettlingBoots>, now: Option<usize>) -> String {
     }
 }
 
-/// The other differences between the studies, in one sentence; `None` if there are none.
 fn difference_sentence(gate: &Gate) -> Option<String> {
     let named: Vec<&str> = gate.differences.iter().map(|one| one.what.as_str()).collect();
     let GateBaseline::Study(baseline) = &gate.baseline else { return None };

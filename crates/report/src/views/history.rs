@@ -48,7 +48,6 @@ pub fn history(found: &StudyHistory, is_whole: bool) -> Vec<Block<'static>> {
     blocks
 }
 
-/// A row for each series.
 fn summary(found: &StudyHistory) -> Table {
     let row = |series: &HistorySeries| {
         let value = series.points.last();
@@ -73,7 +72,6 @@ fn summary(found: &StudyHistory) -> Table {
     table.titled("The newest study, and changes of level")
 }
 
-/// A row for each study of a series.
 fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
     let (name, unit) = series.quantity();
     let value = if unit.is_empty() { "value" } else { unit };
@@ -99,7 +97,6 @@ fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
     table
 }
 
-/// The differences between each study and the one before it.
 fn environments(found: &StudyHistory, is_whole: bool) -> Block<'static> {
     let differing = found.studies.iter().filter(|member| !member.differs.is_empty());
     let lines: Vec<String> = differing

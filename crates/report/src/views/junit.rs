@@ -10,7 +10,6 @@ use super::gate::{check_sentence, subject};
 use crate::chart::Markup;
 use crate::fixed;
 
-/// A test case.
 struct TestCase {
     class: String,
     name: String,

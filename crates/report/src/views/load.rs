@@ -10,8 +10,7 @@ use words::{Direction, KEYS, Traffic, Workload};
 use super::load_parts;
 use crate::document::Block;
 
-/// The traffic, its rates and costs, and what limited it. `interval`: adds a table of the run's
-/// parts.
+/// One run of a workload; `interval` adds a table of its parts.
 #[must_use]
 pub fn load(run: &LoadRun, interval: Option<Duration>) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(heading(run))];
@@ -60,7 +59,6 @@ fn facts(run: &LoadRun) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The rate that a search found, and how sure that is; then the trials.
 fn found_rate(run: &LoadRun) -> Vec<(&'static str, String)> {
     let Some(search) = &run.account.search else { return Vec::new() };
     let megabits = |rate: f64| format!("{} Mbit/s", figure(rate / 1e6));
@@ -193,7 +191,6 @@ fn cpu(run: &LoadRun, side: Side, cpus: usize) -> String {
     )
 }
 
-/// The traffic in words: sizes, and values that are not the default.
 fn described(traffic: &Traffic) -> Vec<String> {
     let mut words = vec![counted(traffic.flows as usize, "flow"), counted(traffic.message as usize, "byte")];
     if traffic.kind.is_rr() {

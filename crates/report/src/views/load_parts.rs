@@ -15,8 +15,7 @@ struct Part {
     before: Option<usize>,
 }
 
-/// A line for each part of this length. A part ends at a row of the series, so it may be a step
-/// longer or shorter.
+/// A part ends at a row of the series, so it may be a step longer or shorter.
 pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     let parts = parts(&series.at_ns, interval);
     let moved = |column: &[u64], part: &Part| {

@@ -78,7 +78,6 @@ pub(super) fn means_table(
     means(conditions.iter().copied(), columns).titled(title).noted(truth.map(str::to_owned))
 }
 
-/// A row for each condition.
 pub(super) fn means<'c>(
     conditions: impl Iterator<Item = &'c ConditionResult>,
     columns: Vec<&MetricColumn>,
@@ -96,7 +95,6 @@ pub(super) fn means<'c>(
     Table::with_rows(heads, conditions.map(row)).units(units)
 }
 
-/// The columns of counted instructions.
 fn counted(kind: Kind) -> Vec<MetricColumn> {
     let UnitOfWork { word, instructions, .. } = kind.counted_work();
     let column = |(head, metric): (&'static str, Metric)| {

@@ -10,8 +10,6 @@ use stats::{Comparison, Component, Components, power_sentence};
 use crate::cells;
 use crate::document::{Block, Cell, Table};
 
-/// The method of each metric that is compared: how its differences are judged, how small a
-/// difference would have been seen, and unusual values; then its spread.
 pub(crate) fn method(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
     let sentences = |group: &ComparisonGroup| -> Vec<String> {
         let judged = group.method.iter().map(|one| format!("{}.", capital(one)));
@@ -38,8 +36,7 @@ fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>
     blocks
 }
 
-/// The standard deviations between and inside boots, each with its interval, in the metric's unit
-/// and in % of `mean`; without a row if unknown.
+/// In the metric's unit and in % of `mean`; without a row if unknown.
 pub(super) fn spread(spread: &Components, unit: &str, mean: f64, level: f64) -> Table {
     let Components { boots, interaction, runs, .. } = spread;
     let interval = format!("{} % interval", stats::confidence(level));
@@ -52,8 +49,7 @@ pub(super) fn spread(spread: &Components, unit: &str, mean: f64, level: f64) -> 
     Table::with_rows(["spread (sd)", unit, &interval, "% of mean"], rows)
 }
 
-/// The smallest difference that the data could show, in a sentence without a full stop: in % if all
-/// comparisons have one.
+/// Without a full stop: in % if all comparisons have one.
 fn seen(rows: &[ComparisonRow], unit: &str) -> Option<String> {
     let all = |of: fn(&Comparison) -> Option<f64>| -> Vec<f64> {
         rows.iter().filter_map(|row| of(&row.comparison)).collect()

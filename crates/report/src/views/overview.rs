@@ -9,12 +9,10 @@ use crate::document::{Block, Cell, Table, Tone};
 // Up to this number of comparisons each has a table of its own.
 const FEW: usize = 6;
 
-/// Are there too many for a table each?
 pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
     groups.len() > FEW
 }
 
-/// A table for each metric.
 pub(super) fn overview(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
     let of_metric = |(_, own): (&ComparedMetric, Vec<&ComparisonGroup>)| {
         Block::Table(table(&own).titled(title(&own)).noted(own[0].truth.map(str::to_owned)))
@@ -30,7 +28,6 @@ fn title(groups: &[&ComparisonGroup]) -> String {
     format!("{}: proven differences{level}", metric_title(&groups[0].metric))
 }
 
-/// One row for each comparison of a metric.
 fn table(groups: &[&ComparisonGroup]) -> Table {
     let unit = Some(plain(groups[0].metric.unit())).filter(|unit| !unit.is_empty()).unwrap_or("value");
     let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));

@@ -217,7 +217,6 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
     table
 }
 
-/// The functions, those first that cost most with any size.
 fn dearest<'d>(sampled: &[(&'d SizedTrace, &Profile)]) -> Vec<&'d str> {
     let mut costs: Vec<&FunctionCost> = sampled.iter().flat_map(|(traced, _)| &traced.functions).collect();
     costs.sort_by(|one, other| other.cost.total_cmp(&one.cost));

@@ -43,7 +43,6 @@ pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
     blocks
 }
 
-/// Boots, runs, turns, traces and looks, and the time that they take on an idle machine.
 fn protocol(listing: &PlanListing) -> Vec<String> {
     let states = listing.plan.states().len();
     let of_each =
@@ -80,7 +79,6 @@ fn protocol(listing: &PlanListing) -> Vec<String> {
     texts
 }
 
-/// The traced path and the number of traced messages.
 fn traces(tracing: &Tracing) -> String {
     let paths: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
     let (rounds, batch) = (counted(tracing.rounds as usize, "round"), tracing.batch);
@@ -90,7 +88,6 @@ fn traces(tracing: &Tracing) -> String {
     )
 }
 
-/// The conditions that take turns.
 fn turns(listing: &PlanListing, Alternate { turn, settle }: Alternate) -> Vec<String> {
     let named =
         |flow: &[usize]| flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ");

@@ -47,8 +47,7 @@ pub fn left_out(results: &Results) -> Vec<Block<'static>> {
     blocks
 }
 
-/// The tries that failed, and those that something disturbed, in the order of measurement, each
-/// with its reason.
+/// In the order of measurement, each with its reason.
 fn uncounted(results: &Results) -> Vec<(String, Vec<String>)> {
     let (mut failed, mut disturbed) = (Vec::new(), Vec::new());
     for run in &results.stored.runs {

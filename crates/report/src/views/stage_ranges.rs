@@ -5,8 +5,7 @@ use results::{LeftOutRuns, StageRanges, TracedPath, beyond_rounding, grouped, li
 use crate::cells;
 use crate::document::{Block, Table};
 
-/// The least and the most that each stage costs, by path and traffic; then the runs that are left
-/// out.
+/// The least and the most cost of each stage, by path and traffic; then runs that are left out.
 #[must_use]
 pub fn stage_ranges(found: &StageRanges) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();

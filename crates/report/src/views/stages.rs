@@ -80,7 +80,6 @@ fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
     [Block::Table(table.titled(title)), Block::List(sentences)]
 }
 
-/// The reason why a stage is no boundary, and the place of its cost.
 fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
     let (stage, cost) = (&one.stage, one.cost());
     if let Some(moved) = one.moved {

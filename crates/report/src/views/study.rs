@@ -16,7 +16,6 @@ use super::overview::{is_needed, overview};
 use crate::cells;
 use crate::document::{Block, Cell, Table};
 
-// The most commands on the first screen.
 const COMMANDS: usize = 3;
 
 /// The page at the end of a study. `database`: the name of its file.
@@ -61,7 +60,6 @@ pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'sta
     blocks
 }
 
-/// The tables of conditions, what to know of their figures, and what limited their runs.
 pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = tables(results, false).collect();
     let cautions = cautions(results, false);
@@ -77,8 +75,7 @@ pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
     blocks
 }
 
-/// A table for each metric in which a workload is compared, one row for each condition; its other
-/// conditions in its main metric. Where no run counts, the figures of disturbed ones.
+/// Where no run counts, the figures of disturbed ones.
 fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'static>> {
     let mut tables = Vec::new();
     if results.has_measurements() {
@@ -98,7 +95,6 @@ fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'stat
     tables.into_iter().map(Block::Table)
 }
 
-/// The conditions of each workload.
 fn by_workload(results: &Results) -> Vec<(&str, Vec<&ConditionResult>)> {
     grouped(results.conditions.iter().map(|condition| (condition.workload.as_str(), condition)))
 }
@@ -141,7 +137,6 @@ fn disturbed_figures(results: &Results) -> Table {
     table
 }
 
-/// The limit of the runs of each condition, with the evidence; `None` if unknown.
 fn limits(results: &Results) -> Option<Table> {
     let limited = || results.conditions.iter().filter_map(|one| Some((&one.label, one.limited_by.as_ref()?)));
     let head = ["condition", "limited by", "in runs", "else by", "evidence (last run)"];
@@ -157,8 +152,7 @@ fn limits(results: &Results) -> Option<Table> {
     table.compact().filled()
 }
 
-/// The reasons why figures are less certain than they look, as sentences; in full those of each
-/// condition.
+/// As sentences; in full those of each condition.
 fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
     let mut few_boots: Vec<&str> =
         results.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
@@ -187,8 +181,7 @@ fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
     kinds.chain(notes.map(|note| format!("Note: {note}"))).collect()
 }
 
-/// Whether an answer in exact mode depends on how copies are counted: a sentence for each
-/// comparison that was counted both ways, without a full stop.
+/// A sentence without a full stop for each comparison that was counted both ways.
 fn copies(results: &Results) -> Vec<String> {
     let conditions = &results.stored.plan.conditions;
     let condition = |row: &ComparisonRow| &conditions[row.comparison.condition];
@@ -217,7 +210,6 @@ fn copies(results: &Results) -> Vec<String> {
     counted_by(Copies::Words).filter_map(sentence).collect()
 }
 
-/// Commands that show more, and what each shows.
 fn commands(results: &Results, is_whole: bool) -> Vec<String> {
     let id = results.study;
     let rows = || results.comparisons.iter().flat_map(|group| &group.rows);

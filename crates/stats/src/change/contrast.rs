@@ -5,7 +5,6 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::change::point::FEWEST;
 
-/// Values with their weights, as sums from the first point on.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
     weights: Vec<f64>,
@@ -34,8 +33,7 @@ impl Sums {
         }
     }
 
-    /// The contrast of the points `start..first` with the points `first..end`: the part of the
-    /// weighted squares around their common mean that a step between them removes.
+    /// The part of the weighted squares around the common mean that a step between both removes.
     pub(super) fn between(&self, start: usize, first: usize, end: usize) -> f64 {
         self.window(start, first).differs_from(self.window(first, end))
     }
@@ -58,8 +56,7 @@ impl Window {
         difference * difference * (self.weight * other.weight / (self.weight + other.weight))
     }
 
-    /// False only if it differs by less than that. A history is searched thousands of times, and
-    /// divisions take most of the time: here is none, which leaves a margin for rounding.
+    /// Without divisions, which take most of the time of a search: a margin is left for rounding.
     fn may_differ_by(self, other: Self, size: f64) -> bool {
         const MARGIN: f64 = 1.0 - 1e-12;
         let difference = self.mean - other.mean;
@@ -67,8 +64,7 @@ impl Window {
     }
 }
 
-/// The sizes of windows: 2, 3, 4, 6, 8, 12 … Windows up to the first and the last point are always
-/// among them.
+/// 2, 3, 4, 6, 8, 12 …; windows up to the first and the last point are always among them.
 pub(super) fn sizes(points: usize) -> Vec<usize> {
     let mut sizes = vec![FEWEST];
     while let Some(next) = sizes.last().map(|last| (last + 1).max(last * 4 / 3)).filter(|next| *next < points)

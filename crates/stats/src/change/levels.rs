@@ -11,8 +11,7 @@ use crate::distribution::student;
 // share one. Levels may differ in their spread: slower programs often vary less.
 const ENOUGH: usize = 5;
 
-/// Levels in the unit of the points, fitted together: studies differ by the same spread on all of
-/// them.
+/// In the unit of the points, fitted together: studies differ by the same spread on all of them.
 pub(super) struct Levels {
     /// The first point of each level and, at the end, the number of points.
     pub(super) edges: Vec<usize>,
@@ -87,8 +86,7 @@ impl Levels {
 /// The newest point against the points before it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NewestPoint {
-    /// The first point of the recent level, from 0; the level ends with the last point before the
-    /// newest.
+    /// The first point of the recent level, from 0; the level ends before the newest point.
     pub first: usize,
     /// Its mean.
     pub mean: f64,

@@ -115,8 +115,7 @@ pub struct LevelHistory {
 pub struct Change {
     /// The first point of the new level, from 0.
     pub first: usize,
-    /// The first and the last point that may be the first of the new level, at the confidence of
-    /// the history.
+    /// The range of points that may begin the new level, at the confidence of the history.
     pub place: (usize, usize),
     /// The chance of a difference as large as this in a history without a change, with the share of
     /// the error rate taken into account; `None` for counts without noise.

@@ -31,7 +31,6 @@ pub(super) struct Own {
     pub(super) variance: f64,
 }
 
-/// The points in such a unit, and the unit.
 pub(super) fn scaled(points: &[Point], level: f64) -> Result<(Vec<Own>, f64), StatsError> {
     if !(level > 0.0 && level < 1.0) {
         return Err(StatsError::Level(level));
@@ -60,8 +59,7 @@ fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
     (share.is_finite() && df > 0.0).then(|| (share * share, df.min(1e6)))
 }
 
-/// The weights of points: one over the variance, which is that of a point's boots and, in addition,
-/// the variance between studies of one level.
+/// One over the variance of a point's boots and the variance between studies of one level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     between: f64,
@@ -108,8 +106,7 @@ pub(super) fn splits(points: &[Own], alpha: f64) -> Vec<Split> {
     found
 }
 
-/// Searches the points from `start` to before `end`. What is found there is no surer than `least`,
-/// the chance of the change that made it a part.
+/// A change found here is no surer than `least`, the chance of the change that made it a part.
 fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f64), found: &mut Vec<Split>) {
     let share = (end - start) as f64 / points.len().max(1) as f64;
     let part = &points[start..end];
@@ -132,7 +129,6 @@ fn centred(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points
 }
 
-/// The plain mean of values, and their squares around it.
 pub(super) fn mean_and_squares(points: &[Own]) -> (f64, f64) {
     let mean = crate::mean(&points.iter().map(|point| point.value).collect::<Vec<_>>());
     (mean, points.iter().map(|point| (point.value - mean).powi(2)).sum())

@@ -49,11 +49,9 @@ impl Analysis {
 pub struct ConditionEstimate {
     /// The condition.
     pub condition: usize,
-    /// Its mean over boots, in the metric's unit. In a crossed design it is an estimate for all
-    /// boots.
+    /// Its mean over boots, in the metric's unit; in a crossed design an estimate for all boots.
     pub mean: f64,
-    /// The interval of the mean over boots like these, with that level by itself; `None` if the
-    /// error is unknown.
+    /// Its interval, over boots like these, with that level by itself; `None` if unknown.
     pub interval: Option<(f64, f64)>,
     /// The standard error of the mean with its degrees of freedom; `None` if it is unknown.
     #[serde(skip)]
@@ -154,7 +152,6 @@ fn estimate(fit: &Fit, condition: usize, question: &Question, spending: &Spendin
     }
 }
 
-/// A question, its conditions, and the results of earlier looks.
 #[derive(Clone)]
 pub(crate) struct QuestionAtLook<'a> {
     pub(crate) question: Question,
@@ -176,12 +173,10 @@ impl<'a> QuestionAtLook<'a> {
 // %.
 const STEP: f64 = 0.05;
 
-/// Computed levels of looks: they take milliseconds, and do not depend on the data. Kept between
-/// analyses, each is computed once: by schedule and by degrees of freedom per boot, in steps.
+/// Computed levels of looks: they take milliseconds, and do not depend on the data.
 #[derive(Default)]
 pub struct Spending(RefCell<BTreeMap<(Schedule, i64), KnownLooks>>);
 
-/// Looks, and their bounds by error rate.
 type KnownLooks = (Looks, BTreeMap<u64, Vec<f64>>);
 
 #[derive(Clone, Copy, Debug)]

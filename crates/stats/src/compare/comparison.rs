@@ -16,8 +16,7 @@ pub struct Comparison {
     pub condition: usize,
     /// The condition it is compared with.
     pub baseline: usize,
-    /// The confidence level of the intervals, as a probability: of all comparisons of a family
-    /// together, over all looks of a sequential design.
+    /// The confidence level, as a probability, of all comparisons of a family, over all looks.
     pub level: f64,
     /// The condition's mean over boots, each with one vote, in the metric's unit.
     pub mean: f64,
@@ -38,14 +37,12 @@ pub struct Comparison {
     pub unadjusted_relative: Option<f64>,
     /// The interval of `relative`; `None` without an interval, or where zero is in the baseline's.
     pub relative_interval: Option<(f64, f64)>,
-    /// The ratio to the baseline, where there is an interval but no percentage, and all boots are
-    /// above zero.
+    /// The ratio to the baseline: with an interval but no percentage, and all boots above zero.
     pub ratio: Option<Ratio>,
     /// Whether the two have separate boots in a crossed design: the testbed's states differ, and
     /// the spread between boots is part of the error.
     pub boots_apart: bool,
-    /// The number of boots: those that measured both (crossed), or those of the condition with
-    /// fewer (nested, or separate boots).
+    /// Boots that measured both (crossed), or those of the condition with fewer (nested, apart).
     pub boots: usize,
     /// Degrees of freedom of the intervals; 0 without one.
     pub df: f64,
@@ -54,8 +51,7 @@ pub struct Comparison {
     pub p: Option<f64>,
     /// The two-sided error rate of this look for this comparison, in a sequential design.
     pub look_level: Option<f64>,
-    /// The smallest difference with 80 % power if the true spread is the measured one, in the
-    /// metric's unit.
+    /// The smallest difference with 80 % power at the measured spread, in the metric's unit.
     pub detectable: Option<f64>,
     /// `detectable` in % of the baseline's size.
     pub detectable_relative: Option<f64>,
@@ -102,8 +98,7 @@ impl Comparison {
         self.interval == Some((0.0, 0.0))
     }
 
-    /// The largest fall from the baseline and the largest rise, in % of its size or in the metric's
-    /// unit.
+    /// The largest fall from the baseline and the largest rise, in % or in the metric's unit.
     pub fn possible_sizes(&self, in_percent: bool) -> (f64, f64) {
         let (fall, rise) = self.range.largest_changes(self.baseline_mean);
         let unit = if in_percent { self.baseline_mean.abs() / 100.0 } else { 1.0 };
@@ -165,22 +160,18 @@ pub enum Verdict {
     Higher,
     /// The whole interval lies below zero.
     Lower,
-    /// The interval includes zero, and no margin was stated: there may be a difference, but these
-    /// data do not prove it.
+    /// The interval includes zero, and no margin was stated: a difference is not proven.
     NoDifferenceProven,
-    /// The difference lies within the stated margin, by two one-sided tests; it may still be
-    /// proven.
+    /// Within the stated margin, by two one-sided tests; the difference may still be proven.
     Equivalent,
-    /// There is no interval, or a margin was stated and neither a difference nor equivalence is
-    /// proven.
+    /// No interval, or a margin was stated and neither a difference nor equivalence is proven.
     #[default]
     Inconclusive,
 }
 
 impl Verdict {
-    /// The verdict of an interval of the difference and, where a margin was stated, of the two
-    /// one-sided tests against it: whether the interval of twice the error rate lies inside the
-    /// margin (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
+    /// Equivalent: the interval of twice the error rate lies inside the margin (Schuirmann, J.
+    /// Pharmacokinet. Biopharm. 15, 1987).
     pub(crate) fn from_interval(interval: Option<(f64, f64)>, is_equivalent: Option<bool>) -> Verdict {
         match (interval, is_equivalent) {
             (None, _) => Verdict::Inconclusive,

@@ -11,7 +11,6 @@ const STEP: f64 = 0.2;
 // 0.984: above it a family is hardly more than one comparison.
 const MOST_STEPS: f64 = 12.0;
 
-/// Comparisons that are judged together, each with its own error and degrees of freedom.
 #[derive(Debug)]
 pub(crate) enum ComparisonFamily {
     /// One comparison: Student's t.
@@ -43,7 +42,6 @@ impl ComparisonFamily {
         }
     }
 
-    /// The error rate of each comparison if the family has `alpha`.
     pub(crate) fn comparison_level(&self, alpha: f64) -> f64 {
         match self {
             ComparisonFamily::Alone => alpha,

@@ -14,7 +14,6 @@ use crate::question::{Against, Correction, Design, Look, Margin, Question};
 use crate::sequential::shifted;
 
 impl<'a> QuestionAtLook<'a> {
-    /// `question`, with the decisions of earlier looks from their boots.
     pub(crate) fn new(
         question: Question,
         cells: &Cells,
@@ -83,7 +82,6 @@ pub(crate) fn judge(fit: &Fit, asked: &QuestionAtLook<'_>) -> Vec<Comparison> {
     pairs.iter().map(|pair| judge.comparison(pair)).collect()
 }
 
-/// Two conditions, before the family.
 struct Pair {
     /// Their comparison without it.
     plain: Comparison,
@@ -146,14 +144,11 @@ struct Judge<'a> {
     borrowing: Borrowing,
     asked: &'a QuestionAtLook<'a>,
     family: ComparisonFamily,
-    /// The error rate of each comparison, by the family's.
     levels: BTreeMap<u64, f64>,
     baselines: BTreeMap<usize, Option<Estimate>>,
-    /// Critical values by error rate, degrees of freedom and, where the study looks before its end,
-    /// boots.
+    /// By error rate, degrees of freedom and, where the study looks before its end, boots.
     criticals: BTreeMap<(u64, u64, usize), Option<f64>>,
     quantiles: Quantiles,
-    /// Detectable standard errors by critical value and degrees of freedom.
     errors_seen: BTreeMap<(u64, u64), Option<f64>>,
 }
 
@@ -209,8 +204,7 @@ impl Judge<'_> {
         comparison
     }
 
-    /// The corrected difference, if this look ended the study because it is proven, or if the study
-    /// reached its last look. `None` if the measured one is stated.
+    /// `None` if the measured one is stated: this look did not end the study.
     fn median_unbiased(&mut self, pair: &Pair, verdict: Verdict) -> Option<f64> {
         let estimate = pair.difference?;
         let at = self.look_of(pair, estimate.df)?;
@@ -259,7 +253,6 @@ impl Judge<'_> {
         Some(self.asked.question.range.of_share((low, high), ends))
     }
 
-    /// The interval of a baseline's mean, as far as it is known.
     fn baseline_interval(&mut self, pair: &Pair, critical: f64) -> (f64, f64) {
         let interval = self.baseline(pair).and_then(|mean| mean.interval_with(critical));
         let ends = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));

@@ -34,8 +34,7 @@ pub(super) struct ConditionValues {
     pub(super) cells: Range<usize>,
     pub(super) runs: usize,
     pub(super) mean: f64,
-    /// The standard deviation between the runs of a boot, pooled over its boots; `None` without
-    /// one.
+    /// Pooled over its boots; `None` without one.
     pub(super) within: Option<f64>,
     /// The divisor of its deviations, so that conditions of all sizes can be combined: `within`, or
     /// the spread of all its values where boots have too few runs for it; `None` where nothing
@@ -125,12 +124,10 @@ impl ConditionValues {
     }
 }
 
-/// A boot of a campaign with its effect, in units of the spread between runs.
-///
-/// A boot's effect is its mean effect on its conditions. Boots with the same conditions are a
-/// group, whose effects differ only by chance: in a nested design the boots of a condition, in a
-/// crossed one all, with several states of the testbed those of a state. Groups may spread
-/// differently, so each is tested separately.
+/// A boot's mean effect on its conditions, in units of the spread between runs. Boots with the same
+/// conditions are a group, whose effects differ only by chance: in a nested design those of a
+/// condition, in a crossed one all, with several states of the testbed those of a state. Groups may
+/// spread differently, so each is tested separately.
 pub(super) struct BootEffect {
     pub(super) boot: u32,
     pub(super) condition: Option<usize>,

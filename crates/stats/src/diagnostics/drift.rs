@@ -85,7 +85,6 @@ pub(super) fn in_boots(campaign: &CampaignValues) -> Option<Flag> {
     Some(Flag::new(FlagKind::DriftInBoots, z, p, score / pairs))
 }
 
-/// The reduction of the pairs and of the variance by ties.
 fn ties(sorted: &[f64]) -> (f64, f64) {
     sorted.chunk_by(|one, other| one == other).fold((0.0, 0.0), |(pairs, correction), equal| {
         let t = equal.len() as f64;

@@ -84,8 +84,7 @@ impl Flag {
         Flag { boot: Some(boot), run, ..self }
     }
 
-    /// The finding, its place, its certainty and the remedy, in two sentences without the last full
-    /// stop.
+    /// Finding, place, certainty and remedy: two sentences without the last full stop.
     pub fn sentence(&self, names: Names<'_>) -> String {
         let how_sure = self.how_sure().map_or_else(String::new, |sure| format!(" ({sure})"));
         format!("{}{how_sure}. {}{}", self.finding(names), self.order(names), self.advice(names))

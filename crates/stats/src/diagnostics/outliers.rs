@@ -6,8 +6,7 @@ use crate::diagnostics::{ROUNDING, adjusted};
 use crate::distribution::student;
 use crate::observed::{deviation, mean};
 
-/// Boots whose effect is too far from those of their group. Groups may spread differently, so each
-/// is judged by its own spread.
+/// Groups may spread differently, so each boot is judged by the spread of its own group.
 pub(super) fn boots(effects: &[Vec<BootEffect>]) -> Vec<Flag> {
     let groups: Vec<&[BootEffect]> =
         effects.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();

@@ -20,7 +20,6 @@ const HALVINGS: u32 = 12;
 // From here on a chi distribution counts as a point: the results differ by less than 1e-11.
 const POINT: f64 = 1e13;
 
-/// An integral, and beside it another over the same nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pair(pub(crate) f64, pub(crate) f64);
 
@@ -150,7 +149,6 @@ static RULE: LazyLock<[(f64, f64); NODES]> = LazyLock::new(|| {
     })
 });
 
-/// The nodes and weights of the rule between `from` and `to`, in `panels` equal panels.
 pub(crate) fn gauss_legendre(from: f64, to: f64, panels: f64) -> impl Iterator<Item = (f64, f64)> {
     let (rule, half) = (&*RULE, 0.5 * (to - from) / panels);
     (0..panels as usize).flat_map(move |panel| {
@@ -182,7 +180,6 @@ const TERMS: usize = 20;
 pub(crate) struct Polynomial([f64; TERMS]);
 
 impl Polynomial {
-    /// The polynomial through `f` at Chebyshev's nodes.
     pub(crate) fn through(f: impl Fn(f64) -> f64) -> Polynomial {
         let angle = |j: usize| PI * (j as f64 + 0.5) / TERMS as f64;
         let values: [f64; TERMS] = std::array::from_fn(|j| f(0.5 * (1.0 + angle(j).cos())));

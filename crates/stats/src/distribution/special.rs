@@ -150,7 +150,6 @@ pub(crate) fn trigamma(x: f64) -> f64 {
     zeta(2, x)
 }
 
-/// The inverse of [`trigamma`] for a value above 0.
 pub(crate) fn inverse_trigamma(value: f64) -> f64 {
     // Newton's method on 1 / trigamma, which is convex and nearly a straight line: from this start
     // it approaches the root from one side (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004,

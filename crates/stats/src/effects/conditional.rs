@@ -17,8 +17,7 @@ pub struct ConditionalEffect {
     /// The reverse changes; percentages are of the factor on.
     pub off: [Estimated; 2],
     /// The change with the other factor on less that with it off, in % of the mean of all states
-    /// that are compared: twice the interaction effect of [`super::Effect`]. Zero: the factor
-    /// changes the same at either level.
+    /// that are compared: twice the interaction effect of [`super::Effect`].
     pub interaction: Estimated,
     /// The conditions that are compared with the other factor off, then with it on.
     pub conditions: [Vec<usize>; 2],

@@ -57,8 +57,7 @@ pub fn factorial(
     model.terms.iter().filter(|term| !term.is_empty()).map(effect).collect()
 }
 
-/// The model with the largest interactions, up to `order` factors, that the conditions can
-/// separate.
+/// With the largest interactions, up to `order` factors, that the conditions can separate.
 fn largest(layout: &Layout, levels: &[&[bool]], order: usize) -> Result<Model, EffectsError> {
     let varies = |factor: &usize| levels.iter().any(|of| of[*factor] != levels[0][*factor]);
     let varied: Vec<usize> = (0..layout.factors.len()).filter(varies).collect();
@@ -125,8 +124,7 @@ fn sign(term: &[usize], is_on: impl Fn(usize) -> bool) -> f64 {
     term.iter().map(|factor| if is_on(*factor) { -1.0 } else { 1.0 }).product()
 }
 
-/// The subsets of `factors` of up to `order` of them, the empty one first, by size and then in
-/// order.
+/// Up to `order` of them, the empty one first, by size and then in order.
 fn up_to(factors: &[usize], order: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     let mut start = 0;

@@ -86,11 +86,9 @@ pub struct Estimated {
     pub standard_error: Option<f64>,
     /// The degrees of freedom of the interval; 0 without one.
     pub df: f64,
-    /// The p-value of the hypothesis that it is zero, not adjusted for other effects; `None`
-    /// without an interval.
+    /// The p-value, not adjusted for other effects; `None` without an interval.
     pub p: Option<f64>,
-    /// The estimate in % of the size of its base, which its type names; `None` where zero is in the
-    /// base's interval.
+    /// The estimate in % of its base's size; `None` where zero is in the base's interval.
     pub relative: Option<f64>,
     /// The interval of `relative` (Fieller's); `None` with too few boots.
     pub relative_interval: Option<(f64, f64)>,
@@ -128,8 +126,7 @@ impl Estimator {
         self.fit.contrast(terms, Borrowing::None)
     }
 
-    /// The combination of condition means with these coefficients, also in % of the one of `base`;
-    /// `what` names it in errors.
+    /// Also in % of the combination of `base`; `what` names it in errors.
     pub(super) fn estimate(
         &self,
         terms: &[(usize, f64)],
@@ -180,8 +177,7 @@ pub struct Ladder {
     pub steps: Vec<Step>,
     /// The change from the first rung to the last; percentages are of the first.
     pub total: Estimated,
-    /// The change from the last rung to the first: the total with the other sign; percentages are
-    /// of the last.
+    /// The total with the other sign; percentages are of the last.
     pub back: Estimated,
 }
 

@@ -70,7 +70,6 @@ pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Res
     })
 }
 
-/// The number of orders that use only conditions of the layout, measured or not.
 fn planned_orders(layout: &Layout) -> u64 {
     let factors = layout.factors.len();
     let mut planned = vec![false; 1 << factors];

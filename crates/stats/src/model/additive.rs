@@ -31,7 +31,6 @@ struct Spreads {
     boots: Vec<Boots>,
 }
 
-/// Which spreads an interval rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Borrowing {
     /// Each condition's own, for an interval that has its level by itself.

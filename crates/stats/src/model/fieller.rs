@@ -174,7 +174,6 @@ pub(crate) fn paired_relative_interval(treated: &[Cell], baseline: &[Cell], t: f
     Some((one.min(other) - rounding, one.max(other) + rounding))
 }
 
-/// The standard error of the mean of `values`, one per boot.
 fn standard_error(values: &[f64]) -> f64 {
     let boots = values.len() as f64;
     deviation(values, mean(values), (boots - 1.0) * boots)

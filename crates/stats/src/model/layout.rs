@@ -103,7 +103,6 @@ impl Layout {
         self.parts.get(self.row(condition)?).copied()
     }
 
-    /// The number of effects that the cells can separate: the rank of the model.
     pub(crate) fn rank(&self) -> usize {
         match self.design {
             Design::Nested => self.rows(),
@@ -111,12 +110,10 @@ impl Layout {
         }
     }
 
-    /// The number of cells beyond the model's effects.
     pub(crate) fn residual_df(&self) -> usize {
         self.places.len() - self.rank()
     }
 
-    /// The number of runs beyond one for each cell.
     pub(crate) fn run_df(&self) -> f64 {
         self.runs - self.places.len() as f64
     }

@@ -111,12 +111,10 @@ impl RowSums {
         self.shares += share;
     }
 
-    /// The degrees of freedom that cells keep.
     fn df(&self) -> f64 {
         if self.told > 0.0 { (self.told - self.shares) * (1.0 - 1.0 / self.told) } else { 0.0 }
     }
 
-    /// The mean share in the effect of a boot.
     fn share(&self) -> f64 {
         if self.told > 0.0 { self.shares / self.told } else { 0.0 }
     }

@@ -22,7 +22,6 @@ const HOPELESS: f64 = 0.1;
 // The factor by which each attempt goes farther than the one before.
 const FARTHER: f64 = 3.0;
 
-/// The outcome to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Toward {
     /// That most trials stay within the bound.
@@ -36,7 +35,6 @@ pub(super) struct Claim {
     pub(super) toward: Toward,
     state: State,
     pub(super) load: Load,
-    /// The chance that this attempt is wrong.
     error: f64,
     attempts: i32,
     stake: f64,
@@ -150,12 +148,9 @@ impl Claim {
 // The first part of a search: two loads close to each other, of which single trials say that the
 // one stays within the bound and the other exceeds it.
 
-/// The bounds shown by single trials.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bracket {
-    /// The highest load that stayed within the bound.
     pub(super) within: Option<f64>,
-    /// The lowest load that exceeded it.
     pub(super) exceeded: f64,
     /// The length of the next step, as a share of the load: it doubles.
     step: f64,

@@ -115,8 +115,7 @@ impl Search {
         self.look_between();
     }
 
-    /// Begins attempts between the ends, if both are shown, too far apart, and there are trials
-    /// enough to show one.
+    /// If both are shown, too far apart, and there are trials enough to show one.
     fn look_between(&mut self) {
         if self.lower.is_open() || self.upper.is_open() {
             return;
@@ -165,7 +164,6 @@ impl Search {
         }
     }
 
-    /// Has both ends of the bracket shown.
     fn claim(&mut self, most: f64) {
         if let Some(within) = self.bracket.within {
             self.lower.open(Load::Of(within));
@@ -242,8 +240,7 @@ pub struct Trial {
     pub offered: f64,
     /// The load that came through.
     pub forwarded: f64,
-    /// The load that the trial shows to stay within the bound, if it did: the offered load, or
-    /// less.
+    /// A load that the trial shows to stay within the bound, if any: at most the offered one.
     pub sustained: f64,
     /// Whether it exceeded the bound.
     pub exceeded: bool,

@@ -170,8 +170,7 @@ impl Schedule {
     }
 
     /// The looks of a comparison whose error has `df_per_boot` (n - 1) degrees of freedom with n
-    /// boots: 1 in a paired comparison, more where several conditions contribute, any number for a
-    /// normal statistic. At least 1 is used.
+    /// boots: 1 if paired, more where several conditions contribute; at least 1 is used.
     pub fn looks(&self, df_per_boot: f64) -> Looks {
         let (after, df) = (self.after(), df_per_boot.max(1.0));
         let is_normal = after.first().is_none_or(|first| df * (f64::from(*first) - 1.0) >= NORMAL);
@@ -228,7 +227,6 @@ impl Looks {
     }
 }
 
-/// The two-sided levels of bounds on |z|.
 fn levels(z: &[f64]) -> Vec<f64> {
     z.iter().map(|z| normal::two_sided(*z)).collect()
 }

@@ -28,7 +28,6 @@ const NOTHING: f64 = 1e-30;
 // A panel's width, in standard deviations of the integrand.
 const PANEL: f64 = 2.5;
 
-/// Looks at t statistics.
 pub(super) struct Sequence {
     df: Vec<f64>,
     steps: Vec<Step>,
@@ -68,7 +67,6 @@ fn angle(level: f64, df: f64) -> f64 {
     student::upper_quantile(0.5 * level, df).map_or(FRAC_PI_2, |t| (t / df.sqrt()).atan())
 }
 
-/// The step from one look to the next.
 struct Step {
     /// The share of the earlier boots.
     fraction: f64,
@@ -194,7 +192,6 @@ impl Survival {
     }
 }
 
-/// The integral of `f`, whose features are as wide as `sd`.
 fn panels(from: f64, to: f64, sd: f64, f: impl Fn(f64) -> f64) -> f64 {
     if to <= from {
         return 0.0;

@@ -27,8 +27,7 @@ pub(crate) const TO_END: Duration = Duration::from_secs(120);
 
 const BETWEEN: &str = "between machines there are ssh, ssh-vxlan, vm and vm-vxlan only";
 
-/// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
-/// were named.
+/// `None`: no machines were named.
 pub(crate) fn reach(
     flags: &HostFlags,
     scenarios: &[Scenario],
@@ -91,8 +90,7 @@ pub(crate) struct ReachedHosts {
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
-    /// The study without the families of which the machines have no addresses; `None` if they have
-    /// all.
+    /// `None` if no family lacks an address.
     ///
     /// # Errors
     /// The missing address, if no family remains.
@@ -122,8 +120,6 @@ impl ReachedHosts {
         Err(why.into())
     }
 
-    /// Refuses a study that restarts its machines, if these cannot be restarted; and machines
-    /// between which its packets do not arrive.
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         let (conditions, name) = (study.plan().conditions, &study.name);
         if self.hosts.places.receiver.shares_machine && differs_in_whole_machine(study, &conditions) {
@@ -143,7 +139,6 @@ impl ReachedHosts {
         self.check_pair(&conditions, interrupt)
     }
 
-    /// Refuses machines between which packets of these conditions do not arrive.
     pub(crate) fn check_pair(&self, conditions: &[Condition], interrupt: &Interrupt) -> Result<(), Failure> {
         if self.found.is_none() {
             return Ok(());
@@ -156,13 +151,11 @@ impl ReachedHosts {
         Ok(PairCheck::refuse(checks)?)
     }
 
-    /// The machines, and what they need after a restart. `within`: how long that may take.
     pub(crate) fn into_parts(self, within: Option<Duration>) -> (Hosts, Arc<Restarter>) {
         let Self { hosts, binary, stay, .. } = self;
         (hosts, Arc::new(Restarter { binary, stay, within: within.unwrap_or(TO_RESTART) }))
     }
 
-    /// The changes of a study on the machines, with the commands that undo them by hand.
     /// `settings`: of the machines themselves, for all conditions.
     pub(crate) fn intended(
         &self,
@@ -220,7 +213,6 @@ impl ReachedHosts {
     }
 }
 
-/// True if a study sets something of the whole machine differently at its two ends.
 fn differs_in_whole_machine(study: &Study, conditions: &[Condition]) -> bool {
     let of_study = BySide::from_fn(|side| machine::requested(&study.machine.of_side(side)));
     let of_condition = |one: &Condition| {
@@ -231,7 +223,6 @@ fn differs_in_whole_machine(study: &Study, conditions: &[Condition]) -> bool {
     all.any(|one| one.transmitter.of_whole_machine() != one.receiver.of_whole_machine())
 }
 
-/// Changes, and the commands that undo all of them by hand.
 pub(crate) fn intended(head: String, all: &[IntendedChange]) -> Block<'static> {
     if all.is_empty() {
         return Block::Fold(head, vec![Block::List(vec!["nothing".to_owned()])]);
@@ -241,12 +232,10 @@ pub(crate) fn intended(head: String, all: &[IntendedChange]) -> Block<'static> {
     Block::Fold(head, vec![changes, Block::Fold(undo, vec![Block::List(IntendedChange::undo_commands(all))])])
 }
 
-/// The releases of the kernels that a study has the machines boot, each once.
 fn kernels_of(study: &Study) -> BTreeSet<String> {
     study.plan().conditions.into_iter().filter_map(|condition| condition.boot.kernel).collect()
 }
 
-/// A machine, with the usual lease.
 pub(crate) fn place(by: Option<RemoteHost>, interface: Option<&str>) -> HostPlace {
     HostPlace {
         by: by.map(Arc::new),
@@ -270,8 +259,7 @@ pub(crate) fn reach_one(
     Ok(Some(RemoteHost::connect(&launcher, &binary, Retention::default(), interrupt)?))
 }
 
-/// Reaches the machine on which a testbed is made in namespaces, and reports it. `None`: none is
-/// named.
+/// `None`: no machine is named.
 pub(crate) fn namespaces_on(
     host: Option<&HostSpec>,
     login: &Login,
@@ -313,7 +301,6 @@ fn say_namespaces(place: &HostPlace) {
     say(&format!("netassay: transmitter: {place}, in namespaces of netassay's own"));
 }
 
-/// True if hosts are in user namespaces: where they are not root, or if it is wanted.
 pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
     let makes_namespaces = reached.map_or_else(
         || host::Privileges::read().privileged(),
@@ -322,8 +309,7 @@ pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
     wanted || !makes_namespaces
 }
 
-/// The change that moves a study to the machines: its veth pair becomes their network. `None` if it
-/// runs on machines already. Scenarios that have no counterpart there are left out, and named.
+/// `None` if the study runs on machines already. Names the scenarios that it leaves out.
 ///
 /// # Errors
 /// A study without any scenario that has a counterpart there.

@@ -35,8 +35,7 @@ struct HostEntry {
     interface: Option<String>,
 }
 
-/// The machines that are asked for, with what the file of hosts says of them; `None`: none is
-/// named.
+/// `None`: no machine is named.
 pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
     let mut wanted = flags.clone();
     if let Some(path) = &flags.hosts {

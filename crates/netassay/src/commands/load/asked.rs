@@ -20,8 +20,6 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Reads the command line as a study.
-    ///
     /// # Errors
     /// [`Failure::Usage`] naming what is not supported, why, and the remedy.
     pub(super) fn read(flags: &Load) -> Result<Self, Failure> {
@@ -73,7 +71,6 @@ impl Asked {
         })
     }
 
-    /// Reaches the machines of the user's, if any are named, and checks them as a pair.
     pub(crate) fn reach(
         &self,
         flags: &HostFlags,
@@ -86,7 +83,6 @@ impl Asked {
         Ok(reached)
     }
 
-    /// Chooses TCP's congestion control where the keys leave it to the testbed.
     pub(crate) fn choose_congestion_control(&mut self, testbed: &mut Testbed) -> Result<(), Failure> {
         let traffic = &mut self.order.traffic;
         if traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced {

@@ -10,17 +10,14 @@ use samples::ministat::{Format, InvalidData, Values};
 
 const BLOCK: usize = 1 << 18;
 
-/// Bytes after which threads are worth starting.
 const WORTH_THREADS: usize = 1 << 20;
 
 /// More do not help: one thread sums.
 const MOST_THREADS: usize = 8;
 
-/// Blocks that a thread parses.
 const BLOCKS_A_THREAD: usize = 4;
 
-/// The most values of a file: 1 GiB of memory. More is an endless stream, not a file of
-/// measurements.
+/// 1 GiB of memory. More is an endless stream, not a file of measurements.
 const MOST_VALUES: usize = 1 << 27;
 
 /// The longest line, in bytes. ministat(1) splits lines at 8191 bytes.
@@ -29,7 +26,6 @@ const LONGEST_LINE: usize = 1 << 20;
 /// The most bytes after the last value: comments, empty lines.
 const MOST_WITHOUT_VALUE: usize = 1 << 26;
 
-/// The most bytes of a file.
 const MOST_BYTES: usize = 1 << 36;
 
 #[derive(Debug)]
@@ -65,13 +61,11 @@ pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
     Ok(sums.values)
 }
 
-/// A file, cut into blocks of whole lines.
 struct Source<'a> {
     file: File,
     format: &'a Format,
     /// The start of a line whose end was not read yet.
     rest: Vec<u8>,
-    /// Bytes read.
     bytes: usize,
     /// Bytes of the line that continues in the next block.
     line: usize,
@@ -79,8 +73,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Reads at least one line, unless none is left; returns how many of the bytes in `buffer` are
-    /// whole lines.
+    /// Returns the number of bytes in `buffer` that are whole lines.
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut length = self.rest.len();
         buffer[..length].copy_from_slice(&self.rest);
@@ -132,7 +125,6 @@ fn endless(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("{what}: not a file of measurements"))
 }
 
-/// Whole lines of a file, and their values.
 struct Block {
     buffer: Vec<u8>,
     length: usize,
@@ -145,7 +137,6 @@ impl Block {
         Self { buffer: vec![0; BLOCK], length: 0, values: Vec::new(), lines: Ok(0) }
     }
 
-    /// Reads the next lines; none are left where the source has ended.
     fn fill(&mut self, source: &mut Source<'_>) {
         (self.length, self.lines) = match source.fill(&mut self.buffer) {
             Ok(length) => (length, Ok(0)),

@@ -10,7 +10,6 @@ use samples::ministat::{Points, Refusal, Request, Set};
 
 use super::blocks::{self, ReadError};
 
-/// The sets of all files, with their shown names.
 pub(super) fn read(request: &Request) -> Result<(Vec<Set>, Vec<Vec<u8>>), Refusal> {
     let standard_input = [b"-".to_vec()];
     let files = if request.files.is_empty() { &standard_input } else { request.files.as_slice() };
@@ -33,8 +32,7 @@ pub(super) fn reason(error: &io::Error) -> String {
     text.strip_suffix(&format!(" (os error {code})")).map_or(text.clone(), str::to_owned)
 }
 
-/// A file's name with characters replaced that a terminal must not receive; ministat(1) prints
-/// them.
+/// Replaces characters that a terminal must not receive; ministat(1) prints them.
 fn shown(file: &[u8]) -> Vec<u8> {
     if file == b"-" {
         return b"<stdin>".to_vec();

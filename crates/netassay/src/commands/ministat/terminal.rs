@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use samples::ministat::columns;
 
-/// A plot's width where there is no terminal.
 const WIDTH: usize = 74;
 
 /// Standard output without Rust's line buffer.

@@ -48,7 +48,6 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
 }
 
-/// The spread of single packets, as measured.
 fn spread(row: &StageTime) -> String {
     let [half, most, nearly_all] = row.quantiles.map(|time| results::figure(time as f64));
     format!("as measured 50 % of the packets take up to {half}, 90 % up to {most}, 99 % up to {nearly_all}")

@@ -21,7 +21,6 @@ use crate::exit;
 use crate::failure::{Failure, bail, say};
 use crate::output::{self, named};
 
-/// The confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
 /// True for the name of a bundled study, and of a file with traffic; false for that of a path.
@@ -32,7 +31,6 @@ pub(super) fn is_meant(name: &str) -> bool {
             && read_text(Path::new(name), study::MAX_TEXT as u64, "a study").is_ok_and(has_traffic))
 }
 
-/// Measures a study with these changes and traces it, and prints what its stages explain.
 pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
     if let Some(option) =
         first_given([("--tracepoints", flags.tracepoints), ("--chart", !flags.chart.is_empty())])
@@ -77,7 +75,6 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
     Ok(run::conclude(&run, &summary))
 }
 
-/// Prints the stages of a stored study.
 pub(super) fn print(word: &str, flags: &Trace) -> Result<(), Failure> {
     let db = &flags.campaign.database.db;
     let stored = load(db, Some(word))?;
@@ -91,7 +88,6 @@ pub(super) fn print(word: &str, flags: &Trace) -> Result<(), Failure> {
     show(stages, &flags.output, Some(next), views::stage_differences)
 }
 
-/// A result with the command and the version that print it.
 #[derive(Serialize)]
 struct Printed<F> {
     netassay: &'static str,
@@ -113,7 +109,6 @@ fn show<F: Serialize>(
     })
 }
 
-/// Prints what stages cost over the traced studies of several databases.
 pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
     let mut studies = Vec::new();
     for path in &flags.databases {

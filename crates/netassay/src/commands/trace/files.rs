@@ -11,7 +11,6 @@ use crate::cli::Trace;
 use crate::failure::{Failure, say};
 use crate::output::{self, MayReplace, drawing, named};
 
-/// Refuses names of files before anything is measured.
 pub(super) fn check(flags: &Trace) -> Result<(), Failure> {
     let mut charts = flags.chart.iter().filter(|path| !is_of_packets(path));
     charts.try_for_each(|path| drawing(path).map(drop))?;
@@ -22,7 +21,6 @@ pub(super) fn has_packets(flags: &Trace) -> bool {
     flags.chart.iter().any(|path| is_of_packets(path))
 }
 
-/// True for a file of single packets in the Trace Event Format.
 fn is_of_packets(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }

@@ -9,7 +9,6 @@ use crate::again;
 use crate::failure::{Failure, bail, say};
 use crate::output::{self, MayReplace, drawing, named};
 
-/// Refuses names of files that are neither drawings nor folded stacks.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
     if is_folded(path) { Ok(()) } else { drawing(path).map(drop) }
 }
@@ -19,7 +18,6 @@ fn is_folded(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "folded")
 }
 
-/// Flame graphs: one for each size of the message, or each two conditions.
 pub(super) struct Flames {
     title: String,
     description: String,

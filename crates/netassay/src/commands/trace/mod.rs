@@ -52,7 +52,6 @@ fn done((): ()) -> ExitCode {
     ExitCode::from(exit::OK)
 }
 
-/// The words of the command line: names of paths or of a study, and keys with their values.
 fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Failure> {
     let (mut names, mut keys) = (Vec::new(), Vec::new());
     for word in words {
@@ -140,8 +139,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     written.map(done)
 }
 
-/// The keys for each size of the message: the one that is named, or 1 and 1400 bytes. Answers are
-/// as long, so that all packets are alike.
+/// Answers are as long as the messages, so that all packets are alike.
 fn sizes(keys: &PathKeys, kind: Kind) -> Result<Vec<Vec<Assignment>>, Failure> {
     // Packets without a receiver are as short as can be.
     if keys.names("message") || kind == Kind::Pps {
@@ -158,7 +156,6 @@ fn sizes(keys: &PathKeys, kind: Kind) -> Result<Vec<Vec<Assignment>>, Failure> {
     [1, 1400].map(of_size).into_iter().collect()
 }
 
-/// The text of a path's file, and the path.
 fn read(name: &str) -> Result<(String, TracePath), Failure> {
     match paths::find(name) {
         Ok(bundled) => return Ok((bundled.text.to_owned(), bundled.path())),

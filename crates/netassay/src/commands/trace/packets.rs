@@ -7,7 +7,6 @@ use trace::StampedPacket;
 
 use crate::failure::{Failure, bail};
 
-/// The file of one packet in `every`, and how many packets are in it.
 pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, String), Failure> {
     let sampled = || found.traces.iter().filter_map(|traced| traced.account.sampled.as_ref());
     let count: usize = sampled().map(|sampled| sampled.packets.len()).sum();

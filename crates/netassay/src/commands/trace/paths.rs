@@ -48,7 +48,6 @@ pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(),
     show_view(&list, &flags.output, |list, _| views::path_list(list))
 }
 
-/// Boots the kernel, or reaches the machine, and asks it.
 fn elsewhere(
     asked: &Asked,
     exact: bool,

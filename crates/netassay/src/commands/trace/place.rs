@@ -16,9 +16,7 @@ const TRACED: &str = "name = \"trace\"\nquestion = \"Where?\"\nscenario = \"veth
     [[workload]]\nkind = \"udp_rr\"\n[trace]\npaths = [\"udp-tx\"]\n";
 
 pub(super) struct PathKeys {
-    /// The keys of the traffic and its testbed.
     pub(super) traffic: Vec<Assignment>,
-    /// True if instructions are counted.
     pub(super) exact: bool,
     pub(super) tracing: Tracing,
 }
@@ -52,14 +50,12 @@ impl PathKeys {
         self.traffic.iter().any(|one| one.key == key)
     }
 
-    /// True if readers sleep until a packet wakes them.
     pub(super) fn is_asleep(&self) -> bool {
         self.tracing.readers == [Waiting::Asleep]
     }
 
-    /// The scenario that is named, or the default. Inside one machine one thread holds the sockets
-    /// of both ends. In a virtual machine and on a machine of the user's it may enter the other
-    /// end's namespace; here that needs a privilege that agents give up.
+    /// One thread holds the sockets of both ends: here, entering the other end's namespace needs a
+    /// privilege that agents give up.
     pub(super) fn scenario(&self, flags: &Trace) -> Scenario {
         let named = self.traffic.iter().rev().find(|one| one.key == "scenario");
         // Another word is refused where all keys are read.
@@ -92,7 +88,6 @@ pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a machine on which it is not done.
 pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     let Some(host) = &flags.host else { return Ok(()) };
     if asked.inside_guest {
@@ -108,7 +103,6 @@ pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure>
     Ok(())
 }
 
-/// Reaches the machines of the user's, if any are named.
 pub(super) fn hosts(asked: &Asked, flags: &Trace, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
     if flags.host.is_some() {
         return hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt);
@@ -128,7 +122,6 @@ pub(super) fn testbed(
     Ok(Testbed::build(&Options { exact, hosts: hosts.cloned(), ..options }, interrupt)?)
 }
 
-/// The machine of a testbed that is traced.
 pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<TracedMachine, Failure> {
     let kernel = testbed.environment()?.transmitter.kernel;
     Ok(TracedMachine {

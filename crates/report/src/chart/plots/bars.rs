@@ -14,8 +14,7 @@ use crate::chart::path::Area;
 use crate::chart::quantity::{Interval, Quantity};
 use crate::document::{Cell, Table};
 
-/// Bars in groups: throughput of TCP beside UDP for each step; CPU use of a guest and of its host,
-/// stacked of user, system, irq, softirq and steal.
+/// Bars in groups: throughput for each step; CPU use, stacked by kind of time.
 #[derive(Debug, Clone)]
 pub struct Bars {
     /// The measured quantity.
@@ -38,8 +37,7 @@ pub struct Bar {
     pub name: String,
     /// The whole with its interval.
     pub whole: Interval,
-    /// The amount of each part of [`Bars::parts`], in their order; amounts below zero are drawn
-    /// left of it.
+    /// The amounts of [`Bars::parts`], in their order; below zero they are drawn left of it.
     pub parts: Vec<f64>,
 }
 

@@ -62,7 +62,6 @@ impl DotsBoot {
 }
 
 impl DotsCondition {
-    /// Its boots with one run each: their mean.
     fn means(&self) -> Vec<DotsBoot> {
         let mean = |boot: &DotsBoot| Some(DotsBoot { name: boot.name.clone(), runs: vec![boot.mean()?] });
         self.boots.iter().filter_map(mean).collect()
@@ -70,8 +69,7 @@ impl DotsCondition {
 }
 
 impl Dots {
-    /// The names of all boots: by their numbers where these are all that differs, else in the order
-    /// in which they appear.
+    /// By number where the names differ in that alone, else in the order in which they appear.
     fn boots(&self) -> Vec<&str> {
         let boots = self.conditions.iter().flat_map(|condition| &condition.boots);
         let mut names = distinct(boots.map(|boot| boot.name.as_str()));

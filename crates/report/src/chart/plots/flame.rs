@@ -35,7 +35,6 @@ struct FlameNode {
     name: String,
     /// The cost with all calls, in the baseline and now.
     costs: [f64; 2],
-    /// By itself.
     own: [f64; 2],
     called: Vec<FlameNode>,
 }
@@ -147,13 +146,11 @@ impl FlameNode {
         self.called.iter_mut().for_each(Self::sort);
     }
 
-    /// The number of boxes on top of each other that are wide enough to be drawn.
     fn depth(&self, seen: f64) -> usize {
         let called = self.called.iter().filter(|called| called.costs[1] >= seen);
         1 + called.map(|called| called.depth(seen)).max().unwrap_or(0)
     }
 
-    /// Collects the cost that each function has by itself, over all its callers.
     fn functions<'n>(&'n self, found: &mut Vec<(&'n str, [f64; 2])>) {
         if self.own.iter().any(|own| *own > 0.0) {
             match found.iter_mut().find(|(name, _)| *name == self.name) {

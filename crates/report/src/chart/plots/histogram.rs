@@ -12,12 +12,10 @@ use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
 use crate::document::{Cell, Table};
 
-/// Shares of samples per bucket as outlines, one below the other. All rows have one scale, upwards
-/// as well as across.
+/// Shares of samples per bucket as outlines, one below the other, all on one scale.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// The measured quantity, on a logarithmic scale. The heights of buckets compare where these
-    /// are equally wide on it.
+    /// The quantity, on a logarithmic scale: heights compare where buckets are equally wide.
     pub quantity: Quantity,
     /// The counted thing: `transactions`.
     pub noun: &'static str,
@@ -161,7 +159,6 @@ impl Plot for Histogram {
         drawing
     }
 
-    /// A row for each bucket that any set has, a column for each set.
     fn table(&self) -> Table {
         let across = &self.quantity;
         let mut head = vec![format!("from: {}", across.title(0)), format!("to: {}", across.title(0))];

@@ -109,7 +109,6 @@ impl LanePlot {
     }
 }
 
-/// The middle of the arrows that enter and leave the box of a stage.
 fn entry(stage: &Area) -> f64 {
     stage.left + ENTRY
 }
@@ -191,8 +190,7 @@ impl LanePlot {
         self.arrows.iter().filter(|arrow| arrow.ends[1] != arrow.ends[0] + 1).collect()
     }
 
-    /// Draws the stages, with the costs of the arrows to each above it; returns the width of the
-    /// tracks, the places, and the lower edge.
+    /// Returns the width of the tracks, the places of the stages, and the lower edge.
     fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Area>, f64) {
         let width = drawing.width;
         let gutter = (self.detours().len() as f64 * 8.0 + 4.0).min(width / 4.0);

@@ -8,7 +8,6 @@ use super::{Block, Cell, Table, Tone};
 
 pub use escape::escaped;
 
-// The most rows of a table behind a figure.
 const ROWS: usize = 40;
 
 /// Blocks in GitHub's Markdown.

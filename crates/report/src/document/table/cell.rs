@@ -10,7 +10,6 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::document::colour::Tone;
 
-// The mark of a cut in the middle of a cell.
 const CUT: &str = "…";
 
 /// A cell of a table. Its type decides its alignment and colour, and whether it may be cut.
@@ -73,9 +72,8 @@ impl Cell {
         ends.map_or(Self::Missing, |ends| Self::measure(range(Some(ends), show)))
     }
 
-    /// A difference and its interval: in % of the baseline, else as a ratio to it, else in the
-    /// metric's unit, so that a size is always shown. `names_percent`: no heading has the percent
-    /// sign.
+    /// A difference: in % of the baseline, else as a ratio to it, else in the metric's unit, so
+    /// that a size is always shown. `names_percent`: no heading has the percent sign.
     #[must_use]
     pub fn difference(comparison: &Comparison, unit: &str, names_percent: bool) -> [Self; 2] {
         if let Some(relative) = comparison.relative {
@@ -120,12 +118,10 @@ impl Cell {
         }
     }
 
-    /// Whether it stands in a column of plain numbers.
     pub(super) fn is_number(&self) -> bool {
         matches!(self, Self::Number(_) | Self::Missing) || *self == Self::EMPTY
     }
 
-    /// Whether it has a number, which is never cut.
     pub(super) fn is_measured(&self) -> bool {
         matches!(self, Self::Number(_) | Self::Measure(..))
     }

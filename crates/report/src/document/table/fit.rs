@@ -55,12 +55,10 @@ impl Table {
         layout.wrap(&above) + &table.lines(&columns, &widths, layout.colour) + &layout.wrap(&below)
     }
 
-    /// The column of the conditions' names.
     fn names(&self) -> Option<usize> {
         self.rows.iter().find_map(|row| row.iter().position(|cell| matches!(cell, Cell::Name(_))))
     }
 
-    /// The columns that a layout has room for.
     fn columns(&self, layout: Layout) -> Vec<usize> {
         let widths = self.widths();
         let mut columns = Vec::from_iter(0..widths.len());
@@ -156,7 +154,6 @@ impl Table {
         names.legend()
     }
 
-    /// The headings of the columns that are not among these, each once.
     fn heads_but(&self, columns: &[usize]) -> String {
         let heads = self.head[0].iter().enumerate().filter(|(column, _)| !columns.contains(column));
         results::distinct(heads.map(|(_, head)| head.text())).join(", ")
@@ -193,7 +190,6 @@ impl Table {
     }
 }
 
-/// The width of these columns, with a gap after each.
 fn total(columns: &[usize], widths: &[usize]) -> usize {
     columns.iter().map(|column| widths[*column] + GAP.len()).sum()
 }

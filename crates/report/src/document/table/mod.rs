@@ -62,17 +62,15 @@ impl Table {
         self
     }
 
-    /// Says which columns are left out where the width does not do, the first of these first. Then
-    /// the last columns go.
+    /// Columns to leave out where the width does not do, first these in order, then the last ones.
     #[must_use]
     pub fn optional(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.optional);
         self
     }
 
-    /// Sets the columns that are never cut: their words are names of functions, or verdicts. If
-    /// these columns have no room beside each other, the first of them, the first column, is
-    /// written above the others.
+    /// Sets the columns that are never cut: names of functions, or verdicts. If they have no room
+    /// beside each other, the first column is written above the others.
     #[must_use]
     pub fn uncut(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.whole);

@@ -20,11 +20,9 @@ pub use script::advice_script;
 const NOTHING: &str = "No switch of a host was varied, so there is no advice: name offloads in [design], or features, mtu or \
                        congestion_control in [factors].";
 
-// The use of the commands.
 const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
                         one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";
 
-// The heading of the columns of `texts`.
 const HEAD: [&str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
 
 // The mark of a change whose note names the level of another switch that it needs.
@@ -80,7 +78,6 @@ fn workload_title(workload: &WorkloadAdvice) -> String {
     format!("{}, {boots}", phrase::workload_context(workload))
 }
 
-/// Notes beside the advice, as sentences.
 fn notes(study: &StudyAdvice) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if phrase::recommendations(study).any(|one| !one.apply.is_empty()) {
@@ -98,7 +95,6 @@ fn notes(study: &StudyAdvice) -> Vec<String> {
     notes
 }
 
-/// The advice for one kind of traffic.
 fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvice) -> Vec<Block<'static>> {
     let matters = advice.matters.value();
     let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::held(workload)))];
@@ -117,8 +113,7 @@ fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvi
     blocks
 }
 
-/// One sentence for the switches whose effects are not proven, with the study that would settle all
-/// of them; `None` without any.
+/// One sentence for all switches whose effects are not proven; `None` without any.
 fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
     let open = || all.iter().filter(|one| one.standing == Standing::NoEvidence);
     let boots = |one: &&Recommendation| one.more.as_ref().map_or(0, |more| more.boots);
@@ -157,8 +152,7 @@ fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
     Some(ListItem { sentence, facts })
 }
 
-/// The reasons why switches have no figures, each once with all its switches: nothing is known, or
-/// the rate was set from outside.
+/// Each reason once, with all its switches.
 fn reasons(all: &[Recommendation]) -> Vec<String> {
     let reason = |one: &Recommendation| match &one.standing {
         Standing::Unknown(why) => Some(format!("no evidence ({why})")),
@@ -228,7 +222,6 @@ fn table(rows: &[AdviceRow]) -> Table {
     table.compact()
 }
 
-/// The texts of a switch under [`HEAD`].
 fn texts(row: &AdviceRow) -> [String; 6] {
     let (set, on) = match (&row.to, row.factors.is_empty()) {
         (_, true) => ("nothing".to_owned(), String::new()),
@@ -260,8 +253,7 @@ fn texts(row: &AdviceRow) -> [String; 6] {
     [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned(), interval]
 }
 
-/// The note for which the columns of a switch have no room: the level of another factor under which
-/// it is proven, and the switches on which it depends.
+/// The level of another factor under which it is proven, and the switches on which it depends.
 fn row_note(row: &AdviceRow) -> Option<String> {
     let mut parts = Vec::new();
     if let Some((name, level)) = &row.proven_with {
@@ -286,8 +278,7 @@ fn row_note(row: &AdviceRow) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{mark}{set}: {}", parts.join(", ")))
 }
 
-/// The lines below the table: the base of the changes, and the conditions of each row, without full
-/// stops; empty if no row has a change or a note.
+/// Without full stops; empty if no row has a change or a note.
 fn table_notes(rows: &[AdviceRow]) -> Vec<String> {
     // A note on several kinds of traffic and goals is there once.
     let note = |row: &AdviceRow| Some((row_note(row)?, format!("{} {}", row.kind, row.goal)));

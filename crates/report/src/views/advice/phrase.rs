@@ -7,7 +7,6 @@ use results::{
 use stats::signed;
 use study::{Side, Switch, feature};
 
-/// The recommendations of a study, whatever their traffic and goal.
 pub(super) fn recommendations(study: &StudyAdvice) -> impl Iterator<Item = &Recommendation> {
     study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all)
 }
@@ -150,8 +149,7 @@ pub(super) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> 
     })
 }
 
-/// The lines that set and undo a recommendation, each with its head: `apply`, `undo at the
-/// receiver`.
+/// Each with its head: `apply`, `undo at the receiver`.
 pub(super) fn commands(one: &Recommendation) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (what, commands) in [("apply", &one.apply), ("undo", &one.undo)] {
@@ -164,8 +162,6 @@ pub(super) fn commands(one: &Recommendation) -> Vec<(String, String)> {
     found
 }
 
-/// The lines that a person types for these commands: features of one interface in one line.
-///
 /// A line that switches the groups of `ethtool` on restores the driver's defaults: the kernel keeps
 /// that a feature without a group is wanted while those that it needs are off. So these are not in
 /// the line.
@@ -204,8 +200,7 @@ pub(super) fn settling(study: &StudyAdvice) -> Option<String> {
     Some(format!("One boot tells nothing of how boots differ: {more}"))
 }
 
-/// The confidence of all that a study proves, as a sentence without a full stop; `None` where there
-/// was nothing to judge.
+/// Without a full stop; `None` where there was nothing to judge.
 pub(super) fn judged(study: &StudyAdvice) -> Option<String> {
     let study = &study.switches;
     if study.exact {

@@ -103,8 +103,7 @@ fn setting(
     }
 }
 
-/// The setting of a host and its value, whichever host it is: two commands of one host contradict
-/// each other if they give the same setting different values.
+/// Two commands of one host contradict each other if they give one setting different values.
 fn assignment(command: &HostCommand) -> (String, String) {
     match command {
         HostCommand::Feature { interface, name, on, .. } => {
@@ -117,7 +116,6 @@ fn assignment(command: &HostCommand) -> (String, String) {
     }
 }
 
-/// The levels of a host's other switches that a row needs.
 fn needs(row: &AdviceRow) -> Vec<SwitchLevel> {
     let with = row.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
     let with = with.map(|(name, level)| SwitchLevel { factor: name.clone(), level: level.clone() });
@@ -137,8 +135,7 @@ fn broken_need(row: &AdviceRow, other: &AdviceRow) -> Option<SwitchLevel> {
     needs(row).into_iter().find(breaks)
 }
 
-/// The rows with a level to set that hold beside each other, and the rest with the reason. Of two
-/// that do not, the first one stays: rows are ordered by traffic, goal and gain.
+/// Of two rows that do not hold beside each other the first stays: rows go by traffic, goal, gain.
 fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) {
     let (mut kept, mut excluded): (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| row.to.is_some()) {

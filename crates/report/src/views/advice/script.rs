@@ -17,7 +17,6 @@ const KERNEL: &str = include_str!("script_parts/kernel.txt");
 const TRADE_OFF: &str = include_str!("script_parts/trade_off.txt");
 const END: &str = include_str!("script_parts/end.txt");
 
-// The place of the studies' names in the first part.
 const HEAD: &str = "# HEAD\n";
 
 /// A script for `sh` that makes the settings of one host ([`planned_settings`]), notes the state
@@ -57,7 +56,6 @@ pub fn advice_script(advice: &Advice) -> String {
     script + END
 }
 
-/// The function of the script that makes the settings of a host.
 fn function(side: Side, planned: &PlannedSettings) -> String {
     let mut text = format!("{side}() {{\n");
     let mut reasons: &[String] = &[];
@@ -89,7 +87,6 @@ fn comment(text: &str) -> String {
     format!("# {}\n", words::sanitised_line(text).trim_end())
 }
 
-/// A command as a call of the script's functions, every word quoted.
 fn call(one: &HostCommand) -> String {
     match one {
         HostCommand::Feature { interface, name, shown_as, on, .. } => format!(
