@@ -99,7 +99,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends empty lines, to which an agent with a lease ([`crate::Launch::lease_ms`]) needs at
+    /// Sends empty lines, of which an agent with a lease ([`crate::Launch::lease_ms`]) needs at
     /// least one in each third of it, from a thread, until this client is dropped. A waiting
     /// controller has lost an agent that leaves one unanswered for longer than `answers_within` and
     /// than three times its slowest answer so far.

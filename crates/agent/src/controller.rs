@@ -74,7 +74,6 @@ impl Requests {
     }
 
     /// `None` at the end of the input. Empty lines only say that the controller lives.
-    /// Standard input failed; a line is too long.
     pub(crate) fn next(&mut self) -> Result<Option<Line>, ServeError> {
         match self {
             Self::Given(given) => Ok(given.recv().ok().transpose()?),
@@ -227,7 +226,6 @@ static WHOLE: Mutex<()> = Mutex::new(());
 const PIECE: usize = 4096;
 
 /// On an error the controller may have a part of the line.
-/// The controller is gone, or does not read: then it may have a part of the line.
 pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> {
     // A thread that panicked has written nothing since.
     let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
