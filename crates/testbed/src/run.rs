@@ -65,7 +65,7 @@ impl Testbed {
         Err(error)
     }
 
-    /// What this traffic needs and the hosts lack, in words, each once.
+    /// Features that the hosts lack for this traffic, in words, each once.
     ///
     /// # Errors
     /// When an agent is gone.

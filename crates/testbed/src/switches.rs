@@ -15,9 +15,9 @@ use crate::two_machines::not_allowed;
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Switches {
-    /// Those of the traffic's interfaces. Without an MTU they have what a tunnel's underlay leaves.
+    /// Switches of the traffic's interfaces. Without an MTU they have what a tunnel's underlay leaves.
     pub own: InterfaceSwitches,
-    /// Those of a tunnel's underlay. Without an MTU they have Ethernet's, 1500.
+    /// Switches of a tunnel's underlay. Without an MTU they have Ethernet's, 1500.
     pub underlay: InterfaceSwitches,
     /// Settings of the machines.
     pub tuning: BySide<Tuning>,
