@@ -119,7 +119,7 @@ fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(
     Ok(to.write_all(b"\n")?)
 }
 
-/// Complete lines only, so that no sign of life comes between parts of a line.
+/// Passes complete lines on, so that no sign of life comes between parts of a line.
 fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let (mut from, mut lines) = (File::from(from), LineReader::default());
     let mut piece = [0; 16 << 10];

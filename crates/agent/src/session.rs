@@ -48,8 +48,8 @@ impl Session {
         Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None })
     }
 
-    /// Refused if its time is over. Waits and repeated work (a measurement, a trace) are given up
-    /// then; all other work ends by itself.
+    /// A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
+    /// are given up then; all other work ends by itself.
     pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
         deadline.allows(Instant::now())?;
         match request {
@@ -221,7 +221,8 @@ impl Session {
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.interfaces.add_addresses(interface, addresses)?;
         self.interfaces.set_up(interface)?;
-        // Not at the first settling: other agents may have switched settings that this one follows.
+        // Read now: before the first settling, other agents may switch settings that this one
+        // follows.
         done(self.original(interface).map(drop))
     }
 

@@ -176,7 +176,7 @@ impl TracedWork<'_> {
         Ok(account)
     }
 
-    /// For each stage the first place that packets pass.
+    /// Chooses for each stage the first place that packets pass.
     fn choose(&self, work: &mut LentWork<'_>) -> Result<Vec<ChosenStage>, Refusal> {
         let resolved = resolve(&self.path, &OfferedProbes::read(std::slice::from_ref(&self.path)));
         let candidates = Candidates::of_family(&resolved, self.ipv6);
@@ -272,7 +272,7 @@ impl Profiler {
         Ok(Sampler::open(self.period + longer)?)
     }
 
-    /// `lasts`, `on_cpu`: of each message, in ns.
+    /// `lasts`, `on_cpu`: the time and CPU time of each message, in ns.
     fn profile(&self, work: &mut LentWork<'_>, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
         // If each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };

@@ -25,7 +25,7 @@ pub(crate) enum AttemptEnd {
 }
 
 impl Campaign<'_> {
-    /// `repeats`: the repeats of the flow before.
+    /// `repeats`: how often the flow was repeated before.
     pub(crate) fn attempt(
         &mut self,
         session: &mut Session<'_>,
@@ -220,7 +220,7 @@ fn why_disturbed(nothing: Option<String>, disturbed: &[Disturbance]) -> String {
     words::shortened_reason(&nothing.into_iter().chain(disturbed).collect::<Vec<_>>().join("; "))
 }
 
-/// Also turns that are not a condition's own.
+/// Also reports turns that carried another condition's traffic.
 fn unsettled_in(plan: &Plan, flow: &[PlannedRun], labels: &[String], made: &[NewRun]) -> Option<String> {
     let accounts = made.iter().map(|run| run.detail.measured());
     let all: Vec<&RunAccount> = accounts.collect::<Option<_>>()?;

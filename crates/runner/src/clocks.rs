@@ -9,7 +9,7 @@ const CLOCKS: f64 = 0.001;
 /// An agent that loses its CPU between two readings sees a difference that is none.
 pub(crate) const CLOCKS_NS: f64 = 10e6;
 
-// As a share of it, also the excess of its length. Both sides should cover the same time.
+// As a share of the window, whose length may exceed the order's by as much.
 const LATE: f64 = 0.1;
 
 /// That lateness in ns: an agent that shares its CPU with many flows waits for some slices of 3 ms.
@@ -36,7 +36,7 @@ pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
     slept.or_else(|| apart(clock.raw_ns).map(|ns| Cause::ClockApart { ns }))
 }
 
-/// The edges of turns may be late by half of the time to settle: both sides' still overlap.
+/// Edges of turns may be late by half of the time to settle: both sides' turns still overlap.
 pub(crate) fn lateness(
     own: &SideAccount,
     turns: Option<&Turns>,

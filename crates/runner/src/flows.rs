@@ -21,7 +21,7 @@ pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
     RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
 }
 
-/// In the order of the first run of each flow, and in a flow of its conditions.
+/// Flows are in the order of their first runs, the runs of a flow in that of their conditions.
 pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
     if plan.asked.protocol.alternate.is_none() {
         return runs.iter().map(|run| vec![*run]).collect();

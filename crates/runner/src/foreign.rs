@@ -11,11 +11,11 @@ use host::CpuTimes;
 use record::{CpuTaken, HostAccount, RunAccount, SideAccount, Taker, TakerKind};
 use study::Side;
 
-// What runs on any machine (timers, kernel workers, the controller) stays below 1 %; a busy process
+// The load of any machine (timers, kernel workers, the controller) stays below 1 %; a busy process
 // beside a thread takes up to half of its CPU.
 const OTHERS: f64 = 0.05;
 
-/// Of samples and of the times: 10 ms (`USER_HZ`, and Linux's slowest tick).
+/// The longest time between samples, and the unit of the times (`USER_HZ`): 10 ms.
 pub(crate) const TICK_NS: f64 = 10e6;
 
 // Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
@@ -37,19 +37,18 @@ struct CpuUse<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
     pub(crate) taken: CpuTaken,
-    /// More than chance explains. The run's CPU time is then unknown too: interrupts for its
-    /// packets count for the process that they interrupt.
+    /// Others took more than chance explains. The run's CPU time is then unknown too: interrupts
+    /// for its packets count for the process that they interrupt.
     pub(crate) disturbs: bool,
 }
 
 impl Foreign {
-    /// Of a virtual machine, the CPUs are those of its host.
+    /// A virtual machine's CPUs are those of its host.
     pub(crate) fn of_side(account: &RunAccount, side: Side) -> Self {
         Self::on_host(account, side).unwrap_or_else(|| CpuUse::new(account, side).foreign())
     }
 
-    /// Beside all virtual machines there, whose threads for input and output run on any of the
-    /// CPUs.
+    /// Excludes all virtual machines there: their I/O threads run on any of the CPUs.
     pub(crate) fn on_host(account: &RunAccount, side: Side) -> Option<Self> {
         let hosts = account.hosts_beside(side);
         (!hosts.is_empty()).then(|| CpuUse::of_hosts(&hosts, account.others.as_ref()).foreign())

@@ -67,7 +67,8 @@ pub trait Bench {
     /// Lets conditions take turns in one flow, and returns the results of each, in their order.
     ///
     /// # Errors
-    /// [`testbed::Error::NotInTurns`] where that is impossible; others as [`Bench::run`].
+    /// [`testbed::Error::NotInTurns`] for conditions that need runs of their own; else as
+    /// [`Bench::run`].
     fn take_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> BenchResult<Vec<Readings>>;
     /// Makes the study's traces of this traffic, with the present switches.
     ///

@@ -43,7 +43,7 @@ impl Loss {
         let asked = &from.outcome.sent;
         let offered = asked.messages.saturating_add(asked.no_buffers);
         if traffic.kind.is_rr() {
-            // Its request or its answer is lost; both sockets may have dropped.
+            // A transaction is lost with its request or its answer; both sockets may have dropped.
             return Self {
                 offered,
                 sent: asked.messages,
@@ -66,8 +66,8 @@ impl Loss {
         let merged = traffic.reader == Reader::Gro;
         let exact = if merged { 0 } else { dropped_by_socket };
         // A queueing discipline and a device count packets of many datagrams (GSO) or of other
-        // traffic, so they are given what is missing. (UDP's SndbufErrors includes sends that were
-        // refused and repeated.)
+        // traffic, so they are given the missing ones. (UDP's SndbufErrors includes repeated
+        // sends.)
         let most = if traffic.sender.segments() { segments } else { 1 };
         let places = [
             (if merged { dropped_by_socket } else { 0 }, segments),

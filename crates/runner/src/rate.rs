@@ -12,16 +12,15 @@ use crate::loss::Loss;
 use crate::validity::disturbances;
 
 const CONFIDENCE: f64 = 0.95;
-// A share of the rate. Users are promised 1 %; the windows' edges use another part of that.
+// As a share of the rate. Users are promised 1 %, of which the windows' edges use a part.
 const WIDTH: f64 = 0.005;
 /// The most trials of a search. On a path with a sharp edge it needs about 20.
 pub const TRIALS: u32 = 100;
-// Repeated because they were disturbed or offered less than their pace; further ones count.
+// Only so many trials that were disturbed or offered less than their pace are repeated.
 const REPEATS: u32 = 10;
 // The datagrams that a trial sends at least: fewer say little of a loss.
 const LEAST: f64 = 100.0;
-// Seconds of the window's traffic: datagrams counted late at an edge, and a burst that a shaper had
-// saved up.
+// In seconds of traffic: datagrams counted late at an edge, or a burst that a shaper had saved up.
 const EDGES: f64 = 0.002;
 const TRIES: usize = 3;
 
@@ -148,7 +147,7 @@ pub fn no_rate(account: &RunAccount) -> Option<String> {
     })
 }
 
-/// Its sender stalled, and then sent a burst: it says nothing of that load.
+/// The sender stalled, and then sent a burst: the trial says nothing of that load.
 fn fell_short(trial: &RateTrial) -> bool {
     trial.asked.is_some_and(|asked| trial.offered < asked * (1.0 - WIDTH))
 }

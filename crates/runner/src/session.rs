@@ -73,7 +73,7 @@ impl Identities {
         self.0.extend(boot_ids(environment).map(|(_, id)| (boot, id.to_owned())));
     }
 
-    /// Then this one needs a restart. Both parts of a boot that was resumed may have one.
+    /// If so, this boot needs a restart. Both parts of a resumed boot may have one identity.
     pub(crate) fn are_of_another(&self, boot: u32, ids: &[String]) -> bool {
         ids.iter().any(|id| self.other(boot, id).is_some())
     }

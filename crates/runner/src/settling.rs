@@ -5,8 +5,8 @@ use load::{Direction, Kind, Traffic};
 use record::{CountedTurn, RunAccount, SideAccount, Turns};
 use stats::distribution::student;
 
-// Of the largest difference in the flow. Two conditions follow each other and themselves equally
-// often, so half of the effect is in their difference.
+// As a share of the largest difference in the flow. Two conditions follow each other and themselves
+// equally often, so half of the effect is in their difference.
 const LEFT: f64 = 0.25;
 
 /// As a share of the rate: smaller than the differences that studies look for.
@@ -102,7 +102,7 @@ fn ways<'a>(traffic: &Traffic, account: &'a RunAccount) -> impl Iterator<Item = 
     forward.into_iter().chain(reverse)
 }
 
-/// Received for TCP, whose pace the kernel keeps, and offered for datagrams.
+/// The received rate of TCP, whose pace the kernel keeps; the offered rate of datagrams.
 fn bits(traffic: &Traffic, from: &SideAccount, to: Option<&SideAccount>) -> f64 {
     match (traffic.kind, to) {
         (Kind::TcpStream, Some(to)) => 8.0 * per_second(to.window.load.received.bytes, to),
@@ -121,8 +121,7 @@ fn per_second(count: u64, side: &SideAccount) -> f64 {
 // In s: on an idle machine 1 % of eight turns of 80 ms arrived too late, in one flow of eight.
 const EDGES: f64 = 0.002;
 
-/// The numbers of a TCP stream's bytes tell when they were sent; of datagrams, more than sent
-/// count.
+/// The numbers of TCP's bytes tell when they were sent; of datagrams those beyond the sent count.
 fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     let turns = account.turns.as_ref()?;
     let share = if traffic.kind == Kind::UdpStream {
@@ -142,7 +141,7 @@ fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     })
 }
 
-/// Less `edges`, in s, and one datagram under way at each end of the counted time.
+/// Allows for `edges`, in s, and one datagram under way at each end of the counted time.
 fn too_many(from: &SideAccount, to: &SideAccount, edges: f64) -> Option<f64> {
     let [sent, arrived] =
         [from.window.load.sent.messages, to.window.load.received.messages].map(|count| count as f64);

@@ -10,12 +10,12 @@ use crate::flows::switches_of;
 #[derive(Debug, Clone)]
 pub(crate) struct TriedStates {
     pub(crate) own: Effective,
-    /// With all factors of the design on, and with all off.
+    /// The states with all factors of the design on, and with all off.
     pub(crate) extremes: [Effective; 2],
 }
 
-/// `None`: nothing in the condition's scenario can switch them. Also factors that cannot be
-/// switched here, or not in every scenario.
+/// A condition's factors are `None` where nothing can switch them in its scenario. Also returns the
+/// factors that cannot be switched here, or not in every scenario.
 pub(crate) fn reads(
     plan: &Plan,
     design: &Design,

@@ -15,9 +15,8 @@ use crate::waiting::Waited;
 // Rates fall by about as much, and the bundled studies look for differences of 2 %.
 const STOLEN: f64 = 0.02;
 
-/// Behind others than the run's own guests: as [`STOLEN`] to a host. Of 312 runs between and inside
-/// guests on a quiet machine none waited for 0.5 % beyond what its own guests explain, though waits
-/// behind these took up to 33 %.
+/// As [`STOLEN`] to a host, not counting waits behind the run's own guests. Of 312 runs with guests
+/// on a quiet machine none waited for 0.5 % beyond these waits, which took up to 33 %.
 const WAITED: f64 = 0.02;
 
 /// Disturbances of the window; empty if there were none.

@@ -31,13 +31,13 @@ impl Waited {
         Some(Self { share: waited, unexplained })
     }
 
-    /// The part that the own guests cannot explain, or the CPU time that others were seen to have.
+    /// The run's own guests cannot explain it, or others were seen to have the CPU time.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
         self.unexplained.max(self.share.min(foreign.taken.share))
     }
 }
 
-/// In ns, by this guest and the other, if any.
+/// In ns: the most that this guest and the other, if any, can have caused.
 fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
     let running = |times: &ThreadTimes| times.running_ns;
     // Threads that move packets run on any CPU.

@@ -17,7 +17,7 @@ const SHOWN: usize = 12;
 // Time for the reader to end after its process. A child of that may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// So no process ever waits for a reader.
+/// A pipe and the thread that reads it, so that no process ever waits for a reader.
 #[derive(Debug)]
 pub(crate) struct Console {
     shared: Arc<SharedText>,

@@ -193,7 +193,7 @@ fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> O
     })
 }
 
-/// Each thread may get the CPU first, and each socket is opened and closed.
+/// Extra time: each thread may get the CPU first, and each socket is opened and closed.
 fn turns(order: &RunOrder) -> Duration {
     let lanes = order.traffic.lanes();
     Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes

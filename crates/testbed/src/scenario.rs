@@ -76,7 +76,7 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(testbed)
 }
 
-/// On one bridge, or each on its own node's, with a tunnel between the nodes.
+/// Both are on one bridge, or each is on its node's bridge, with a tunnel between the nodes.
 fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (cpus, tunnel) = (&builder.options.cpus, builder.options.tunnel());
     let controller = cpus.controller.as_slice();

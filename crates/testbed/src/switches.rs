@@ -15,7 +15,7 @@ use crate::two_machines::not_allowed;
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Switches {
-    /// Switches of the traffic's interfaces. Without an MTU they have what a tunnel's underlay leaves.
+    /// Switches of the traffic's interfaces. Without an MTU they have what an underlay leaves.
     pub own: InterfaceSwitches,
     /// Switches of a tunnel's underlay. Without an MTU they have Ethernet's, 1500.
     pub underlay: InterfaceSwitches,
@@ -91,8 +91,7 @@ impl Testbed {
             let both = settle_one(&mut end.agent, end.interface.clone(), mtu, (&both, end.side), tuning)?;
             return Ok((both.clone(), Some(both)));
         }
-        // In turn: the far end of a veth pair follows changes of the near end; the last state
-        // counts.
+        // The far end of a veth pair follows changes of the near end, so it is set last.
         self.receiver.as_mut().map(set).transpose()?;
         let transmitter = set(&mut self.transmitter)?;
         Ok((transmitter, self.receiver.as_mut().map(set).transpose()?))

@@ -89,7 +89,7 @@ impl Testbed {
         self.machines.extend(machines);
     }
 
-    /// Where that is refused, receive work runs on the sending CPU, and a note says so.
+    /// Where steering is refused, receive work runs on the sending CPU, and a note says so.
     pub(crate) fn steer(&mut self) {
         if self.named.is_some() || self.scenario == Scenario::Discard || self.exact {
             return;

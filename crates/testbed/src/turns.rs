@@ -122,8 +122,8 @@ impl Testbed {
     }
 }
 
-/// Bytes in transit at a turn's begin (sent by `from`, not received by `to`) that arrived in
-/// counted parts of the condition's turns.
+/// Bytes of other turns: `from` had sent them when the turn began, and `to` had not received them
+/// when counting began.
 fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) -> u64 {
     let turns = turns.iter().zip(from.iter().zip(to));
     let after_others = turns.filter(|(turn, _)| usize::from(turn.after) != own);

@@ -108,7 +108,7 @@ impl Hosts {
     }
 }
 
-/// With a tunnel, and a guest on each, where the scenario has them.
+/// Makes a tunnel, and a guest on each, where the scenario has them.
 pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let (scenario, tunnel) = (options.state.scenario, options.tunnel());
@@ -210,7 +210,7 @@ pub(crate) fn machines(
     Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located[side].clone() }))
 }
 
-/// One that carries the controller's connection must be named. `beside`: the other's addresses.
+/// An interface with the controller's connection must be named. `beside`: the peer's addresses.
 fn locate(
     agent: &mut LaunchedAgent,
     place: &HostPlace,
@@ -279,7 +279,7 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
     )))
 }
 
-/// Near the interface, of those that the agent may use; all of those where none is near.
+/// Of the agent's CPUs those near the interface; all of them where none is near.
 pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32> {
     let all = agent.cpu_numbers();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
@@ -288,7 +288,7 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
 
 type PlacedAndChanged = (Vec<u32>, Vec<Change>);
 
-/// Their agents undo them at their end.
+/// The agents undo the settings at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,

@@ -15,7 +15,7 @@ const TICK_NS: f64 = 10e6;
 // A CPU with this share of busy time has no time left: time is counted in ticks.
 const ALL: f64 = 0.97;
 const MOSTLY_INTERRUPTS: f64 = 0.9;
-// By its process and its interrupts, as a share of its busy time.
+// Counts the process and the interrupts, as a share of the host's busy time.
 const OURS: f64 = 0.9;
 // From this share of software interrupts on, a full CPU is full of network work.
 const MUCH_INTERRUPTS: f64 = 0.2;
@@ -104,7 +104,7 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
         return Some(Evidence::Interrupts { side, cpu: *cpu, share: inside });
     }
     let all = &end.window.cpu;
-    // A CPU's work is not counted by process: it may be others', if they had much of the host.
+    // A CPU's work is not counted by process, so it may be that of busy other processes.
     let ours = end.window.own.total_ns().saturating_add(interrupts(all));
     if polls || (ours as f64) < OURS * all.busy() as f64 {
         return None;

@@ -82,7 +82,7 @@ pub(super) fn mean_share<T>(all: &[T], elapsed_ns: u64, time: fn(&T) -> u64) -> 
     (sum / (elapsed_ns as f64 * all.len() as f64).max(1.0)).min(1.0)
 }
 
-/// Of a virtual machine, the CPUs are those of its host.
+/// A virtual machine's CPUs are those of its host.
 fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
     let (cpus, elapsed_ns) = match account.host_of_guest(side) {
         Some(host) => (&host.cpu_each, host.elapsed_ns),

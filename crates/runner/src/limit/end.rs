@@ -34,7 +34,7 @@ pub(super) struct OneWay<'a> {
 
 // A token bucket counts bytes, and a wire has preamble and gaps, that the interface does not count.
 const REACHED: f64 = 0.9;
-// TCP does not fill a short queue better.
+// TCP does not fill a token bucket's short queue better.
 const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
@@ -65,7 +65,7 @@ impl<'a> End<'a> {
         of.map(|(times, _)| *times).collect()
     }
 
-    /// On average.
+    /// The mean over its threads, as a share of the window.
     pub(super) fn running(&self) -> f64 {
         mean_share(&self.window.threads, self.window.elapsed_ns, |thread| thread.running_ns)
     }
@@ -98,8 +98,7 @@ impl<'a> End<'a> {
         AtLinkRate { side: self.side, sent, carried_bits, rate_bits, from, delayed: 0, dropped: 0 }
     }
 
-    /// With headers for each segment that a packet will be cut into: the interface does not count
-    /// them.
+    /// A wire and a token bucket count headers of each segment, the interface does not.
     fn wire_bytes(&self, order: &RunOrder) -> u64 {
         let counters = &self.window.counters;
         let udp = order.traffic.kind.is_udp();
@@ -178,7 +177,7 @@ impl Waits {
     }
 }
 
-/// Of the datagrams offered in the whole run: at a window's edges some are on the way.
+/// Shares of the whole run's offered datagrams: at a window's edges some are on the way.
 pub(super) struct Losses {
     pub(super) socket: f64,
     /// Losses at the receiving device, or its backlog.

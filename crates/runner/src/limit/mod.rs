@@ -125,7 +125,7 @@ fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
     limit
 }
 
-/// Had its threads had the lost CPU time, and received in proportion more.
+/// Assumes that with the lost CPU time its threads would have received in proportion more.
 fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bool {
     let dropped = limit.evidence.iter().find_map(|what| match what {
         Evidence::Lost { place: LossPlace::Socket(_), datagrams, offered } => {
@@ -249,7 +249,7 @@ impl OneWay<'_> {
     /// `closed`: the share of the time that the sender waited for the receiver's window.
     fn cpu(&self, sends: &Busy, takes: &Busy, closed: f64) -> Option<Label> {
         let receiver_first = match (sends.saturated, takes.saturated) {
-            // A wait that goes on at the window's end is not counted; a closed window may tell it.
+            // The kernel counts a wait when it ends; a closed receive window shows it before.
             (false, false) if closed >= MUCH && takes.waiting >= closed / 2.0 => true,
             (false, false) => return None,
             (sends, takes) if sends != takes => takes,
@@ -283,7 +283,7 @@ impl OneWay<'_> {
     }
 }
 
-// Of the time with data to send: the receiver had no time.
+// As a share of the time with data to send: above it, the receiver had no time.
 const CLOSED: f64 = 0.1;
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub struct Fetched {
 /// Accepts "PACKAGE/RELEASE", a package that refers to the newest kernel, and a `.deb` file.
 ///
 /// # Errors
-/// Without these tools; the tool's message; no kernel in the package.
+/// Without these tools, when a tool fails (with its message), or without a kernel in the package.
 pub fn fetch(package: &str) -> Result<Fetched, Error> {
     fetch_into(&fetched_kernels()?, package, &Tools::of_this_machine())
 }

@@ -122,7 +122,7 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     .into())
 }
 
-/// In the tree it was unpacked in, in its own directory, or this machine's.
+/// Looks in the tree of the unpacked package, in the image's directory, then on this machine.
 fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
     let image = image.canonicalize().ok()?;
     let directory = image.parent()?;

@@ -1,4 +1,4 @@
-//! A guest's modules in loading order, from the modules: packages lack `modules.dep`.
+//! A guest's modules in loading order, read from the module files: packages lack `modules.dep`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

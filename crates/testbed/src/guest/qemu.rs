@@ -30,9 +30,9 @@ pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
     }
     if order.exact {
         // With one instruction a nanosecond the clock has 1 GHz. Measuring the APIC's timer took 6
-        // s of a boot's 9.5; the PIT has a known rate. A datagram whose socket is not the first one
-        // of its random place in the kernel's table costs some 700 instructions more: in the
-        // largest table that is one boot in 65,536, not in 256.
+        // s of a boot's 9.5; the PIT has a known rate. A datagram costs some 700 instructions more
+        // if both sockets share a place of the kernel's table: the largest table makes that one
+        // boot in 65,536.
         line.push_str(
             " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 nolapic_timer uhash_entries=65536",
         );
@@ -79,7 +79,8 @@ pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String
         add("-device", format!("{card},netdev=net,mac={mac},romfile="));
     }
     if order.exact {
-        // The clock of an idle guest may jump, unless somebody on a network answers meanwhile.
+        // The clock of an idle guest jumps to its next timer; it must not overtake a peer on a
+        // network.
         let idle = if parts.tap.is_some() { "on" } else { "off" };
         add("-icount", format!("shift=0,sleep={idle}"));
         add("-rtc", "base=2026-01-01T00:00:00,clock=vm".to_owned());

@@ -40,7 +40,7 @@ pub struct Guest {
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     /// The accelerator: KVM or emulation.
     pub accelerated: Accelerated,
-    /// The reason, with the way out; `None`: QEMU runs as nobody.
+    /// Why QEMU runs as root, with the remedy; `None`: it runs as nobody.
     stays_root: Option<String>,
     /// Requested modules that the kernel has neither built in nor as files.
     pub absent_modules: Vec<String>,

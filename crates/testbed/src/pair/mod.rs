@@ -105,7 +105,7 @@ impl Hosts {
             if crossed.contains(&crossing) {
                 continue;
             }
-            // Packets after a fault hardly ever arrives.
+            // Packets after a fault hardly ever arrive.
             let patience = if are_well(&checks) { PATIENCE } else { PATIENCE / 8 };
             let faults = cross(&mut places, crossing.clone(), addresses, patience)?;
             let BySide { transmitter, receiver } = addresses;

@@ -48,8 +48,8 @@ const SSH: &[&str] = &[
     "Compression=yes",
 ];
 
-// `read` takes no byte beyond the line, as `sh -s` might: the rest is the script's own input. Also
-// csh and fish pass this on as it is.
+// The rest of the input is the script's own: `read` takes no byte beyond the line, `sh -s` might.
+// csh and fish pass this command on as it is.
 const READ_SCRIPT: &str = r#"IFS= read -r s; eval "$(printf %b "$s")""#;
 
 impl Launcher {

@@ -27,7 +27,7 @@ pub(crate) struct Restart {
     pub(crate) kernel: Option<String>,
 }
 
-/// Waits until each of them answers from another boot; returns these boots, in order.
+/// Waits until each host answers from another boot; returns these boots, in order.
 pub(crate) fn reboot_all(
     hosts: &[Restart],
     within: Duration,
@@ -44,7 +44,7 @@ pub(crate) fn reboot_all(
     if errors.is_empty() { Ok(boots) } else { Err(Error::Failed(errors.join("; "))) }
 }
 
-/// Nobody waits for them; after a failure their next restart does the same.
+/// Nobody waits for the hosts; after a failure their next restart does the same.
 pub(crate) fn restart_with_default(hosts: &[Restart], interrupt: &Interrupt) {
     for host in hosts {
         let _ = connected(host, interrupt, |shell| {
@@ -128,7 +128,7 @@ fn retry<T>(interrupt: &Interrupt, mut attempt: impl FnMut() -> Result<T, Error>
     }
 }
 
-/// Unless the host has already left this boot: the answer to an order may be lost.
+/// Does nothing if the host has left this boot: the answer to an order may be lost.
 fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot) -> Result<(), Error> {
     let host = shell.launcher.to_string();
     let [by, what] = choice.map_or(["default", ""], |choice| choice.each_ref().map(String::as_str));

@@ -22,7 +22,7 @@ use crate::reach::session::{
     PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
 };
 
-// In KiB.
+// Space beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
 
 const LONGEST: usize = 1 << 20;
@@ -91,11 +91,11 @@ pub struct ConnectionAddresses {
 pub(crate) struct SetupAnswer {
     architecture: String,
     user: u32,
-    /// A bit for each; `None`: the host does not tell.
+    /// The effective capabilities, a bit for each; `None`: the host does not tell.
     capabilities: Option<u64>,
     has: bool,
     pub(crate) by_sudo: bool,
-    /// Of the program and of files; goes with the connection.
+    /// Holds the program and files; removed with the connection.
     directory: String,
 }
 
