@@ -45,7 +45,7 @@ pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
     CpuSplit { transmitter: of(first), receiver: of(second), controller: of(controller) }
 }
 
-/// The busy threads, if a testbed's virtual machines have more of them than CPUs.
+/// The busy threads, if virtual machines have more than CPUs. `inside_guest`: all hosts are in one.
 pub fn oversubscription(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
     let scenario = state.scenario;
     let guest = state.guest.as_ref()?;

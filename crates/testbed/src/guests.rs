@@ -42,8 +42,8 @@ impl Builder<'_> {
         Ok((VirtualMachine { agent: None, booted, order, absent }, Rc::new(RefCell::new(guest))))
     }
 
-    /// Alike for all of a testbed's: no network card, one agent. `cpus`: the host's, for this
-    /// machine.
+    /// The part that all machines share: no network card, one agent. `cpus`: the host's CPUs for
+    /// it.
     pub(crate) fn order(&self, name: &str, cpus: &[u32]) -> Result<GuestOrder, Error> {
         let options = self.options;
         let asked = options.state.guest.clone().unwrap_or_default();

@@ -181,8 +181,7 @@ impl Hosts {
         by.map(|reached| reached.boot(interrupt)).collect()
     }
 
-    /// Restarts both machines, with the kernel of this release or their default, and connects
-    /// again.
+    /// Restarts both machines with this or their default kernel, and connects again.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
@@ -240,7 +239,7 @@ impl Hosts {
         connected
     }
 
-    /// The default where an interface gets netassay's own.
+    /// An interface that gets netassay's own addresses has the default.
     fn addresses(
         &self,
         program: &path::Path,
@@ -273,7 +272,7 @@ fn other_addresses() -> Error {
     Error::Failed(what.to_owned())
 }
 
-/// No launcher: it is this machine.
+/// `launcher`: `None` for this machine.
 fn against_restart(launcher: Option<&Launcher>, is_here: bool, is_the_other: bool) -> Option<&'static str> {
     match launcher {
         None => Some(HERE),

@@ -34,7 +34,7 @@ impl HangDetector {
         Self { most, idle, begun: now, active: now, looked: now, wanted: Duration::ZERO }
     }
 
-    /// `work`: of the virtual CPUs; `None`: they do not exist yet.
+    /// `work`: of the virtual CPUs; `None` while they do not exist.
     pub(crate) fn look(&mut self, now: Duration, work: Option<ThreadWork>) -> Option<String> {
         let wanted = work.map_or(Duration::ZERO, |work| work.ran + work.waited);
         let worked = wanted.saturating_sub(self.wanted) > now.saturating_sub(self.looked) / TICKS;

@@ -33,7 +33,7 @@ pub(crate) struct ProcessUser {
 
 pub(crate) const NOBODY: u32 = 65_534;
 
-/// `None`: ours, since we are not root. An error says why it must stay root, with the remedy.
+/// `None`: QEMU has our user, who is not root. An error says why QEMU must stay root.
 pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
     if !is_root() {
         return Ok(None);
@@ -82,10 +82,10 @@ fn is_open_to_all(path: &Path) -> bool {
     })
 }
 
-/// Between `fork` and `exec`: system calls only, for those of the C library would wait for threads
+/// Runs between `fork` and `exec`, without the C library's wrappers, which would wait for threads
 /// that do not exist here.
 pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
-    // Without capabilities root still owns its files; failing, the process had none to lose.
+    // Without capabilities root still owns its files. If this fails, there were none to lose.
     let _ = host::lower_bounds(host::CapabilitySet::empty());
     if let Some(ProcessUser { uid, gid }) = user {
         // SAFETY: an empty list, of which nothing is read.

@@ -12,7 +12,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::guest::sandbox::{self, ProcessUser};
 
-/// Opened by the parent: the child may do little between `fork` and `exec`.
+/// The parent opens the namespaces: the child may do little between `fork` and `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessContext {
     pub(crate) namespaces: Vec<OwnedFd>,

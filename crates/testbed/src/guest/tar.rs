@@ -15,7 +15,7 @@ pub(crate) struct TarEntry<'a, R: Read> {
     pub(crate) contents: tar::Entry<'a, R>,
 }
 
-/// The contents of one are to be read before the next is asked for.
+/// Read the contents of an entry before the next entry is asked for.
 pub(crate) fn entries<R: Read>(
     archive: &mut Archive<R>,
 ) -> io::Result<impl Iterator<Item = io::Result<TarEntry<'_, R>>>> {

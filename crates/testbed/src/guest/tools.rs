@@ -70,7 +70,7 @@ impl Tools {
     }
 }
 
-// Normally a fraction of a second.
+// KVM normally takes a fraction of a second to the first line.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(20);
 const FIRST_LINE: &str = "Linux version";
@@ -130,7 +130,7 @@ impl Tools {
     }
 }
 
-/// KVM is tried once in a process for each set of tools: the kernel makes no difference to it.
+/// A process tries KVM once for each set of tools: the kernel makes no difference to it.
 pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, Error> {
     const EXACT: &str = "exact mode counts instructions, which only emulation can";
     let why = match order.acceleration {

@@ -51,8 +51,8 @@ pub(crate) const ANY_TIME: Duration = Duration::from_secs(7 * 86_400);
 
 const GLANCE: Duration = Duration::from_secs(1);
 
-// Unless the agent was slow before. With the signs' interval, and with [`crate::run`]'s looks at
-// the other machine, a lost machine is noticed within 2 s.
+// A slow agent has more. With the signs' interval, and with [`crate::run`]'s looks at the other
+// machine, a lost machine is noticed within 2 s.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 // Time limit of an agent's undo: some drivers restart their device for each change.
@@ -73,7 +73,7 @@ pub(crate) struct LaunchedAgent {
     pub(crate) work: Duration,
     patience: Duration,
     pub(crate) pid: u32,
-    /// Each with its core; empty before [`LaunchedAgent::greet`].
+    /// Each CPU with its core; empty before [`LaunchedAgent::greet`].
     pub(crate) cpus: Vec<(u32, u32)>,
     carrier: Carrier,
     on_machine: Option<&'static str>,

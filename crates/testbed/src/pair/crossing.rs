@@ -20,8 +20,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// The packets of a condition on the machines' own interfaces, those of a tunnel's underlay
-    /// too.
+    /// The packets of a condition on the machines' own interfaces, also under a tunnel.
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
             // Full packets of an MTU that the study sets are tried once it is set.

@@ -73,7 +73,7 @@ pub(crate) fn create_discard(
     Ok(ask!(host, &create, Answer::Discards(discard) => discard))
 }
 
-/// Without a receiver: the discard port, or ports from the requested one.
+/// Flows without a receiver go to the discard port, or to ports from the requested one.
 pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
     let address = TRAFFIC.receiver.in_family(family);
     let step = u16::from(port.is_some());
@@ -182,8 +182,7 @@ impl TunnelMtu {
         Self { inner, outer, needed: inner.saturating_add(overhead) }
     }
 
-    /// The kernel rejects a tunnel larger than its underlay, but the underlay may shrink
-    /// afterwards.
+    /// The kernel rejects a tunnel larger than its underlay; the underlay may shrink later.
     pub(crate) fn roomy(&self) -> u32 {
         self.outer.max(self.needed)
     }

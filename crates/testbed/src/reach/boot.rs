@@ -45,7 +45,7 @@ pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
     Ok(HostBoot { id: id.to_owned(), release: release.to_owned(), default: default.to_owned() })
 }
 
-/// `utsname` has 64 bytes for it.
+/// `utsname` has 64 bytes for a release.
 pub(crate) fn is_release(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte);
     (1..=64).contains(&text.len()) && !text.starts_with(['.', '-']) && text.bytes().all(plain)
@@ -59,13 +59,13 @@ pub(crate) struct Kernels {
     installed: Vec<String>,
     grub: Option<String>,
     grub_obeys: bool,
-    /// GRUB would boot the chosen kernel again and again.
+    /// A storage that GRUB cannot write: it would boot the chosen kernel again and again.
     unwritable: Option<String>,
     entries: Vec<(String, String)>,
     has_kexec: bool,
 }
 
-// `grub-reboot` warns of the abstractions; Debian and Ubuntu leave out what the file systems need.
+// GRUB reads these and cannot write them: abstractions, and file systems of Debian and Ubuntu.
 const UNWRITABLE: [&str; 10] =
     ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
 
@@ -136,7 +136,7 @@ impl Kernels {
     }
 }
 
-/// Each with its release and the names that lead to it, without entries that repair the machine.
+/// Each entry has its release and the names that lead to it; entries for repairs are left out.
 fn entries(menu: &[&str]) -> Vec<(String, String)> {
     let mut open: Vec<(bool, String)> = Vec::new();
     let mut found = Vec::new();

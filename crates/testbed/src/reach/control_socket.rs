@@ -30,7 +30,7 @@ impl ControlSocket {
         })
     }
 
-    /// Under a name that nobody could have taken before; removes those of killed processes.
+    /// Nobody could have taken the name before. Removes the directories of killed processes.
     pub(crate) fn make(parent: &Path) -> io::Result<Self> {
         sweep(parent);
         loop {
