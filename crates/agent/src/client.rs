@@ -38,7 +38,7 @@ pub struct Client {
     asked: (u64, Deadline),
     /// The last one included. A late answer belongs to its own request and not to a later one.
     open: BTreeSet<u64>,
-    /// For the answer to a sign of life; `None` without signs of life.
+    /// The longest wait for an answer to a sign of life; `None` without signs of life.
     answers_within: Option<Duration>,
     is_lost: AtomicBool,
 }

@@ -19,13 +19,13 @@ use crate::error::ServeError;
 use crate::frame::{Deadline, FrameError, LineReader, RequestHeader};
 use crate::interrupt::is_ready;
 
-// After the end of the input, for quick requests, and to give up work.
+// Time after the end of the input, to answer quick requests and give up work.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 // The most requests that wait while one is answered. A controller sends one ahead.
 const AHEAD: usize = 4;
 
-// Between tries to hand over a request while [`AHEAD`] requests wait.
+// The reader tries to hand over a request this often while [`AHEAD`] requests wait.
 const STEP: Duration = Duration::from_millis(50);
 
 pub(crate) enum Requests {
@@ -245,7 +245,7 @@ pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> 
     Ok(())
 }
 
-/// Skipped while an answer is written, whose bytes say the same, and where the write would wait:
+/// Does nothing while an answer is written, whose bytes say the same, or if the write would wait:
 /// the caller also watches the lease.
 pub(crate) fn sign_of_life() {
     let Ok(_whole) = WHOLE.try_lock() else { return };

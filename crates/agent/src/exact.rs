@@ -24,8 +24,8 @@ fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result
     let mut neighbours = Neighbours::new(links, there)?;
     let mut kept = Ok(());
     let mut settled = || kept = neighbours.keep();
-    // A thread that has sent before starts inside of its page of memory for sends; messages then
-    // cross its end, which costs about 1 % more.
+    // A new thread: one that has sent before starts inside of its page of memory for sends, and
+    // messages that cross its end cost about 1 % more.
     let account = thread::scope(|scope| {
         let fresh = thread::Builder::new().name("exact".to_owned());
         let work = fresh.spawn_scoped(scope, || {
@@ -82,7 +82,7 @@ fn count_softirqs() -> Result<SoftirqTime, String> {
 
 static SPREAD: AtomicBool = AtomicBool::new(false);
 
-/// Of both ends' network namespaces, which netassay made, so that it may change them.
+/// The neighbours in both ends' network namespaces, which netassay made and may change.
 pub(crate) struct Neighbours<'l> {
     here: &'l mut Links,
     there: Option<Links>,
@@ -97,7 +97,7 @@ impl<'l> Neighbours<'l> {
         Ok(Self { here, there })
     }
 
-    // The kernel would check a neighbour that is not permanent at some time, in the counted cost
+    // The kernel would check a neighbour again at some time, which would be in the counted cost
     // (`docs/where-the-time-goes.md`).
     pub(crate) fn keep(&mut self) -> Result<(), host::Error> {
         let mut links = std::iter::once(&mut *self.here).chain(&mut self.there);

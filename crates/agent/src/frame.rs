@@ -60,7 +60,7 @@ pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, FrameError> {
     serde_json::from_slice(line).map_err(|error| not_a_message(&error.to_string(), line))
 }
 
-/// Before memory is allocated. A list belongs to the last text before it: its field's name.
+/// Runs before memory is allocated. A list belongs to the last text before it: its field's name.
 fn check_sizes(line: &[u8]) -> Result<(), FrameError> {
     if line.len() > MAX_FRAME {
         return Err(FrameError::TooLong);
@@ -123,7 +123,7 @@ pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
 pub struct LineReader {
     pending: Vec<u8>,
     begin: usize,
-    /// The bytes of `pending` without a newline, so that a long line is searched once.
+    /// The bytes of `pending` already searched for a newline: a long line is searched once.
     searched: usize,
 }
 
@@ -168,8 +168,8 @@ impl LineReader {
     }
 }
 
-// A line's header has the request's id, and in a request the time for its answer in ms: `7 10000
-// "start"`, then `7 "done"`. Unreadable messages are refused by id, and late answers cost nothing.
+// A line's header has the request's id, and in a request the time for its answer in ms:
+// `7 10000 "start"`, then `7 "done"`. Unreadable messages are refused by id; late answers are free.
 
 /// The id where a request could not be read, or none was made: requests count from 1.
 pub const NO_REQUEST: u64 = 0;

@@ -105,8 +105,7 @@ impl Interfaces {
         self.change(name, affected, |links, _| links.set_up(name))
     }
 
-    /// The bridge's deletion frees a port; features that the kernel turned off on it (LRO) stay
-    /// off.
+    /// The bridge's deletion frees a port; features that the kernel turns off (LRO) stay off.
     pub(crate) fn add_port(&mut self, bridge: &str, name: &str) -> Result<(), Refusal> {
         if self.journalled(name)?.is_some() && !self.made.contains(bridge) {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
@@ -228,7 +227,7 @@ impl Interfaces {
         Ok(self.read_tuning(name, tuning))
     }
 
-    /// Or the reason: on the machine itself only features whose switching can be undone.
+    /// On the machine itself only features whose switching can be undone; an error has the reason.
     pub(crate) fn switchable(
         &self,
         name: &str,

@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// Stays [tripped](Interrupt::trip). Every wait of the controller polls it, and ends at once.
+/// A latch that stays [tripped](Interrupt::trip): every wait of the controller polls it.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     event: Arc<EventFd>,

@@ -31,7 +31,7 @@ impl Launch {
     /// The lease of an agent on another machine, unless a user chooses another.
     pub const LEASE: Duration = Duration::from_secs(15);
 
-    /// A few signs of life, to the longest time that a change may cut a machine off.
+    /// From a few signs of life to the longest time that a change may cut a machine off.
     pub const LEASES: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(30);
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct MachineSettings {
     latency: Option<HeldLatency>,
     session_latency: Option<u32>,
     placed: Vec<(Target, String)>,
-    /// Each with its value before the first condition that changed it.
+    /// Settings that conditions changed, each with its value before the first of them.
     tuned: BTreeMap<Target, String>,
     remembered: BTreeSet<String>,
 }
@@ -62,8 +62,7 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    /// Another agent of the session may set those of the whole machine, so that they are undone
-    /// once.
+    /// Settings of the whole machine belong to one agent of the session: they are undone once.
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
         let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
         settings.retain(|(target, _)| !self.launch.shares_machine || !target.is_of_whole_machine());
@@ -91,7 +90,7 @@ impl MachineSettings {
         Ok(changes)
     }
 
-    // Before the first change: another number of queues changes these CPUs too.
+    // Called before the first change: another number of queues changes these CPUs too.
     pub(crate) fn remember(&mut self, tuning: &Tuning, interface: &str) {
         let is_varied = tuning.placement.is_some() || tuning.irq_affinity.is_some();
         if is_varied && self.remembered.insert(interface.to_owned()) {

@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// A generous guess: many times one look at a flow's counters and one short system call.
 pub(crate) const FLOW: Duration = Duration::from_micros(10);
 
-/// Within 10 ms to 1 s, longer with very many flows, and at most [`MOST`] in a window.
+/// The step is 10 ms to 1 s, longer with very many flows, and there are at most [`MOST`].
 pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
 }

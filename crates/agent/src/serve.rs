@@ -34,7 +34,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     };
     or_refuse(enter(launch.isolation, launch.parent).and_then(|()| pinned()))?;
     ignore_signals();
-    // Busy threads beside it would make it late at a window's edges, which is recorded.
+    // Without priority, busy threads make this thread late at a window's edges.
     host::prioritise_current_thread();
     // While this is the only thread: threads that it starts inherit its capabilities.
     host::keep_capabilities(needed(&launch)).map_err(ServeError::Privileges)?;

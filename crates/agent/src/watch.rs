@@ -62,8 +62,8 @@ struct HostReading {
     throttled: Vec<Throttled>,
 }
 
-/// Whether a thread of QEMU (with `-name debug-threads=on`) runs a guest's instructions: `CPU
-/// 0/TCG`, `CPU 1/KVM`, or for all virtual CPUs `ALL CPUs/TCG`.
+/// Whether a thread of QEMU (with `-name debug-threads=on`) runs a guest's instructions:
+/// `CPU 0/TCG`, `CPU 1/KVM`, or for all virtual CPUs `ALL CPUs/TCG`.
 pub fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
 }

@@ -22,7 +22,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// With more flows neighbours are summed, so that answers and stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
-// Open without a window, and after it. Else the sockets are closed, whatever keeps the controller.
+// Afterwards the sockets are closed, whatever keeps the controller.
 const BEFORE_WINDOW: Duration = Duration::from_secs(60);
 const AFTER_WINDOW: Duration = Duration::from_secs(10);
 
@@ -31,7 +31,7 @@ const FOR_EACH_FLOW: Duration = Duration::from_millis(1);
 
 pub(crate) struct WorkloadSide {
     pub(crate) endpoint: Endpoint,
-    /// Unless a request for its account comes before.
+    /// The workload is closed then if no request for its account has come.
     pub(crate) closes: Instant,
     pub(crate) interface: String,
     underlay: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct WorkloadSide {
 }
 
 impl WorkloadSide {
-    /// Of a receiver without `endpoints`. `quotas`: those whose throttling is counted.
+    /// `endpoints`: a transmitter's destinations. `quotas`: those whose throttling is counted.
     pub(crate) fn open(
         links: &mut Links,
         spec: &load::Spec,
@@ -64,7 +64,7 @@ impl WorkloadSide {
         self.underlay.as_deref().unwrap_or(&self.interface)
     }
 
-    /// All counters at the edges of the window by this host's own clock, and a few at each step.
+    /// Reads all counters at the window's edges, by this host's own clock, and a few at each step.
     /// The times: ramp, window, step of the series.
     pub(crate) fn measure(
         &self,

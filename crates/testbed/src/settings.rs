@@ -243,7 +243,7 @@ mod lasting_settings_tests {
             let why = wanted.add(name, true, &now).unwrap_err();
             assert_eq!(why, "the interface eth1 cannot switch it on");
         }
-        // What is fixed as it is wanted asks for nothing.
+        // A feature that is fixed as it is wanted asks for nothing.
         wanted.add("lro", false, &now).unwrap();
         assert!(wanted.is_empty());
         wanted.add("tx-tcp-segmentation", true, &now).unwrap();

@@ -37,7 +37,7 @@ pub(super) fn mount_all() -> Result<(), String> {
     Ok(())
 }
 
-/// Credited as entropy, so that random numbers are the same at each boot.
+/// Credits the seed as entropy, so that random numbers are the same at each boot.
 pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     let step = "seed the random numbers";
     let random = File::options().write(true).open("/dev/random").map_err(|error| in_step(step, error))?;
@@ -53,8 +53,8 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     if result == 0 { Ok(()) } else { Err(in_step(step, io::Error::last_os_error())) }
 }
 
-/// Else other memory decides whether that of packets is given back and allocated anew. A kernel
-/// that is built without this setting stays as it is.
+/// Otherwise other memory decides whether that of packets is given back and allocated anew. A
+/// kernel without this setting stays as it is.
 pub(super) fn keep_slabs() {
     for cache in fs::read_dir("/sys/kernel/slab").into_iter().flatten().flatten() {
         let _ = fs::write(cache.path().join("min_partial"), KEPT);
@@ -123,7 +123,7 @@ pub(super) fn reap() -> Option<(i32, i32)> {
     }
 }
 
-/// Until then reads give an end of file.
+/// Reads give an end of file until the other end is connected.
 pub(super) fn await_connection(port: &impl AsFd, step: Duration, steps: u32) -> io::Result<()> {
     for _ in 0..steps {
         let mut watched = [PollFd::new(port.as_fd(), PollFlags::POLLOUT)];

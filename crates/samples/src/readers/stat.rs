@@ -1,7 +1,7 @@
 //! ministat's files: one value per line.
 //!
-//! Comments may describe the values: `# condition: ipv6`, `# metric: throughput (Mbit/s)`, `#
-//! columns: value, boot`. Lines of several words need one, or an option: a unit looks like a boot.
+//! Comments may describe the values: `# condition: ipv6`, `# metric: throughput (Mbit/s)`. Lines of
+//! several words need `# columns: value, boot`, or an option: a unit looks like a boot's name.
 
 use std::io::Read;
 

@@ -136,7 +136,7 @@ fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot
     boot::read(&host, &session.line()?)?;
     session.wait_for(TO_OBEY);
     match session.line() {
-        // What the host said when its shutdown cut the session is of no interest.
+        // The output of the host when its shutdown cut the session is of no interest.
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Ok(line) if line.starts_with("failed") => {
             Err(unbootable(&host, line.trim_start_matches("failed").trim()))
