@@ -27,21 +27,18 @@ use crate::message::{Answer, Request};
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    /// Ends the thread of the signs of life when it is dropped; declared before the input, so that
-    /// the thread ends first.
+    /// Ends the thread of the signs of life; declared before the input, so that the thread ends
+    /// first.
     keepalive: Option<Sender<()>>,
     to: Arc<Input>,
     from: File,
     lines: LineReader,
     limiter: ReadLimiter,
     interrupt: Interrupt,
-    /// The id and the deadline of the last request.
     asked: (u64, Deadline),
-    /// The requests without an answer, the last one included. A late answer belongs to its own
-    /// request and not to a later one.
+    /// The last one included. A late answer belongs to its own request and not to a later one.
     open: BTreeSet<u64>,
-    /// The longest time that a sign of life may stay without an answer; `None` without signs of
-    /// life.
+    /// The longest wait for an answer to a sign of life; `None` without signs of life.
     answers_within: Option<Duration>,
     is_lost: AtomicBool,
 }
@@ -55,8 +52,7 @@ impl Client {
         interrupt: Interrupt,
     ) -> Self {
         let to = File::from(to.into());
-        // A blocking write to a full pipe would wait forever, and ignore Ctrl-C. Where this fails,
-        // the descriptor cannot block.
+        // Else a write to a full pipe would ignore Ctrl-C. Where this fails, nothing can block.
         if let Ok(flags) = fcntl(&to, FcntlArg::F_GETFL) {
             let flags = OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK;
             let _ = fcntl(&to, FcntlArg::F_SETFL(flags));
@@ -92,8 +88,7 @@ impl Client {
         Ok(())
     }
 
-    /// Ends the conversation: the agent sees the end of its input, undoes what it changed, and
-    /// exits.
+    /// Ends the conversation: the agent undoes what it changed, and exits.
     ///
     /// # Errors
     /// When the process is out of file descriptors: then the input stays open.
@@ -104,12 +99,10 @@ impl Client {
         Ok(())
     }
 
-    /// Tells the agent again and again that the controller lives, by an empty line that has no
-    /// answer, from a thread of its own, until this client is dropped. An agent with a lease
-    /// ([`crate::Launch::lease_ms`]) needs several signs of life in the time of the lease: one in
-    /// each third of it, or more. While the controller waits for an answer, an agent is lost if it
-    /// leaves a sign of life unanswered for longer than `answers_within` and for longer than three
-    /// times its slowest answer so far.
+    /// Sends empty lines, of which an agent with a lease ([`crate::Launch::lease_ms`]) needs at
+    /// least one in each third of it, from a thread, until this client is dropped. A waiting
+    /// controller has lost an agent that leaves one unanswered for longer than `answers_within` and
+    /// than three times its slowest answer so far.
     pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
         // It does not keep the input open.
         let input = Arc::downgrade(&self.to);
@@ -147,10 +140,9 @@ impl Client {
         }
     }
 
-    /// Sends a request, or the message that a [`crate::Relay`] needs to reach its agent, without
-    /// waiting for the answer, so that another agent can be asked meanwhile. The agent must read
-    /// the request and answer within `patience`, and gives up then; this client gives up a little
-    /// later. The answer to an earlier request is no longer waited for.
+    /// Sends a request, or a [`crate::Relay`]'s message, without waiting for the answer. The agent
+    /// must answer within `patience`, and gives up then; this client does a little later. The
+    /// answer to an earlier request is no longer waited for.
     ///
     /// # Errors
     /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
@@ -216,8 +208,7 @@ impl Client {
         }
     }
 
-    /// The time at which the oldest sign of life will have waited too long for its answer; `None`
-    /// without signs of life.
+    /// When the oldest sign of life has waited too long; `None` without signs of life.
     fn lost_at(&self) -> Option<Instant> {
         self.answers_within.map(|within| self.to.lost_at(within))
     }
@@ -235,8 +226,7 @@ impl Client {
         &self.host
     }
 
-    /// Reads one line. An agent is not trusted: its text is made harmless before it is kept or
-    /// printed. `None`: an answer that is no longer waited for.
+    /// An agent is not trusted: its text is made harmless. `None`: a late answer.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
         let took = self.asked.1.elapsed();
@@ -281,7 +271,6 @@ impl Client {
         }
     }
 
-    /// Waits until `deadline`; returns whether the pipe is ready.
     fn is_ready(&self, pipe: &File, events: PollFlags, deadline: Instant) -> Result<bool, CallError> {
         match self.interrupt.wait_for(pipe.as_fd(), events, deadline).map_err(|error| self.pipe(error))? {
             Wake::Interrupted => Err(CallError::Interrupted),
@@ -321,8 +310,7 @@ impl Client {
         CallError::Gone { host: self.host.clone() }
     }
 
-    /// The error of the pipe. A socket, such as a guest's port, reports that its other end is
-    /// closed in another way than a pipe if it held unread bytes.
+    /// A socket, such as a guest's port, tells its end in another way if it held unread bytes.
     fn pipe(&self, source: io::Error) -> CallError {
         match source.kind() {
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => self.gone(),
@@ -331,7 +319,7 @@ impl Client {
     }
 }
 
-/// A message as the log has it: its beginning, or at [`tracing::Level::TRACE`] the whole.
+/// Its beginning, or at [`tracing::Level::TRACE`] the whole.
 fn logged(message: &[u8]) -> String {
     const BEGINNING: usize = 160;
     let kept = if tracing::enabled!(tracing::Level::TRACE) { message.len() } else { BEGINNING };

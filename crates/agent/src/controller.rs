@@ -1,16 +1,8 @@
-//! The agent's view of its controller: the other end of its standard input.
+//! The controller, as its agent sees it, at the other end of standard input. A thread of its own
+//! reads it, so that the controller's end or silence is noticed in any request. It shares no locks
+//! with working threads but those of the queue and the output, between requests.
 //!
-//! A thread of its own reads standard input, and hands requests to the thread that answers them. So
-//! the end of the controller, or its silence, is noticed in the middle of any request. The thread
-//! that answers, and those that send and receive, have nothing to do with this: they share no lock
-//! with the reader but those of the queue and of the output, which are taken between two requests,
-//! and read no clock for it: the reader notes when a request came. The reader sleeps in `poll`,
-//! which has the lease as its time limit. It answers each sign of life of the controller by one of
-//! its own.
-//!
-//! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in
-//! its namespaces ends with it, and what it changed on its machine is undone by its
-//! [`crate::undo_process`].
+//! Nothing is undone here: [`crate::undo_process`] does it.
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
@@ -27,20 +19,17 @@ use crate::error::ServeError;
 use crate::frame::{Deadline, FrameError, LineReader, RequestHeader};
 use crate::interrupt::is_ready;
 
-// The time for which an agent continues after its input has ended: it still answers quick
-// requests, and gives up work.
+// Time after the end of the input, to answer quick requests and give up work.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 // The most requests that wait while one is answered. A controller sends one ahead.
 const AHEAD: usize = 4;
 
-// The interval at which the reader tries to hand over a request while [`AHEAD`] requests wait.
+// The reader tries to hand over a request this often while [`AHEAD`] requests wait.
 const STEP: Duration = Duration::from_millis(50);
 
 pub(crate) enum Requests {
-    /// Read by the thread that answers them.
     Read(LineReader),
-    /// Read by a thread of their own.
     Given(Receiver<Result<Line, FrameError>>),
 }
 
@@ -54,7 +43,6 @@ impl Line {
         Self { bytes, came: Instant::now() }
     }
 
-    /// Splits the line into the id of the request, its deadline and the request.
     pub(crate) fn open(&self) -> Result<(u64, Deadline, &[u8]), FrameError> {
         let (RequestHeader { id, within }, request) = RequestHeader::read(&self.bytes)?;
         Ok((id, Deadline::new(self.came, within), request))
@@ -68,13 +56,11 @@ pub(crate) enum NextLine {
 }
 
 impl Requests {
-    /// Requests behind the first line, read by the calling thread.
     pub(crate) fn new() -> Self {
         Self::Read(LineReader::default())
     }
 
-    /// Reads the requests in a thread of its own from now on. That thread ends this process soon
-    /// after standard input has ended, or as soon as no byte has come for the time of the `lease`.
+    /// The thread ends this process soon after standard input, or after a `lease` without a byte.
     /// Not for a guest.
     pub(crate) fn watched(self, lease: Option<Duration>) -> io::Result<Self> {
         let Self::Read(lines) = self else { return Ok(self) };
@@ -87,11 +73,7 @@ impl Requests {
         Ok(Self::Given(given))
     }
 
-    /// Waits for the next request; `None` at the end of the input. Empty lines only say that the
-    /// controller lives.
-    ///
-    /// # Errors
-    /// Standard input failed; a line is too long.
+    /// `None` at the end of the input. Empty lines only say that the controller lives.
     pub(crate) fn next(&mut self) -> Result<Option<Line>, ServeError> {
         match self {
             Self::Given(given) => Ok(given.recv().ok().transpose()?),
@@ -105,8 +87,7 @@ impl Requests {
         }
     }
 
-    /// Waits for the next request until `limit`. A guest's port is waited for without a limit: the
-    /// sockets of a guest are in a network that ends with it.
+    /// No `limit` at a guest's port: the sockets of a guest are in a network that ends with it.
     pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<NextLine, ServeError> {
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
             match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
@@ -119,11 +100,9 @@ impl Requests {
     }
 }
 
-/// Whether standard input is a guest's port. One thread reads it and does not poll: in Linux's
-/// virtio_console another thread that polls a port can take bytes before their interrupt is
-/// handled, which then wakes nobody, and the reading thread sleeps on (seen in 6.1 with two virtual
-/// CPUs: `port_fops_poll`, `get_inbuf`, `vring_interrupt`). The end of a port need not be noticed:
-/// QEMU ends with the controller.
+// One thread reads a guest's port and does not poll: in Linux's virtio_console another thread that
+// polls a port can take bytes before their interrupt is handled, which then wakes nobody (seen in
+// 6.1: `port_fops_poll`, `get_inbuf`, `vring_interrupt`). QEMU ends with the controller.
 fn is_port() -> bool {
     let about = io::stdin().as_fd().try_clone_to_owned().and_then(|input| File::from(input).metadata());
     about.is_ok_and(|about| about.file_type().is_char_device())
@@ -187,8 +166,7 @@ impl Reader {
         }
     }
 
-    /// Hands one line or error over; `false` if the controller is gone or the answering thread has
-    /// ended. Bytes behind a line that cannot be handed over stay unread, and extend no lease.
+    /// `false` if nobody is left. Bytes behind a line that stays here extend no lease.
     fn give(&self, mut line: Result<Line, FrameError>) -> bool {
         let mut waited = Duration::ZERO;
         loop {
@@ -217,8 +195,8 @@ fn end() -> ! {
 // The time in which signs of life that have reached a machine reach the waiting process.
 const DELIVERY: Duration = Duration::from_secs(1);
 
-/// The two waits that make up a lease. A machine that was paused or starved wakes with the first
-/// wait expired and the signs of life in sshd's socket: they arrive during the second wait.
+// A machine that was paused or starved wakes with the first wait expired and the signs of life in
+// sshd's socket: they arrive during the second wait.
 pub(crate) fn waits(lease: Duration) -> [Duration; 2] {
     let last = DELIVERY.min(lease / 2);
     [lease - last, last]
@@ -243,15 +221,11 @@ pub fn await_lease_end(lease: Duration) -> io::Result<()> {
 // Held while a line is written, so that no sign of life comes between its parts.
 static WHOLE: Mutex<()> = Mutex::new(());
 
-// The number of bytes that a write takes without waiting as soon as there is room for any: a page
-// of a pipe; sockets and a guest's port have more room. Other processes share this output, so it
-// cannot be set to non-blocking.
+// A write takes a page without waiting as soon as a pipe has any room; sockets and ports have more.
+// Other processes share this output, so it cannot be set to non-blocking.
 const PIECE: usize = 4096;
 
-/// Writes a complete line, until `limit`.
-///
-/// # Errors
-/// The controller is gone, or does not read: then it may have a part of the line.
+/// On an error the controller may have a part of the line.
 pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> {
     // A thread that panicked has written nothing since.
     let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -271,9 +245,8 @@ pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> 
     Ok(())
 }
 
-/// Writes an empty line: this agent lives. Skipped while an answer is written, whose bytes say the
-/// same, and where the write would wait for a controller that does not read: the caller also
-/// watches the lease.
+/// Does nothing while an answer is written, whose bytes say the same, or if the write would wait:
+/// the caller also watches the lease.
 pub(crate) fn sign_of_life() {
     let Ok(_whole) = WHOLE.try_lock() else { return };
     let out = io::stdout();

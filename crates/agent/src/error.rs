@@ -17,13 +17,12 @@ pub enum CallError {
     Gone { host: String },
     #[error("the {host}'s agent did not answer within {} s", .patience.as_secs_f64())]
     Silent { host: String, patience: Duration },
-    /// The agent does not answer the controller's signs of life: its machine is down or stuck, or
-    /// the network to it is cut.
+    /// No answer to signs of life: the machine is down or stuck, or the network cut.
     #[error("the {host}'s machine is lost: it gives no sign of life")]
     Lost { host: String },
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
     NotReading { host: String, patience: Duration },
-    /// `why`: cut as by [`words::shortened_reason`]. `broken`: other requests would fail too.
+    /// `why`: as [`words::shortened_reason`] cuts it. `broken`: other requests would fail too.
     #[error("{host}: {why}")]
     Refused { host: String, why: String, broken: bool },
     /// The agent cannot write its undo journal, so it changes nothing more.
@@ -87,8 +86,7 @@ impl Refusal {
         error.to_string().into()
     }
 
-    /// From an error of the machine's settings, after which other requests can still be met, unless
-    /// the journal cannot be written.
+    /// Other requests can still be met, unless the journal cannot be written.
     pub(crate) fn of_settings(error: host::Error) -> Self {
         match error {
             host::Error::Journal { .. } => error.into(),
@@ -144,8 +142,7 @@ passing!(io::Error, load::Error, trace::PathError, trace::TraceError, ServeError
 
 impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {
-        // Interfaces of a testbed do not come back: every later request that names it would fail
-        // too.
+        // Interfaces of a testbed do not come back: later requests would fail too.
         let broken = matches!(error, host::Error::NoInterface { .. });
         let why = error.to_string();
         match error {

@@ -24,9 +24,8 @@ fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result
     let mut neighbours = Neighbours::new(links, there)?;
     let mut kept = Ok(());
     let mut settled = || kept = neighbours.keep();
-    // A thread has its own page from which the kernel takes memory for sends. A thread that has
-    // sent before starts inside of that page, messages then cross its end, and that costs about 1 %
-    // more.
+    // A new thread: one that has sent before starts inside of its page of memory for sends, and
+    // messages that cross its end cost about 1 % more.
     let account = thread::scope(|scope| {
         let fresh = thread::Builder::new().name("exact".to_owned());
         let work = fresh.spawn_scoped(scope, || {
@@ -81,11 +80,9 @@ fn count_softirqs() -> Result<SoftirqTime, String> {
     }))
 }
 
-// Whether this process has made the kernel's tables of neighbours large.
 static SPREAD: AtomicBool = AtomicBool::new(false);
 
-/// The neighbours in this network namespace, and in the receiving end's if it has one of its own.
-/// netassay made both namespaces, so it may change them.
+/// The neighbours in both ends' network namespaces, which netassay made and may change.
 pub(crate) struct Neighbours<'l> {
     here: &'l mut Links,
     there: Option<Links>,
@@ -100,9 +97,8 @@ impl<'l> Neighbours<'l> {
         Ok(Self { here, there })
     }
 
-    /// Makes the neighbours that are resolved permanent. The kernel would check each again at a
-    /// time that depends on when it was found, which would be in the cost
-    /// (`docs/where-the-time-goes.md`).
+    // The kernel would check a neighbour again at some time, which would be in the counted cost
+    // (`docs/where-the-time-goes.md`).
     pub(crate) fn keep(&mut self) -> Result<(), host::Error> {
         let mut links = std::iter::once(&mut *self.here).chain(&mut self.there);
         links.try_for_each(|links| links.keep_neighbours().map(drop))

@@ -1,5 +1,4 @@
-//! The frame of messages: one JSON value per line, so that people can read and write a
-//! conversation.
+//! Messages are one JSON value per line, so that people can read and write a conversation.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,13 +7,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-/// The longest line that either side accepts, in bytes. The largest valid messages, the addresses
-/// of all sockets of a run with the most flows, both ways and over IPv6, have two thirds of that.
+/// The longest accepted line, in bytes: the largest valid messages, all sockets' addresses of a run
+/// with the most flows, have two thirds of that.
 pub const MAX_FRAME: usize = 16 << 20;
 
-// The most values in a line, nested ones included: a value needs about ten times the memory of its
-// text. The valid message with the most values, the accounts of the most single flows, has two
-// thirds of that.
+// A value needs about ten times the memory of its text. The accounts of the most single flows have
+// two thirds of these values.
 const MAX_VALUES: usize = 300_000;
 
 // The most entries of a list or a map: the CPUs that the largest kernel is built for (`NR_CPUS`).
@@ -24,8 +22,7 @@ const MAX_ENTRIES: usize = 8_192;
 const MAX_SOCKETS: usize = 2 * load::MAX_FLOWS as usize;
 const SOCKETS: [&[u8]; 4] = [b"addresses", b"applied", b"endpoints", b"locals"];
 
-// The most bytes of a text: the longest setting that a kernel gives
-// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
+// `net.ipv4.ip_local_reserved_ports` with every second port has 190,000.
 const MAX_TEXT: usize = 192 << 10;
 
 /// An invalid message: the reason.
@@ -39,8 +36,7 @@ pub enum FrameError {
     /// A list, map or text is too long; its name is cut as by [`words::shortened_reason`].
     #[error("not a message of this protocol: `{field}` may have at most {most} entries or bytes")]
     Excess { field: String, most: usize },
-    /// The reason, which may quote the line, is cut as by [`words::shortened_reason`]. `line`: its
-    /// beginning.
+    /// `why` is cut as by [`words::shortened_reason`]; `line` is its beginning.
     #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage { why: String, line: String },
 }
@@ -48,8 +44,7 @@ pub enum FrameError {
 /// Writes a message as one line, the newline included.
 ///
 /// # Errors
-/// A value that JSON cannot hold, such as a map with a key that is not a string; our messages have
-/// none.
+/// A value that JSON cannot hold, such as a map whose keys are no strings.
 pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -65,8 +60,7 @@ pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, FrameError> {
     serde_json::from_slice(line).map_err(|error| not_a_message(&error.to_string(), line))
 }
 
-/// Checks the sizes of a line of JSON and of the lists, maps and texts in it, before memory is
-/// allocated for them. A list belongs to the last text before it: the name of its field.
+/// Runs before memory is allocated. A list belongs to the last text before it: its field's name.
 fn check_sizes(line: &[u8]) -> Result<(), FrameError> {
     if line.len() > MAX_FRAME {
         return Err(FrameError::TooLong);
@@ -129,8 +123,7 @@ pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
 pub struct LineReader {
     pending: Vec<u8>,
     begin: usize,
-    /// The bytes of `pending` that were searched for a newline, so that a long line is searched
-    /// once.
+    /// The bytes of `pending` already searched for a newline: a long line is searched once.
     searched: usize,
 }
 
@@ -143,8 +136,7 @@ impl LineReader {
         self.pending.extend_from_slice(piece);
     }
 
-    /// The next complete line that is not empty. An empty line is a sign of life; many of them must
-    /// not cost time each.
+    /// The next complete line that is not empty: signs of life must not cost time each.
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         self.begin += self.pending[self.begin..].iter().take_while(|byte| **byte == b'\n').count();
         self.searched = self.searched.max(self.begin);
@@ -176,17 +168,13 @@ impl LineReader {
     }
 }
 
-// The header of a line: the id of the request, and in a request the time for its answer.
-//
-// `7 10000 "start"` is the controller's seventh request, to be answered within 10,000 ms, and `7
-// "done"` its answer. The id is read before the message: so that a message that cannot be
-// understood is refused by its id, and an answer that nobody waits for any more costs nothing.
+// A line's header has the request's id, and in a request the time for its answer in ms:
+// `7 10000 "start"`, then `7 "done"`. Unreadable messages are refused by id; late answers are free.
 
-/// The id of no request: the agent could not begin, or could not read the id. Requests are counted
-/// from 1.
+/// The id where a request could not be read, or none was made: requests count from 1.
 pub const NO_REQUEST: u64 = 0;
 
-// The longest time that a request may have for its answer: longer than the longest window.
+// Longer than the longest window.
 const MOST: Duration = Duration::from_secs(7 * 86_400);
 
 /// The header of a request.
@@ -253,14 +241,12 @@ impl Deadline {
         (Instant::now() + self.within).saturating_duration_since(self.at)
     }
 
-    /// The time at which the controller gives up: a little later than the agent, whose refusal says
-    /// more than its silence. An answer that could not be written until then is for nobody.
+    // A little later than the agent, whose refusal says more than its silence.
     pub(crate) fn controller_gives_up(self) -> Instant {
         self.at + (self.within / 4).min(Duration::from_secs(2))
     }
 
-    /// Refuses a request whose time is over, or ends before `needed`. Called only where no work is
-    /// half done.
+    /// Called only where no work is half done.
     pub(crate) fn allows(self, needed: Instant) -> Result<(), String> {
         if needed <= self.at {
             return Ok(());
@@ -276,11 +262,9 @@ const INTERVAL: Duration = Duration::from_millis(1);
 // The reads that need no wait, as time: twice the longest message arrives in that many.
 const BURST: Duration = Duration::from_secs(2);
 
-/// A bound on the reads per second, so that endless output costs its reader little CPU time: while
-/// the reader waits, the pipe fills, and its writer blocks.
+/// Bounds the reads per second: endless output fills the pipe, and blocks its writer.
 #[derive(Debug)]
 pub struct ReadLimiter {
-    /// The time by which the reads were faster than the limit, as of `then`.
     ahead: Duration,
     then: Instant,
 }

@@ -1,7 +1,5 @@
-//! The interfaces of an agent's host: made, configured, switched. In namespaces of its own an agent
-//! changes them freely: they end with it. On the machine itself ([`crate::Isolation::Machine`])
-//! every change goes through the undo journal, and interfaces that were made are in the journal
-//! too, so that they are deleted.
+//! The interfaces of an agent's host. In namespaces of its own an agent changes them freely. On the
+//! machine itself ([`crate::Isolation::Machine`]) every change goes through the undo journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -41,8 +39,7 @@ impl Interfaces {
         })
     }
 
-    /// The machine's own interface of this name: its changes are journalled. `None` for an
-    /// interface that was made here, or lies in the agent's namespaces.
+    /// `None` for an interface that was made here, or lies in the agent's namespaces.
     fn journalled(&self, name: &str) -> Result<Option<Interface>, host::Error> {
         if !self.machine.is_allowed() || self.made.contains(name) {
             return Ok(None);
@@ -108,8 +105,7 @@ impl Interfaces {
         self.change(name, affected, |links, _| links.set_up(name))
     }
 
-    /// Makes an interface a port of a bridge that was made here, whose deletion frees it. The
-    /// kernel turns off features that a port must not have (LRO), and does not turn them on again.
+    /// The bridge's deletion frees a port; features that the kernel turns off (LRO) stay off.
     pub(crate) fn add_port(&mut self, bridge: &str, name: &str) -> Result<(), Refusal> {
         if self.journalled(name)?.is_some() && !self.made.contains(bridge) {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
@@ -127,7 +123,7 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Sets the MTU, in bytes. IPv6 settings that a small MTU removed come back with a larger one.
+    /// IPv6 settings that a small MTU removed come back with a larger one.
     pub(crate) fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Refusal> {
         let before = self.links.find(name)?.mtu;
         if before == mtu {
@@ -231,8 +227,7 @@ impl Interfaces {
         Ok(self.read_tuning(name, tuning))
     }
 
-    /// The features of an interface that may be switched, or the reason why none may: on the
-    /// machine itself only features whose switching can be undone.
+    /// On the machine itself only features whose switching can be undone; an error has the reason.
     pub(crate) fn switchable(
         &self,
         name: &str,
@@ -245,7 +240,6 @@ impl Interfaces {
         })
     }
 
-    /// Sets the tuning of a condition in flight on the machine of an interface, and reads it back.
     /// On a machine that must not be changed, only the CPUs that receive for an interface of the
     /// agent's own namespace can be set.
     pub(crate) fn tune_in_flight(

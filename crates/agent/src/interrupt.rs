@@ -9,8 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// A latch that stays [tripped](Interrupt::trip) for good. Every wait of the controller polls it
-/// beside its pipe, so that an interrupt ends a wait at once and none is missed.
+/// A latch that stays [tripped](Interrupt::trip): every wait of the controller polls it.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     event: Arc<EventFd>,
@@ -66,8 +65,7 @@ pub enum Wake {
     Interrupted,
 }
 
-/// Waits for events of a descriptor, at most for `limit`; returns whether any came. The end of the
-/// other side counts.
+/// The end of the other side counts as an event.
 pub(crate) fn is_ready(fd: BorrowedFd<'_>, events: PollFlags, limit: Option<Duration>) -> io::Result<bool> {
     let limit = limit.map_or(PollTimeout::NONE, poll_time);
     loop {

@@ -1,11 +1,5 @@
-//! Signs of life for an agent with a lease: empty lines, sent by a thread of the controller.
-//!
-//! An agent answers each by one of its own, also in the middle of a request. So a machine that is
-//! stuck, or a network that is cut, is known long before the lease ends.
-//!
-//! The controller may be busy elsewhere for longer than a lease, with another host that boots, or
-//! with its own disk. So the signs come from a thread of their own: they end when the controller
-//! ends, or is stopped.
+//! Signs of life for an agent with a lease, from a thread, as a controller may be busy elsewhere.
+//! The agent answers each, so that a stuck machine or a cut network is known before the lease ends.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -19,8 +13,7 @@ use crate::launch::Launch;
 // The factor by which an answer to a sign of life may be slower than the slowest one so far.
 const SLOWDOWN: u32 = 3;
 
-/// The controller's end of an agent's standard input. A message is written under its lock, so that
-/// no sign of life comes between its parts.
+/// Messages are written under the lock, so that no sign of life comes between their parts.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) file: File,
@@ -44,8 +37,7 @@ impl Input {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes an empty line, unless a message is being written, whose bytes are as good, or the
-    /// pipe is full.
+    /// Skips a full pipe, and a message that is being written, whose bytes are as good.
     pub(crate) fn keep_alive(&self) -> io::Result<()> {
         let Ok(_message) = self.writing.try_lock() else { return Ok(()) };
         match (&self.file).write(b"\n") {
@@ -72,9 +64,8 @@ impl Input {
 }
 
 impl Signs {
-    /// The time at which the agent counts as lost: its oldest unanswered sign of life (or one sent
-    /// now) is older than `within`, and older than three times its slowest answer so far. An
-    /// emulated machine, or one with a single busy CPU, may be silent for a second again and again.
+    // An emulated machine, or one with a single busy CPU, may be silent for a second again and
+    // again: hence three times the slowest answer.
     fn lost_at(&self, within: Duration, now: Instant) -> Instant {
         let slow = (SLOWDOWN * self.slowest).min(Launch::LEASE);
         self.unanswered.unwrap_or(now) + within.max(slow)
@@ -88,14 +79,13 @@ impl Signs {
     }
 }
 
-/// Whether the same call may succeed now: a signal interrupted it, or another reader or writer was
-/// faster.
+/// A signal interrupted the call, or another reader or writer was faster.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
-/// Does something in a thread of its own, at once and then after each interval, until it returns
-/// `false` or the result is dropped.
+/// Repeats something in a thread, at once and after each interval, until it returns `false` or the
+/// result is dropped.
 pub fn repeat(
     name: &str,
     interval: Duration,

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The first line of an agent's standard input. Process numbers are those of the agent's kernel.
-/// The first request may follow at once.
+/// The first line of an agent's input. Process numbers are those of the agent's kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
@@ -14,20 +13,16 @@ pub struct Launch {
     pub isolation: Isolation,
     /// The CPUs of its host; empty for all.
     pub cpus: Vec<u32>,
-    /// The controller's process, with which the agent dies; `None` on another kernel, which dies
-    /// with the controller.
+    /// The controller's process, with which the agent dies; `None` on another kernel.
     pub parent: Option<u32>,
-    /// The agent ends, and undoes its changes, when no byte has come from the controller for this
-    /// long, in ms, whatever it does at that moment: see [`crate::Client::keep_alive_every`].
-    /// `None`: only when its input ends.
+    /// In ms: without a byte from the controller for this long the agent ends and undoes its
+    /// changes, see [`crate::Client::keep_alive_every`]. `None`: only when its input ends.
     #[serde(default)]
     pub lease_ms: Option<u64>,
-    /// (an agent that may change its machine) The controller's session: its agents may change
-    /// several network namespaces of one machine, and others may not change it meanwhile.
+    /// (an agent of [`Isolation::Machine`]) Only agents of one session change a machine at a time.
     #[serde(default)]
     pub session: u64,
-    /// (an agent that may change its machine) Whether another agent of the session sets what
-    /// belongs to the whole machine and not to a network namespace.
+    /// (an agent of [`Isolation::Machine`]) Another agent sets what belongs to the whole machine.
     #[serde(default)]
     pub shares_machine: bool,
 }
@@ -36,8 +31,7 @@ impl Launch {
     /// The lease of an agent on another machine, unless a user chooses another.
     pub const LEASE: Duration = Duration::from_secs(15);
 
-    /// The leases that a user may choose: a few signs of life, and the longest time for which a
-    /// machine may stay cut off by a change of the interface that it is reached by.
+    /// From a few signs of life to the longest time that a change may cut a machine off.
     pub const LEASES: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(30);
 }
 
@@ -48,9 +42,8 @@ pub enum Isolation {
     /// None: it serves the host as it is.
     #[default]
     None,
-    /// None, and it may change the machine's settings ([`crate::message::Request::ChangeMachine`])
-    /// and its interfaces. All changes go through the undo journal on that machine
-    /// ([`host::journal`]), and are undone at the agent's end.
+    /// None, and it may change the machine ([`crate::message::Request::ChangeMachine`]), by the
+    /// undo journal on it ([`host::journal`]), until the agent's end.
     Machine,
     /// A new network namespace.
     Network,

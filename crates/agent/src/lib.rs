@@ -1,9 +1,6 @@
-//! The agent: the process inside a host that builds its end of the path, sets and reads back its
-//! switches, drives its side of the traffic and counts the cost. The controller's requests reach it
-//! over standard input; there is no listening control port, so only the process that holds the
-//! agent's two pipes can be its controller. [`message`] has the messages of the protocol,
-//! [`RequestHeader`] their headers, [`LineReader`] their frame; [`serve`] is the agent's side of
-//! the conversation and [`Client`] the controller's.
+//! The agent, the process inside a host that builds its end of the path, drives its side of the
+//! traffic and counts the cost. Requests reach it over standard input: no control port listens. The
+//! protocol is [`message`]; [`serve`] is the agent's side of it and [`Client`] the controller's.
 
 mod client;
 mod controller;

@@ -1,5 +1,4 @@
-//! Changes of the machine itself, by an agent that was launched for it. It keeps the undo journal
-//! on the machine's own disk.
+//! Changes of the agent's own machine, with the undo journal on that machine's disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +11,7 @@ use crate::error::{Refusal, Reply};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
 
-/// The machine's settings during one session. Dropping it undoes the changes, unless the agent dies
-/// with its controller.
+/// Dropping it undoes the changes, unless the agent dies with its controller.
 pub(crate) struct MachineSettings {
     launch: Launch,
     journal: Option<Journal>,
@@ -43,9 +41,8 @@ impl MachineSettings {
         self.launch.isolation == Isolation::Machine
     }
 
-    /// Changes settings. If one is refused, earlier changes stay until they are undone. On a
-    /// machine with changes of an earlier session even an empty request is refused: a study would
-    /// measure those changes.
+    /// If one is refused, earlier changes stay until they are undone. With an earlier session's
+    /// changes even an empty request is refused: a study would measure them.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
         if wanted.is_empty() {
@@ -65,9 +62,7 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    /// The settings of a request that this agent makes. Settings of the whole machine, which
-    /// another agent of the session sets too, belong to that agent alone, so that they are undone
-    /// once.
+    /// Settings of the whole machine belong to one agent of the session: they are undone once.
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
         let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
         settings.retain(|(target, _)| !self.launch.shares_machine || !target.is_of_whole_machine());
@@ -95,8 +90,7 @@ impl MachineSettings {
         Ok(changes)
     }
 
-    /// Notes the CPUs that receive for an interface, before a condition changes them for the first
-    /// time: another number of queues changes them too.
+    // Called before the first change: another number of queues changes these CPUs too.
     pub(crate) fn remember(&mut self, tuning: &Tuning, interface: &str) {
         let is_varied = tuning.placement.is_some() || tuning.irq_affinity.is_some();
         if is_varied && self.remembered.insert(interface.to_owned()) {
@@ -109,9 +103,8 @@ impl MachineSettings {
         }
     }
 
-    /// Sets the tuning of a condition on the machine of this interface, and sets back the changes
-    /// of earlier conditions that it does not ask for. In a network namespace of the agent's own
-    /// only sysctls can be set, and all conditions have the same.
+    /// Also sets back earlier conditions' changes that it does not ask for. In a network namespace
+    /// of the agent's own only sysctls can be set, alike for all conditions.
     pub(crate) fn tune(&mut self, tuning: &Tuning, interface: &str) -> Result<(), Refusal> {
         let wanted = MachineRequest::of_condition(tuning, interface);
         if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
@@ -148,7 +141,6 @@ impl MachineSettings {
         self.journal()?.switch(&all).map_err(Refusal::of_settings)
     }
 
-    /// Sets the CPUs of interrupts and queues again after a driver has chosen them anew.
     pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
         let machine = Machine::system();
         let is_so =
@@ -180,7 +172,7 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::of_settings)? })
     }
 
-    /// Runs an action that changes these settings, which are in the journal before.
+    /// The settings are in the journal before the action.
     pub(crate) fn cover<T>(
         &mut self,
         targets: &[Target],
@@ -212,14 +204,13 @@ impl MachineSettings {
         })
     }
 
-    /// The settings that differ from the value that was read back after their change.
     pub(crate) fn differences(&self) -> Answer {
         Answer::MachineDiffers {
             differences: self.journal.as_ref().map(Journal::differences).unwrap_or_default(),
         }
     }
 
-    /// Undoes every change; then other sessions may change the machine.
+    /// Then other sessions may change the machine.
     pub(crate) fn undo(&mut self) -> Reply {
         let journal = self.journal.take();
         *self = Self::new(&self.launch);
@@ -228,7 +219,7 @@ impl MachineSettings {
     }
 }
 
-/// A value in the form of a request: without the end of line that the kernel adds.
+/// Without the end of line that the kernel adds.
 fn as_written(value: &Value) -> String {
     value.text().trim().to_owned()
 }
@@ -239,8 +230,8 @@ const NO_NET_ADMIN: &str = "this would change the machine, and its root lacks CA
     what changes nothing";
 
 impl Drop for MachineSettings {
-    /// If the controller was killed, the same kill may reach this agent at any moment. So it leaves
-    /// the whole journal to the next session instead of an undo that may stop half-way.
+    // A killed controller's signal may reach this agent at any moment, and stop an undo half-way:
+    // the journal is left to the next session.
     fn drop(&mut self) {
         if self.launch.parent.is_some() {
             std::mem::forget(self.journal.take());

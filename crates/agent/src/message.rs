@@ -1,9 +1,6 @@
-//! The messages of the protocol: requests of the controller, and answers of the agent. One request,
-//! one answer, in order, each with the request's id; a request has a time for its answer
-//! ([`crate::RequestHeader`]). Only a trace tells its rounds before its answer. A request that
-//! fails is answered by [`Answer::Failed`] and leaves the agent ready for the next one. An empty
-//! line is no request, and has no answer: it says that the controller lives
-//! ([`crate::Client::keep_alive_every`]).
+//! The messages of the protocol. Each request has one answer, in order, with the request's id; a
+//! trace also tells its rounds before. A request that fails ([`Answer::Failed`]) leaves the agent
+//! ready.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -15,21 +12,18 @@ use words::{Accelerated, DeviceSetting, Settled, Tuning, Turn};
 
 pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched};
 
-/// The protocol's version. Controller and agent must have the same one: they are the same binary,
-/// and a mismatch means that a stale copy answered.
+/// Controller and agent are the same binary: another version means that a stale copy answered.
 pub const PROTOCOL: u32 = 21;
 
-/// A request of the controller to an agent. Addresses of interfaces have the lengths of their
-/// prefixes. `underlay`: the interface under a tunnel, if there is one. Times begin with the
-/// request.
+/// A request to an agent. Interfaces' addresses have the lengths of their prefixes. `underlay`: the
+/// interface under a tunnel, if any. Times begin with the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Request {
     /// Identify yourself. Always the first request.
     Hello { protocol: u32 },
-    /// Make a veth pair between this host's network namespace and that of the process `peer_pid` on
-    /// the same kernel.
+    /// Make a veth pair to the network namespace of the process `peer_pid` on the same kernel.
     CreateVeth { name: String, peer: String, peer_pid: u32 },
     /// Make an interface that discards what is sent through it, add addresses, and set it up.
     CreateDiscard {
@@ -46,35 +40,30 @@ pub enum Request {
     CreateBridge { name: String },
     /// Make a tap for a guest, a port of a bridge, and set it up.
     CreateTap { name: String, bridge: String },
-    /// Make an interface a port of a bridge. The machine's own is free again at the end, when the
-    /// bridge is deleted.
+    /// Make an interface a port of a bridge; the machine's own is free again at the end.
     AddPort { bridge: String, interface: String },
-    /// Tell the interface for traffic to another machine: the named one, or the one that routes
-    /// there.
+    /// Tell the interface for traffic to another machine: the named one, or the routing one.
     Locate {
         interface: Option<String>,
         /// The addresses of the other machine's interface, if it is known.
         beside: Vec<(IpAddr, u8)>,
         /// An address of the other machine.
         towards: Option<IpAddr>,
-        /// The addresses of the controller's connection, if it has any: the controller's, and this
+        /// The addresses of the controller's connection, if any: the controller's, and this
         /// machine's.
         connection: Option<(IpAddr, IpAddr)>,
     },
-    /// Tell the facts of an interface that explain why packets to another machine do not arrive,
-    /// and the users and neighbours of these addresses.
+    /// Tell facts of an interface that may explain lost packets, and these addresses' users.
     PairFacts { interface: String, addresses: Vec<IpAddr> },
-    /// Open sockets, bound to an interface, by which a few packets try the path to another machine.
-    /// `ports`: of UDP and of TCP, any if `None`. `listens`: this end waits for the other one's
-    /// connection.
+    /// Open sockets, bound to an interface, by which packets try the path to another machine.
+    /// `ports`: of UDP and of TCP. `listens`: this end waits for the other's connection.
     OpenProbe { interface: String, local: IpAddr, ports: [Option<u16>; 2], listens: bool },
     /// Send a small packet and a full one, of these bytes, of UDP and of TCP to the other end's
-    /// sockets, and tell which of its packets have arrived within this time.
+    /// sockets, and tell which of its packets arrive within this time.
     ExchangeProbes { to: [SocketAddr; 2], full: [u32; 2], within_ms: u16 },
     /// Find the interface with this link-layer address, as `02:00:5e:00:53:01`.
     FindInterface { address: String },
-    /// Add addresses to an interface and set it up. An agent that may change its machine adds to
-    /// the machine's own interfaces only what they do not have.
+    /// Add addresses and set the interface up; the machine's own gets only those it does not have.
     Configure { interface: String, addresses: Vec<(IpAddr, u8)> },
     /// Set the MTU of an interface without switches of its own: a port of a bridge.
     SetMtu { interface: String, mtu: u32 },
@@ -82,11 +71,10 @@ pub enum Request {
     AwaitRunning { interface: String },
     /// Run an interface's receive work on these CPUs.
     Steer { interface: String, cpus: Vec<u32> },
-    /// Run the receive work of interfaces that are made from now on on these CPUs; empty: the
-    /// kernel chooses.
+    /// Run future interfaces' receive work on these CPUs; empty: the kernel chooses.
     SteerNew { cpus: Vec<u32> },
-    /// Set the switches of an interface and read them back. Features and settings of its device
-    /// that are not named return to what they were when the agent first saw the interface.
+    /// Set an interface's switches and read them back. Features and settings that are not named
+    /// return to what they were when the agent first saw the interface.
     Settle {
         interface: String,
         /// `None` keeps the MTU.
@@ -94,19 +82,16 @@ pub enum Request {
         /// By kernel name.
         features: BTreeMap<String, bool>,
         device: BTreeMap<DeviceSetting, u32>,
-        /// Settings of the machine of this interface; the others return to what they were. `None`
-        /// leaves the machine as it is.
+        /// The others return to what they were. `None` leaves the machine as it is.
         tuning: Option<Tuning>,
     },
     /// Describe this host and these interfaces.
     Environment { interfaces: Vec<String> },
     /// List what this host's kernel lacks for this traffic.
     Lacking { traffic: load::Traffic, family: load::Family },
-    /// Open the sockets of one side of a workload: of the receiver, or of the transmitter towards
-    /// the receiver's `endpoints`, as it answered this.
+    /// Open one side's sockets: the receiver's, or the transmitter's towards the `endpoints`.
     Open { spec: load::Spec, endpoints: Option<Vec<SocketAddr>>, interface: String, underlay: Option<String> },
-    /// (Receiver) accept exactly these peers: the transmitter's sockets, as it answered
-    /// [`Request::Open`].
+    /// (Receiver) accept exactly these peers: the transmitter's sockets.
     Attach { locals: Vec<SocketAddr> },
     /// Start the threads of the workload.
     Start,
@@ -114,43 +99,37 @@ pub enum Request {
     Stay { for_ms: u32 },
     /// End the threads that send here. Receiving threads continue.
     Quiet,
-    /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards. `step_ns`: time
-    /// between two rows of the series. The step in force ([`Series::step_ns`]) is 10 ms to 1 s, and
-    /// at most 1000 steps a window.
+    /// Wait, then measure; the threads go on. `step_ns`: between two rows of the series; in force
+    /// ([`Series::step_ns`]) are 10 ms to 1 s, and at most 1000 steps a window.
     Measure { ramp_ns: u64, window_ns: u64, step_ns: u64 },
-    /// Wait `ramp_ns`, then follow a schedule of turns: at the beginning of each switch to its
-    /// state, and count its part after `settle_ns`. The threads go on afterwards.
+    /// Wait, then follow a schedule of turns: at the beginning of each switch to its state, and
+    /// count its part after `settle_ns`. The threads go on.
     Alternate { ramp_ns: u64, turn_ns: u64, settle_ns: u64, states: Vec<TurnState>, turns: Vec<Turn> },
-    /// Wait `ramp_ns`, then count for `window_ns` what guests cost their host, which has these CPUs
-    /// for them, and what crosses one of its interfaces.
+    /// Wait, then count what guests cost their host on these CPUs, and what crosses the underlay.
     Watch { processes: Vec<u32>, cpus: Vec<u32>, underlay: Option<String>, ramp_ns: u64, window_ns: u64 },
     /// Do fixed work in one thread that holds the sockets of both ends, and count its cost.
     Exact { spec: load::Spec, receiver: ExactReceiver },
     /// Do fixed work as for [`Request::Exact`], watched by programs in the kernel.
     Trace { spec: load::Spec, receiver: ExactReceiver, wanted: TraceOptions },
-    /// Tell what the kernel has for paths of packets, given as the texts of their files, and which
-    /// probes it allows. `functions`: a probe at a function may be tried.
+    /// Tell what the kernel has for paths, given as texts. `functions`: a function may be probed.
     Survey { paths: Vec<String>, functions: bool },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
     /// Drop the workload, if there is one, without an account.
     Abandon,
-    /// Change settings of the machine itself. The undo is journalled first; it happens at
-    /// [`Request::UndoMachine`] or, for an agent that does not die with its controller, when its
-    /// input ends.
+    /// Change the machine's settings, journalled first, until [`Request::UndoMachine`] or, for an
+    /// agent that outlives its controller, the end of its input.
     ChangeMachine(MachineRequest),
     /// List what [`Request::ChangeMachine`] would change, and change nothing.
     PreviewMachine(MachineRequest),
-    /// Set switches of the machine's own interface that are to stay, as [`Request::Settle`] does.
-    /// They stay once [`Request::Keep`] is answered, and are undone otherwise.
+    /// Set the machine's own interface as [`Request::Settle`] does, until [`Request::Keep`] is
+    /// answered.
     Apply { interface: String, mtu: Option<u32>, features: BTreeMap<String, bool> },
-    /// Let all changes of this machine stay after the agent's end, until a user undoes them. `why`:
-    /// the advice or purpose of the changes.
+    /// Let all changes stay after the agent's end. `why`: the advice or purpose of the changes.
     Keep { why: String },
     /// List the settings that differ from the value that they were changed to.
     MachineDifferences,
-    /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
-    /// were made.
+    /// Undo every change of the machine, and delete the interfaces that were made.
     UndoMachine,
 }
 
@@ -182,8 +161,7 @@ pub struct TraceOptions {
     pub asleep: bool,
     /// One packet in so many is kept with its stamps; 0: none.
     pub every: u32,
-    /// Samples a second by which the functions are found that take the time, without probes; 0:
-    /// none.
+    /// Samples a second that find the functions which take the time; 0: none.
     pub profile: u32,
 }
 
@@ -205,8 +183,7 @@ pub enum ExactReceiver {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Answer {
-    /// The process id is that in the agent's own namespace. `cpus`: the usable CPUs of its machine,
-    /// each with its core ([`host::affinity::usable`]).
+    /// The process id is in the agent's own namespace. `cpus`: as [`host::affinity::usable`].
     Hello {
         protocol: u32,
         version: String,
@@ -221,8 +198,7 @@ pub enum Answer {
     Told {
         what: Vec<String>,
     },
-    /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`]: the
-    /// settings that are changed, or would be.
+    /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`].
     MachineChanged {
         changes: Vec<Change>,
     },
@@ -233,8 +209,7 @@ pub enum Answer {
     MachineUndone {
         changes: Vec<Undone>,
     },
-    /// To [`Request::Open`] and [`Request::OpenProbe`]: the local addresses of the sockets opened,
-    /// in the order of the flows.
+    /// To [`Request::Open`] and [`Request::OpenProbe`]: local addresses, in the order of the flows.
     Sockets {
         addresses: Vec<SocketAddr>,
     },
@@ -263,15 +238,13 @@ pub enum Answer {
     Traced(Box<trace::TraceAccount>),
     Surveyed(Box<trace::Survey>),
     Finished(Box<Finished>),
-    /// The request failed: problem, cause and remedy, in words for the user. `broken`: other
-    /// requests would fail too, as after an interface is gone.
+    /// Problem, cause and remedy, in words for the user. `broken`: other requests would fail too.
     Failed {
         why: String,
         #[serde(default)]
         broken: bool,
     },
-    /// The request failed because the undo journal cannot be written: each request that changes
-    /// anything would fail too.
+    /// The undo journal cannot be written: every request with a change would fail.
     NoJournal {
         why: String,
     },

@@ -1,8 +1,5 @@
-//! A process that is the pipe of an agent elsewhere: the controller's end of it is this process's
-//! standard input and output, the agent's end is a guest's port.
-//!
-//! To its controller it is an agent: it has the same first line ([`Launch`]), gives signs of life,
-//! and ends with its lease. Until [`Relay::join`] it answers by itself.
+//! A process that is the pipe of a guest's agent. To its controller it is an agent, with a
+//! [`Launch`], signs of life and a lease. Until [`Relay::join`] it answers by itself.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -37,8 +34,7 @@ pub enum RelayEnd {
 }
 
 impl Relay {
-    /// Takes the first line, and answers the controller's greeting: with the reason `cannot`, if
-    /// there is one. `None`: the controller is gone, or has its refusal.
+    /// Answers the controller's greeting, with the reason `cannot` if any. `None`: nobody waits.
     ///
     /// # Errors
     /// The first line is no launch, or the pipes fail.
@@ -84,8 +80,7 @@ impl Relay {
         reply(id, answer, deadline.controller_gives_up())
     }
 
-    /// Launches the agent at the other end of `port`, and passes lines both ways until an end is
-    /// gone.
+    /// Launches the agent at `port`, and passes lines both ways until an end is gone.
     ///
     /// # Errors
     /// A pipe fails, or no thread can be started.
@@ -115,7 +110,6 @@ impl Relay {
     }
 }
 
-/// Passes a request on, and notes the time until which the controller waits for its answer.
 fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let until = line.open()?.1.controller_gives_up();
     *waits.lock().unwrap_or_else(PoisonError::into_inner) = until;
@@ -125,8 +119,7 @@ fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(
     Ok(to.write_all(b"\n")?)
 }
 
-/// Passes complete lines on, so that no sign of life comes between the parts of a line, as long as
-/// the controller waits for an answer.
+/// Passes complete lines on, so that no sign of life comes between parts of a line.
 fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let (mut from, mut lines) = (File::from(from), LineReader::default());
     let mut piece = [0; 16 << 10];

@@ -8,21 +8,17 @@ use record::Series;
 
 use crate::workload_side::ns;
 
-/// The most steps of a series, which has one row more: at nine columns of up to 21 characters, 190
-/// KB of an answer.
+/// A series has one row more: at nine columns of up to 21 characters, 190 KB of an answer.
 pub(crate) const MOST: u32 = 1000;
-// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges),
-// 14 for `/proc/stat` (more with more CPUs), the rest for the counters. With the wake-up that is
-// 0.3 to 0.4 % of one CPU at a step in 10 ms.
+// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues, 14 for `/proc/stat`. With
+// the wake-up, a step in 10 ms takes 0.3 to 0.4 % of a CPU.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Time to read the counters of a flow. A generous guess: many times one look at its counters and
-/// one short system call to its socket.
+/// A generous guess: many times one look at a flow's counters and one short system call.
 pub(crate) const FLOW: Duration = Duration::from_micros(10);
 
-/// The step in force: as asked, within 10 ms to 1 s, longer with very many flows, and at most
-/// [`MOST`] in a window.
+/// The step is 10 ms to 1 s, longer with very many flows, and there are at most [`MOST`].
 pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
 }
@@ -68,8 +64,7 @@ impl Recorder {
     }
 }
 
-/// The next instant after `now` that is a whole number of steps after `opened`. Missed steps are
-/// left out: catching up would crowd the rows, and load the CPU.
+// Missed steps are left out: catching up would crowd the rows, and load the CPU.
 pub(crate) fn next(opened: Instant, step: Duration, now: Instant) -> Instant {
     let passed = now.saturating_duration_since(opened).as_nanos() / step.as_nanos().max(1);
     let steps = u32::try_from(passed.saturating_add(1)).unwrap_or(u32::MAX);

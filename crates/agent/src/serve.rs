@@ -14,12 +14,11 @@ use crate::message::{Answer, Request};
 use crate::session::{AgentFacts, Session};
 use crate::undo_process;
 
-/// Serves requests from standard input until it ends, after the first line ([`Launch`]). The
-/// process must still have one thread. `version`: the program's.
+/// Serves standard input, from its first line ([`Launch`]), in a process of one thread. `version`:
+/// the program's.
 ///
 /// # Errors
-/// When the agent cannot enter its namespaces, or its pipes fail. The failure of a request is its
-/// answer.
+/// When the agent cannot enter its namespaces, or its pipes fail; not when a request fails.
 pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // The parents of this process may have left files open.
     host::close_inherited()?;
@@ -35,14 +34,11 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     };
     or_refuse(enter(launch.isolation, launch.parent).and_then(|()| pinned()))?;
     ignore_signals();
-    // This thread opens and closes windows beside as many busy threads as there are flows. Without
-    // this priority it is sometimes late, which is recorded with the window.
+    // Without priority, busy threads make this thread late at a window's edges.
     host::prioritise_current_thread();
-    // While this is the only thread: capabilities belong to a thread, and threads that it starts
-    // inherit them.
+    // While this is the only thread: threads that it starts inherit its capabilities.
     host::keep_capabilities(needed(&launch)).map_err(ServeError::Privileges)?;
-    // An agent that dies with its parent is killed together with it, and leaves the undo to the
-    // next session.
+    // An agent that dies with its parent leaves the undo to the next session.
     if launch.isolation == Isolation::Machine && launch.parent.is_none() {
         undo_process::start(launch.session)?;
     }
@@ -80,14 +76,12 @@ fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
     tell(&answer)
 }
 
-/// The capabilities that an agent keeps in its namespaces, if it had them.
 fn needed(launch: &Launch) -> CapabilitySet {
     if launch.isolation == Isolation::Machine && launch.parent.is_some() {
         // Features of interfaces, sysctls of the network; kernel.numa_balancing.
         return CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN;
     }
-    // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion
-    // controls.
+    // Also: buffers beyond the system's bounds, congestion controls.
     let needed = CapabilitySet::NET_ADMIN
         // A receiver's port below 1024.
         | CapabilitySet::NET_BIND_SERVICE
@@ -100,13 +94,12 @@ fn needed(launch: &Launch) -> CapabilitySet {
         | CapabilitySet::PERFMON
         // The names of functions that were sampled.
         | CapabilitySet::SYSLOG;
-    // Exact mode enters the other end's network namespace, in guests only. An agent on another
-    // machine has traffic, and settings as above.
+    // Exact mode enters the other end's network namespace, in guests only.
     if launch.parent.is_none() { needed | CapabilitySet::SYS_ADMIN } else { needed }
 }
 
-/// A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service. The
-/// controller orders the stop: it may have settings of the machine undone first.
+// A Ctrl-C reaches the whole process group, and so does the end of a service: the controller orders
+// the stop, and may have settings undone first.
 pub(crate) fn ignore_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: installing "ignore" needs no handler and touches no memory.
@@ -114,10 +107,7 @@ pub(crate) fn ignore_signals() {
     }
 }
 
-/// Answers the request with this id, until `limit`.
-///
-/// # Errors
-/// The controller is gone, or does not read: then it has no whole answer, and none can follow.
+/// On an error the controller has no whole answer, and none can follow.
 pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), ServeError> {
     controller::write_line(&answer_line(id, answer)?, limit)
 }
@@ -130,10 +120,8 @@ fn or_refuse<T, E: std::error::Error + Into<ServeError>>(result: Result<T, E>) -
     result.map_err(Into::into)
 }
 
-// The longest time for writing a refusal without a request.
 const REFUSING: Duration = Duration::from_secs(10);
 
-/// Sends a refusal that belongs to no request.
 fn refuse(why: String) -> Result<(), ServeError> {
     reply(NO_REQUEST, &Answer::Failed { why, broken: true }, Instant::now() + REFUSING)
 }
@@ -149,8 +137,7 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {
         Isolation::NetworkOf(pid) | Isolation::UserAndNetworkOf(pid) => namespace::join_net(pid)?,
         _ => namespace::new_net()?,
     }
-    // Last, because the kernel forgets the setting when credentials change, as in a new user
-    // namespace.
+    // Last: the kernel forgets the setting when credentials change, as in a new user namespace.
     if let Some(parent) = parent {
         namespace::die_with_parent(parent)?;
     }

@@ -48,9 +48,8 @@ impl Session {
         Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None })
     }
 
-    /// Answers one request. A request whose time is over is refused before any work for it. Waits
-    /// and repeated work (a measurement, a trace) are also given up when their time is over; all
-    /// other work ends by itself and is not interrupted.
+    /// A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
+    /// are given up then; all other work ends by itself.
     pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
         deadline.allows(Instant::now())?;
         match request {
@@ -222,8 +221,8 @@ impl Session {
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.interfaces.add_addresses(interface, addresses)?;
         self.interfaces.set_up(interface)?;
-        // Read now and not at the first settling: until then other agents may have switched
-        // settings that this interface follows (a tunnel's underlay, the far end of a veth pair).
+        // Read now: before the first settling, other agents may switch settings that this one
+        // follows.
         done(self.original(interface).map(drop))
     }
 
@@ -276,8 +275,7 @@ impl Session {
             self.interfaces.links.await_running(interface)?;
         }
         let after = &change.after;
-        // Only requests can be unmet: the rest of `wanted` returns to the defaults. An unknown
-        // feature is off, so a request for "off" is met.
+        // The rest of `wanted` returns to the defaults. An unknown feature is off.
         let unfulfilled = |name: &String| {
             asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
         };
@@ -290,8 +288,7 @@ impl Session {
             .map(|(name, reason)| (name.clone(), reason.to_string()))
             .chain(of_device)
             .collect();
-        // Against the defaults, not the last condition: a condition's record must not depend on its
-        // predecessor.
+        // A condition's record must not depend on the condition before.
         let follow_on = after
             .iter()
             .filter(|(name, state)| {
@@ -326,8 +323,7 @@ fn now_of(device: &DeviceSettings) -> BTreeMap<DeviceSetting, u32> {
     device.iter().map(|(setting, value)| (*setting, value.now)).collect()
 }
 
-/// The error for a setting that a study sets and the driver lacks: no run of the study can be
-/// valid.
+/// The driver lacks a setting that a study sets: no run can be valid.
 fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) -> String {
     let present: Vec<&str> = present.keys().map(|setting| setting.word()).collect();
     let has =
@@ -337,7 +333,7 @@ fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) 
     )
 }
 
-/// The impairment of the path: each end applies it to what it sends.
+/// Each end applies it to what it sends.
 fn impairment_of(traffic: &load::Traffic) -> Impairment {
     let loss = traffic.path_loss.map(words::Percent::value);
     Impairment::new(traffic.path_delay, loss, traffic.path_rate.map(words::Pacing::bits))

@@ -24,11 +24,9 @@ const RECVFROM: u64 = 45;
 const WARM_UP: u32 = 2000;
 // Turns in which the possible places of stages are tried.
 const TRIED: u32 = 64;
-// Turns before each batch: a connection that was idle while probes came and went sends
-// acknowledgements by themselves at first.
+// A connection that was idle while probes came and went sends acknowledgements by themselves.
 const RUN_UP: u32 = 64;
-// The number of messages of a batch that are sampled. A request and its answer are two packets,
-// and the ring has room for 481.
+// A request and its answer are two packets, and the ring has room for 481.
 const SAMPLED: u32 = 200;
 
 // The most samples a second: the kernel's own limit.
@@ -36,8 +34,7 @@ const MOST_SAMPLED: u32 = 100_000;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
 
-/// Traces the work of a workload. Meanwhile the agent reads nothing, and writes each finished
-/// round. `connected`: the workload that was open, for a receiver on another machine.
+/// The agent reads nothing meanwhile. `connected`: for a receiver on another machine.
 pub(crate) fn trace(
     links: &mut Links,
     spec: &Spec,
@@ -69,7 +66,6 @@ pub(crate) fn trace(
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
-/// Reports which stages of these paths the kernel can probe.
 pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
     let parsed = paths.iter().map(|text| TracePath::parse("the path", text));
     let paths = parsed.collect::<Result<Vec<_>, _>>()?;
@@ -136,17 +132,14 @@ impl TracedWork<'_> {
         let on_the_way: Vec<u8> = way.into_iter().flat_map(Way::points).collect();
         let fewest: Vec<u8> =
             ends.iter().map(|probe| probe.number).filter(|point| on_the_way.contains(point)).collect();
-        // The probes of each kind of batch: the fewest, these and one more, and all.
         let one_more = kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect());
         let sets: Vec<Vec<Probe>> = std::iter::once(ends.clone()).chain(one_more).chain([probes]).collect();
         let mut on_cpu = Vec::new();
         let usual = |(round, sampled): (Round, SampledPackets)| {
             (Round { between: TimeBetween::neighbours(&fewest, &on_the_way, &sampled), ..round }, sampled)
         };
-        // One round takes probes away, and the next one adds them again (the additional probe is
-        // changed): the kernel's work for adding and removing probes takes most of a trace's time.
-        // And a slow change of the machine meets each kind of batch alike.
-        // Without a set: a batch without probes.
+        // In rounds, as adding and removing probes takes most of a trace's time, and a slow change
+        // of the machine then meets each kind of batch alike. `None`: without probes.
         let mut batches: Vec<Option<usize>> =
             std::iter::once(None).chain((0..sets.len()).map(Some)).collect();
         let mut account = none.clone();
@@ -183,7 +176,7 @@ impl TracedWork<'_> {
         Ok(account)
     }
 
-    /// Tries all places, and chooses for each stage the first that packets pass.
+    /// Chooses for each stage the first place that packets pass.
     fn choose(&self, work: &mut LentWork<'_>) -> Result<Vec<ChosenStage>, Refusal> {
         let resolved = resolve(&self.path, &OfferedProbes::read(std::slice::from_ref(&self.path)));
         let candidates = Candidates::of_family(&resolved, self.ipv6);
@@ -202,8 +195,7 @@ impl TracedWork<'_> {
         if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
 
-    /// Attaches these probes. One packet in a number is sampled: in the number that was asked for,
-    /// or else in one that gives the usual number of samples.
+    /// `batch`: its messages, of which the usual number is sampled, unless a number was asked for.
     fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, Refusal> {
         let every = match self.wanted.every {
             0 => batch.div_ceil(SAMPLED),
@@ -217,7 +209,6 @@ impl TracedWork<'_> {
     }
 }
 
-/// A batch with these of a tracer's probes, which stay attached, and the sampled packets of it.
 fn traced(
     tracer: &mut Tracer,
     probes: &[Probe],
@@ -230,7 +221,6 @@ fn traced(
     counted(tracer, work, turns)
 }
 
-/// A batch with the probes that are attached.
 fn counted(
     tracer: &mut Tracer,
     work: &mut LentWork<'_>,
@@ -246,14 +236,12 @@ fn follow(tracer: &Tracer, work: &LentWork<'_>) -> Result<(), Refusal> {
     Ok(work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial))?)
 }
 
-/// The calling thread, also as programs in the kernel see it.
 fn described() -> io::Result<Worker> {
     let thread = nix::unistd::gettid().as_raw().unsigned_abs();
     Ok(Worker { thread, initial: host::bpf::current_thread()? })
 }
 
-/// The CPU time of this process since `before`: all of it is the work's, for the process does
-/// nothing else.
+/// All of this process's CPU time is the work's.
 fn taken(before: &ProcessTimes) -> u64 {
     let since = ProcessTimes::read().since(before);
     since.user_ns + since.system_ns
@@ -261,12 +249,10 @@ fn taken(before: &ProcessTimes) -> u64 {
 
 // Samples of a profile: a function's share of a tenth is then known to half a hundredth.
 const SAMPLES: f64 = 4000.0;
-// The parts of a profile, each with a period of its own. With equal times for all messages, as
-// with counted instructions, samples of one period would fall on the same places of the messages
-// again and again.
+// With equal times for all messages, as with counted instructions, samples of one period would fall
+// on the same places again and again: each part has its own.
 const PARTS: u32 = 64;
 
-/// The threads of the work, and how they are sampled.
 struct Profiler {
     symbols: Symbols,
     threads: BTreeSet<u32>,
@@ -286,7 +272,7 @@ impl Profiler {
         Ok(Sampler::open(self.period + longer)?)
     }
 
-    /// Samples work whose messages last `lasts` ns each and use a CPU for `on_cpu` ns.
+    /// `lasts`, `on_cpu`: the time and CPU time of each message, in ns.
     fn profile(&self, work: &mut LentWork<'_>, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
         // If each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
@@ -310,8 +296,7 @@ impl Profiler {
     }
 }
 
-/// The addition to the period of a part. The parts divide a message's time evenly, and the first
-/// few parts do so already (multiples of the golden ratio).
+/// Multiples of the golden ratio: the first few parts divide a message's time evenly already.
 fn period_addition(part: u32, message: f64) -> u64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     ((f64::from(part) * GOLDEN).fract() * message) as u64

@@ -1,8 +1,5 @@
-//! One side of one flow in which conditions take turns: this host switches its own interface,
-//! machine and sockets by a schedule that it received before, and counts each condition's turns. No
-//! request comes meanwhile, and no process is started. Each host follows its own clock from the
-//! order to begin, so their turns begin some milliseconds apart; the uncounted part of a turn
-//! covers that too.
+//! One side of a flow in which conditions take turns: this host follows a schedule by its own
+//! clock, without requests. Turns begin some milliseconds apart, which their uncounted part covers.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -165,7 +162,6 @@ impl Following<'_> {
         self.traffic.read(&mut self.interfaces.links, self.cpus, Phase::Window)
     }
 
-    /// Switches the interface, the machine and the sockets to a state, and reads it back.
     fn switch(&mut self, state: usize) -> Result<(), Refusal> {
         let TurnState { features, tuning, .. } = &self.schedule.states[state];
         let interface = &self.traffic.interface;
@@ -189,7 +185,6 @@ impl Following<'_> {
         self.traffic.endpoint.switch(&self.sockets, state).map_err(Refusal::not_in_turns)
     }
 
-    /// Checks that the interface, the machine and the sockets are still in a state.
     fn check(&mut self, state: usize) -> Result<(), Refusal> {
         let TurnState { features, tuning, .. } = &self.schedule.states[state];
         let interface = &self.traffic.interface;
@@ -218,7 +213,6 @@ impl Following<'_> {
     }
 }
 
-/// The work of a flow by its kind: transactions, bytes received or messages sent.
 fn work(kind: Kind, passed: &load::Sample) -> u64 {
     if kind.is_rr() {
         passed.sent.transactions.saturating_add(passed.received.transactions)
@@ -256,7 +250,6 @@ fn add(
     }
 }
 
-/// Adds the counters of another part of the same window.
 fn plus(sum: &mut Measured, more: &Measured) {
     sum.elapsed_ns = sum.elapsed_ns.saturating_add(more.elapsed_ns);
     sum.load.at_ns = sum.load.at_ns.saturating_add(more.load.at_ns);

@@ -36,8 +36,7 @@ pub(crate) fn start(session: u64) -> io::Result<()> {
 fn undo_after_agent(end: OwnedFd, agent: (Process, u64)) -> Result<(), Box<dyn std::error::Error>> {
     // A signal to the agent's group must not reach this process.
     setsid()?;
-    // The controller notices the agent's end by the end of its output, so no copy of it stays open
-    // here.
+    // The controller notices the agent's end by that of its output.
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&nothing)?;
     dup2_stdout(&nothing)?;

@@ -11,8 +11,7 @@ use crate::message::Answer;
 use crate::workload_side::{TOO_LONG, each_since, ns};
 use record::{GuestTimes, Late, Watched};
 
-/// Counts what these processes, the CPUs for them and the interface below their tunnel do in a
-/// window after a ramp. They are in the same cgroup as the agent, whose `quotas` may throttle them.
+/// The processes are in the agent's cgroup, whose `quotas` may throttle them.
 pub(crate) fn watch(
     links: &mut Links,
     (processes, cpus): (&[u32], &[u32]),
@@ -63,9 +62,8 @@ struct HostReading {
     throttled: Vec<Throttled>,
 }
 
-/// Whether a thread of QEMU runs a guest's instructions. QEMU names the threads of virtual CPUs
-/// `CPU 0/TCG`, `CPU 1/KVM`, or one thread for all of them `ALL CPUs/TCG` (with `-name
-/// debug-threads=on`).
+/// Whether a thread of QEMU (with `-name debug-threads=on`) runs a guest's instructions:
+/// `CPU 0/TCG`, `CPU 1/KVM`, or for all virtual CPUs `ALL CPUs/TCG`.
 pub fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
 }

@@ -19,21 +19,19 @@ use record::{Finished, Late, Measured};
 // The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// The most accounts of single flows; with more flows, neighbours are summed, so that answers and
-/// stored results stay small.
+/// With more flows neighbours are summed, so that answers and stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
-// The times for which a workload stays open without its window, and after it. The controller asks
-// for the account at once; otherwise the sockets are closed, whatever keeps the controller.
+// Afterwards the sockets are closed, whatever keeps the controller.
 const BEFORE_WINDOW: Duration = Duration::from_secs(60);
 const AFTER_WINDOW: Duration = Duration::from_secs(10);
 
-// The additional time per flow: the other end has as many sockets to close first.
+// The other end has as many sockets to close first.
 const FOR_EACH_FLOW: Duration = Duration::from_millis(1);
 
 pub(crate) struct WorkloadSide {
     pub(crate) endpoint: Endpoint,
-    /// The time at which the workload is closed if no request for its account comes.
+    /// The workload is closed then if no request for its account has come.
     pub(crate) closes: Instant,
     pub(crate) interface: String,
     underlay: Option<String>,
@@ -44,8 +42,7 @@ pub(crate) struct WorkloadSide {
 }
 
 impl WorkloadSide {
-    /// Opens a receiver's sockets, or a transmitter's towards the `endpoints`. `quotas`: those
-    /// whose throttling is counted.
+    /// `endpoints`: a transmitter's destinations. `quotas`: those whose throttling is counted.
     pub(crate) fn open(
         links: &mut Links,
         spec: &load::Spec,
@@ -63,14 +60,12 @@ impl WorkloadSide {
         Ok(Self { endpoint, closes, interface, underlay, before, flows, kind, quotas })
     }
 
-    /// The interface whose settings are the machine's: below a tunnel the underlay.
     pub(crate) fn lowest(&self) -> &str {
         self.underlay.as_deref().unwrap_or(&self.interface)
     }
 
-    /// Reads all counters at both edges of the window, and a few at each step. The edges are by
-    /// this host's own clock: rates divide by its time, so the hosts need no common clock. The
-    /// times: ramp, window, step of the series.
+    /// Reads all counters at the window's edges, by this host's own clock, and a few at each step.
+    /// The times: ramp, window, step of the series.
     pub(crate) fn measure(
         &self,
         links: &mut Links,
@@ -130,13 +125,12 @@ impl WorkloadSide {
         cpus: &[u32],
         next: Phase,
     ) -> Result<(Vec<u64>, Reading), Refusal> {
-        // The slowest reading comes first at both edges: then each quantity covers a window of the
-        // same length.
+        // The slowest reading is first at both edges: all quantities cover equally long windows.
         let device = device.read();
         Ok((device, self.read(links, cpus, next)?))
     }
 
-    /// Reads the counters that take a few hundred µs, and enters the next phase.
+    /// Reads the counters that take a few hundred µs.
     pub(crate) fn read(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Reading, Refusal> {
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;

@@ -25,8 +25,7 @@ pub(crate) enum AttemptEnd {
 }
 
 impl Campaign<'_> {
-    /// Attempts the runs of a flow that was repeated `repeats` times before, and records the
-    /// results.
+    /// `repeats`: how often the flow was repeated before.
     pub(crate) fn attempt(
         &mut self,
         session: &mut Session<'_>,
@@ -46,8 +45,7 @@ impl Campaign<'_> {
         let mut disturbed = Vec::new();
         let mut made: Vec<NewRun> = match self.make(session, bench, flow) {
             Ok(mut made) => {
-                // A disturbance in one condition's turns disturbed the other conditions of the flow
-                // too.
+                // A disturbance in one condition's turns disturbed the flow's other conditions too.
                 let beside = self.beside.clone().map(Disturbance::from);
                 let all = made.iter_mut().flat_map(|readings| std::mem::take(&mut readings.disturbed));
                 disturbed = distinct(all.chain(beside));
@@ -91,8 +89,7 @@ impl Campaign<'_> {
         let repeated = is_invalid && session.repeats.take(repeats);
         for NewRun { outcome, .. } in &mut made {
             match outcome {
-                // Only runs without any received traffic are still invalid with --keep-disturbed,
-                // and they were repeated.
+                // With --keep-disturbed only runs that received nothing are still invalid.
                 Outcome::Invalid(_, why) if !repeated && self.keep_disturbed => {
                     *outcome = Outcome::Failed(std::mem::take(why));
                 }
@@ -146,7 +143,6 @@ impl Campaign<'_> {
         Ok(end)
     }
 
-    /// Makes the traffic of a flow: one run, or conditions that take turns. The results of each.
     fn make(
         &mut self,
         session: &Session<'_>,
@@ -212,8 +208,7 @@ impl Campaign<'_> {
         } else if disturbed.is_empty() {
             Outcome::Failed(why_disturbed(nothing, disturbed))
         } else {
-            // A disturbance may be why nothing arrived, so such a run is repeated; with
-            // --keep-disturbed it fails.
+            // A disturbance may be why: such a run is repeated; with --keep-disturbed it fails.
             Outcome::Invalid(metrics, why_disturbed(nothing, disturbed))
         };
         NewRun { planned: *run, started_unix_ms, outcome, limited_by, series, detail }
@@ -225,7 +220,7 @@ fn why_disturbed(nothing: Option<String>, disturbed: &[Disturbance]) -> String {
     words::shortened_reason(&nothing.into_iter().chain(disturbed).collect::<Vec<_>>().join("; "))
 }
 
-/// Why the turns of a flow's conditions, if they took any, are not their own, or do not settle.
+/// Also reports turns that carried another condition's traffic.
 fn unsettled_in(plan: &Plan, flow: &[PlannedRun], labels: &[String], made: &[NewRun]) -> Option<String> {
     let accounts = made.iter().map(|run| run.detail.measured());
     let all: Vec<&RunAccount> = accounts.collect::<Option<_>>()?;

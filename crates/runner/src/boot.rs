@@ -15,7 +15,7 @@ use crate::lab::BenchResult;
 use crate::session::Session;
 
 impl Campaign<'_> {
-    /// Builds a testbed and makes these runs on it. Returns why the testbed was lost, if it was.
+    /// Returns why the testbed was lost, if it was.
     pub(crate) fn boot(
         &mut self,
         session: &mut Session<'_>,
@@ -83,10 +83,8 @@ impl Campaign<'_> {
         if self.interrupt.is_tripped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Restarts the machines where the study asks for it. That is between two boots, so machines
-    /// in which no other boot was measured go on: those of the first boot, of a boot that is
-    /// resumed, and those whose controller was stopped while they restarted, unless they run
-    /// another kernel than this boot's.
+    /// Machines in which no other boot was measured go on, such as those of the first boot, unless
+    /// they run another kernel than this boot's.
     fn restart(&mut self, session: &mut Session<'_>, boot: u32, state: &BootState) -> BenchResult<()> {
         if session.plan.how_of_boots() != Some(BootKind::Reboot) {
             return Ok(());
@@ -103,8 +101,7 @@ impl Campaign<'_> {
         self.lab.restart(state)
     }
 
-    /// Has machines that run another kernel than their default restart with that. What keeps them
-    /// from it is told with the result: everything is measured.
+    /// A failure is told with the result: everything is measured.
     pub(crate) fn restore_default_kernels(&mut self, session: &Session<'_>) -> Option<(String, String)> {
         let stays = |why: String| Some((session.other_kernel.clone()?, why));
         if session.other_kernel.is_none() || self.interrupt.is_tripped() {

@@ -23,11 +23,9 @@ pub struct Campaign<'a> {
     pub store: &'a mut Store,
     pub interrupt: Interrupt,
     pub observe: &'a mut dyn FnMut(&Event),
-    /// Whether the stored runs decide every comparison of a study that may stop early. Called at
-    /// its planned looks only, with the runs of the boots up to that look.
+    /// Whether a study that may stop early is decided; called at its planned looks only.
     pub is_decided: &'a dyn Fn(&StoredStudy) -> bool,
-    /// Whether disturbed runs count like any other, for a machine that is never quiet. What
-    /// disturbed them is recorded.
+    /// Whether disturbed runs count, for a machine that is never quiet; the cause is recorded.
     pub keep_disturbed: bool,
     /// A disturbance of every run of this session: another session that runs beside it.
     pub beside: Option<Cause>,
@@ -43,16 +41,15 @@ pub struct Campaign<'a> {
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct Summary {
     pub study: StudyId,
-    /// Complete: every planned run is recorded, or was disturbed as often as it may be repeated; or
-    /// a planned look found everything decided. Failed: some runs failed, the others are recorded.
+    /// Complete: every planned run is recorded, or out of repeats, or a look found all decided.
+    /// Failed: some runs failed.
     pub ending: StudyStatus,
     /// Recorded runs in the store, warm-ups not counted.
     pub recorded: usize,
     pub failed: usize,
     /// Planned runs of which every try of this session was disturbed. Resuming tries them again.
     pub invalid: usize,
-    /// The release of the kernel that the machines run until their next restart, if it is not their
-    /// default, and the error that kept them from their default; empty: the user.
+    /// The kernel's release that the machines run, if not their default, and why (empty: the user).
     pub kernel_stays: Option<(String, String)>,
 }
 
@@ -110,8 +107,7 @@ impl Campaign<'_> {
         self.run_missing(id, &plan, costs, None, Identities::default())
     }
 
-    /// Continues a stored study with the planned runs that are not stored. Of a complete study,
-    /// these are the runs of which every try was disturbed.
+    /// Continues a stored study with the planned runs that are not stored.
     ///
     /// # Errors
     /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
@@ -201,8 +197,7 @@ impl Campaign<'_> {
         Ok(Summary { study: id, ending, recorded, failed, invalid, kernel_stays })
     }
 
-    /// Makes the missing runs of the boots. Returns the number of boots that the study needs: fewer
-    /// than planned where a look found everything decided.
+    /// Returns the number of boots that the study needs: a look may find everything decided.
     fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<usize, Error> {
         for (place, runs) in schedule.iter().enumerate() {
             for attempt in 1..=ATTEMPTS {
@@ -225,9 +220,8 @@ impl Campaign<'_> {
         Ok(schedule.len())
     }
 
-    /// Looks at the data, if a look is planned after this boot. A look that did not end the study
-    /// is not repeated: runs that a resumed session adds to earlier boots cannot change its answer.
-    /// After the last boot there is nothing to stop.
+    /// A look that did not end the study is not repeated: runs that a resumed session adds to
+    /// earlier boots cannot change its answer.
     fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
         let Some(stop) = session.plan.asked.protocol.stop else { return Ok(false) };
         let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };

@@ -3,27 +3,22 @@
 use record::{Cause, SideAccount, Turns};
 use testbed::RunOrder;
 
-// The largest difference of two clocks, as a share of the window. NTP's daemons slew by up to 0.05
-// % (`adjtime`) in normal operation.
+// As a share of the window: NTP's daemons slew by up to 0.05 % (`adjtime`).
 const CLOCKS: f64 = 0.001;
 
-/// That difference in ns: an agent that loses its CPU between two readings sees a difference that
-/// is none.
+/// An agent that loses its CPU between two readings sees a difference that is none.
 pub(crate) const CLOCKS_NS: f64 = 10e6;
 
-// The largest lateness of an edge of the window, and the largest excess of its length, as a share
-// of it. Rates are over the time that passed, but the windows of both sides should cover the same
-// time.
+// As a share of the window, whose length may exceed the order's by as much.
 const LATE: f64 = 0.1;
 
 /// That lateness in ns: an agent that shares its CPU with many flows waits for some slices of 3 ms.
 pub(crate) const LATE_NS: f64 = 50e6;
 
-/// [`CLOCKS_NS`] for the clocks of a virtual machine: its host may take a virtual CPU away between
-/// two readings.
+/// A virtual machine's host may take a virtual CPU away between two readings.
 pub(crate) const GUEST_CLOCKS_NS: f64 = 100e6;
 
-/// [`LATE_NS`] for the agent in a virtual machine; see [`GUEST_CLOCKS_NS`].
+/// See [`GUEST_CLOCKS_NS`].
 pub(crate) const GUEST_LATE_NS: f64 = 250e6;
 
 pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
@@ -41,9 +36,7 @@ pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
     slept.or_else(|| apart(clock.raw_ns).map(|ns| Cause::ClockApart { ns }))
 }
 
-/// Whether a side's window was not when it was planned.
-/// The edges of turns may be as late as half of the time to settle: then the turns of both sides
-/// still lie within each other's.
+/// Edges of turns may be late by half of the time to settle: both sides' turns still overlap.
 pub(crate) fn lateness(
     own: &SideAccount,
     turns: Option<&Turns>,

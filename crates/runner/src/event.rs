@@ -27,8 +27,7 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         kernel: Option<String>,
     },
-    /// After the last boot, both machines restart, because they run another kernel than their
-    /// default.
+    /// After the last boot both machines restart, as they run another kernel than their default.
     DefaultKernels,
     BootStarted {
         boot: u32,
@@ -94,10 +93,8 @@ pub struct Invalid {
     pub why: String,
     /// The reason in a few words, each kind of cause once.
     pub brief: String,
-    /// The conditions of all runs of its flow, which were disturbed with it: of the first of them.
-    /// The others have none.
+    /// The conditions of the flow's runs, which were disturbed with it: of the first of them only.
     pub labels: Vec<String>,
-    /// Whether it is repeated at once. If not, no repeats are left, and this planned run has no
-    /// measurement.
+    /// Whether it is repeated at once; else no repeats are left, and the run has no measurement.
     pub repeated: bool,
 }

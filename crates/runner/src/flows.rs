@@ -1,5 +1,4 @@
-//! The runs of a boot: those that are still to do, those that share a flow, and what a condition
-//! orders from a testbed.
+//! The runs of a boot, their flows, and what a condition orders from a testbed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,8 +7,7 @@ use store::RunKey;
 use study::{Alternate, BySide, Condition, Plan, PlannedRun, Side, SideSettings};
 use testbed::{InterfaceSwitches, RunOrder, Switches, TurnCondition, TurnsOrder};
 
-/// The runs that are not settled yet, in the schedule's order, and the warm-ups of their
-/// conditions: a new testbed is cold again.
+/// In the schedule's order, with the warm-ups of their conditions: a new testbed is cold again.
 pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<PlannedRun> {
     let open = |run: &&PlannedRun| !run.warmup && !settled.contains(&key_of(run));
     let conditions: BTreeSet<usize> = boot.iter().filter(open).map(|run| run.condition).collect();
@@ -23,8 +21,7 @@ pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
     RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
 }
 
-/// The runs by flow, in the order of the first run of each; the runs of a flow in the order of
-/// their conditions.
+/// Flows are in the order of their first runs, the runs of a flow in that of their conditions.
 pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
     if plan.asked.protocol.alternate.is_none() {
         return runs.iter().map(|run| vec![*run]).collect();

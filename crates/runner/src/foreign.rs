@@ -1,11 +1,9 @@
 //! CPU time that other processes took on the run's CPUs.
 //!
-//! Two sources, of which the larger counts. The processes' own times (`host::OtherProcesses`) have
-//! user and kernel mode and give names, but cover the ramp and the window together, and miss
-//! processes that cannot be seen from here. The CPUs' user time less that of the run's processes
-//! covers the window and misses nobody, but is sampled at each tick.
-//!
-//! Interrupts and software interrupts are in neither: the kernel does not tell for whom it worked.
+//! The larger of two sources counts. The processes' own times (`host::OtherProcesses`) give names,
+//! but cover ramp and window together, and miss invisible processes. The CPUs' user time less the
+//! run's covers the window, but is sampled at each tick. Interrupts are in neither: the kernel does
+//! not tell for whom it worked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +11,11 @@ use host::CpuTimes;
 use record::{CpuTaken, HostAccount, RunAccount, SideAccount, Taker, TakerKind};
 use study::Side;
 
-// The share of its CPUs' time that others may take. What runs on any machine (timers, kernel
-// workers, the controller) stays below 1 %; a busy process beside a thread takes up to half of its
-// CPU.
+// The load of any machine (timers, kernel workers, the controller) stays below 1 %; a busy process
+// beside a thread takes up to half of its CPU.
 const OTHERS: f64 = 0.05;
 
-/// The longest time between two samples, and the unit of the times: 10 ms (`USER_HZ`, and Linux's
-/// slowest tick).
+/// The longest time between samples, and the unit of the times (`USER_HZ`): 10 ms.
 pub(crate) const TICK_NS: f64 = 10e6;
 
 // Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
@@ -29,7 +25,6 @@ const DEVIATIONS: f64 = 3.0;
 const NAMED: usize = 3;
 const NAMED_SHARE: f64 = 0.01;
 
-/// The CPUs that a part of the run had, and the run's own time on them.
 struct CpuUse<'a> {
     cpus: Vec<u32>,
     spent: CpuTimes,
@@ -39,24 +34,21 @@ struct CpuUse<'a> {
     others: Option<&'a host::OtherProcesses>,
 }
 
-/// CPU time that other processes took of a set of CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
     pub(crate) taken: CpuTaken,
-    /// Whether that is more than others may take and more than chance explains. The CPU time of the
-    /// run is then unknown too: interrupts for its packets count for the process that they
-    /// interrupt.
+    /// Others took more than chance explains. The run's CPU time is then unknown too: interrupts
+    /// for its packets count for the process that they interrupt.
     pub(crate) disturbs: bool,
 }
 
 impl Foreign {
-    /// The CPU time on the CPUs of one side; of a virtual machine, on those of its host.
+    /// A virtual machine's CPUs are those of its host.
     pub(crate) fn of_side(account: &RunAccount, side: Side) -> Self {
         Self::on_host(account, side).unwrap_or_else(|| CpuUse::new(account, side).foreign())
     }
 
-    /// The CPU time on the host of a side's virtual machine, beside all virtual machines there:
-    /// their threads for input and output run on any of the CPUs.
+    /// Excludes all virtual machines there: their I/O threads run on any of the CPUs.
     pub(crate) fn on_host(account: &RunAccount, side: Side) -> Option<Self> {
         let hosts = account.hosts_beside(side);
         (!hosts.is_empty()).then(|| CpuUse::of_hosts(&hosts, account.others.as_ref()).foreign())
@@ -114,8 +106,7 @@ impl<'a> CpuUse<'a> {
         let busy = (self.own_user_ns / all).clamp(0.0, 1.0);
         let chance = DEVIATIONS * (busy * (1.0 - busy) * all * TICK_NS).sqrt();
         let by_looks = user > all * OTHERS + chance + rounding;
-        // At most the time that these CPUs worked beyond the run itself: the processes' times may
-        // be from before the window, or from other CPUs.
+        // The processes' times may be from before the window, or from other CPUs.
         let most = (self.spent.busy() as f64 - self.own_ns + rounding).max(0.0);
         let mut by = self.takers(all);
         let told = (all * by.iter().map(|taker| taker.share).sum::<f64>()).min(most);
@@ -127,8 +118,7 @@ impl<'a> CpuUse<'a> {
         Foreign { taken: CpuTaken { share, cpus: self.cpus, by }, disturbs: by_looks || by_times }
     }
 
-    /// The processes by name with their shares of `all`, from their own times on these CPUs, as if
-    /// spread evenly over the time that was watched; the largest first.
+    /// The largest first, as if spread evenly over the time that was watched.
     fn takers(&self, all: f64) -> Vec<Taker> {
         let Some(others) = self.others else { return Vec::new() };
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;

@@ -1,5 +1,4 @@
-//! Metrics from the kernel's counters: the evidence that an offload acted, and the cost of a
-//! virtual machine.
+//! Metrics from the kernel's counters: evidence that an offload acted, and costs of guests.
 
 use host::TcpCounters;
 use load::{Kind, TcpInfo};
@@ -7,8 +6,7 @@ use record::{HostAccount, SideAccount};
 use study::metric::{self, InterruptRates, Metric, UnitOfWork};
 use study::{BySide, Side};
 
-/// The evidence that an offload acted. The transmitter counts what left it, the receiver what
-/// reached it.
+/// The transmitter counts what left it, the receiver what reached it.
 pub(crate) fn proof(kind: Kind, side: Side, own: &SideAccount) -> Vec<(Metric, f64)> {
     let counters = &own.window.counters;
     let segments = segments(kind, side, own);
@@ -47,7 +45,7 @@ pub(crate) fn proof(kind: Kind, side: Side, own: &SideAccount) -> Vec<(Metric, f
     values
 }
 
-/// The rate of each kind of interrupt, in 1/s.
+/// In 1/s.
 fn interrupts(
     side: Side,
     metrics: fn(InterruptRates) -> BySide<Metric>,
@@ -61,9 +59,8 @@ fn interrupts(
     counted.0.iter().map(rate)
 }
 
-/// The segments or datagrams that a side sent or received. TCP counts segments. UDP counts a buffer
-/// that GSO or GRO keeps whole as one datagram, so the datagrams of a stream are counted by its
-/// end.
+/// UDP counts a buffer that GSO or GRO keeps whole as one datagram, so a stream's are counted by
+/// its end.
 pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
     let host::Counters { tcp, udp, .. } = &own.window.counters;
     if kind == Kind::UdpStream {
@@ -93,8 +90,7 @@ pub(crate) fn below(side: Side, underlay: &host::WireCounters, segments: u64) ->
     ]
 }
 
-/// The host's cost of a virtual machine. Threads that move packets are not bound to the side's
-/// CPUs, so more than 100 % is possible.
+/// Threads that move packets are not bound to the side's CPUs: more than 100 % is possible.
 pub(crate) fn on_host(side: Side, host: &HostAccount, work: &[(UnitOfWork, f64)]) -> Vec<(Metric, f64)> {
     let all = host.elapsed_ns as f64 * host.cpus.len() as f64;
     let (vcpu, io) = (host.vcpu.running_ns as f64, host.io.running_ns as f64);
@@ -110,19 +106,17 @@ pub(crate) fn on_host(side: Side, host: &HostAccount, work: &[(UnitOfWork, f64)]
     values
 }
 
-/// Segments that one end retransmitted. The other end acknowledges a segment that arrives twice as
-/// a duplicate (RFC 2883): its retransmission was needless. Reordering causes this.
+/// The other end acknowledges a segment that arrives twice as a duplicate (RFC 2883): its
+/// retransmission was needless.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Retransmits {
     pub(crate) all: u64,
-    /// Segments whose first copy had arrived.
     pub(crate) needless: u64,
     pub(crate) reorderings: u64,
 }
 
 impl Retransmits {
-    /// The retransmits of a network namespace in a window. A duplicate counts in the window in
-    /// which it is acknowledged.
+    /// A duplicate counts in the window in which it is acknowledged.
     pub(crate) fn counted(tcp: &TcpCounters) -> Self {
         let reorderings =
             [tcp.reno_reorders, tcp.ts_reorders].into_iter().fold(tcp.sack_reorders, u64::saturating_add);
@@ -140,18 +134,17 @@ impl Retransmits {
         Self { all, needless: duplicates.min(all), reorderings }
     }
 
-    /// Segments whose first copy was lost, as far as the other end reported.
+    /// As far as the other end reported.
     pub(crate) fn lost(&self) -> u64 {
         self.all - self.needless
     }
 }
 
-/// A quotient; not a number if the divisor is 0.
 pub(crate) fn ratio(dividend: f64, divisor: f64) -> f64 {
     if divisor > 0.0 { dividend / divisor } else { f64::NAN }
 }
 
-/// A sum of counts from another host: it may exceed every integer type.
+/// Counts from another host may exceed every integer type.
 pub(crate) fn total<const N: usize>(counts: [u64; N]) -> f64 {
     counts.into_iter().map(|count| count as f64).sum()
 }

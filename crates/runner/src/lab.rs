@@ -44,8 +44,7 @@ pub trait Bench {
     /// # Errors
     /// When a host or its interface is gone, or a value is out of range.
     fn settle(&mut self, switches: &Switches) -> BenchResult<Effective>;
-    /// Refuses machines between which packets of this traffic do not arrive, with these switches
-    /// set.
+    /// Refuses machines between which this traffic's packets do not arrive, with these switches.
     ///
     /// # Errors
     /// The reason why packets do not arrive, or that a host is gone.
@@ -68,7 +67,7 @@ pub trait Bench {
     /// Lets conditions take turns in one flow, and returns the results of each, in their order.
     ///
     /// # Errors
-    /// [`testbed::Error::NotInTurns`] where they can only be measured apart; others as
+    /// [`testbed::Error::NotInTurns`] for conditions that need runs of their own; else as
     /// [`Bench::run`].
     fn take_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> BenchResult<Vec<Readings>>;
     /// Makes the study's traces of this traffic, with the present switches.

@@ -1,9 +1,8 @@
 //! Runs a study's schedule on testbeds.
 //!
-//! [`Campaign::run`] tries the study's switches, merges the conditions that read back the same, and
-//! then runs the boots; [`Campaign::resume`] continues a stored study. Every run is stored before
-//! the next one starts. Events are one stream of [`Event`]s. Testbeds are reached through [`Lab`]
-//! and [`Bench`], so that tests can use a simulator.
+//! [`Campaign::run`] merges the conditions that read back the same, and runs the boots;
+//! [`Campaign::resume`] continues a stored study. Each run is stored before the next one starts.
+//! Through [`Lab`] and [`Bench`] tests can use a simulator.
 
 mod attempt;
 mod boot;

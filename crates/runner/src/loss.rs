@@ -1,5 +1,4 @@
-//! The fate of a UDP workload's messages over the whole life of its sockets, and runs in whose
-//! window nothing arrived.
+//! The fate of a UDP workload's messages, and runs in whose window nothing arrived.
 
 use agent::message::Finished;
 use load::{Direction, Kind, Reader, Traffic};
@@ -9,8 +8,8 @@ use testbed::RunOrder;
 
 use crate::kernel_metrics::ratio;
 
-/// The account of one run's messages, over the whole run: in a window some are on the way. What was
-/// offered was received, or lost at one of these places, or is [`Loss::unaccounted`].
+/// Over the whole run: in a window some are on the way. Offered messages were received, or lost at
+/// one of these places, or are [`Loss::unaccounted`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loss {
     pub(crate) offered: u64,
@@ -24,13 +23,11 @@ pub(crate) struct Loss {
     pub(crate) socket: u64,
 }
 
-// The most datagrams in one packet: UDP segmentation makes at most this many (`UDP_MAX_SEGMENTS`
-// of linux/udp.h), and no packet holds more than 64 KiB.
+// `UDP_MAX_SEGMENTS` of linux/udp.h; and no packet holds more than 64 KiB.
 const MOST_SEGMENTS: u64 = 128;
 const LARGEST_PACKET: u64 = 65_535;
 
 impl Loss {
-    /// The account of a workload over UDP with a receiver.
     pub(crate) fn from_account(traffic: &Traffic, account: &RunAccount) -> Option<Self> {
         let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.as_ref()?.whole);
         let forward = || Self::between(traffic, transmitter, receiver);
@@ -42,13 +39,11 @@ impl Loss {
         })
     }
 
-    /// The losses of one direction of a stream, or of requests and their answers.
     pub(crate) fn between(traffic: &Traffic, from: &Finished, to: &Finished) -> Self {
         let asked = &from.outcome.sent;
         let offered = asked.messages.saturating_add(asked.no_buffers);
         if traffic.kind.is_rr() {
-            // A transaction is lost with its request or with its answer; both sockets may have
-            // dropped.
+            // A transaction is lost with its request or its answer; both sockets may have dropped.
             return Self {
                 offered,
                 sent: asked.messages,
@@ -66,15 +61,13 @@ impl Loss {
         let device = from.counters.link.tx_dropped.saturating_sub(behind);
         let queue = from.counters.queue.drops;
 
-        // The socket's count is exact: our datagrams, each once. Only a socket that takes merged
-        // packets counts packets.
+        // The socket's count is exact, but one that takes merged packets counts packets.
         let segments = (LARGEST_PACKET / u64::from(traffic.message.max(1))).clamp(1, MOST_SEGMENTS);
         let merged = traffic.reader == Reader::Gro;
         let exact = if merged { 0 } else { dropped_by_socket };
-        // A queueing discipline and a device count packets, which may hold many datagrams (GSO) or
-        // be other traffic (neighbour discovery). So they are given what is missing, as far as they
-        // can have dropped it. (UDP's SndbufErrors cannot be used: it includes sends that were
-        // refused and repeated.)
+        // A queueing discipline and a device count packets of many datagrams (GSO) or of other
+        // traffic, so they are given the missing ones. (UDP's SndbufErrors includes repeated
+        // sends.)
         let most = if traffic.sender.segments() { segments } else { 1 };
         let places = [
             (if merged { dropped_by_socket } else { 0 }, segments),
@@ -106,12 +99,10 @@ impl Loss {
         }
     }
 
-    /// Messages offered and not received.
     pub(crate) fn lost(&self) -> u64 {
         self.offered.saturating_sub(self.received)
     }
 
-    /// Messages lost at a place without a counter.
     pub(crate) fn unaccounted(&self) -> u64 {
         [self.queue, self.device, self.behind, self.socket].into_iter().fold(self.lost(), u64::saturating_sub)
     }
@@ -132,9 +123,8 @@ impl Loss {
     }
 }
 
-/// Distributes `missing` datagrams over places that counted packets, each with at most `most` of
-/// them. With more packets than datagrams, the places are filled in order; else in proportion to
-/// their packets.
+/// `most`: datagrams in a packet. With more packets than datagrams, the places are filled in order;
+/// else in proportion to their packets.
 fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -> [u64; PLACES] {
     let packets = places.iter().fold(0u64, |sum, (packets, _)| sum.saturating_add(*packets));
     let mut left = missing;
@@ -154,9 +144,8 @@ fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -
     shares
 }
 
-/// Why a run has no rate: nothing arrived in one of its directions. A rate of 0 is no measurement
-/// of what the switches do, so such a run fails. The text says where the messages went, as far as
-/// that is known.
+/// Why a run has no rate: nothing arrived in one of its directions, which says nothing of what the
+/// switches do. The text says where the messages went, as far as that is known.
 pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String> {
     let (transmitter, receiver) = (&account.transmitter, account.receiver.as_ref());
     let traffic = &order.traffic;

@@ -11,14 +11,12 @@ use crate::foreign::Foreign;
 use crate::kernel_metrics::{below, on_host, proof, ratio, segments, total};
 use crate::loss::Loss;
 
-/// The metrics of one run, in the unit of the vocabulary. What is unknown, such as a ratio with a
-/// divisor of 0, is left out.
+/// The metrics of one run, in the unit of the vocabulary, without unknown ones (divisor 0).
 pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
     let kind = traffic.kind;
     let mut values: Vec<(Metric, f64)> = Vec::new();
     let asked = &account.transmitter.window;
-    // As the receiver counted: sent datagrams may be on the way, or lost. The transmitter receives
-    // a reversed stream, and both ends one of both directions.
+    // As the receiver counted: sent datagrams may be on the way, or lost.
     let ways = [account.receiver.as_ref(), Some(&account.transmitter)];
     let received = ways.map(|end| end.map(|end| end.window.load.received).unwrap_or_default());
     let per_second = |count: fn(&load::Counts) -> u64| {
@@ -74,7 +72,6 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
     values.into_iter().filter(|(_, value)| value.is_finite()).collect()
 }
 
-/// The costs and counters of one side. `done`: the work of the window.
 fn of_side(
     side: Side,
     own: &SideAccount,
@@ -136,8 +133,7 @@ fn cpu(side: Side, own: &SideAccount) -> impl Iterator<Item = (Metric, f64)> {
     parts.into_iter().flatten()
 }
 
-/// The metrics of one run in exact mode, in instructions: the guest's clock counts one instruction
-/// as one ns.
+/// The guest's clock counts one instruction as one ns.
 pub(crate) fn instructions(kind: Kind, message: u32, account: &Account) -> Metrics {
     let bytes = (metric::INSTRUCTIONS_BYTE, f64::from(message));
     let mut units = match kind {

@@ -24,9 +24,8 @@ pub struct Probed {
 }
 
 /// Names the congestion control where the plan does not, once, so that all conditions have the
-/// same. Leaves out the conditions whose traffic the hosts cannot make. Sets every other
-/// condition's switches once and reads them back; the conditions of a design become what they read
-/// back as. Merges the conditions that read back the same. Builds each state of the testbed once.
+/// same. Leaves out traffic that the hosts cannot make, sets each condition's switches once, and
+/// merges the conditions that read back the same.
 ///
 /// # Errors
 /// When a testbed cannot be built or fails, or a condition's values are out of its range.
@@ -59,7 +58,6 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
     Ok(Probed { plan, notes, costs })
 }
 
-/// The states that a condition's switches read back, or why the hosts cannot make its traffic.
 type Tried = Result<TriedStates, String>;
 
 fn try_conditions(
@@ -68,8 +66,7 @@ fn try_conditions(
     bench: &mut dyn Bench,
     tried: &mut [Option<Tried>],
 ) -> BenchResult<()> {
-    // Conditions differ in much that needs nothing of the kernel, so each set of switches is tried
-    // once.
+    // Conditions differ in much that needs nothing of the kernel.
     let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
         let switches = switches_of(condition);
@@ -125,9 +122,8 @@ fn merged(plan: Plan, effective: Vec<Effective>) -> Plan {
     plan
 }
 
-/// The first congestion control without a pacing timer that a testbed's hosts allow, by its kernel
-/// name; the last candidate where they allow none, so that the error names it. `lacking` says what
-/// the hosts lack for a kind of traffic.
+/// The first congestion control without a pacing timer that the hosts allow, or else the last
+/// candidate, so that the error names it. `lacking`: what the hosts lack for a kind of traffic.
 ///
 /// # Errors
 /// The errors of `lacking`.

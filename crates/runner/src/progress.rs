@@ -4,18 +4,14 @@ use std::time::Duration;
 
 use study::{BootState, Costs, Plan, PlannedRun};
 
-/// Counts runs and boots, and predicts the end from the time that they took.
 #[derive(Debug)]
 pub(crate) struct Progress {
     pub(crate) costs: Costs,
-    /// The length of the ramp and window of a run of each condition.
     each: Vec<Duration>,
     pub(crate) done: usize,
     pub(crate) of: usize,
-    /// Ramps and windows of the runs that are left.
     windows: Duration,
     boots: Vec<BootState>,
-    /// The time of the finished runs beside their ramps and windows.
     beside: Duration,
 }
 
@@ -51,13 +47,12 @@ impl Progress {
         }
     }
 
-    /// A boot that was lost begins anew: these runs are left of the session.
+    /// A boot that was lost begins anew.
     pub(crate) fn replan(&mut self, left: &[PlannedRun]) {
         (self.of, self.windows) = (self.done, Duration::ZERO);
         self.lengthen(left);
     }
 
-    /// A testbed in this state is built: one boot fewer to wait for.
     pub(crate) fn built(&mut self, state: &BootState) {
         if let Some(place) = self.boots.iter().position(|left| left == state) {
             self.boots.remove(place);

@@ -1,5 +1,5 @@
-//! A run, or a search for the highest rate without loss: a sequence of trials, each at its own
-//! pace. `stats::search` chooses the paces and states the result.
+//! A run, or a search for the highest rate without loss: trials, whose paces `stats::search`
+//! chooses.
 
 use load::{Pacing, Traffic};
 use record::{Disturbance, Limit, RateSearch, RateTrial, RunAccount, SideAccount};
@@ -12,31 +12,26 @@ use crate::loss::Loss;
 use crate::validity::disturbances;
 
 const CONFIDENCE: f64 = 0.95;
-// The width of the interval, as a share of the rate, where trials allow it. Users are promised 1
-// %; the edges of the windows use another part of that.
+// As a share of the rate. Users are promised 1 %, of which the windows' edges use a part.
 const WIDTH: f64 = 0.005;
 /// The most trials of a search. On a path with a sharp edge it needs about 20.
 pub const TRIALS: u32 = 100;
-// The most trials that are repeated, because they were disturbed or offered less than their pace.
-// Further such trials count.
+// Only so many trials that were disturbed or offered less than their pace are repeated.
 const REPEATS: u32 = 10;
 // The datagrams that a trial sends at least: fewer say little of a loss.
 const LEAST: f64 = 100.0;
-// The traffic, in seconds of the window, that a trial cannot judge: datagrams counted late at an
-// edge of the window, and a burst that a shaper had saved up. A trial that misses less has lost
-// nothing; a trial that forwards more by as much has sustained nothing more.
+// In seconds of traffic: datagrams counted late at an edge, or a burst that a shaper had saved up.
 const EDGES: f64 = 0.002;
-// The most attempts at a run whose failures leave the testbed intact.
 const TRIES: usize = 3;
 
 /// A run with its limit and its disturbances.
 #[derive(Debug)]
 pub struct JudgedRun {
-    /// The account of the run. For a search it is the account of the last trial at the found rate,
-    /// or of the last trial if no rate was found; it contains the search.
+    /// The account of the run; of a search that of the last trial at the found rate, if any, else
+    /// of the last, with the search in it.
     pub account: RunAccount,
-    /// The limit; of a search that of the trial with the highest received rate among those with the
-    /// highest offered rate.
+    /// The limit; of a search that of the trial with the highest received of the highest offered
+    /// rates.
     pub limit: Limit,
     /// The disturbances; of a search those of the first trial that counts in spite of them.
     pub disturbed: Vec<Disturbance>,
@@ -56,8 +51,8 @@ pub fn carry_out(
     Ok(judge_run(order, run(order)?))
 }
 
-/// Repeats a run that failed and left the testbed intact: on a busy machine an agent is sometimes
-/// too late. `failures` gets the reasons.
+/// Repeats a failed run on an intact testbed: a busy machine's agent may be late. `failures` gets
+/// the reasons.
 ///
 /// # Errors
 /// An error after which the testbed must be built again, or the third in a row.
@@ -77,11 +72,8 @@ pub(crate) fn judge_run(order: &RunOrder, account: RunAccount) -> JudgedRun {
     JudgedRun { limit: limit(order, &account), disturbed: disturbances(&account, order), account }
 }
 
-/// Searches for the highest pace that keeps loss within `order.traffic.loss`.
-///
-/// A trial exceeds the bound in two cases: too many of its datagrams are lost, or too few of the
-/// datagrams sent in the window are received in the window. The second case finds a queue that
-/// grows, which hides the loss until it is full.
+// Too few datagrams received in the window show a queue that grows, which hides the loss until it
+// is full.
 fn find_rate(
     order: &RunOrder,
     run: &mut dyn FnMut(&RunOrder) -> BenchResult<RunAccount>,
@@ -117,8 +109,8 @@ fn find_rate(
     let answer = search.answer();
     let last = |holds: &dyn Fn(&RateTrial) -> bool| made.iter().rposition(|one| holds(&one.trial));
     let end = made.len().saturating_sub(1);
-    // A search's own pace would only name that pace. On a busy machine some trials wait for other
-    // processes: the one with the highest received rate waited least.
+    // A search's own pace would only name that pace. The trial with the highest received rate
+    // waited least for other processes.
     let most = made.iter().filter(|one| one.trial.asked.is_none()).max_by(|one, other| {
         let (one, other) = (&one.trial, &other.trial);
         other.disturbed.cmp(&one.disturbed).then(one.forwarded.total_cmp(&other.forwarded))
@@ -155,8 +147,7 @@ pub fn no_rate(account: &RunAccount) -> Option<String> {
     })
 }
 
-/// Whether a trial offered less than its pace: its sender stalled, and then sent a burst. It says
-/// nothing of that load.
+/// The sender stalled, and then sent a burst: the trial says nothing of that load.
 fn fell_short(trial: &RateTrial) -> bool {
     trial.asked.is_some_and(|asked| trial.offered < asked * (1.0 - WIDTH))
 }
@@ -167,7 +158,7 @@ struct Made {
     trial: RateTrial,
 }
 
-/// The traffic of a trial: all flows together offer the load.
+/// All flows together offer the load.
 fn with_load(traffic: &Traffic, load: Load) -> Traffic {
     let pacing = match load {
         Load::Most => traffic.pacing,

@@ -1,5 +1,4 @@
-//! The state of a session: which runs are finished, how many may be repeated, and in which boots of
-//! the machines its boots were measured.
+//! A session's finished runs, repeats left, and the machines' boots that were measured.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +8,10 @@ use study::{Plan, Side};
 
 use crate::progress::Progress;
 
-// The most repeats of a disturbed run. A disturbance of three windows is the machine's normal
-// state.
+// A disturbance of three windows is the machine's normal state.
 const REPEATS_OF_A_RUN: u32 = 2;
 
-// Repeats in a session, in % of its measured runs: the most by which noise makes it longer.
+// In % of its measured runs: the most by which noise makes a session longer.
 const REPEATS_PERCENT: usize = 10;
 
 const FEWEST_REPEATS: usize = 3;
@@ -23,13 +21,11 @@ pub(crate) struct Session<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) boots: u32,
     pub(crate) recorded: BTreeSet<RunKey>,
-    /// Runs that were disturbed in every allowed try. This session has finished them; a later one
-    /// tries again.
+    /// Disturbed in every allowed try of this session; a later one tries again.
     pub(crate) given_up: BTreeSet<RunKey>,
     /// The boots of the machines in which the study's boots were measured.
     pub(crate) machines: Identities,
-    /// The release of the kernel that was chosen for this boot of the machines, if it is not the
-    /// default of both.
+    /// The chosen kernel's release, if it is not the default of both machines.
     pub(crate) other_kernel: Option<String>,
     /// The limitations of testbeds that were reported.
     pub(crate) noted: BTreeSet<String>,
@@ -55,7 +51,6 @@ impl Repeats {
         Self { left: (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS) }
     }
 
-    /// Takes a repeat for a run that was repeated `so_far` times, if one is left.
     pub(crate) fn take(&mut self, so_far: u32) -> bool {
         let may = so_far < REPEATS_OF_A_RUN && self.left > 0;
         self.left -= usize::from(may);
@@ -78,8 +73,7 @@ impl Identities {
         self.0.extend(boot_ids(environment).map(|(_, id)| (boot, id.to_owned())));
     }
 
-    /// Whether another boot of the study was measured in one of these: then this one needs a
-    /// restart. Both parts of a boot that was resumed may have one.
+    /// If so, this boot needs a restart. Both parts of a resumed boot may have one identity.
     pub(crate) fn are_of_another(&self, boot: u32, ids: &[String]) -> bool {
         ids.iter().any(|id| self.other(boot, id).is_some())
     }

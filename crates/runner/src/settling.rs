@@ -1,21 +1,18 @@
-//! Whether the turns of a flow were long enough: a condition must do the same after another one as
-//! after itself; and whether conditions carried their own traffic in their turns.
+//! Whether turns were long enough (a condition does the same after another one as after itself),
+//! and whether conditions carried their own traffic.
 
 use load::{Direction, Kind, Traffic};
 use record::{CountedTurn, RunAccount, SideAccount, Turns};
 use stats::distribution::student;
 
-// The largest allowed effect of the turn before, as a share of the largest difference between two
-// conditions of the flow. Two conditions follow each other and themselves equally often, so half
-// of it is in their difference.
+// As a share of the largest difference in the flow. Two conditions follow each other and themselves
+// equally often, so half of the effect is in their difference.
 const LEFT: f64 = 0.25;
 
-/// The largest allowed effect of the turn before as a share of the rate: smaller than the
-/// differences that studies look for.
+/// As a share of the rate: smaller than the differences that studies look for.
 pub(crate) const LEAST: f64 = 0.01;
 
-// The chance of a false alarm, for one condition of one flow. Turns of one flow are not quite
-// independent, and a study has many flows.
+// For one condition of one flow. Turns are not quite independent, and a study has many flows.
 const CHANCE: f64 = 1e-5;
 
 // The fewest turns after itself, and after others, from which a condition is judged.
@@ -96,7 +93,6 @@ fn other_pace(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     ))
 }
 
-/// A side that sends, and the side that receives it.
 type Way<'a> = (&'a SideAccount, Option<&'a SideAccount>);
 
 fn ways<'a>(traffic: &Traffic, account: &'a RunAccount) -> impl Iterator<Item = Way<'a>> {
@@ -106,8 +102,7 @@ fn ways<'a>(traffic: &Traffic, account: &'a RunAccount) -> impl Iterator<Item = 
     forward.into_iter().chain(reverse)
 }
 
-/// The rate that a pace limits: the received rate of TCP, whose pace the kernel keeps, and the
-/// offered rate of datagrams.
+/// The received rate of TCP, whose pace the kernel keeps; the offered rate of datagrams.
 fn bits(traffic: &Traffic, from: &SideAccount, to: Option<&SideAccount>) -> f64 {
     match (traffic.kind, to) {
         (Kind::TcpStream, Some(to)) => 8.0 * per_second(to.window.load.received.bytes, to),
@@ -123,12 +118,10 @@ fn per_second(count: u64, side: &SideAccount) -> f64 {
     count as f64 * 1e9 / side.window.elapsed_ns.max(1) as f64
 }
 
-// The largest time, in s, by which a turn may end at its sender before it ends at its receiver: on
-// an idle machine 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
+// In s: on an idle machine 1 % of eight turns of 80 ms arrived too late, in one flow of eight.
 const EDGES: f64 = 0.002;
 
-/// The share of a condition's received traffic that other conditions had sent: bytes of a TCP
-/// stream, whose numbers tell when they were sent, and datagrams that are more than were sent.
+/// The numbers of TCP's bytes tell when they were sent; of datagrams those beyond the sent count.
 fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     let turns = account.turns.as_ref()?;
     let share = if traffic.kind == Kind::UdpStream {
@@ -148,8 +141,7 @@ fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     })
 }
 
-/// The share of the datagrams that arrived beyond those sent, less an allowance for `edges`, in s,
-/// and for one datagram under way at each end of the counted time.
+/// Allows for `edges`, in s, and one datagram under way at each end of the counted time.
 fn too_many(from: &SideAccount, to: &SideAccount, edges: f64) -> Option<f64> {
     let [sent, arrived] =
         [from.window.load.sent.messages, to.window.load.received.messages].map(|count| count as f64);

@@ -1,5 +1,4 @@
-//! Finds the factors of a design that can be switched here, from the states that the switches read
-//! back. Pure.
+//! Finds a design's switchable factors from the states that the switches read back. Pure.
 
 use std::collections::HashMap;
 
@@ -8,7 +7,6 @@ use testbed::Switches;
 
 use crate::flows::switches_of;
 
-/// The states that a condition read back in a try.
 #[derive(Debug, Clone)]
 pub(crate) struct TriedStates {
     pub(crate) own: Effective,
@@ -16,8 +14,8 @@ pub(crate) struct TriedStates {
     pub(crate) extremes: [Effective; 2],
 }
 
-/// The factors that each condition has on, `None` for those that nothing in its scenario can
-/// switch; and the factors that cannot be switched here, or not in every scenario.
+/// A condition's factors are `None` where nothing can switch them in its scenario. Also returns the
+/// factors that cannot be switched here, or not in every scenario.
 pub(crate) fn reads(
     plan: &Plan,
     design: &Design,
@@ -29,9 +27,8 @@ pub(crate) fn reads(
     let mut dropped = Vec::new();
     for (factor, offload) in design.factors.iter().zip(&offloads) {
         let Some(offload) = offload else { continue };
-        // Per group, because the interface of one state of the testbed may allow more than
-        // another's. Per feature, because some features of one offload may be fixed, and the sides
-        // may differ.
+        // Per group, as another state's interface may allow more; per feature, as some of one
+        // offload may be fixed, and the sides may differ.
         let mut seen: HashMap<usize, Vec<Seen>> = HashMap::new();
         for (one, group) in shown.iter().zip(&groups) {
             let with_all = states(offload, &one.extremes[0]);
@@ -73,9 +70,8 @@ fn lacking(plan: &Plan, groups: &[usize], seen: &HashMap<usize, Vec<Seen>>) -> V
     without
 }
 
-/// Whether an offload is on: every feature that can be switched is as with all factors on. A part
-/// of it, such as the kind of TSO that does not need the checksum, is not what was asked for. Fixed
-/// features are ignored, unless all are fixed.
+/// A part of an offload, such as the kind of TSO that does not need the checksum, is not what was
+/// asked for. Fixed features are ignored, unless all are fixed.
 fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
     let of = |speaks: fn(&Seen) -> bool| {
         let chosen = states.iter().zip(seen).filter(move |(_, seen)| speaks(seen));
@@ -109,8 +105,7 @@ impl Seen {
     }
 }
 
-/// The state of each feature of an offload on the transmitter's interface, then on the receiver's.
-/// `None` where it is not of that side, or the interface does not have the feature.
+/// The transmitter's, then the receiver's; `None`: not of that side, or the interface lacks it.
 fn states(offload: &Offload, effective: &Effective) -> Vec<Option<bool>> {
     let of_side = |side| {
         let settled = interface(offload, side, effective);
@@ -140,8 +135,7 @@ fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone) -> String {
     stays.to_owned()
 }
 
-/// A number for each condition; conditions that differ in the design or the traffic only have the
-/// same number.
+/// Equal for conditions that differ in the design or the traffic only.
 fn groups(plan: &Plan, design: &Design) -> Vec<usize> {
     let mut known: HashMap<(Switches, usize), usize> = HashMap::new();
     let mut group = |(condition, state): (&Condition, usize)| {

@@ -1,7 +1,7 @@
 //! Whether something disturbed a run's window, from both sides' accounts of it.
 //!
-//! CPU times come in units of 10 ms, and most kernels sample them 100 to 1000 times a second. So
-//! they say little of a short window, and each rule allows for chance.
+//! CPU times come in units of 10 ms, sampled 100 to 1000 times a second: each rule allows for
+//! chance.
 
 use host::CpuTimes;
 use record::{Cause, Disturbance, Part, RunAccount};
@@ -12,14 +12,11 @@ use crate::clocks::{CLOCKS_NS, GUEST_CLOCKS_NS, GUEST_LATE_NS, LATE_NS, clocks, 
 use crate::foreign::{Foreign, TICK_NS};
 use crate::waiting::Waited;
 
-// The share of a CPU's time that the hypervisor may give to others. Rates fall by about as much,
-// and the bundled studies look for differences of 2 %.
+// Rates fall by about as much, and the bundled studies look for differences of 2 %.
 const STOLEN: f64 = 0.02;
 
-/// The share of the window that a virtual CPU may wait behind others than the run's own guests: the
-/// same to a guest as [`STOLEN`] to a host. Of 312 runs between and inside guests on a quiet
-/// machine (2 CPUs, two guests on both, or one) none waited for 0.5 % beyond what its own guests
-/// explain, though waits behind these took up to 33 %.
+/// As [`STOLEN`] to a host, not counting waits behind the run's own guests. Of 312 runs with guests
+/// on a quiet machine none waited for 0.5 % beyond these waits, which took up to 33 %.
 const WAITED: f64 = 0.02;
 
 /// Disturbances of the window; empty if there were none.
@@ -40,8 +37,7 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
                 others(&Foreign::of_side(account, side)),
             ]
         } else {
-            // A guest cannot tell others from the rest of its machine, for which it mostly waits.
-            // Its host can.
+            // A guest cannot tell others from the rest of its machine; its host can.
             let waited = Waited::of_side(account, side).and_then(|waited| waits(&waited, order));
             [clocks(own, GUEST_CLOCKS_NS), lateness(own, turns, order, GUEST_LATE_NS), waited, None]
         };

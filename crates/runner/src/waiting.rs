@@ -1,11 +1,8 @@
-//! The time that virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
+//! The time that virtual CPUs were ready to run, but waited for a CPU of their host.
 //!
-//! A guest cannot tell such a wait from slow work: its clocks go on. The host counts each thread's
-//! wait (`/proc/PID/task/TID/schedstat`), but not behind whom. While a thread waits, another has
-//! its CPU. So no virtual CPU waited longer behind the run's own guests than their other threads
-//! ran on the CPUs that it may use, plus the interrupts of these CPUs. The rest of its wait was for
-//! others, visible or not: another process, one in another process namespace, the quota of a
-//! cgroup.
+//! The host counts each thread's wait (`/proc/PID/task/TID/schedstat`), but not behind whom. The
+//! run's own guests explain at most the time that their other threads, and interrupts, ran on the
+//! CPUs that it may use. The rest was for others: processes, visible or not, or a cgroup's quota.
 
 use host::{CpuTimes, ThreadTimes};
 use record::{HostAccount, RunAccount};
@@ -18,12 +15,11 @@ use crate::foreign::Foreign;
 pub(crate) struct Waited {
     /// The share in which it was ready, but had no CPU.
     pub(crate) share: f64,
-    /// The part that the run's own guests cannot explain.
     pub(crate) unexplained: f64,
 }
 
 impl Waited {
-    /// The wait of the guest that a side is in; `None` if it is in none.
+    /// `None` if the side is in no guest.
     pub(crate) fn of_side(account: &RunAccount, side: Side) -> Option<Self> {
         let host = account.host_of_guest(side)?;
         let other = account.hosts.as_ref().filter(|_| !account.apart).map(|hosts| &hosts[side.other()]);
@@ -35,15 +31,13 @@ impl Waited {
         Some(Self { share: waited, unexplained })
     }
 
-    /// The part of the wait that may have been behind others: the part that the run's own guests
-    /// cannot explain, or the CPU time that others were seen to have there.
+    /// The run's own guests cannot explain it, or others were seen to have the CPU time.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
         self.unexplained.max(self.share.min(foreign.taken.share))
     }
 }
 
-/// The most that the run's own guests, this one and the other if any, can have kept one of this
-/// guest's virtual CPUs waiting, in ns.
+/// In ns: the most that this guest and the other, if any, can have caused.
 fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
     let running = |times: &ThreadTimes| times.running_ns;
     // Threads that move packets run on any CPU.
@@ -52,8 +46,7 @@ fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
         !host.pinned || !other.pinned || host.cpus.iter().any(|cpu| other.cpus.contains(cpu))
     };
     let others = other.filter(meets).map(|other| running(&other.vcpu));
-    // With a CPU for each, virtual CPUs do not wait for each other. Else the longest wait was
-    // behind the others.
+    // With a CPU for each, virtual CPUs do not wait for each other.
     let is_alone = host.pinned && host.vcpu_each.len() <= host.cpus.len();
     let least = host.vcpu_each.iter().map(running).min().unwrap_or(0);
     let fellows = if is_alone { 0 } else { running(&host.vcpu).saturating_sub(least) };

@@ -31,13 +31,11 @@ pub struct ComparedConditions {
     pub unit: Option<String>,
     /// The conditions; observations refer to them by index.
     pub labels: Vec<String>,
-    /// The kind of each condition's values, where a file says it, such as `received by the server,
-    /// TCP, forward, 1 stream`.
+    /// The kind of each condition's values, such as `received by the server, TCP, 1 stream`.
     pub kinds: Vec<Option<String>>,
     /// The condition to compare with, by index.
     pub baseline: usize,
-    /// The names of the boots, by their numbers; `None` if they are unknown and each run counts as
-    /// a boot.
+    /// The names of the boots, by their numbers; `None` if each run counts as a boot.
     pub boots: Option<Vec<String>>,
     /// The runs, by condition, each in the order of its files.
     pub observations: Vec<Observation>,
@@ -202,7 +200,6 @@ fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError> {
     Ok(shared.into_iter().map(note).collect())
 }
 
-/// Notes circumstances, such as a size or a version, that differ among the runs.
 fn differences(inputs: &[Input]) -> Vec<String> {
     // The files that have each value of a circumstance.
     let mut all: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();

@@ -1,10 +1,8 @@
 //! Measurements of any program, read into observations: ministat's files, CSV, and the output of
 //! netperf, iperf, iperf3 and hyperfine.
 //!
-//! This crate opens no file: [`MeasurementFile::read`] reads any input, once and in bounded memory
-//! ([`limits`]), and [`Dataset::new`] combines sheets: which values are one condition, which
-//! conditions are compared, and which runs belong to the same boot. Errors have file, line, column
-//! and remedy.
+//! This crate opens no file: [`MeasurementFile::read`] reads any input in bounded memory
+//! ([`limits`]), and [`Dataset::new`] combines files: conditions, comparisons and boots.
 
 mod dataset;
 mod error;

@@ -1,5 +1,4 @@
-//! Limits of a file. They are far above what measurements need, and bound the memory that any input
-//! can use.
+//! Limits of a file, far above real measurements: they bound the memory of any input.
 
 /// The longest line of a text file, and the longest record of a CSV file, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;

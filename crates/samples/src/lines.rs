@@ -54,19 +54,18 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Text without a byte order mark (UTF-8's encoding of U+FEFF).
+/// The mark is UTF-8's encoding of U+FEFF.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// The separator of a heading: the most frequent of comma, semicolon and tab, if any.
+/// The most frequent of comma, semicolon and tab, if any.
 pub(crate) fn separator(line: &[u8]) -> Option<u8> {
     let count = |separator: u8| line.iter().filter(|byte| **byte == separator).count();
     let most = [b'\t', b';', b','].into_iter().max_by_key(|separator| count(*separator))?;
     (count(most) > 0).then_some(most)
 }
 
-/// A number in the place of a measurement.
 pub(crate) fn measured(word: &[u8], place: FilePosition) -> Result<f64, Fault> {
     let way_out = match crate::ministat::parse_number(word) {
         Some(value) if value.is_finite() => return Ok(value),

@@ -34,8 +34,7 @@ impl MeasurementFile {
     /// Reads a file; `file` is its name in messages.
     ///
     /// # Errors
-    /// [`SamplesError`] with file, line and column for content that is not measurements, and for a
-    /// file without values.
+    /// [`SamplesError`] for content that is not measurements, and for a file without values.
     pub fn read(file: &str, input: impl Read, options: &Options) -> Result<MeasurementFile, SamplesError> {
         MeasurementFile::read_format(input, options).map_err(|fault| fault.in_file(file))
     }
@@ -133,7 +132,7 @@ fn require_text(head: &[u8]) -> Result<(), Fault> {
     Err(Fault::new(FilePosition { line, column }, what, way_out))
 }
 
-/// Rejects output that programs print for people, if it has too few digits to compare.
+/// Rejects output for people, which has too few digits to compare.
 fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
     // The beginning of a line, the program that writes it, and its option for data.
     const TEXTS: [(&[u8], &str, &str); 7] = [

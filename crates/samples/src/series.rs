@@ -11,8 +11,7 @@ pub(crate) struct SeriesKey {
     pub(crate) condition: Option<String>,
     pub(crate) metric: Option<String>,
     pub(crate) unit: Option<String>,
-    /// The kind of the values, where the file says it: `received by the server, TCP, forward`.
-    /// Values of different kinds are no set.
+    /// As in the file: `received by the server, TCP, forward`. Different kinds are no set.
     pub(crate) kind: Option<String>,
 }
 
@@ -31,8 +30,7 @@ impl SeriesKey {
         }
     }
 
-    /// Rejects a value below 0 of a rate, or of any unit if it `is_size`: a damaged result, not a
-    /// measurement.
+    /// A value below 0 of a rate, or of any unit if it `is_size`, is a damaged result.
     pub(crate) fn require_possible(
         &self,
         value: f64,
@@ -50,7 +48,7 @@ impl SeriesKey {
     }
 }
 
-/// One name for each unit: netperf's, and that of netassay's exports before it used Mbit/s.
+/// netperf's unit, and that of netassay's exports before they used Mbit/s.
 fn one_name(unit: String) -> String {
     if ["10^6 bits/s", "10^6bits/s"].contains(&unit.as_str()) { "Mbit/s".to_owned() } else { unit }
 }
@@ -77,7 +75,7 @@ pub(crate) struct Collector {
     left_out: Vec<(String, u64, FilePosition)>,
     pub(crate) values: usize,
     places: HashMap<SeriesKey, usize>,
-    /// The numbers of the boots, in order of appearance.
+    /// Boots are numbered in order of appearance.
     boots: HashMap<Vec<u8>, u32>,
     /// Whether each value is a count, a time or a share, none of which is below 0.
     is_of_program: bool,
@@ -88,8 +86,7 @@ impl Collector {
         Collector { is_of_program: true, ..Collector::default() }
     }
 
-    /// Adds a value, with its series, boot and place. A file names a boot for all of its values or
-    /// for none.
+    /// A file names a boot for all of its values or for none.
     pub(crate) fn push(
         &mut self,
         key: &SeriesKey,
@@ -154,8 +151,7 @@ impl Collector {
         Ok(next)
     }
 
-    /// The collected values. Rejects a file of which only parts that are no measurements are
-    /// left.
+    /// Rejects a file of which only parts that are no measurements are left.
     pub(crate) fn finish(mut self) -> Result<ReadValues, Fault> {
         if let (Some((reason, count, place)), true) = (self.left_out.first(), self.found.series.is_empty()) {
             let what = format!("no measurement is left but {reason}: {count}");

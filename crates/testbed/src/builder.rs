@@ -70,8 +70,7 @@ impl Options {
 pub(crate) struct Builder<'a> {
     pub(crate) options: &'a Options,
     pub(crate) interrupt: &'a Interrupt,
-    /// The virtual machine that the testbed is inside, if it is, and how many of its ports are
-    /// used.
+    /// The virtual machine around the testbed, and the number of its ports in use.
     pub(crate) inside: Option<(Rc<RefCell<Guest>>, usize)>,
     /// The machine of the user's that the testbed is on, in namespaces of its own.
     pub(crate) on: Option<&'a HostPlace>,
@@ -81,8 +80,7 @@ impl Testbed {
     /// Builds the testbed: namespaces, agents, links, addresses, CPU sets, steering.
     ///
     /// # Errors
-    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts;
-    /// everything built until then is removed.
+    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut builder = Builder { options, interrupt, inside: None, on: None };
         match &options.hosts {
@@ -138,15 +136,13 @@ impl<'a> Builder<'a> {
         cpus: BySide<&[u32]>,
     ) -> Result<BySide<LaunchedAgent>, Error> {
         if self.options.rootless {
-            // The second namespace belongs to the first one's user namespace, so that its owner may
-            // move the far end of a link into it.
+            // The owner of the first one's user namespace may move the far end of a link into it.
             let transmitter = self.agent_in_namespace(None, names.transmitter, cpus.transmitter)?;
             let isolation = Isolation::NetworkInUserOf(transmitter.pid);
             let mut receiver = self.launch(names.receiver, isolation, cpus.receiver)?;
             receiver.greet()?;
             return Ok(BySide { transmitter, receiver });
         }
-        // Both start in parallel.
         let mut hosts = BySide::try_from_fn(|side| self.launch(names[side], Isolation::Network, cpus[side]))?;
         hosts.each_mut().into_iter().try_for_each(|(_, host)| host.greet())?;
         Ok(hosts)
@@ -164,7 +160,6 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
         )));
     };
     let own = options.cpus.for_one_host().transmitter;
-    // One more agent reports the CPUs.
     let ports = 1 + agents;
     // Exact mode has no impaired path; a constant set of modules keeps the layout of the kernel's
     // memory.

@@ -17,8 +17,7 @@ const SHOWN: usize = 12;
 // Time for the reader to end after its process. A child of that may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A pipe with a thread that reads it, so that no process ever waits for a reader. The thread ends
-/// when every writer has closed it, or this is dropped.
+/// A pipe and the thread that reads it, so that no process ever waits for a reader.
 #[derive(Debug)]
 pub(crate) struct Console {
     shared: Arc<SharedText>,
@@ -70,8 +69,7 @@ impl Console {
         self.wait(patience, |text| !text.closed).closed
     }
 
-    /// Waits for the end of a panic too: early in a boot, QEMU does not exit when the kernel
-    /// panics.
+    // Early in a boot, QEMU does not exit when the kernel panics.
     pub(crate) fn ended_within(&self, patience: Duration) -> bool {
         self.wait(patience, |text| !text.closed && !text.has_panicked).closed
     }

@@ -9,8 +9,8 @@ use study::BootState;
 use crate::error::Error;
 use crate::launched_agent::{AgentStart, LaunchedAgent};
 
-/// The split of this machine's CPUs, as an agent on it reports them. Call it before the controller
-/// pins itself: an agent inherits the controller's CPUs. `program`: the netassay binary.
+/// The split of this machine's CPUs. Call it before the controller pins itself: an agent inherits
+/// its CPUs.
 ///
 /// # Errors
 /// When no agent can be started.
@@ -19,12 +19,10 @@ pub fn cpu_split_of_this_machine(program: &Path, interrupt: &Interrupt) -> Resul
     Ok(split_cpus(&agent.cpus))
 }
 
-// The fewest cores that leave one for the controller and the rest of the machine.
 const CORES_TO_SPARE_ONE: usize = 5;
 
-/// Gives each host half of the cores, and the controller one if there are enough. Hardware threads
-/// of a core stay together: a transmitter and a receiver on one core would slow each other down, as
-/// two machines do not. With a single core both hosts share it.
+/// Gives each host half of the cores, and the controller one if there are enough. Threads of a core
+/// stay together: a transmitter and a receiver on one core would slow each other down.
 ///
 /// `cpus` holds each usable CPU with the number of its core.
 pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
@@ -47,8 +45,7 @@ pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
     CpuSplit { transmitter: of(first), receiver: of(second), controller: of(controller) }
 }
 
-/// The busy threads, if the virtual machines of a testbed have more of them than CPUs; `None`
-/// otherwise, or without virtual machines. `inside_guest`: the whole testbed is in one.
+/// The busy threads, if virtual machines have more than CPUs. `inside_guest`: all hosts are in one.
 pub fn oversubscription(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
     let scenario = state.scenario;
     let guest = state.guest.as_ref()?;

@@ -7,8 +7,7 @@ use study::{BySide, Effective, Settled, Side};
 
 use crate::switches::{InterfaceSwitches, Switches};
 
-/// Compares two readings of the switches; `None` if they agree in everything that matters
-/// ([`Effective::state`]).
+/// Compares two readings by [`Effective::state`]; `None` if they agree.
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
     let both = interfaces(after).zip(interfaces(before));
     let differences: Vec<Difference> = both
@@ -38,7 +37,6 @@ fn differences(
     let side = interface.side;
     let mtu = (now.mtu != then.mtu)
         .then(|| of(Setting::Mtu { asked: asked.mtu, before: then.mtu, after: now.mtu }));
-    // A missing feature counts as off.
     let features = in_both(&then.active, &now.active)
         .filter(|(_, before, after)| before.unwrap_or(false) != after.unwrap_or(false))
         .map(|(name, before, after)| {

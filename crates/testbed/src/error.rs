@@ -82,7 +82,6 @@ impl Error {
         matches!(self, Self::Call(CallError::NoJournal { .. }))
     }
 
-    /// The reason of a refusal of an agent; any other error as it is.
     pub(crate) fn refusal(self) -> Result<String, Self> {
         match self {
             Self::Call(CallError::Refused { why, .. }) => Ok(why),

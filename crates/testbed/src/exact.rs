@@ -1,6 +1,5 @@
-//! Fixed work in one host that holds the sockets of both: exact mode, on a clock that counts
-//! instructions, and traces. A trace between two machines is of the transmitter's kernel; the
-//! receiver answers.
+//! Fixed work in one host that holds the sockets of both: exact mode, and traces. A trace between
+//! two machines is of the transmitter's kernel; the receiver answers.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,8 +17,7 @@ use crate::run::{RunOrder, check_receiver, open, spec};
 use crate::testbed::Testbed;
 
 impl Testbed {
-    /// Does the work of a workload, message after message, and counts the cost of one. Ignores
-    /// ramp, window and step of the order.
+    /// Counts the cost of a message of a workload. Ignores ramp, window and step of the order.
     ///
     /// # Errors
     /// A workload that is not a sequence of single messages; and as [`Testbed::run`].
@@ -89,8 +87,8 @@ impl Testbed {
         }
     }
 
-    /// Surveys the hosts' kernel for paths, given as the texts of their files. `functions`: whether
-    /// a probe at a function is tried, as [`Testbed::may_probe_functions`] says.
+    /// Surveys the hosts' kernel for paths, given as texts. `functions`: a probe at a function is
+    /// tried.
     ///
     /// # Errors
     /// A path that cannot be read.
@@ -100,9 +98,8 @@ impl Testbed {
         Ok(answer!(agent, answer, Answer::Surveyed(survey) => *survey))
     }
 
-    /// Whether functions of the hosts' kernel may be probed: of a virtual machine's, which harms
-    /// nobody, and of another machine of the user's. Never of this machine's own, which a machine
-    /// that is reached over a network has too if it is a namespace.
+    /// Whether functions of the hosts' kernel may be probed: of a virtual machine, which harms
+    /// nobody, and of another machine. Never of this machine, also if it is reached over a network.
     ///
     /// # Errors
     /// When an agent is gone.
@@ -135,8 +132,7 @@ impl Testbed {
         self.exact
     }
 
-    /// Traces one path of a study, and adds it to `traces`: of a trace that fails its finished
-    /// rounds, if there are any.
+    /// Traces one path of a study, and adds it, or its rounds until a failure, to `traces`.
     ///
     /// # Errors
     /// As [`Testbed::trace`].
@@ -171,8 +167,7 @@ impl Testbed {
     }
 }
 
-/// Up to a sixth less, by chance. Boots of an emulated guest repeat to the instruction: sampled at
-/// one frequency they are sampled at the same places, err alike, and do not show how far they err.
+// Boots of an emulated guest repeat to the instruction: one frequency would always err alike.
 fn varied(frequency: u32) -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     frequency - now.subsec_nanos() % (frequency / 6).max(1)

@@ -1,5 +1,4 @@
-//! The virtual machines of a testbed, here or on two machines of the user's: their orders, their
-//! descriptions, and the testbed between two of them.
+//! The virtual machines of a testbed, here or on two machines of the user's.
 
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
@@ -27,8 +26,7 @@ pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 /// A virtual machine that lives, as its host sees it. It ends with the last of its agents.
 #[derive(Debug)]
 pub(crate) struct VirtualMachine {
-    /// The agent that reported its CPUs, if any. It is kept, so that no port closes while others
-    /// are in use.
+    /// Kept, so that no port closes while others are in use.
     pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
     pub(crate) order: GuestOrder,
@@ -44,8 +42,8 @@ impl Builder<'_> {
         Ok((VirtualMachine { agent: None, booted, order, absent }, Rc::new(RefCell::new(guest))))
     }
 
-    /// The order of a machine, as far as all of a testbed's are alike: no network card, one agent.
-    /// `cpus`: the host's CPUs of this machine.
+    /// The part that all machines share: no network card, one agent. `cpus`: the host's CPUs for
+    /// it.
     pub(crate) fn order(&self, name: &str, cpus: &[u32]) -> Result<GuestOrder, Error> {
         let options = self.options;
         let asked = options.state.guest.clone().unwrap_or_default();
@@ -107,8 +105,7 @@ impl VirtualMachine {
     }
 }
 
-// The addresses of the guests' network cards: locally administered, and unique in a namespace of
-// ours.
+// Locally administered, and unique in a namespace of ours.
 const CARDS: BySide<[u8; 6]> = BySide {
     transmitter: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x01],
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
@@ -173,8 +170,7 @@ pub(crate) struct RemoteGuest {
 }
 
 impl RemoteGuest {
-    /// Finds QEMU on both machines, and brings there what their guests boot from. Nothing is
-    /// changed.
+    /// Finds QEMU on both machines, and brings the guests' files there. Nothing is changed.
     pub(crate) fn open(
         builder: &Builder<'_>,
         hosts: &Hosts,
@@ -189,7 +185,6 @@ impl RemoteGuest {
             }
         }
         let program = &builder.options.program;
-        // Both start in parallel.
         let mut agents = BySide::try_from_fn(|side: Side| {
             let name = side.to_string();
             let start = AgentStart::of_machine(&name, program, interrupt);

@@ -22,8 +22,7 @@ use crate::two_machines::{self, FoundMachine, pairs};
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Hosts {
     pub places: BySide<HostPlace>,
-    /// Whether their interfaces get addresses of netassay's for the time of the study, in place of
-    /// those that they have.
+    /// Whether their interfaces get netassay's addresses for the time of the study.
     pub own_addresses: bool,
 }
 
@@ -182,8 +181,7 @@ impl Hosts {
         by.map(|reached| reached.boot(interrupt)).collect()
     }
 
-    /// Restarts both machines, with the kernel of this release or their own default, waits until
-    /// they are back with their interfaces, and connects again.
+    /// Restarts both machines with this or their default kernel, and connects again.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
@@ -241,8 +239,7 @@ impl Hosts {
         connected
     }
 
-    /// The addresses that the traffic uses, of those that the interfaces have; the default where it
-    /// gets netassay's own.
+    /// An interface that gets netassay's own addresses has the default.
     fn addresses(
         &self,
         program: &path::Path,
@@ -275,8 +272,7 @@ fn other_addresses() -> Error {
     Error::Failed(what.to_owned())
 }
 
-/// Why a machine cannot be restarted, if it has the boot of this machine (or none that is known)
-/// or of the other machine. No launcher: it is this machine.
+/// `launcher`: `None` for this machine.
 fn against_restart(launcher: Option<&Launcher>, is_here: bool, is_the_other: bool) -> Option<&'static str> {
     match launcher {
         None => Some(HERE),

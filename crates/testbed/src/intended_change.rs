@@ -34,9 +34,8 @@ pub struct IntendedChange {
 }
 
 impl IntendedChange {
-    /// The changes on the machine of a side in a scenario, each once. `both`: the interfaces of
-    /// both sides; `now`: its own as it is; `own`: the families of which it gets addresses of
-    /// netassay's.
+    /// The changes on the machine of a side, each once. `both`: the interfaces of both sides;
+    /// `now`: its own as it is; `own`: the families of which it gets netassay's addresses.
     pub fn on_machine(
         side: Side,
         (both, now): (&BySide<&LocatedInterface>, &InterfaceEnvironment),
@@ -46,8 +45,6 @@ impl IntendedChange {
         let located = both[side];
         let interface = located.interface.as_str();
         let (tunnel, guests) = (scenario.has_tunnel(), scenario.has_guests());
-        // The switches are those of the interface itself, of what is under the tunnel, or a
-        // guest's.
         let bridged = guests && !tunnel;
         let one = |change: String, undo: String| Self { change, undo };
         let mut all = Vec::new();
@@ -111,8 +108,7 @@ impl IntendedChange {
         all
     }
 
-    /// The commands that undo all of it by hand, in an order that works: the last change first,
-    /// each command once.
+    /// The commands that undo all of it by hand: the last change first, each command once.
     pub fn undo_commands(all: &[Self]) -> Vec<String> {
         let mut commands: Vec<String> = Vec::new();
         for one in all.iter().rev() {
@@ -171,8 +167,7 @@ impl IntendedChange {
         Self { change: set(on), undo: set(!on) }
     }
 
-    /// Another MTU, in bytes, of an interface with these addresses: a small one removes those of
-    /// IPv6.
+    /// A small MTU, in bytes, removes the addresses of IPv6.
     pub(crate) fn mtu(interface: &str, to: u32, from: u32, addresses: &[(IpAddr, u8)]) -> Self {
         let set = |mtu: u32| set_link(interface, &["mtu", &mtu.to_string()]);
         let lost = addresses.iter().filter(|(address, _)| address.is_ipv6() && to < LEAST_IPV6_MTU);
@@ -186,8 +181,7 @@ fn change_address(verb: &str, (address, prefix): (IpAddr, u8), interface: &str) 
 }
 
 impl Hosts {
-    /// The changes on each machine, each once: for all conditions, and by the conditions with these
-    /// settings of their own.
+    /// The changes on each machine, each once: for all conditions, or by some of them.
     ///
     /// # Errors
     /// [`Error::Failed`] for what a machine does not have, with its name.

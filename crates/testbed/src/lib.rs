@@ -1,9 +1,6 @@
-//! Scenarios: makes the hosts and the path between them, starts their agents, and removes
-//! everything again.
-//!
-//! A [`Testbed`] lives as long as its value: dropping it ends the agents, and with them the
-//! namespaces and links that only they held. Nothing has a name that could outlive the controller.
-//! [`reach`] has the ways to other machines, and [`guest`] the virtual machines.
+//! Makes the hosts and the path between them, and starts their agents. Dropping a [`Testbed`] ends
+//! the agents, and with them all namespaces and links. [`reach`] has the ways to other machines,
+//! [`guest`] the virtual machines.
 
 mod builder;
 mod console;

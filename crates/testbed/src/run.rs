@@ -39,16 +39,14 @@ impl RunOrder {
 // Time for an agent that was silent to become idle. Its own window is over.
 const RECOVERY: Duration = Duration::from_secs(60);
 
-// Interval at which a waiting controller turns from one end to the other and calls `tick`. Two
-// wake-ups a second cost less than 0.01 % of a CPU.
+// Two wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
 
 impl Testbed {
     /// Runs a workload once. `tick` is called about once a second while the window is open.
     ///
     /// # Errors
-    /// As the ends report them. After an error with [`Error::testbed_is_well`] the next run can
-    /// follow.
+    /// As the ends report them. With [`Error::testbed_is_well`] the next run can follow.
     pub fn run(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let result = self.carry_out(order, tick);
         self.abandon_after(result)
@@ -67,8 +65,7 @@ impl Testbed {
         Err(error)
     }
 
-    /// The missing requirements of this traffic on the hosts, in words, each once; empty if nothing
-    /// is missing.
+    /// Features that the hosts lack for this traffic, in words, each once.
     ///
     /// # Errors
     /// When an agent is gone.
@@ -109,9 +106,8 @@ impl Testbed {
         Ok(RunAccount { transmitter, receiver: accounts.next(), ..beside })
     }
 
-    /// Lets traffic flow for a ramp and a window, and has each end measure it. `measure`: the
-    /// request for a side. The answers and the whole accounts, the transmitter's first, and an
-    /// account without sides of what the hosts counted beside them.
+    /// `measure`: the request for a side. Returns the answers and whole accounts, the transmitter's
+    /// first, and what the hosts counted beside them.
     pub(crate) fn flow(
         &mut self,
         order: &RunOrder,
@@ -150,8 +146,8 @@ impl Testbed {
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
-        // From here on the transmitter first. Both ends stop sending before either stops receiving,
-        // so that queued data drain and the account closes.
+        // Both ends stop sending before either stops receiving: queued data drain, the account
+        // closes.
         ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Quiet))?;
         let finish = |end: &mut &mut End| -> Result<Finished, Error> {
             Ok(ask!(end.agent, &Request::Finish, Answer::Finished(finished) => *finished))
@@ -197,8 +193,7 @@ fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> O
     })
 }
 
-/// The extra time for an agent's answer while its threads run: each may get the CPU first, and each
-/// socket is opened and closed.
+/// Extra time: each thread may get the CPU first, and each socket is opened and closed.
 fn turns(order: &RunOrder) -> Duration {
     let lanes = order.traffic.lanes();
     Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
@@ -210,8 +205,7 @@ pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
 }
 
-/// Refuses traffic that needs a receiver where there is none, and traffic without one where a host
-/// would answer that nobody listens.
+/// Traffic without a receiver is refused where a host would answer that nobody listens.
 pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(), Error> {
     match (has_receiver, kind) {
         (true, load::Kind::Pps) => Err(Error::Unfit(
@@ -251,8 +245,7 @@ fn sockets(
     Ok(ask!(end.agent, &open, Answer::Sockets { addresses } => addresses))
 }
 
-/// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: the other
-/// is busy until its own window is over.
+/// A lost end ends the wait at once; a failed one does not, as the other is busy until its end.
 fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>, Error> {
     let mut windows: Vec<Option<Result<Answer, CallError>>> = ends.iter().map(|_| None).collect();
     while windows.iter().any(Option::is_none) {

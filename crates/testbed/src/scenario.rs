@@ -14,8 +14,7 @@ use crate::path::{DISCARD, LOOPBACK, TRAFFIC, TUNNEL, VETH, create_discard, crea
 use crate::testbed::{End, Testbed};
 use crate::two_machines::between_machines;
 
-/// The agents that a scenario needs in the virtual machine around it; `None`: it has machines of
-/// its own.
+/// `None`: the scenario has machines of its own.
 pub(crate) fn agents_in_guest(scenario: Scenario) -> Option<usize> {
     match scenario {
         Scenario::Loopback | Scenario::Veth | Scenario::Vxlan => Some(2),
@@ -42,8 +41,7 @@ const NAMES: BySide<&str> = BySide { transmitter: "transmitter", receiver: "rece
 fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let cpus = &builder.options.cpus;
     let mut transmitter = builder.agent_in_namespace(None, NAMES.transmitter, &cpus.transmitter)?;
-    // The kernel adds both when the interface is set up. The agent adds its own again after an MTU
-    // too small for IPv6.
+    // The kernel adds both; the agent adds its own again after an MTU too small for IPv6.
     let own = [(Family::Ipv4, (LOOPBACK.ipv4, 8)), (Family::Ipv6, (LOOPBACK.ipv6, 128))];
     let is_used = |family: &Family| builder.options.families.contains(family);
     let addresses = own.into_iter().filter(|(family, _)| is_used(family)).map(|(_, own)| own).collect();
@@ -78,8 +76,7 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(testbed)
 }
 
-/// Two virtual machines of this machine: on the bridge of one node, or each on that of its own
-/// node, with a tunnel between the nodes.
+/// Both are on one bridge, or each is on its node's bridge, with a tunnel between the nodes.
 fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (cpus, tunnel) = (&builder.options.cpus, builder.options.tunnel());
     let controller = cpus.controller.as_slice();

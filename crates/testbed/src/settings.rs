@@ -1,5 +1,4 @@
-//! The machine's settings that a study changes, by an agent on that machine: it keeps the undo
-//! journal on the machine's disk.
+//! The machine's settings that a study changes, by an agent that keeps the undo journal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,12 +16,10 @@ use crate::hosts::HostPlace;
 use crate::intended_change::IntendedChange;
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, ask};
 
-/// The extra time for an agent's answer: each change is on disk before it is made, and a setting of
-/// each CPU makes thousands of them.
+/// Each change is on disk before it is made, and a setting of each CPU makes thousands of them.
 pub(crate) const WORK: Duration = Duration::from_secs(300);
 
-/// The agent that changes the settings of this machine. Dropping it undoes the changes;
-/// [`SettingsAgent::undo`] also reports the result.
+/// Changes the settings of this machine. Dropping it undoes the changes.
 #[derive(Debug)]
 pub struct SettingsAgent {
     agent: LaunchedAgent,
@@ -30,8 +27,8 @@ pub struct SettingsAgent {
 }
 
 impl SettingsAgent {
-    /// Launches the agent; nothing is changed yet. `program`: the netassay binary. `interrupt`: one
-    /// that nobody trips, so that changes are undone even after the user has asked to stop.
+    /// Changes nothing yet. `program`: the netassay binary. `interrupt`: one that nobody trips, so
+    /// that changes are undone even after the user has asked to stop.
     ///
     /// # Errors
     /// When no agent can be started.
@@ -44,9 +41,8 @@ impl SettingsAgent {
     /// Changes settings, and tells each change.
     ///
     /// # Errors
-    /// [`agent::CallError::Refused`] with the reason if one cannot be changed: those before it are
-    /// until they are undone. Any other error: the agent is gone, and its journal tells `netassay
-    /// restore` what to undo.
+    /// [`agent::CallError::Refused`] if one cannot be changed: those before it stay until they are
+    /// undone. Any other error: the agent is gone, and `netassay restore` undoes its journal.
     pub fn change(&mut self, wanted: MachineRequest) -> Result<Vec<Change>, Error> {
         self.is_changed = true;
         Ok(ask!(self.agent, &Request::ChangeMachine(wanted), Answer::MachineChanged { changes } => changes))
@@ -64,8 +60,7 @@ impl SettingsAgent {
     /// Undoes every change, the last first.
     ///
     /// # Errors
-    /// When the journal cannot be written, or the agent is gone: then `netassay undo` undoes the
-    /// rest.
+    /// When the journal cannot be written, or the agent is gone: `netassay undo` undoes the rest.
     pub fn undo(mut self) -> Result<Vec<Undone>, Error> {
         self.undo_now()
     }
@@ -85,8 +80,7 @@ impl Drop for SettingsAgent {
     }
 }
 
-/// An agent on a machine, for settings that stay: until [`LastingSettings::keep`] is answered the
-/// undo process of the agent undoes them when this process, the agent or the connection ends.
+/// Changes a machine's settings for good, once [`LastingSettings::keep`] is answered; else undone.
 #[derive(Debug)]
 pub struct LastingSettings {
     host: String,
@@ -121,8 +115,7 @@ impl LastingSettings {
     /// Sets an interface, and reads it back.
     ///
     /// # Errors
-    /// When a setting is refused, or reads back otherwise. What was set is undone when this is
-    /// dropped.
+    /// When a setting is refused, or reads back otherwise; dropping this undoes the rest.
     pub fn set(&mut self, interface: &str, wanted: &InterfaceSettings) -> Result<(), Error> {
         let InterfaceSettings { mtu, features } = wanted.clone();
         let request = Request::Apply { interface: interface.to_owned(), mtu, features };
@@ -142,8 +135,7 @@ impl LastingSettings {
         Ok(())
     }
 
-    /// Lets all that was set stay, and tells each change. `why`: what it was set for, for everybody
-    /// who meets its journal on the machine.
+    /// Lets all changes stay, and tells each. `why`: for readers of the journal on the machine.
     ///
     /// # Errors
     /// When the journal cannot be written, or the agent is gone: then all is undone.
@@ -251,7 +243,7 @@ mod lasting_settings_tests {
             let why = wanted.add(name, true, &now).unwrap_err();
             assert_eq!(why, "the interface eth1 cannot switch it on");
         }
-        // What is fixed as it is wanted asks for nothing.
+        // A feature that is fixed as it is wanted asks for nothing.
         wanted.add("lro", false, &now).unwrap();
         assert!(wanted.is_empty());
         wanted.add("tx-tcp-segmentation", true, &now).unwrap();

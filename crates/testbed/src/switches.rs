@@ -15,10 +15,9 @@ use crate::two_machines::not_allowed;
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Switches {
-    /// Those of the traffic's interfaces. Without an MTU they have what a tunnel's underlay leaves.
+    /// Switches of the traffic's interfaces. Without an MTU they have what an underlay leaves.
     pub own: InterfaceSwitches,
-    /// Those of the interfaces under a tunnel, if there is one. Without an MTU they have
-    /// Ethernet's, 1500.
+    /// Switches of a tunnel's underlay. Without an MTU they have Ethernet's, 1500.
     pub underlay: InterfaceSwitches,
     /// Settings of the machines.
     pub tuning: BySide<Tuning>,
@@ -35,13 +34,11 @@ pub struct InterfaceSwitches {
 }
 
 impl Testbed {
-    /// Sets the switches of both ends, and of the interfaces under a tunnel, and reads them back.
-    /// Ignores switches of a missing receiver.
+    /// Sets the switches of both ends and their underlay, and reads them back.
     ///
     /// # Errors
-    /// When an end is gone, its interface vanished, the MTU is out of its range, a machine refuses
-    /// a setting of its own, or (loopback, where both ends are one interface) the two ends are
-    /// asked for different states.
+    /// When an end or its interface is gone, the MTU is out of range, a machine refuses a setting,
+    /// or on loopback the two ends are asked for different states.
     pub fn settle(&mut self, switches: &Switches) -> Result<Effective, Error> {
         let mut effective = self.settle_all(switches)?;
         self.place(&switches.tuning, &mut effective)?;
@@ -87,16 +84,14 @@ impl Testbed {
             settle_one(&mut end.agent, interface, mtu, (own, end.side), tuning)
         };
         if self.is_one_interface() {
-            // By one agent: each remembers the original state, and the second would remember what
-            // the first had set.
+            // By one agent: the second would remember what the first had set as the original state.
             let features = BySide { transmitter: agreed(own)?, receiver: BTreeMap::new() };
             let both = InterfaceSwitches { features, ..InterfaceSwitches::default() };
             let (end, tuning) = (&mut self.transmitter, switches.tuning.transmitter.of_network());
             let both = settle_one(&mut end.agent, end.interface.clone(), mtu, (&both, end.side), tuning)?;
             return Ok((both.clone(), Some(both)));
         }
-        // One after the other: the far end of a veth pair follows some changes of the near end, so
-        // only the state after both counts.
+        // The far end of a veth pair follows changes of the near end, so it is set last.
         self.receiver.as_mut().map(set).transpose()?;
         let transmitter = set(&mut self.transmitter)?;
         Ok((transmitter, self.receiver.as_mut().map(set).transpose()?))
@@ -171,8 +166,7 @@ fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Set
 }
 
 impl End {
-    /// Places its threads, and in namespaces of this machine the receive work of its interface,
-    /// whose CPUs are returned; `None` is where they were at first.
+    /// Returns the CPUs of the receive work; `None` is where they were at first.
     fn place(&mut self, wanted: Option<Placement>, host: &str) -> Result<Option<String>, Error> {
         let is_on_machine = self.agent.is_on_machine();
         let may = if is_on_machine { self.agent.cpu_numbers() } else { self.home.clone() };

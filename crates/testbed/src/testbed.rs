@@ -89,8 +89,7 @@ impl Testbed {
         self.machines.extend(machines);
     }
 
-    /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
-    /// on the sending CPU, and the CPU figures of the two hosts mix: a note says so.
+    /// Where steering is refused, receive work runs on the sending CPU, and a note says so.
     pub(crate) fn steer(&mut self) {
         if self.named.is_some() || self.scenario == Scenario::Discard || self.exact {
             return;
@@ -115,7 +114,6 @@ impl Testbed {
         }
     }
 
-    /// Whether both ends are one interface, and packets are received on the CPU that sends.
     pub(crate) fn is_one_interface(&self) -> bool {
         self.scenario == Scenario::Loopback
     }
@@ -125,14 +123,12 @@ impl Testbed {
         self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))
     }
 
-    /// The host's side of the first virtual machine: a process in its network namespace, and its
-    /// bridge.
+    /// The first virtual machine's host: a process in its network namespace, and its bridge.
     pub fn bridge(&self) -> Option<(u32, &str)> {
         self.nodes.first().map(|node| (node.agent.pid, node.bridge.as_str()))
     }
 
-    /// Compares the settings of the user's machines with the values that the study set; each
-    /// difference names its machine.
+    /// The settings of the user's machines that differ from the study's, with their machine.
     pub fn differences(&mut self) -> Vec<Disturbance> {
         let Some(named) = self.named.clone() else { return Vec::new() };
         let mut all = Vec::new();

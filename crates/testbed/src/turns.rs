@@ -51,12 +51,10 @@ impl TurnsOrder {
 
 impl Testbed {
     /// Makes a flow in which conditions take turns: each end switches its own interface, machine
-    /// and sockets, by a schedule that it gets before the first turn. The account of each
-    /// condition, in their order.
+    /// and sockets by a schedule. Returns the conditions' accounts, in their order.
     ///
     /// # Errors
-    /// [`Error::NotInTurns`] where the conditions can only be measured apart; else as
-    /// [`Testbed::run`].
+    /// [`Error::NotInTurns`] for conditions that need runs of their own; else as [`Testbed::run`].
     pub fn take_turns(
         &mut self,
         order: &TurnsOrder,
@@ -124,8 +122,7 @@ impl Testbed {
     }
 }
 
-/// The bytes that arrived in counted parts of a condition's turns after those of others, and had
-/// been sent in these: `from` had sent them when the turn began, and `to` had not received them
+/// Bytes of other turns: `from` had sent them when the turn began, and `to` had not received them
 /// when counting began.
 fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) -> u64 {
     let turns = turns.iter().zip(from.iter().zip(to));

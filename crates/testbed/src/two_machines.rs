@@ -47,8 +47,8 @@ impl Hosts {
     /// Looks up the interfaces, and keeps them for all boots. Nothing is changed.
     ///
     /// # Errors
-    /// When an agent cannot be started, when no route leads to the other machine, or when the
-    /// interface carries the controller's connection and the user has not named it.
+    /// When an agent cannot be started, no route leads to the other machine, or an unnamed
+    /// interface carries the controller's connection.
     pub fn locate(
         &mut self,
         program: &path::Path,
@@ -71,8 +71,7 @@ impl Hosts {
         Ok(found)
     }
 
-    /// Refuses a condition whose packets cross the machines' network in a family of which one of
-    /// them has, and can have, no address.
+    /// Refuses a condition with packets of a family of which a machine can have no address.
     ///
     /// # Errors
     /// [`Error::Unfit`].
@@ -109,8 +108,7 @@ impl Hosts {
     }
 }
 
-/// Two machines and the network between them; a tunnel over it, and a guest on each, where the
-/// scenario has them.
+/// Makes a tunnel, and a guest on each, where the scenario has them.
 pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let (scenario, tunnel) = (options.state.scenario, options.tunnel());
@@ -192,7 +190,6 @@ pub(crate) fn machines(
         let start = AgentStart::of_machine(&name, program, interrupt);
         LaunchedAgent::on_machine(&hosts.places[side], AGENT, start)
     };
-    // Both start in parallel.
     let mut agents = BySide::try_from_fn(launch)?;
     agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
     // An interface that is named tells which one the other machine reaches it by.
@@ -213,8 +210,7 @@ pub(crate) fn machines(
     Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located[side].clone() }))
 }
 
-/// The interface for the traffic, `beside` the other machine's addresses. One that carries the
-/// controller's connection must be named.
+/// An interface with the controller's connection must be named. `beside`: the peer's addresses.
 fn locate(
     agent: &mut LaunchedAgent,
     place: &HostPlace,
@@ -238,8 +234,7 @@ fn locate(
     Ok(located)
 }
 
-/// Sets the interfaces up, and gives them `own` addresses of these families, or takes those that
-/// they have.
+/// `own`: adds these addresses, else takes those that the interface has.
 fn prepare(
     machines: &mut BySide<ConnectedMachine>,
     own: Option<BySide<Addresses>>,
@@ -258,8 +253,7 @@ fn prepare(
     Ok(own.unwrap_or_else(|| pairs(&there)))
 }
 
-/// The addresses that two machines have, those in one network before others. An unspecified address
-/// stands for none.
+/// Addresses in one network come before others; an unspecified one stands for none.
 pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
     let of = |family: Family| {
         let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
@@ -285,17 +279,16 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
     )))
 }
 
-/// The CPUs near the interface that the agent may use; all that it may use, where none is near.
+/// Of the agent's CPUs those near the interface; all of them where none is near.
 pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32> {
     let all = agent.cpu_numbers();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
     if near.is_empty() { all } else { near }
 }
 
-/// The CPUs of a side's traffic, and the changes of its machine.
 type PlacedAndChanged = (Vec<u32>, Vec<Change>);
 
-/// Sets the study's settings on both machines; their agents undo them at their end.
+/// The agents undo the settings at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
@@ -324,13 +317,11 @@ fn apply_settings(
     })
 }
 
-/// The error of work that is placed on a CPU which the agent may not use.
 pub(crate) fn not_allowed(end: impl Display, cpu: u32, may: &[u32]) -> Error {
     let may = format_cpu_list(may);
     Error::Failed(format!("the {end}: the traffic cannot run on CPU {cpu}: it may use the CPUs {may}"))
 }
 
-/// The options of a testbed with these CPUs.
 pub(crate) fn with_cpus(options: &Options, cpus: BySide<Vec<u32>>) -> Options {
     let BySide { transmitter, receiver } = cpus;
     Options { cpus: CpuSplit { transmitter, receiver, controller: Vec::new() }, ..options.clone() }

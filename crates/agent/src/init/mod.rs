@@ -1,8 +1,6 @@
-//! netassay as a guest's first process: mounts what an agent needs, loads its modules, starts an
-//! agent at each virtio port, and powers the guest off when the last one has ended.
-//!
-//! Its messages go to the console, where the controller reads them: [`SERVING`], or [`CANNOT`] and
-//! the reason.
+//! netassay as a guest's first process: mounts, loads modules, starts an agent at each virtio port,
+//! and powers off when the last one has ended. The console tells [`SERVING`], or [`CANNOT`] and
+//! why.
 
 mod system;
 
@@ -81,7 +79,6 @@ pub const SETTINGS: &str = "netassay/settings.json";
 pub struct Settings {
     /// The number of ports, named `netassay.0` and so on.
     pub ports: usize,
-    /// The seed of the kernel's random numbers, if they must be equal at each boot; empty for the
-    /// kernel's own.
+    /// Seeds the kernel's random numbers alike at each boot; empty for the kernel's own.
     pub seed: Vec<u8>,
 }

@@ -17,7 +17,7 @@ use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 use super::in_step;
 use crate::serve::serve;
 
-/// Writes one line to the console, and waits until it has left: the guest may power off next.
+/// Waits until the line has left: the guest may power off next.
 pub(super) fn say(line: &str) {
     // A failure here cannot be reported anywhere.
     if let Ok(mut console) = File::options().write(true).open("/dev/console") {
@@ -37,13 +37,11 @@ pub(super) fn mount_all() -> Result<(), String> {
     Ok(())
 }
 
-/// Seeds the kernel's random numbers, and credits the seed as entropy, so that they are the same at
-/// each boot.
+/// Credits the seed as entropy, so that random numbers are the same at each boot.
 pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     let step = "seed the random numbers";
     let random = File::options().write(true).open("/dev/random").map_err(|error| in_step(step, error))?;
-    // struct rand_pool_info: bits of entropy, bytes, the bytes themselves
-    // (include/uapi/linux/random.h).
+    // struct rand_pool_info (include/uapi/linux/random.h): bits of entropy, bytes, the bytes.
     let size = i32::try_from(bytes.len()).map_err(|error| format!("{step}: {error}"))?;
     let mut pool = Vec::with_capacity(8 + bytes.len());
     pool.extend_from_slice(&size.saturating_mul(8).to_ne_bytes());
@@ -55,19 +53,16 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     if result == 0 { Ok(()) } else { Err(in_step(step, io::Error::last_os_error())) }
 }
 
-/// Makes the kernel keep empty slabs, so that the memory of packets is not given back and allocated
-/// anew: whether it would be depends on what else holds memory. A kernel that is built without this
-/// setting stays as it is.
+/// Otherwise other memory decides whether that of packets is given back and allocated anew. A
+/// kernel without this setting stays as it is.
 pub(super) fn keep_slabs() {
     for cache in fs::read_dir("/sys/kernel/slab").into_iter().flatten().flatten() {
         let _ = fs::write(cache.path().join("min_partial"), KEPT);
     }
 }
 
-/// Gives `ksoftirqd` a real-time priority, so that it runs as soon as the kernel wakes it. While it
-/// waits for the CPU, the kernel leaves all soft interrupts to it, and packets take another way. A
-/// sender that takes the CPU back after each message would keep it so for thousands of messages. A
-/// kernel that refuses stays as it is.
+/// While `ksoftirqd` waits for the CPU, the kernel leaves all soft interrupts to it, and packets
+/// take another way: for thousands of messages of a sender that takes the CPU back.
 pub(super) fn hasten_softirqs() {
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let name = fs::read_to_string(process.path().join("comm"));
@@ -128,7 +123,7 @@ pub(super) fn reap() -> Option<(i32, i32)> {
     }
 }
 
-/// Waits until the other end of a port is connected: until then reads give an end of file.
+/// Reads give an end of file until the other end is connected.
 pub(super) fn await_connection(port: &impl AsFd, step: Duration, steps: u32) -> io::Result<()> {
     for _ in 0..steps {
         let mut watched = [PollFd::new(port.as_fd(), PollFlags::POLLOUT)];
@@ -150,9 +145,8 @@ pub(super) fn power_off() -> ! {
     }
 }
 
-// The time between two looks for a device after its driver was loaded; on an idle machine it
-// appears within a millisecond. The wait is counted in steps: on a busy machine the guest takes
-// few of them.
+// On an idle machine a device appears within a millisecond. The wait is counted in steps: on a busy
+// machine the guest takes few of them.
 const STEP: Duration = Duration::from_millis(1);
 const STEPS: u32 = 10_000;
 

@@ -15,28 +15,25 @@ const TICK_NS: f64 = 10e6;
 // A CPU with this share of busy time has no time left: time is counted in ticks.
 const ALL: f64 = 0.97;
 const MOSTLY_INTERRUPTS: f64 = 0.9;
-// A host worked for this traffic if its process and its interrupts had this share of its busy
-// time.
+// Counts the process and the interrupts, as a share of the host's busy time.
 const OURS: f64 = 0.9;
 // From this share of software interrupts on, a full CPU is full of network work.
 const MUCH_INTERRUPTS: f64 = 0.2;
 
 #[derive(Debug, Clone)]
 pub(super) struct Busy {
-    /// The share of the window in which its threads, on average, had a CPU or waited for one.
+    /// Threads had a CPU or waited for one, on average, for this share of the window.
     pub(super) wanted: f64,
-    /// The part of it in which they waited for one.
+    /// The part of it in which they waited.
     pub(super) waiting: f64,
     /// Whether the threads, or a CPU of the end, had no time left.
     pub(super) saturated: bool,
-    /// Whether its threads spent most of their time in their own code.
     mostly_user: bool,
     pub(super) evidence: Vec<Evidence>,
 }
 
 impl Busy {
-    /// The load of the threads of `end` that send, or that receive. `polls`: they never sleep, so
-    /// their busy time is no evidence.
+    /// `polls`: its threads never sleep, so their busy time is no evidence.
     pub(super) fn of_end(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
@@ -76,7 +73,6 @@ impl Busy {
         }
     }
 
-    /// The label of a sending end that is, or is not, saturated.
     pub(super) fn label(&self, side: Side) -> Label {
         match (self.saturated, self.mostly_user) {
             (true, true) => Label::Generator,
@@ -86,18 +82,16 @@ impl Busy {
     }
 }
 
-/// A thread's running time in a window, in ns.
+/// In ns.
 fn running_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.running_ns as f64).min(elapsed)
 }
 
-/// A thread's wait for a CPU in the window, in ns. The kernel counts a whole wait when it ends, so
-/// a wait from before the window may be in it.
+/// In ns. The kernel counts a whole wait when it ends, also one from before the window.
 fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }
 
-/// The CPU of this end that had no time left because of this traffic, if any.
 fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
     let side = end.side;
     let share = |part: u64, times: &CpuTimes| part as f64 / times.total().max(1) as f64;
@@ -110,8 +104,7 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
         return Some(Evidence::Interrupts { side, cpu: *cpu, share: inside });
     }
     let all = &end.window.cpu;
-    // A CPU's work is not counted by process. If others had much of the host's time, it may have
-    // been theirs.
+    // A CPU's work is not counted by process, so it may be that of busy other processes.
     let ours = end.window.own.total_ns().saturating_add(interrupts(all));
     if polls || (ours as f64) < OURS * all.busy() as f64 {
         return None;

@@ -1,5 +1,4 @@
-//! Whether one end was kept off its CPUs: by a quota, by processes other than the run's, or by the
-//! run's own guests, which share their host's CPUs.
+//! Whether an end was kept off its CPUs: by a quota, other processes, or the run's own guests.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +13,14 @@ const LOST: f64 = 0.1;
 
 #[derive(Clone)]
 pub(super) struct Contention {
-    /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its
-    /// CPUs were stolen.
+    /// As a share of the window: waits for a CPU of its threads or a virtual CPU, or stolen time.
     pub(super) lost: f64,
     pub(super) label: Label,
     pub(super) evidence: Evidence,
 }
 
 impl Contention {
-    /// The contention of one side, if it lost enough to be limited by it. A quota comes before
-    /// others, and these before the run's own guests.
+    /// A quota comes before others, and these before the run's own guests.
     pub(super) fn find(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
         let waited = Waited::of_side(account, side);
         Self::to_quota(account, side, own)
@@ -39,8 +36,7 @@ impl Contention {
         (lost >= LOST).then_some(Self { lost, label: Label::Contended, evidence })
     }
 
-    /// Threads of the run that share a CPU wait for each other, so a wait counts only up to the CPU
-    /// time that others had.
+    /// The run's threads wait for each other too, so a wait counts only up to the others' CPU time.
     fn to_others(account: &RunAccount, side: Side, own: &SideAccount, guest: Option<Waited>) -> Option<Self> {
         let foreign = Foreign::of_side(account, side);
         let (waiting, waited) = match guest {
@@ -81,14 +77,12 @@ impl Contention {
     }
 }
 
-/// The mean of a time of threads, or CPUs, as a share of the window.
 pub(super) fn mean_share<T>(all: &[T], elapsed_ns: u64, time: fn(&T) -> u64) -> f64 {
     let sum: f64 = all.iter().map(|one| time(one) as f64).sum();
     (sum / (elapsed_ns as f64 * all.len() as f64).max(1.0)).min(1.0)
 }
 
-/// The share of the window in which a side's CPUs were stolen, of a virtual machine those of its
-/// host.
+/// A virtual machine's CPUs are those of its host.
 fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
     let (cpus, elapsed_ns) = match account.host_of_guest(side) {
         Some(host) => (&host.cpu_each, host.elapsed_ns),

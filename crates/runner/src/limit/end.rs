@@ -11,8 +11,8 @@ use super::contended::{Contention, mean_share};
 use crate::kernel_metrics::Retransmits;
 use crate::loss::Loss;
 
-/// The share of dropped segments that limits TCP: by the square-root law (Mathis et al., 1997) a
-/// loss of 1 in 10,000 allows a window of about 120 segments.
+/// By the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows a window of about 120
+/// segments.
 pub(super) const SEGMENTS_LOST: f64 = 1e-4;
 /// From this share of the time with data to send on, a wait of TCP is the limit.
 pub(super) const MUCH: f64 = 0.3;
@@ -32,11 +32,9 @@ pub(super) struct OneWay<'a> {
     pub(super) to: &'a End<'a>,
 }
 
-// From this share on a known rate is reached: a token bucket counts bytes, and a wire has preamble
-// and gaps, that are not in the interface's bytes.
+// A token bucket counts bytes, and a wire has preamble and gaps, that the interface does not count.
 const REACHED: f64 = 0.9;
-// From this share of its rate on, a token bucket that delayed or dropped packets limits the
-// sender: TCP does not fill a short queue better.
+// TCP does not fill a token bucket's short queue better.
 const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
@@ -67,12 +65,12 @@ impl<'a> End<'a> {
         of.map(|(times, _)| *times).collect()
     }
 
-    /// The share of the window in which its threads, on average, ran.
+    /// The mean over its threads, as a share of the window.
     pub(super) fn running(&self) -> f64 {
         mean_share(&self.window.threads, self.window.elapsed_ns, |thread| thread.running_ns)
     }
 
-    /// The rate limit of its interface, in bits/s.
+    /// In bits/s.
     fn rate(&self) -> Option<f64> {
         self.window.link.rate_bits.filter(|bits| *bits > 0).map(|bits| bits as f64)
     }
@@ -88,8 +86,7 @@ impl<'a> End<'a> {
         })
     }
 
-    /// Whether this end receives as much as its wire carries. A queueing discipline limits only
-    /// what is sent.
+    /// A queueing discipline limits only what is sent.
     pub(super) fn takes_at_limit(&self) -> Option<Evidence> {
         let rate = self.rate().filter(|_| !self.window.link.shaped)?;
         let taken = 8.0 * self.per_second(self.window.counters.link.rx_bytes);
@@ -101,8 +98,7 @@ impl<'a> End<'a> {
         AtLinkRate { side: self.side, sent, carried_bits, rate_bits, from, delayed: 0, dropped: 0 }
     }
 
-    /// Bytes that left by the interface, with headers for each segment that a packet will be cut
-    /// into: a token bucket and a wire count them, the interface does not.
+    /// A wire and a token bucket count headers of each segment, the interface does not.
     fn wire_bytes(&self, order: &RunOrder) -> u64 {
         let counters = &self.window.counters;
         let udp = order.traffic.kind.is_udp();
@@ -181,8 +177,7 @@ impl Waits {
     }
 }
 
-/// Shares of the datagrams offered, over the whole run like the metrics of loss: at the edges of a
-/// window, datagrams are on the way.
+/// Shares of the whole run's offered datagrams: at a window's edges some are on the way.
 pub(super) struct Losses {
     pub(super) socket: f64,
     /// Losses at the receiving device, or its backlog.
@@ -193,14 +188,12 @@ pub(super) struct Losses {
     pub(super) evidence: Vec<Evidence>,
 }
 
-// From these shares on most of a receiver's work is wasted: of datagrams that its socket drops,
-// and of its CPUs' time that interrupts take. More sent then means less received (receive
-// livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
+// Most of a receiver's work is wasted: more sent then means less received (receive livelock: Mogul
+// and Ramakrishnan, ACM TOCS 15(3), 1997).
 const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 
-/// The share of CPU time that the receiver spends on datagrams that its socket then drops, if it is
-/// large.
+/// The CPU time that the receiver spends on datagrams that its socket then drops, if it is much.
 fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
     let times = &to.window.cpu;
     let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;

@@ -30,11 +30,9 @@ use self::contended::Contention;
 use self::end::{End, MUCH, OneWay, SEGMENTS_LOST};
 use crate::distinct;
 
-// From this share on a requested rate is reached: the edges of a window cut bursts in two, and
-// TCP's pacing counts headers.
+// The edges of a window cut bursts in two, and TCP's pacing counts headers.
 const ASKED: f64 = 0.95;
-// From this share of datagrams lost at one place on, that place is the limit: one stall of the
-// receiver in a long window loses less.
+// One stall of the receiver in a long window loses less.
 const LOST: f64 = 0.01;
 /// The limit of a run, from the accounts of both ends and of the hosts of virtual machines.
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
@@ -80,7 +78,6 @@ fn either(forward: &OneWay<'_>, reverse: &OneWay<'_>) -> Limit {
     Limit { label, evidence }
 }
 
-/// Traffic without a receiver: only its sender can limit it.
 fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     let sent = 8.0 * from.per_second(from.window.load.sent.bytes);
     let refused = from.window.load.sent.no_buffers;
@@ -128,8 +125,7 @@ fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
     limit
 }
 
-/// Whether the receiver's socket would still drop too many datagrams if its threads had also had
-/// the CPU time that they lost, and had taken in proportion more.
+/// Assumes that with the lost CPU time its threads would have received in proportion more.
 fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bool {
     let dropped = limit.evidence.iter().find_map(|what| match what {
         Evidence::Lost { place: LossPlace::Socket(_), datagrams, offered } => {
@@ -141,7 +137,7 @@ fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bo
     dropped.is_some_and(|dropped| running - (1.0 - dropped) * (running + contention.lost) > LOST * running)
 }
 
-/// The requested rate of a stream in one direction, in bits/s.
+/// In bits/s.
 fn asked_bits(order: &RunOrder) -> Option<f64> {
     order.traffic.pacing.map(|pace| pace.bits() as f64 * f64::from(order.traffic.flows))
 }
@@ -235,8 +231,7 @@ impl OneWay<'_> {
         Limit { label, evidence: first }
     }
 
-    /// The load of the sending, or asking, end. The asking end also receives the answers, and may
-    /// poll for them.
+    /// The asking end also receives the answers, and may poll for them.
     fn sends(&self) -> Busy {
         Busy::of_end(self.from, true, self.order.traffic.kind.is_rr() && self.polls(self.from))
     }
@@ -245,19 +240,16 @@ impl OneWay<'_> {
         Busy::of_end(self.to, false, self.polls(self.to))
     }
 
-    /// Whether an end's threads are always busy. Polling that was refused, or had no queue to poll,
-    /// is sleep.
+    /// Polling that was refused, or had no queue to poll, is sleep.
     fn polls(&self, end: &End<'_>) -> bool {
         let traffic = &self.order.traffic;
         traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept)
     }
 
-    /// The end whose CPU limits the other. `closed`: the share of the time that the sender waited
-    /// for the receiver's window.
+    /// `closed`: the share of the time that the sender waited for the receiver's window.
     fn cpu(&self, sends: &Busy, takes: &Busy, closed: f64) -> Option<Label> {
         let receiver_first = match (sends.saturated, takes.saturated) {
-            // A wait that is not over at the window's end is not counted. But if the window was
-            // closed while the receiver mostly waited for its CPU, that CPU is the reason.
+            // The kernel counts a wait when it ends; a closed receive window shows it before.
             (false, false) if closed >= MUCH && takes.waiting >= closed / 2.0 => true,
             (false, false) => return None,
             (sends, takes) if sends != takes => takes,
@@ -291,8 +283,7 @@ impl OneWay<'_> {
     }
 }
 
-// From this share of the time with data to send on, a closed window means that the receiver had no
-// time.
+// As a share of the time with data to send: above it, the receiver had no time.
 const CLOSED: f64 = 0.1;
 
 #[cfg(test)]

@@ -117,7 +117,6 @@ fn shares_a_condition(inputs: &[Input]) -> bool {
     })
 }
 
-/// The values that a part of the keys has.
 fn distinct(inputs: &[Input], part: impl Fn(&SeriesKey) -> Option<&String>) -> BTreeSet<&String> {
     let series = inputs.iter().flat_map(|input| &input.sheet.found.series);
     series.filter_map(|series| part(&series.key)).collect()
@@ -148,8 +147,7 @@ pub(super) struct Numbering<'o> {
     /// The shared number of each boot of each file.
     shared: Vec<Vec<u32>>,
     names: Vec<String>,
-    /// The numbers of the current group's boots: by their condition, where each has boots of its
-    /// own, and their shared number or their position.
+    /// The key is the condition, if each has boots of its own, and the shared number or position.
     given: HashMap<(Option<usize>, usize), u32>,
     /// The names of those boots, by number: from the files, or their positions from 1.
     pub(super) called: Vec<String>,

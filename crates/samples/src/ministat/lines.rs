@@ -21,7 +21,7 @@ pub struct InvalidData {
 
 impl Format {
     /// Values are in this column, from 1, between runs of any of these bytes. A line longer than
-    /// `longest_line` bytes, its newline included, is several lines.
+    /// `longest_line` bytes is several.
     ///
     /// # Panics
     /// If `column` or `longest_line` is 0.
@@ -44,8 +44,7 @@ impl Format {
     /// Appends the values of these lines, and returns the number of lines.
     ///
     /// # Errors
-    /// [`InvalidData`] at the first token in the column that is not a number. Earlier values are
-    /// appended.
+    /// [`InvalidData`] at the first token that is not a number; earlier values are appended.
     pub fn read(&self, bytes: &[u8], values: &mut Vec<f64>) -> Result<u64, InvalidData> {
         let mut lines = 0;
         let mut rest = bytes;
@@ -79,7 +78,6 @@ impl Format {
     }
 }
 
-/// A line up to a NUL, without trailing blanks.
 fn content(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|byte| *byte == 0).unwrap_or(line.len());
     let blanks = line[..end].iter().rev().take_while(|byte| is_space(**byte)).count();

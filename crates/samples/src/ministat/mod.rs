@@ -1,14 +1,12 @@
-//! Student's t over the pooled runs, as ministat(1) prints it, to the byte: the table of summaries
-//! and the verdict of each set against the first.
+//! Student's t over the pooled runs, as Debian's ministat(1) of 20150715 prints it, to the byte,
+//! with its arithmetic: one-pass sums of squares, the upper middle value as the median, and
+//! quantiles with three decimals.
 //!
-//! It is the classic test of published results, and it assumes that runs are independent. Where
-//! boots differ, it finds false differences in a quarter to a half of all comparisons, so its
-//! verdicts must be labelled; [`stats::analyse`] gives valid ones.
+//! It assumes that runs are independent. Where boots differ, it finds false differences in a
+//! quarter to a half of all comparisons; [`stats::analyse`] gives valid verdicts.
 //!
-//! It reproduces Debian's version 20150715 with its arithmetic: sums of squares in one pass, the
-//! upper middle value as the median, and a table of quantiles with three decimals. The program
-//! without its I/O is here: [`Request`] is its command line, [`Format`] reads lines, [`Values`] and
-//! [`Set`] summarise, [`Plot`] and [`write_all`] show, [`Refusal`] is its error output.
+//! [`Request`] is the command line, [`Format`] reads lines, [`Values`] and [`Set`] summarise,
+//! [`Plot`] and [`write_all`] show, [`Refusal`] is the error output.
 
 mod lines;
 mod number;

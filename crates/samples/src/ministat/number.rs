@@ -6,8 +6,7 @@ pub fn parse_number(text: &[u8]) -> Option<f64> {
     str::from_utf8(&text[leading(text, is_space)..]).ok()?.parse().ok()
 }
 
-/// The decimal whole number at the start of `text`, clamped to the type, and its length; 0 and 0 if
-/// there is none.
+/// The leading number, clamped to the type, and its length; 0 and 0 without a number.
 pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     let blanks = leading(text, is_space);
     let negative = text.get(blanks) == Some(&b'-');
@@ -31,8 +30,7 @@ fn leading(text: &[u8], is: impl Fn(u8) -> bool) -> usize {
     text.iter().take_while(|byte| is(**byte)).count()
 }
 
-/// `value` in printf's `%.{precision}g`: `precision` significant digits, with an exponent of at
-/// least two digits below -4 or from `precision` on, without trailing zeros (C17, 7.21.6.1).
+/// printf's `%.{precision}g` (C17, 7.21.6.1).
 pub(crate) fn g(value: f64, precision: usize) -> String {
     if value.is_nan() {
         // No file has one: it is the result of an operation, which is negative on amd64.

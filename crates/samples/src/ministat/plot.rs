@@ -1,5 +1,4 @@
-//! ministat's plot: a stack of symbols for each column of values, and bars for mean, median and
-//! deviation.
+//! ministat's plot: stacks of symbols, and bars for mean, median and deviation.
 
 use std::io::{self, Write};
 
@@ -9,7 +8,6 @@ use crate::ministat::set::Set;
 /// The widest plot that is drawn.
 pub const MAX_WIDTH: usize = 1 << 24;
 
-/// The symbols of sets in a plot and a table.
 pub(crate) const SYMBOLS: &[u8; MAX_SETS] = b"x+*%#@O";
 
 /// The most sets that ministat compares: it has a symbol for each.
@@ -20,14 +18,14 @@ pub const MAX_SETS: usize = 7;
 pub struct Plot {
     width: usize,
     height: usize,
-    /// The number of symbols stacked in each column, set after set.
+    /// One number for each column, set after set.
     stacks: Vec<usize>,
     bars: Vec<Vec<u8>>,
 }
 
 impl Plot {
-    /// Computes the plot of sets, which must have kept their points, with `width` columns between
-    /// its frames. `None` if all values are the same: there is nothing to draw then.
+    /// Computes the plot, with `width` columns between its frames, of sets that kept their points.
+    /// `None` if all values are the same.
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
@@ -79,8 +77,7 @@ impl Plot {
         out.write_all(frame.as_bytes())
     }
 
-    /// Draws a row. ministat ors the numbers of sets in one place, counted from 1, so that two of
-    /// them look like a third.
+    /// ministat ors the numbers of sets in one place: two of them look like a third.
     fn draw(&self, row: usize, line: &mut Vec<u8>) {
         line.clear();
         line.push(b'|');
@@ -129,14 +126,12 @@ impl Axis {
     }
 
     fn column(&self, value: f64) -> usize {
-        // If columns are narrower than the distance of neighbouring doubles, rounding may leave the
-        // frame: there ministat writes into the next row.
+        // Rounding may leave the frame of narrow columns: there ministat writes into the next row.
         (((value - self.start) / self.step) as usize).min(self.width - 1)
     }
 }
 
-/// Cuts the stacks as ministat does, and returns the height of its plot: that of the last set.
-/// Parts of an earlier set above a later one are lost, even if a set after that is taller again.
+/// Returns the last set's height; as in ministat, parts of earlier sets above it are lost.
 fn cut(stacks: &mut [usize], width: usize) -> usize {
     let mut limit = usize::MAX;
     for counts in stacks.chunks_mut(width).rev() {
@@ -146,8 +141,7 @@ fn cut(stacks: &mut [usize], width: usize) -> usize {
     stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max()).unwrap_or(0)
 }
 
-/// A row for each set, or one for all. Later sets overwrite earlier ones, except for the line
-/// between the ends.
+/// Later sets overwrite earlier ones, except for the line between the ends.
 fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
     let mut bars = vec![vec![b' '; axis.width]; if separate { sets.len() } else { 1 }];
     for (place, set) in sets.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! Why there are no results: errors of the core, and the end of the program with its standard error
-//! and exit code.
+//! Errors of the core, and the end of the program with its standard error and exit code.
 
 use thiserror::Error;
 

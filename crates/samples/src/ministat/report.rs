@@ -24,8 +24,7 @@ pub fn report(sets: &[Set], level: Level) -> Result<String, MinistatError> {
     Ok(String::from_utf8(bytes).expect("symbols, names, numbers and words are text"))
 }
 
-/// Writes the requested output about these sets. Names are not converted; `plot` is `None` if all
-/// values are the same.
+/// Writes the output as it was requested. `plot` is `None` if all values are the same.
 ///
 /// # Errors
 /// The errors of `out`.
@@ -52,7 +51,7 @@ fn write_names<'a>(out: &mut impl Write, names: impl Iterator<Item = &'a [u8]>) 
     Ok(())
 }
 
-/// The header, and a row for each set; with `verdicts`, a verdict after each row but the first.
+/// With `verdicts`, a verdict follows each row but the first.
 fn write_table(out: &mut impl Write, sets: &[Set], verdicts: Option<Level>) -> io::Result<()> {
     writeln!(out, "    N           Min           Max        Median           Avg        Stddev")?;
     for (place, (symbol, set)) in SYMBOLS.iter().zip(sets).enumerate() {

@@ -1,5 +1,4 @@
-//! The command line, read as glibc's getopt does: one-letter options in groups, with arguments
-//! attached or following, before, between or after files.
+//! The command line, read as glibc's getopt does.
 
 use crate::ministat::lines::Format;
 use crate::ministat::number::{parse_number, strtol};
@@ -47,8 +46,8 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Reads the words after the program's name. `program` is that name as getopt prints it, with
-    /// its path; `is_posix`: POSIXLY_CORRECT is set, so that no options come after files.
+    /// Reads the words after the program's name. `program`: that name in getopt's messages;
+    /// `is_posix`: POSIXLY_CORRECT is set, so that no options come after files.
     ///
     /// # Errors
     /// The [`Refusal`] that ministat ends with, for the first error.
@@ -98,8 +97,7 @@ impl Request {
         Format::new(self.column, &self.delimiters, LONGEST_LINE)
     }
 
-    /// Sets an option to its value. ministat complains of an unknown level only before the first
-    /// known one.
+    /// ministat complains of an unknown level only before the first known one.
     fn set(&mut self, letter: u8, text: &[u8], known: &mut Option<Level>) -> Result<(), Refusal> {
         let usage = Refusal::usage;
         match letter {
@@ -131,7 +129,7 @@ pub fn columns(text: &[u8]) -> Option<usize> {
     usize::try_from(columns as i32).ok().filter(|columns| *columns > 1)
 }
 
-/// All of `text` as C's strtol reads it, truncated to an int. The empty text is 0.
+/// As C's strtol reads it, truncated to an int. The empty text is 0.
 fn int(text: &[u8]) -> Option<i32> {
     let (value, length) = strtol(text);
     (length == text.len()).then_some(value as i32)

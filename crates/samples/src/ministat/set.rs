@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 
 use crate::ministat::refusal::MinistatError;
 
-/// The values of a set and their sums in the order of the file: another order gives other last
-/// digits.
+/// A set's values and sums, in the file's order: another order gives other last digits.
 #[derive(Clone, Debug)]
 pub struct Values {
     /// The values.

@@ -33,8 +33,7 @@ impl Level {
         Level::ALL.into_iter().find(|level| level.percent == percent)
     }
 
-    /// The two-sided quantile of Student's t. ministat's table has three decimals, and above 100
-    /// degrees of freedom the quantile of infinitely many.
+    /// ministat's table has three decimals, and infinitely many degrees of freedom above 100.
     fn t(self, df: usize) -> f64 {
         let slip = SLIPS.iter().find(|(slip, _)| *slip == df && self.coverage == 0.998);
         if let Some((_, t)) = slip {
@@ -52,8 +51,7 @@ impl Default for Level {
     }
 }
 
-// The degrees of freedom for which the table's last column is not the rounded quantile, with the
-// column's value.
+// By degrees of freedom, the values of the last column that are not the rounded quantile.
 const SLIPS: [(usize, f64); 7] =
     [(1, 318.313), (7, 4.782), (8, 4.499), (9, 4.296), (10, 4.143), (11, 4.024), (12, 3.929)];
 

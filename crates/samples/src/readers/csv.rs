@@ -1,9 +1,7 @@
 //! Columns with names (RFC 4180, with commas, semicolons or tabs): one row for each run and metric.
 //!
-//! By default the columns have the names of netassay's own export: `value`, `label` or `condition`,
-//! `boot`, `metric`, `unit`. Rows whose `warmup` is 1, whose `status` is not `ok`, or whose
-//! `exit_code` is not 0 are left out. Other columns are named: runs that differ in them are one
-//! set.
+//! By default the columns are those of netassay's own export. Rows whose `warmup` is 1, `status` is
+//! not `ok`, or `exit_code` is not 0 are left out. Runs that differ in other columns are one set.
 
 mod records;
 
@@ -110,11 +108,10 @@ fn reason_to_leave_out<R: Read>(records: &Records<R>, heading: &Heading) -> Opti
     is_empty.then(|| "rows without metric and value".to_owned())
 }
 
-/// The columns that are used, from 0.
 #[derive(Debug)]
 struct Heading {
     value: usize,
-    /// The name of the value's column, where it names the metric.
+    /// The name of the value's column, `None` unless it names the metric.
     value_name: Option<String>,
     condition: Option<usize>,
     boot: Option<usize>,
@@ -180,7 +177,6 @@ impl Heading {
         })
     }
 
-    /// The names of the columns that nothing uses.
     fn unused(&self) -> Vec<&str> {
         let used = [
             Some(self.value),

@@ -1,5 +1,4 @@
-//! hyperfine's `--export-json`: `{"results": [{"command": …, "times": […]}]}`, each command a
-//! condition. Runs that failed (`exit_codes`, with `--ignore-failure`) are left out.
+//! hyperfine's `--export-json`, each command a condition, without failed runs (`exit_codes`).
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -19,13 +18,12 @@ struct Document {
 #[derive(Deserialize)]
 struct Benchmark {
     command: String,
-    /// Wall-clock times of the runs, in s.
+    /// Wall-clock, in s.
     times: Vec<f64>,
-    /// Largest resident sets of the runs, in bytes; absent in older versions.
+    /// In bytes; absent in older versions.
     #[serde(default)]
     memory_usage_byte: Vec<f64>,
-    /// The exit codes of the runs; null after a signal. Absent in older versions, which stop at a
-    /// failure.
+    /// Null after a signal; absent in older versions, which stop at a failure.
     #[serde(default)]
     exit_codes: Vec<Option<i64>>,
 }
@@ -50,7 +48,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// The identity of a benchmark's result: times to the nanosecond repeat in no other.
+    /// Times to the nanosecond repeat in no other result.
     fn identity(&self) -> (&str, Vec<u64>) {
         (&self.command, self.times.iter().map(|time| time.to_bits()).collect())
     }

@@ -1,11 +1,9 @@
-//! iperf's `-y C`: a line for each interval and connection, without names of columns: time,
-//! address, port, address, port, number, interval, bytes, bits/s, and for UDP jitter, lost,
-//! datagrams, % lost, out of order.
+//! iperf's `-y C`: for each interval and connection time, address, port, address, port, number,
+//! interval, bytes, bits/s, and for UDP jitter, lost, datagrams, % lost, out of order.
 //!
-//! A connection's last line is its total, from 0 to the end. Connections of one run (`-P`) have
-//! different numbers; their rates are added, unless iperf has added them itself (number -1). A
-//! repeated number begins another run; so does a connection with another end time, since servers
-//! number connections on.
+//! A connection's last line is its total. Connections of one run (`-P`) have different numbers;
+//! their rates are added, unless iperf adds them (number -1). A repeated number begins another run;
+//! so does another end time, since servers number connections on.
 //!
 //! Addresses do not say who counts: iperf 2.0 writes its own first, 2.1 its client's. What a client
 //! of UDP counts was sent.
@@ -51,14 +49,13 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 
 #[derive(Default)]
 struct Reader {
-    /// Connections without a total so far, by ends and number.
+    /// The key is the ends and the number.
     open: HashMap<Vec<u8>, Open>,
     run: Vec<Total>,
     collector: Collector,
     is_sent_asked: bool,
 }
 
-/// The end whose count a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
     OneSide,
@@ -99,9 +96,9 @@ impl Count {
 
 struct Open {
     total: Total,
-    /// The content of its first line, to recognise it again.
+    /// Recognises the line when it comes again.
     first: Vec<u8>,
-    /// Whether later intervals have come: the next line that begins at 0 is the total.
+    /// The next line that begins at 0 is then the total.
     has_later: bool,
 }
 
@@ -109,9 +106,9 @@ struct Total {
     place: FilePosition,
     count: Count,
     number: Vec<u8>,
-    /// The rate in Mbit/s.
+    /// In Mbit/s.
     rate: f64,
-    /// Its end, in s since an arbitrary day.
+    /// In s since an arbitrary day.
     time: f64,
     /// Its length, in s.
     duration: f64,
@@ -176,7 +173,6 @@ impl Reader {
         Ok(())
     }
 
-    /// A new connection has this number, so the open one is complete.
     fn close_number(&mut self, number: &[u8]) -> Result<(), Fault> {
         let ends =
             self.open.iter().find(|(_, open)| open.total.number == number).map(|(ends, _)| ends.clone());

@@ -1,9 +1,7 @@
-//! iperf3's `-J`: each document is one run; a file may have several. `--json-stream`: each line is
-//! an event of a run.
+//! iperf3's `-J`: each document is one run; `--json-stream`: each line is an event of a run.
 //!
-//! The program that writes knows its own side for certain; the client is told the server's count
-//! at the end, the server never its client's. UDP's total (`sum`) is what was sent, with the loss
-//! beside it; older versions write nothing else.
+//! The writer knows its own side, a client also the server's count. UDP's total (`sum`) is what was
+//! sent, with the loss beside it; older versions write nothing else.
 
 mod run;
 
@@ -31,8 +29,7 @@ const METRICS: &[(&str, &str, Metric)] = &[
     ("remote_cpu", "%", Metric::RemoteCpu),
 ];
 
-// The throughput of each interval. The intervals of one run belong together like the runs of a
-// boot.
+// Intervals of one run belong together like the runs of a boot.
 const INTERVALS: &str = "intervals";
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
@@ -49,7 +46,6 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 struct Reader {
     /// `None`: the intervals.
     metric: Option<(&'static str, &'static str, Metric)>,
-    /// The run of which events come.
     open: Option<Run>,
     count: u64,
     /// Whether the received bytes are the sent ones, less the loss.
@@ -74,7 +70,6 @@ impl Reader {
         })
     }
 
-    /// The run of the events so far is complete.
     fn close(&mut self) -> Result<(), Fault> {
         self.open.take().map_or(Ok(()), |run| self.run(run))
     }
@@ -125,7 +120,6 @@ impl Reader {
     }
 }
 
-/// A whole run, or an event of one.
 #[derive(Default, Deserialize)]
 pub(super) struct Document {
     pub(super) error: Option<String>,
@@ -144,7 +138,6 @@ pub(super) struct Start {
     /// A field that only a server has.
     pub(super) accepted_connection: Option<IgnoredAny>,
     pub(super) version: Option<String>,
-    /// A name that client and server have made for the run.
     pub(super) cookie: Option<String>,
     #[serde(default)]
     pub(super) test_start: TestStart,
@@ -192,7 +185,7 @@ pub(super) struct Sum {
     pub(super) lost_packets: Option<f64>,
     pub(super) packets: Option<f64>,
     pub(super) lost_percent: Option<f64>,
-    /// Whether the interval belongs to the warm-up (`-O`).
+    /// The interval belongs to the warm-up (`-O`).
     #[serde(default)]
     pub(super) omitted: bool,
 }

@@ -1,5 +1,4 @@
-//! JSON documents in sequence, each with its place. Words that C's printf writes for a number that
-//! is none (`nan`, `-inf`) are read as `null`.
+//! JSON documents in sequence, each with its place; C's `nan` and `-inf` are read as `null`.
 
 use std::io::Read;
 
@@ -8,7 +7,6 @@ use serde::de::DeserializeOwned;
 use crate::error::{Fault, FilePosition};
 use crate::limits::LARGEST_JSON;
 
-/// The remedy for JSON of other programs.
 pub(crate) const KNOWN: &str = "netassay reads the JSON of iperf3 -J and hyperfine --export-json";
 
 pub(crate) fn for_each_document<T: DeserializeOwned>(
@@ -40,7 +38,6 @@ pub(crate) fn for_each_document<T: DeserializeOwned>(
     }
 }
 
-/// The text with `null` in place of numbers that are none.
 fn with_nulls(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let (mut rest, mut is_in_string) = (text, false);

@@ -1,5 +1,4 @@
-//! netperf's results: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), several results in
-//! sequence.
+//! netperf's omni tests, several results in sequence: CSV (`-- -o`) and keywords (`-- -k`).
 //!
 //! A test begins with a line that names it. Its throughput is what was received, also for UDP.
 
@@ -40,7 +39,6 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 struct Reader {
     metric: String,
     test: Option<Test>,
-    /// The names of the CSV's columns, as plain words.
     columns: Vec<String>,
     /// Keywords: the value that waits for its unit.
     waiting: Option<(f64, FilePosition)>,
@@ -54,7 +52,6 @@ struct Reader {
 
 struct Test {
     place: FilePosition,
-    /// The name of the test, such as `TCP STREAM`.
     kind: String,
     has_value: bool,
 }
@@ -130,7 +127,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether fields are names of columns: of the first line after a test's name, or again.
     fn is_heading(&self, fields: &[&[u8]]) -> bool {
         let is_title = |field: &&[u8]| {
             field.iter().any(u8::is_ascii_alphabetic)
@@ -181,7 +177,6 @@ impl Reader {
         self.push(value, unit, place)
     }
 
-    /// Notes a parameter of a test: its protocol, direction or sizes.
     fn circumstance(&mut self, name: &str, value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
         let is_result = ["final", "end"].iter().any(|word| name.ends_with(word));
         if ["protocol", "direction"].contains(&name) || name.contains("size") && !is_result {

@@ -1,8 +1,7 @@
 //! ministat's files: one value per line.
 //!
-//! Comments may describe the values, as in netassay's own export: `# condition: ipv6`, `# metric:
-//! throughput (Mbit/s)`, `# columns: value, boot`. Lines of several words need such a comment, or
-//! an option: a unit or a size behind the value looks like the name of a boot.
+//! Comments may describe the values: `# condition: ipv6`, `# metric: throughput (Mbit/s)`. Lines of
+//! several words need `# columns: value, boot`, or an option: a unit looks like a boot's name.
 
 use std::io::Read;
 
@@ -24,13 +23,12 @@ struct Reader {
     boot: Option<usize>,
     /// Whether an option or a comment names the columns.
     are_columns_known: bool,
-    /// Whether a comment may say which column names boots.
     may_name_boots: bool,
     key: SeriesKey,
     collector: Collector,
 }
 
-/// The number of a column, from 1, other than the one that is taken.
+/// Counts from 1; the column `taken` has another use.
 fn column_number(word: &str, holds: &str, option: &str, taken: usize) -> Result<usize, Fault> {
     word.parse().ok().filter(|at| *at > 0 && *at != taken).ok_or_else(|| {
         let what = format!("a file of this format has no column {word:?} of {holds}");

@@ -7,8 +7,7 @@ pub(crate) struct Candidate {
     pub(crate) depends: Vec<String>,
 }
 
-/// Reads the first stanza of `apt-cache show` (Debian policy, section 5.1: fields `Name: value`,
-/// continued on lines that begin with a space). `None` without a name.
+/// Debian policy, section 5.1: fields `Name: value`, continued on lines that begin with a space.
 pub(crate) fn candidate(text: &str) -> Option<Candidate> {
     let mut found = Candidate::default();
     for line in text.lines().take_while(|line| !line.trim().is_empty()) {
@@ -61,8 +60,7 @@ pub(crate) fn complaint(text: &str) -> String {
     )
 }
 
-/// Whether it is a package, or a package of a release as in "linux-image-amd64/bookworm-backports".
-/// Both are safe as arguments.
+/// A package, or "PACKAGE/RELEASE"; both are safe as arguments.
 pub(crate) fn is_request(text: &str) -> bool {
     match text.split_once('/') {
         Some((package, release)) => is_package_name(package) && is_release(release),

@@ -1,5 +1,4 @@
-//! The contents of Debian packages: only a kernel's image and modules are written. A package may be
-//! hostile, and the user may be root.
+//! Unpacks kernels of Debian packages, which may be hostile, while the user may be root.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read};
@@ -13,11 +12,7 @@ use crate::guest::tar::entries;
 // The most files and directories that are written; the largest kernels have about 7000.
 const MOST_ENTRIES: usize = 100_000;
 
-/// Writes a kernel's files, each new, into a tree in which nothing else makes links, beside those
-/// of other packages.
-///
-/// # Errors
-/// For what is no tar file of a kernel, or if nothing can be written.
+/// Nothing else may make links in `tree`, which also holds other packages' files.
 pub(crate) fn unpack(stream: &mut dyn Read, tree: &Path) -> io::Result<()> {
     directory(tree)?;
     let mut written = 0;

@@ -25,14 +25,11 @@ pub struct Fetched {
     pub kernel: Kernel,
 }
 
-/// Fetches a kernel package with Debian's tools (`apt-get download`) and unpacks it beside the
-/// fetched ones. Follows a package that refers to the newest kernel; "PACKAGE/RELEASE" selects a
-/// release, as in apt; a path to a `.deb` file is accepted too. A version that is present is not
-/// fetched again.
+/// Fetches a kernel package with Debian's tools, and unpacks it, unless that version is present.
+/// Accepts "PACKAGE/RELEASE", a package that refers to the newest kernel, and a `.deb` file.
 ///
 /// # Errors
-/// Without these tools; the tool's message for an unknown package, without a network, or without a
-/// kernel in the package.
+/// Without these tools, when a tool fails (with its message), or without a kernel in the package.
 pub fn fetch(package: &str) -> Result<Fetched, Error> {
     fetch_into(&fetched_kernels()?, package, &Tools::of_this_machine())
 }
@@ -84,7 +81,6 @@ pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fe
     fetched
 }
 
-// The prefix of a process's temporary directory, before its number.
 const WORKPLACE: &str = ".fetching-";
 const TREE: &str = "tree";
 
@@ -163,7 +159,6 @@ fn describe(tools: &Tools, workplace: &Path, asked: &str) -> Result<Candidate, E
     }
 }
 
-/// Moves the unpacked tree to its place in one step.
 fn keep(kept: &Path, workplace: &Path, package: &Candidate) -> Result<Fetched, Error> {
     let tree = workplace.join(TREE);
     Kernel::in_directory(&tree).map_err(|_| no_kernel(&package.package))?;
@@ -190,7 +185,6 @@ fn no_kernel(package: &str) -> Error {
     unfetched(package, "it holds no kernel image (boot/vmlinuz-*)")
 }
 
-// The file in an unpacked tree with its package's version.
 const VERSION: &str = ".version";
 const LONGEST_VERSION: u64 = 4096;
 
@@ -209,7 +203,6 @@ const DPKG_DEB: &str = "dpkg-deb";
 // The most bytes of a package unpacked: the largest kernels have about 1 GB.
 const MOST_BYTES: u64 = 4 << 30;
 
-// The most bytes of a text that a tool prints.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 fn unpack(tools: &Tools, workplace: &Path, package: &str, file: &Path) -> Result<(), Error> {

@@ -1,5 +1,4 @@
-//! When to give up waiting for a guest. A clock alone does not decide: on a busy machine a healthy
-//! guest waits for a CPU. A guest that makes progress has time.
+//! When to give up waiting for a guest: on a busy machine a healthy guest waits for a CPU.
 
 use std::fs;
 use std::io;
@@ -7,12 +6,10 @@ use std::time::Duration;
 
 use agent::is_vcpu;
 
-// Longest idle time of a booting guest's virtual CPUs. They are idle only while init waits for a
-// device (10 s).
+// The virtual CPUs of a booting guest are idle only while init waits for a device (10 s).
 const IDLE: Duration = Duration::from_secs(15);
 // Longest idle time of the virtual CPUs of a guest at work: it may wait for another guest.
 const IDLE_AT_WORK: Duration = Duration::from_secs(60);
-// Longest work until its next report, not counting waits of the virtual CPUs for a CPU.
 const BUSY_AT_WORK: Duration = Duration::from_secs(30 * 60);
 // An idle guest may use a CPU for one part in this many: its timers tick.
 const TICKS: u32 = 20;
@@ -37,8 +34,7 @@ impl HangDetector {
         Self { most, idle, begun: now, active: now, looked: now, wanted: Duration::ZERO }
     }
 
-    /// How the guest hangs; `None`: it may go on. `work`: of the virtual CPUs; `None`: they do not
-    /// exist yet.
+    /// `work`: of the virtual CPUs; `None` while they do not exist.
     pub(crate) fn look(&mut self, now: Duration, work: Option<ThreadWork>) -> Option<String> {
         let wanted = work.map_or(Duration::ZERO, |work| work.ran + work.waited);
         let worked = wanted.saturating_sub(self.wanted) > now.saturating_sub(self.looked) / TICKS;
@@ -61,8 +57,7 @@ impl HangDetector {
     }
 }
 
-/// The threads of the virtual CPUs of the process `pid`, a QEMU started with `-name
-/// …,debug-threads=on`: one for each, or one for all under single-threaded emulation.
+/// QEMU must run with `-name …,debug-threads=on`. Single-threaded emulation has one thread for all.
 pub(crate) fn vcpu_threads(pid: u32) -> io::Result<Vec<u32>> {
     let mut threads = Vec::new();
     for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -89,10 +84,9 @@ pub(crate) fn pin(threads: &[u32], cpus: &[u32]) -> io::Result<()> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ThreadWork {
     pub(crate) ran: Duration,
-    /// Time ready but without a CPU, in sum; zero where the kernel does not report it.
+    /// Zero where the kernel does not report it.
     pub(crate) waited: Duration,
     pub(crate) waited_longest: Duration,
-    /// Whether one runs, is ready to run, or waits for the disk.
     pub(crate) wants: bool,
 }
 
@@ -111,15 +105,14 @@ pub(crate) fn work_of(threads: &[u32]) -> Option<ThreadWork> {
     all
 }
 
-/// The first two numbers of a `schedstat`: nanoseconds on a CPU, and waiting for one.
+/// Nanoseconds on a CPU, and waiting for one.
 fn times(schedstat: &str) -> (Duration, Duration) {
     let mut numbers = schedstat.split_ascii_whitespace().map_while(|word| word.parse().ok());
     let mut next = || Duration::from_nanos(numbers.next().unwrap_or(0));
     (next(), next())
 }
 
-/// Whether the state in a thread's `stat` (the word after its name, which may hold anything) means
-/// work.
+/// The state is the word after the name, which may hold anything.
 fn wants(stat: &str) -> bool {
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     matches!(state, Some('R' | 'D'))

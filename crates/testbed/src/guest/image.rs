@@ -4,9 +4,8 @@ use object::read::ReadRef as _;
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _};
 use object::{LittleEndian as LE, elf};
 
-// Places of the setup header's signature and of the version text in a boot sector
-// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from
-// 0x200).
+// The setup header's signature and version text (Documentation/arch/x86/boot.rst: `header`,
+// `kernel_version`).
 const SIGNATURE: std::ops::Range<usize> = 0x202..0x206;
 const VERSION_POINTER: std::ops::Range<usize> = 0x20e..0x210;
 /// The bytes that [`release_of`] needs: the pointer has 16 bits.
@@ -18,8 +17,7 @@ pub(crate) fn is_image(head: &[u8]) -> bool {
     head.get(SIGNATURE) == Some(b"HdrS")
 }
 
-/// The release of an image that begins with `head`, such as "6.1.0-56-cloud-amd64": the first word
-/// of the version text. `None` without a bzImage or a version.
+/// The first word of the version text, such as "6.1.0-56-cloud-amd64".
 pub(crate) fn release_of(head: &[u8]) -> Option<String> {
     if !is_image(head) {
         return None;
@@ -35,13 +33,11 @@ pub(crate) fn release_of(head: &[u8]) -> Option<String> {
         .then(|| String::from_utf8_lossy(word).into_owned())
 }
 
-/// Copies the part of the 64-bit little-endian ELF program `file` that the kernel loads: its
-/// beginning, with a header that names no sections. Symbols and debug data are left out, because
-/// copying them into a guest's memory takes time.
+/// Copies the part of a 64-bit little-endian ELF program that the kernel loads, without symbols and
+/// debug data, whose copying into a guest's memory takes time.
 ///
 /// # Errors
-/// The file's fault, in words: not ELF, not x86-64, needs a program interpreter, or refers beyond
-/// its end.
+/// The fault: not ELF, not x86-64, needs an interpreter, or refers beyond its end.
 pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
     let end = loaded_length(file)?;
     let mut part = file.get(..end).ok_or("it is cut short")?.to_vec();
@@ -85,8 +81,7 @@ pub(crate) fn section<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let header = header(file)?;
     let sections = header.section_headers(LE, file).ok()?;
     let names = sections.get(header.section_strings_index(LE, file).ok()?.0)?.data(LE, file).ok()?;
-    // Each name is compared from its beginning: to look for its end could take the whole file, and
-    // that for each section.
+    // To look for the end of each name could take the whole file for each section.
     let name = [name.as_bytes(), b"\0"].concat();
     let is_named = |section: &&elf::SectionHeader64<LE>| {
         let start = usize::try_from(section.sh_name(LE)).ok();

@@ -16,8 +16,7 @@ use crate::guest::order::GuestOrder;
 // The seed of exact mode's random numbers: arbitrary, but always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
 
-/// The largest kernel image, and the largest initramfs, in bytes: those of distributions have about
-/// 15 MB.
+/// In bytes, of an image and of an initramfs: distributions have about 15 MB.
 pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
 #[derive(Debug)]
@@ -136,8 +135,7 @@ impl Archive {
     }
 
     fn entry(&mut self, path: &str, mode: u32, contents: &[u8], device: (u32, u32)) {
-        // Directories have two links; a file with more than one would count as a hard link to
-        // another with its number.
+        // A file with more than one link would count as a hard link to another with its number.
         self.entries += 1;
         let size = u32::try_from(contents.len()).unwrap_or(u32::MAX);
         let name = u32::try_from(path.len() + 1).unwrap_or(u32::MAX);

@@ -25,9 +25,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Finds a kernel by a path to its image, a directory with `boot/` and `lib/modules/` (an
-    /// unpacked package), or the name of a [fetched](super::fetch) package; `None`: the image of
-    /// the running kernel.
+    /// Finds a kernel by the path of its image, a directory with `boot/` and `lib/modules/`, or the
+    /// name of a [fetched](super::fetch) package; `None`: the running kernel.
     ///
     /// # Errors
     /// When there is none, or several; each error has a remedy.
@@ -90,9 +89,7 @@ fn by_name(asked: &str, kept: Option<&Path>) -> Result<Kernel, Error> {
     )))
 }
 
-/// The directory of fetched kernels: `$XDG_DATA_HOME/netassay/kernels`, or
-/// `~/.local/share/netassay/kernels` (XDG base directory specification: relative directories do not
-/// count).
+/// XDG base directory specification: relative directories do not count.
 pub(crate) fn fetched_kernels() -> Result<PathBuf, Error> {
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = named("XDG_DATA_HOME").or_else(|| named("HOME").map(|home| home.join(".local/share")));
@@ -125,8 +122,7 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     .into())
 }
 
-/// The modules of an image: in the tree that it was unpacked in, in its own directory
-/// (`lib/modules/RELEASE/vmlinuz`), or those of this machine.
+/// Looks in the tree of the unpacked package, in the image's directory, then on this machine.
 fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
     let image = image.canonicalize().ok()?;
     let directory = image.parent()?;

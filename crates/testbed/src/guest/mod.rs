@@ -1,9 +1,7 @@
 //! Guests: virtual machines of our own, booted from any kernel's image with our own initramfs.
 //!
 //! [`Kernel::find`] finds an image and its modules, [`fetch`] fetches a distribution's,
-//! [`Guest::start`] packs netassay and the modules of the guest's devices into an initramfs and
-//! boots it in QEMU, and [`Guest::port`] returns the two ends of each agent's pipe. Total functions
-//! read foreign data (module files, kernel images, apt's output).
+//! [`Guest::start`] boots it in QEMU, and [`Guest::port`] has each agent's pipe.
 
 mod apt;
 #[cfg(test)]

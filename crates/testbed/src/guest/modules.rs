@@ -1,5 +1,4 @@
-//! The module files of a guest, in loading order. Packages lack `modules.dep` until they are
-//! installed, so each module is read.
+//! A guest's modules in loading order, read from the module files: packages lack `modules.dep`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,10 +23,7 @@ pub(crate) struct ChosenModules {
 }
 
 impl Modules {
-    /// Reads `directory`, a `…/lib/modules/RELEASE`.
-    ///
-    /// # Errors
-    /// When it cannot be read.
+    /// `directory`: a `…/lib/modules/RELEASE`.
     pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
         let mut files = BTreeMap::new();
         let mut pending = vec![directory.to_owned()];
@@ -57,10 +53,6 @@ impl Modules {
         self.builtin.contains(&name) || self.files.contains_key(&name)
     }
 
-    /// The modules `wanted` and their dependencies, each after what it needs.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is not a module.
     pub(crate) fn choose(&self, wanted: &[String]) -> Result<ChosenModules, Error> {
         let absent = wanted.iter().filter(|name| !self.has(name)).cloned().collect();
         let mut files = BTreeMap::new();
@@ -81,7 +73,7 @@ impl Modules {
     }
 }
 
-/// The names in a `modules.builtin`: one path a line, such as `kernel/drivers/net/veth.ko`.
+/// One path a line, such as `kernel/drivers/net/veth.ko`.
 pub(crate) fn built_in(text: &str) -> BTreeSet<String> {
     text.lines()
         .filter_map(|line| line.trim().rsplit('/').next()?.strip_suffix(".ko"))
@@ -93,8 +85,7 @@ fn name_of(file: &str) -> Option<String> {
     ENDINGS.iter().find_map(|ending| file.strip_suffix(ending)).map(plain_name)
 }
 
-/// Sorts modules after their dependencies. `needs` returns a module's dependencies, or `None`
-/// without a file (built in, or missing); it is called once for each name.
+/// `needs` is called once for each name; `None`: no file (built in, or missing).
 pub(crate) fn order<E>(
     wanted: &[String],
     mut needs: impl FnMut(&str) -> Result<Option<Vec<String>>, E>,
@@ -125,8 +116,7 @@ pub(crate) fn order<E>(
     Ok(order)
 }
 
-/// Reads from the `.modinfo` of a module file (unpacked) the modules whose symbols it uses: texts
-/// of the form `key=value`, each ended by a zero byte. `None` if `file` is not a module.
+/// The `.modinfo` holds texts of the form `key=value`, each ended by a zero byte.
 pub(crate) fn dependencies(file: &[u8]) -> Option<Vec<String>> {
     let entries = section(file, ".modinfo")?.split(|&byte| byte == 0);
     let lists = entries.filter_map(|entry| str::from_utf8(entry).ok()?.strip_prefix("depends="));
@@ -143,10 +133,7 @@ const MOST: u64 = 128 << 20;
 
 const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];
 
-/// Unpacks what its first bytes say is packed; `None` for anything else.
-///
-/// # Errors
-/// The fault of the packed data, in words.
+/// `None` for anything that is not packed.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, String> {
     let (format, reader): (_, Box<dyn Read + '_>) = match packed {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {

@@ -7,8 +7,7 @@ use words::{Acceleration, Copies, Nic};
 
 use crate::guest::kernel::Kernel;
 
-/// The description of a guest before it starts. Sent to another machine, it lacks the inputs of the
-/// initramfs ([`packed`](GuestOrder::packed)).
+/// A guest before it starts. Sent to another machine, it lacks [`packed`](GuestOrder::packed).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
@@ -20,15 +19,13 @@ pub struct GuestOrder {
     pub vcpus: u32,
     pub memory_mib: u32,
     pub nic: Nic,
-    /// An existing tap interface in the network namespace of [`place`](GuestOrder::place), to which
-    /// the network card is connected; `None`: no network card.
+    /// An existing tap in the network namespace of `place`; `None`: no network card.
     pub tap: Option<String>,
     pub mac: [u8; 6],
     /// Its agents, each at its own port; 1 to 30.
     pub ports: usize,
     pub acceleration: Acceleration,
-    /// Exact mode: one virtual CPU whose instructions are counted, a clock that counts with them,
-    /// and no outside randomness. It forces emulation.
+    /// Emulates one virtual CPU, counts its instructions as time, and has no outside randomness.
     pub exact: bool,
     /// (emulation) how its kernel copies.
     pub copies: Copies,
@@ -40,8 +37,7 @@ pub struct GuestOrder {
     pub modules: &'static [&'static str],
     /// The initramfs, already packed; `None`: it is packed at the start.
     pub packed: Option<PathBuf>,
-    /// QEMU runs in the network namespace of this process (and in its user namespace, if
-    /// [`rootless`](GuestOrder::rootless)).
+    /// QEMU enters the network namespace of this process (if `rootless`, its user namespace too).
     #[serde(skip)]
     pub place: Option<u32>,
     #[serde(skip)]

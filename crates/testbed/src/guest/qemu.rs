@@ -19,25 +19,20 @@ pub(crate) struct QemuParts<'a> {
     pub(crate) ports: &'a [RawFd],
 }
 
-/// The kernel's command line: that of every guest, then exact mode's, then the order's, which comes
-/// last and wins.
+/// The order's part comes last and wins.
 pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
-    // earlycon: shows panics before the console starts. panic: exit at once. pci: there is only one
-    // bus. The timers and clocks of an emulated machine need no calibration: under load it fails
-    // and leaves a clock of 10 ns steps. Self-tests of ciphers take a tenth of a boot.
+    // earlycon shows early panics; panic: exit at once. Calibration of an emulated machine's clocks
+    // fails under load and leaves steps of 10 ns. Self-tests of ciphers take a tenth of a boot.
     let mut line =
         "console=ttyS0 earlycon=uart8250,io,0x3f8 quiet panic=-1 pci=lastbus=0 random.trust_cpu=on cryptomgr.notests".to_owned();
     if !kvm {
         line.push_str(" tsc=reliable no_timer_check");
     }
     if order.exact {
-        // With one instruction a nanosecond the clock has 1 GHz; measuring it against timers would
-        // vary. A kernel measures the timer of its APIC too, for 100 ms in a loop of `pause`, at
-        // each of which QEMU stops: that was 6 s of a boot's 9.5. The other timer, the PIT, has a
-        // known rate. The place of a socket in the kernel's tables is random. A datagram goes to
-        // its socket at once if that is the first one of its place; otherwise it is routed and
-        // looked up, some 700 instructions more. With 256 places, the default of so small a
-        // machine, both ends share one in some boots. The largest table makes that one in 65,536.
+        // With one instruction a nanosecond the clock has 1 GHz. Measuring the APIC's timer took 6
+        // s of a boot's 9.5; the PIT has a known rate. A datagram costs some 700 instructions more
+        // if both sockets share a place of the kernel's table: the largest table makes that one
+        // boot in 65,536.
         line.push_str(
             " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 nolapic_timer uhash_entries=65536",
         );
@@ -66,8 +61,7 @@ pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String
     add("-kernel", file(parts.kernel));
     add("-initrd", file(parts.initramfs));
     add("-append", command_line(order, parts.kvm));
-    // Otherwise another thread of QEMU handles notifications of the device at any time, and so its
-    // interrupts.
+    // Otherwise another thread of QEMU interrupts at any time.
     let at_once = if order.exact { ",ioeventfd=off" } else { "" };
     add("-device", format!("virtio-serial-pci,max_ports={}{at_once}", parts.ports.len() + 1));
     for (index, fd) in parts.ports.iter().enumerate() {
@@ -85,8 +79,8 @@ pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String
         add("-device", format!("{card},netdev=net,mac={mac},romfile="));
     }
     if order.exact {
-        // Where nobody outside answers, the clock of an idle guest jumps to its next timer. With a
-        // network it must not run ahead of the one who answers.
+        // The clock of an idle guest jumps to its next timer; it must not overtake a peer on a
+        // network.
         let idle = if parts.tap.is_some() { "on" } else { "off" };
         add("-icount", format!("shift=0,sleep={idle}"));
         add("-rtc", "base=2026-01-01T00:00:00,clock=vm".to_owned());
@@ -127,9 +121,8 @@ pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: 
     arguments
 }
 
-/// The processor's features. The emulator counts every byte of `rep movsb` and `rep stosb` as an
-/// instruction. A kernel that sees them as fast (`erms`, `fsrm`) copies by them, and then a byte
-/// costs what eight do in a loop or by `rep movsq`.
+// The emulator counts every byte of `rep movsb` as an instruction: kernels must not prefer it
+// (`erms`, `fsrm`) to a loop or `rep movsq`.
 fn processor(order: &GuestOrder, kvm: bool) -> String {
     if kvm {
         return "host".to_owned();
@@ -144,11 +137,9 @@ fn processor(order: &GuestOrder, kvm: bool) -> String {
     processor
 }
 
-/// The virtual CPUs. With a single one, QEMU's emulator turns the guest's locked instructions into
-/// plain ones, memory barriers included, although devices run in another thread. Seen with QEMU
-/// 7.2: after some ten runs a queue of the network card waits forever for a notification that was
-/// given. A place for a second CPU, which never comes, keeps the barriers. Exact mode has one
-/// thread for both, and no network card.
+// With a single virtual CPU QEMU's emulator drops memory barriers, although devices run in another
+// thread: with QEMU 7.2 a queue of the network card waits forever after some ten runs. A place for
+// a second CPU keeps them. Exact mode has one thread for both, and no network card.
 fn processors(vcpus: u32, kvm: bool, exact: bool) -> String {
     if kvm || exact || vcpus > 1 { vcpus.to_string() } else { "1,maxcpus=2".to_owned() }
 }

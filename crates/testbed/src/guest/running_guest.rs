@@ -22,18 +22,15 @@ use crate::guest::sandbox;
 use crate::guest::spawn::{ProcessContext, Tap, in_memory, spawn};
 use crate::guest::tools::{Tools, decide};
 
-// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
-// tried (7 s).
+// Not counting waits for a CPU: ten times the slowest emulated kernel tried (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
 const GLANCE: Duration = Duration::from_millis(20);
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_WORK: Duration = Duration::from_secs(10);
-// Longest time from the end of QEMU's console to QEMU's exit.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
-/// A running virtual machine. It ends when this is dropped, and when the thread that started it
-/// ends.
+/// A running virtual machine; it ends with this value, and with the thread that started it.
 #[derive(Debug)]
 pub struct Guest {
     name: String,
@@ -43,8 +40,7 @@ pub struct Guest {
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     /// The accelerator: KVM or emulation.
     pub accelerated: Accelerated,
-    /// The reason why QEMU runs as root, without capabilities, with the way out; `None`: it runs as
-    /// nobody.
+    /// Why QEMU runs as root, with the remedy; `None`: it runs as nobody.
     stays_root: Option<String>,
     /// Requested modules that the kernel has neither built in nor as files.
     pub absent_modules: Vec<String>,
@@ -53,8 +49,7 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Starts QEMU without waiting for the guest, so that two can boot in parallel. The first call
-    /// of a process that may use KVM [tries](Tools::try_kvm) it.
+    /// Starts QEMU without waiting for the guest. The first call may [try](Tools::try_kvm) KVM.
     ///
     /// # Errors
     /// When this machine cannot run the order; each error has a remedy.
@@ -132,15 +127,13 @@ impl Guest {
         })
     }
 
-    /// The write and read ends for the agent at this port; available once. The first line is an
-    /// [`agent::Launch`]. Launch and first request may be written before the guest runs: they wait
-    /// in the socket.
+    /// The write and read ends for the agent at this port, available once. The first line is an
+    /// [`agent::Launch`]; it and the first request wait in the socket for the guest.
     pub fn port(&mut self, index: usize) -> Option<(OwnedFd, OwnedFd)> {
         self.ports.get_mut(index)?.take()
     }
 
-    /// Waits until the agents are at their ports, and pins the virtual CPUs; returns the time since
-    /// the start.
+    /// Waits for the agents, and pins the virtual CPUs; returns the time since the start.
     ///
     /// # Errors
     /// [`Error::Guest`] with the console's last lines; [`Error::Interrupted`].
@@ -176,8 +169,7 @@ impl Guest {
         Ok(life)
     }
 
-    /// Waits as [`Guest::await_life`] does. A guest that panics or hangs is booted once more; then
-    /// the first error is returned too.
+    /// A guest that panics or hangs is booted once more, and its first error returned too.
     pub(crate) fn alive(
         mut self,
         order: &GuestOrder,
@@ -211,14 +203,12 @@ impl Guest {
         (dying || gone).then(|| self.end(false))
     }
 
-    /// Its agents begin to work, or have told of their work: from now on they have time.
     pub(crate) fn works(&mut self) {
         let now = self.started.elapsed();
         self.patience = (HangDetector::for_work(now), now + LOOK_AT_WORK);
     }
 
-    /// Why no more is to come of the work of its agents; `None` while it goes on. To be asked again
-    /// and again.
+    /// `None` while it goes on; to be asked again and again.
     pub(crate) fn stuck(&mut self) -> Option<Error> {
         if self.started.elapsed() < self.patience.1 {
             return None;
@@ -276,7 +266,7 @@ impl Guest {
         Error::Guest { what, console: self.console.tail(), fault }
     }
 
-    /// Waits for the end of a failing guest, and returns why. `boots`: it has not served yet.
+    /// `boots`: it has not served yet.
     fn end(&mut self, boots: bool) -> Error {
         // The lines after a panic's first tell where it was; and powering off takes some time.
         let closed = self.console.ended_within(LAST_BREATH);
@@ -330,12 +320,10 @@ const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
 const WHILE_RUNNING: CapabilitySet = CapabilitySet::KILL;
 
 /// Boots the guest that the controller orders on standard input, and relays its agent's
-/// conversation. The guest ends with this process, and this process ends with its controller or its
-/// lease. `version`: the program's.
+/// conversation, until the controller or its lease ends. `version`: the program's.
 ///
 /// # Errors
-/// When the conversation fails, or the guest is gone. A boot that fails is no error here: the
-/// controller gets the reason as an answer.
+/// When the conversation fails, or the guest is gone. The controller gets a boot's failure.
 pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
     let keep = |capabilities| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
     // While this is the only thread: those that it starts inherit what is left.

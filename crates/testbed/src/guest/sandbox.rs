@@ -10,8 +10,6 @@ use std::sync::{Mutex, PoisonError};
 use nix::errno::Errno;
 use nix::unistd::geteuid;
 
-/// System calls that our guests do not need: old ones, more privileges, other programs, other
-/// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
 pub(crate) fn has_sandbox(qemu: &Path) -> bool {
@@ -35,11 +33,7 @@ pub(crate) struct ProcessUser {
 
 pub(crate) const NOBODY: u32 = 65_534;
 
-/// QEMU's user in place of root: nobody, in KVM's group where KVM is used. `None`: ours, since we
-/// are not root.
-///
-/// # Errors
-/// Why it must stay root, with the remedy: nobody may not use the `files` or `kvm`.
+/// `None`: QEMU has our user, who is not root. An error says why QEMU must stay root.
 pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
     if !is_root() {
         return Ok(None);
@@ -72,8 +66,7 @@ pub(crate) fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// Whether a map of a user namespace has this number: lines of a first number inside, one outside,
-/// and how many.
+/// A line has a first number inside, one outside, and how many.
 fn maps_id(map: &str, id: u32) -> bool {
     map.lines().any(|line| {
         let numbers: Vec<u32> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -89,11 +82,10 @@ fn is_open_to_all(path: &Path) -> bool {
     })
 }
 
-/// Drops all privileges, between `fork` and `exec`: system calls only, without allocation. Those of
-/// the C library would wait for other threads, which do not exist here.
+/// Runs between `fork` and `exec`, without the C library's wrappers, which would wait for threads
+/// that do not exist here.
 pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
-    // Root without capabilities still owns its files. A process that may not lower its bounds has
-    // no capability to lose.
+    // Without capabilities root still owns its files. If this fails, there were none to lose.
     let _ = host::lower_bounds(host::CapabilitySet::empty());
     if let Some(ProcessUser { uid, gid }) = user {
         // SAFETY: an empty list, of which nothing is read.

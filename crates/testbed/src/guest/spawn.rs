@@ -1,5 +1,4 @@
-//! The start of QEMU's process: it enters namespaces, drops its privileges, and dies with its
-//! parent.
+//! Starts QEMU: it enters namespaces, drops its privileges, and dies with its parent.
 
 use std::fs::File;
 use std::io::{self, PipeWriter, Write as _};
@@ -13,8 +12,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::guest::sandbox::{self, ProcessUser};
 
-/// The namespaces to enter, opened by the parent: the child may do little between `fork` and
-/// `exec`.
+/// The parent opens the namespaces: the child may do little between `fork` and `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessContext {
     pub(crate) namespaces: Vec<OwnedFd>,
@@ -32,7 +30,6 @@ impl ProcessContext {
     }
 }
 
-/// A file without a name, which is removed with its last reader.
 pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
     let mut file = File::from(fd);
@@ -40,8 +37,7 @@ pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Starts `program`; its output goes to `console`, and it keeps only the descriptors `kept` and its
-/// tap. It has no capabilities, dies with the calling thread, and gets no signal from the terminal.
+/// Keeps only the descriptors `kept` and its tap, and dies with the calling thread.
 pub(crate) fn spawn(
     program: &Path,
     arguments: &[String],
@@ -102,7 +98,7 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// The tap of this name; `header`: with the header for unfinished checksums and segments.
+    /// `header`: with the header for unfinished checksums and segments.
     pub(crate) fn named(text: &str, header: bool) -> io::Result<Self> {
         let mut name = [0; libc::IFNAMSIZ];
         if text.len() >= name.len() {
@@ -120,8 +116,7 @@ impl Tap {
         self.place.as_raw_fd()
     }
 
-    /// Opens it in the network namespace of the calling process, between `fork` and `exec`: a
-    /// device belongs to the namespace that opened it. `exec` does not close it.
+    /// A device belongs to the network namespace that opened it, so it is opened after `fork`.
     fn open(&self) -> io::Result<()> {
         // SAFETY: a text that ends with zero.
         let device =

@@ -15,17 +15,12 @@ pub(crate) struct TarEntry<'a, R: Read> {
     pub(crate) contents: tar::Entry<'a, R>,
 }
 
-/// The entries, one after the other: the contents of one are to be read before the next is asked
-/// for.
-///
-/// # Errors
-/// For what is no such tar file or is cut short; else what reading met.
+/// Read the contents of an entry before the next entry is asked for.
 pub(crate) fn entries<R: Read>(
     archive: &mut Archive<R>,
 ) -> io::Result<impl Iterator<Item = io::Result<TarEntry<'_, R>>>> {
     let mut long_name = None;
-    // Raw: else names and extensions of any length would be read into memory, and the sizes that
-    // extensions tell would be believed.
+    // Raw: else names of any length are read into memory, and sizes in extensions believed.
     let raw = archive.entries()?.raw(true);
     Ok(raw.filter_map(move |entry| entry.and_then(|entry| read(entry, &mut long_name)).transpose()))
 }

@@ -52,17 +52,13 @@ impl Tools {
         })
     }
 
-    /// The quick firmware's path; `None`: QEMU's usual one works too.
+    /// `None`: QEMU's usual one works too.
     pub(crate) fn firmware(&self) -> Option<PathBuf> {
         let qemu = self.program(QEMU)?.canonicalize().ok()?;
         let firmware = qemu.parent()?.parent()?.join("share/qemu").join(FIRMWARE);
         firmware.is_file().then_some(firmware)
     }
 
-    /// The user of this `qemu` in place of root, with this device of KVM or without.
-    ///
-    /// # Errors
-    /// As [`sandbox::user`].
     pub(crate) fn user(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
         let firmware = self.firmware();
         let files: Vec<&Path> = [qemu].into_iter().chain(firmware.as_deref()).collect();
@@ -74,7 +70,7 @@ impl Tools {
     }
 }
 
-// Longest time until a kernel prints its first line under KVM. Normally a fraction of a second.
+// KVM normally takes a fraction of a second to the first line.
 const PATIENCE: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(20);
 const FIRST_LINE: &str = "Linux version";
@@ -134,11 +130,7 @@ impl Tools {
     }
 }
 
-/// The accelerator of an order. KVM is tried once in a process for each set of tools (only tests
-/// have two): the kernel makes no difference to it.
-///
-/// # Errors
-/// Where KVM is required but not available.
+/// A process tries KVM once for each set of tools: the kernel makes no difference to it.
 pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, Error> {
     const EXACT: &str = "exact mode counts instructions, which only emulation can";
     let why = match order.acceleration {

@@ -19,8 +19,7 @@ use crate::guest::Guest;
 use crate::hosts::HostPlace;
 use crate::reach::{PipedCommand, PipedProcess, TO_ANSWER};
 
-// Interval of the signs of life for an agent on a machine of the user's: some 100 bytes each way
-// over ssh.
+// Some 100 bytes each way over ssh.
 const SIGNS: Duration = Duration::from_millis(400);
 
 #[derive(Debug, Clone, Copy)]

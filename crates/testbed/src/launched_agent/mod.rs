@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::guest::Guest;
 use crate::reach::{RemoteHost, TO_ANSWER};
 
-/// The value that the expected answer of an agent holds; any other answer is an error.
 macro_rules! answer {
     ($agent:expr, $answer:expr, $expected:pat => $value:expr) => {
         match $answer {
@@ -37,12 +36,10 @@ pub(crate) use {answer, ask, launch::AgentStart};
 
 pub(crate) const AGENT: &str = "agent";
 
-/// The command of the program that boots a guest and relays its agent. It is greeted twice: before
-/// it boots the guest, and as the guest's agent.
+/// It is greeted twice: before it boots the guest, and as the guest's agent.
 pub(crate) const GUEST: &str = "guest";
 
-// Time limit for an agent to start, or to answer a request without a wait of its own. On a busy
-// machine its main thread waits for a CPU beside the threads of its flows.
+// On a busy machine an agent's main thread waits for a CPU beside the threads of its flows.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 // Time limit in a guest: an emulated guest is some 20 times slower, and shares the machine's CPUs.
@@ -54,16 +51,14 @@ pub(crate) const ANY_TIME: Duration = Duration::from_secs(7 * 86_400);
 
 const GLANCE: Duration = Duration::from_secs(1);
 
-// Time limit of the answer to a sign of life, unless the agent was slow before. With the interval
-// of the signs, and with [`crate::run`]'s looks at the other machine, a lost machine is noticed
-// within 2 s.
+// A slow agent has more. With the signs' interval, and with [`crate::run`]'s looks at the other
+// machine, a lost machine is noticed within 2 s.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 // Time limit of an agent's undo: some drivers restart their device for each change.
 const UNDOING: Duration = Duration::from_secs(30);
 
-// Time limit of the undo of an agent that has failed: the user waits at most 5 s for its end,
-// [`EXIT`] included. It undoes the rest without the controller.
+// The user waits at most 5 s, [`EXIT`] included; the agent undoes the rest by itself.
 const UNDOING_OF_FAILED: Duration = Duration::from_secs(3);
 
 // Time limit of an agent's exit after its undo, or of giving up a request and undoing its changes.
@@ -78,7 +73,7 @@ pub(crate) struct LaunchedAgent {
     pub(crate) work: Duration,
     patience: Duration,
     pub(crate) pid: u32,
-    /// The usable CPUs of its machine, each with its core; empty before [`LaunchedAgent::greet`].
+    /// Each CPU with its core; empty before [`LaunchedAgent::greet`].
     pub(crate) cpus: Vec<(u32, u32)>,
     carrier: Carrier,
     on_machine: Option<&'static str>,
@@ -110,8 +105,7 @@ impl LaunchedAgent {
             self, hello, Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ } => (pid, cpus)
         );
         self.cpus = cpus;
-        // A process of this machine is known, whatever it says. Elsewhere the number means
-        // something to that host's agents only.
+        // Elsewhere the number means something to that host's agents only.
         if self.is_on_machine() || matches!(self.carrier, Carrier::Guest(_)) {
             self.pid = pid;
         }
@@ -124,8 +118,7 @@ impl LaunchedAgent {
         Ok(())
     }
 
-    /// (of a remote guest) Waits for the guest that was ordered, whose agent answers from then on,
-    /// for as long as its machine gives signs of life: that machine knows when a guest hangs.
+    /// Waits while the guest's machine gives signs of life: that machine knows when a guest hangs.
     pub(crate) fn booted(&mut self) -> Result<Booted, Error> {
         let booted = answer!(self, self.receive()?, Answer::Booted(booted) => *booted);
         self.patience = PATIENCE_WITH_A_GUEST;
@@ -238,11 +231,9 @@ impl LaunchedAgent {
 }
 
 impl Drop for LaunchedAgent {
-    /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
-    /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
-    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay undo`. An
-    /// agent that does not answer, or not validly, is not waited for: it undoes its changes at the
-    /// end of its input or of its lease.
+    // Namespaces end with the agent, a guest with its last one. On a machine the agent first undoes
+    // its changes; its journal keeps the rest for `netassay undo`. A silent agent is not waited
+    // for: it undoes at the end of its input or lease.
     fn drop(&mut self) {
         self.undo();
         let patience = match self.on_machine {
@@ -263,8 +254,7 @@ impl Drop for LaunchedAgent {
     }
 }
 
-/// The first result of `look` within a second: a process whose pipe is closed is about to end, and
-/// where others take the CPU that takes more than a tenth of one.
+/// A process whose pipe is closed ends soon, but on a busy machine not within a tenth of a second.
 fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
     within(Duration::from_secs(1), look)
 }

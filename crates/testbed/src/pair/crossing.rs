@@ -13,15 +13,14 @@ use crate::two_machines::{FoundMachine, pairs};
 pub struct Crossing {
     pub(super) family: Family,
     pub(super) own: BySide<Addresses>,
-    /// The receiver's last port, as rules often let the first one alone pass; `None`: any.
+    /// The receiver's last port, as rules often let the first one alone pass.
     pub(super) port: Option<u16>,
-    /// The bytes of the largest packet that a side sends by UDP, and by TCP; `None`: it sends none.
+    /// The largest packet of UDP, and of TCP, in bytes; `None`: the side sends none.
     pub(super) sent: BySide<[Option<u32>; 2]>,
 }
 
 impl Crossing {
-    /// The packets of a condition, on the machines' own interfaces; `None`: there are none. For a
-    /// tunnel, the packets of its underlay.
+    /// The packets of a condition on the machines' own interfaces, also under a tunnel.
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
             // Full packets of an MTU that the study sets are tried once it is set.
@@ -50,7 +49,7 @@ impl Crossing {
         families.map(|family| Self { family, own: TRAFFIC, port: None, sent }).collect()
     }
 
-    /// The packets of a workload. A stream of TCP fills its packets, whatever its messages.
+    /// A stream of TCP fills its packets, whatever its messages.
     pub(super) fn of_workload(order: &RunOrder) -> Self {
         let RunOrder { traffic, family, .. } = order;
         let (is_rr, is_udp) = (traffic.kind.is_rr(), traffic.kind.is_udp());

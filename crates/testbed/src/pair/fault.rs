@@ -44,7 +44,7 @@ impl PairEnd {
 
 pub(super) type FaultCheck = fn(&PairEnd, &PairEnd, &[Crossing]) -> Option<PairFault>;
 
-/// The checks, each with its name and with the meaning of no finding.
+/// Each with its name and with the meaning of no finding.
 pub(super) const CHECKS: [(&str, &str, FaultCheck); 3] = [
     ("interfaces", "each end has its own", one_interface),
     ("ports", "neither interface is a port of a bridge or of a bond", port),

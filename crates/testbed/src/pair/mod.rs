@@ -1,5 +1,5 @@
-//! Two machines checked as a pair before anything is changed: a few packets cross their network,
-//! and where some do not arrive, the facts that both agents tell name the cause.
+//! Checks two machines as a pair, before changes, by a few packets; where some are lost, the facts
+//! that both agents tell name the cause.
 
 mod crossing;
 mod fault;
@@ -27,12 +27,10 @@ use fault::{CHECKS, ExchangedPackets, PairEnd};
 // Time for packets to cross the network unchanged: TCP tries a connection again after 1 s.
 const PATIENCE: Duration = Duration::from_millis(1150);
 
-// Time for packets to cross after an interface was set: as long as the traffic's own connections
-// have.
+// The same time as the traffic's own connections have.
 const AFTER_CHANGES: Duration = Duration::from_secs(5);
 
-// Wait of an end in one exchange, in ms. The packets of the end that is asked second have not been
-// sent when the first one waits.
+// In ms. The packets of the end that is asked second have not been sent when the first one waits.
 const WITHIN_MS: BySide<u16> = BySide { transmitter: 10, receiver: 100 };
 
 /// A check of a pair.
@@ -61,7 +59,7 @@ impl PairCheck {
 }
 
 impl Hosts {
-    /// Checks both machines as a pair between which these packets are to cross. Nothing is changed.
+    /// Checks both machines as a pair for these packets. Nothing is changed.
     ///
     /// # Errors
     /// When an agent is gone, an interface without carrier, or a family without addresses.
@@ -108,7 +106,7 @@ impl Hosts {
             if crossed.contains(&crossing) {
                 continue;
             }
-            // What follows a fault hardly ever arrives.
+            // Packets after a fault hardly ever arrive.
             let patience = if are_well(&checks) { PATIENCE } else { PATIENCE / 8 };
             let faults = cross(&mut places, crossing.clone(), addresses, patience)?;
             let BySide { transmitter, receiver } = addresses;
@@ -121,8 +119,7 @@ impl Hosts {
 }
 
 impl Testbed {
-    /// Refuses machines between which packets of this traffic do not arrive, with their interfaces
-    /// as they are now. The same packets are tried once.
+    /// Refuses machines between which this traffic's packets do not arrive now; tries them once.
     ///
     /// # Errors
     /// [`Error::Pair`], or when an agent is gone.

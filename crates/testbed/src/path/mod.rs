@@ -1,5 +1,4 @@
-//! The path between the hosts: links, a tunnel over them, the nodes of virtual machines, or a
-//! device that discards packets.
+//! The path between the hosts: links, tunnels, nodes, or a device that discards packets.
 
 pub(crate) mod node;
 
@@ -13,8 +12,7 @@ use study::{BySide, Family, Fragments};
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
 
-/// The addresses of an end, from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and
-/// RFC 5180 section 8).
+/// Reserved for benchmarking (RFC 2544 appendix C.2.2 and RFC 5180 section 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Addresses {
     pub(crate) ipv4: IpAddr,
@@ -59,9 +57,8 @@ pub(crate) const DISCARD: &str = "discard0";
 // The port of the discard service (RFC 863), where nothing listens here.
 const DISCARD_PORT: u16 = 9;
 
-/// Creates an interface that discards all packets, of this kind or of the first that the kernel
-/// has. Routes come with its addresses, and its neighbour is permanent: the kernel never has to
-/// resolve it.
+/// `None`: the first kind that the kernel has. The neighbour is permanent, so that the kernel never
+/// has to resolve it.
 pub(crate) fn create_discard(
     host: &mut LaunchedAgent,
     device: Option<DiscardDevice>,
@@ -76,8 +73,7 @@ pub(crate) fn create_discard(
     Ok(ask!(host, &create, Answer::Discards(discard) => discard))
 }
 
-/// The destinations of a workload's flows without a receiver: the discard port, or ports from the
-/// requested one.
+/// Flows without a receiver go to the discard port, or to ports from the requested one.
 pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
     let address = TRAFFIC.receiver.in_family(family);
     let step = u16::from(port.is_some());
@@ -90,9 +86,8 @@ pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receive
 
 pub(crate) const TUNNEL: &str = "vxlan0";
 
-/// Makes a veth pair between two agents' namespaces, with these addresses or with a tunnel over it,
-/// and waits until packets are forwarded. `steered`: the CPUs of each end's receive work; empty
-/// where that is not steered. `bridge`: the one that each end of the tunnel is a port of.
+/// Waits until packets are forwarded. `steered`: each end's CPUs for receive work, if any.
+/// `bridge`: for each end of a tunnel.
 pub(crate) fn create_link(
     hosts: &mut BySide<&mut LaunchedAgent>,
     tunnel: Option<Family>,
@@ -121,9 +116,8 @@ pub(crate) fn create_link(
     hosts.each_mut().into_iter().try_for_each(|(side, host)| await_running(host, VETH[side]))
 }
 
-/// Makes a VXLAN tunnel of this name and number between two hosts, over the interface `under` each
-/// end with its address there. The ends get the traffic's addresses of these families, or are ports
-/// of a bridge.
+/// `under`: the interface, and each end's address on it. The ends get addresses of these families,
+/// or are ports of a bridge.
 pub(crate) fn create_tunnel(
     hosts: &mut BySide<&mut LaunchedAgent>,
     (name, number): (&str, u16),
@@ -144,8 +138,8 @@ pub(crate) fn create_tunnel(
     hosts.each_mut().into_iter().try_for_each(|(_, host)| await_running(host, name))
 }
 
-/// A refusal is ignored: steering the interfaces themselves tells what is missing. Silence is an
-/// error: the late answer would be mistaken for that to the next request.
+/// A refusal is ignored: steering the interfaces tells it. Silence is an error: the late answer
+/// would be mistaken for that to the next request.
 fn steer_new(hosts: &mut BySide<&mut LaunchedAgent>, cpus: &BySide<Vec<u32>>) -> Result<(), Error> {
     for (side, host) in hosts.each_mut() {
         match host.order(&Request::SteerNew { cpus: cpus[side].clone() }) {
@@ -171,7 +165,6 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     (0..NUMBERS).find(is_free).unwrap_or_default()
 }
 
-// The default MTU of an underlay, in bytes: that of Ethernet.
 const UNDERLAY_MTU: u32 = 1_500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,8 +182,7 @@ impl TunnelMtu {
         Self { inner, outer, needed: inner.saturating_add(overhead) }
     }
 
-    /// The outer MTU under which the kernel accepts this inner one: it rejects a tunnel larger than
-    /// its underlay, but the underlay may shrink afterwards.
+    /// The kernel rejects a tunnel larger than its underlay; the underlay may shrink later.
     pub(crate) fn roomy(&self) -> u32 {
         self.outer.max(self.needed)
     }

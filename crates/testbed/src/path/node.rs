@@ -1,5 +1,4 @@
-//! Nodes: the host's side of virtual machines, each an agent in a network namespace with a bridge
-//! and its ports.
+//! Nodes: the host's side of virtual machines, in a network namespace with a bridge.
 
 use agent::message::{Answer, Request, Watched};
 use study::{BySide, Side};
@@ -53,8 +52,7 @@ impl Node {
         Ok(())
     }
 
-    /// Sets the MTU of the bridge and its ports: a bridge drops packets that are too long for the
-    /// outgoing port. The machine's own interface keeps a larger one.
+    /// A bridge drops packets that are too long for the outgoing port.
     pub(crate) fn set_mtu(&mut self, mtu: u32) -> Result<(), Error> {
         if let Some((interface, own)) = self.wire.clone() {
             self.agent.order(&Request::SetMtu { interface, mtu: own.max(mtu) })?;

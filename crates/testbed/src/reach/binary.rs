@@ -20,7 +20,7 @@ pub(crate) struct SentFile {
     pub(crate) sum: String,
 }
 
-// The machines of ELF (`e_machine`, little-endian at offset 18) that Linux calls by these names.
+// ELF's `e_machine` (little-endian at offset 18) and Linux's name of the machine.
 const MACHINES: &[(u16, &str)] = &[(0x3e, "x86_64"), (0xb7, "aarch64"), (0xf3, "riscv64")];
 
 impl Binary {

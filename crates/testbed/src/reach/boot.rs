@@ -1,5 +1,4 @@
-//! The present boot of a host: its identity, which the kernel draws at each start, and the kernel.
-//! The kernels that are installed there, and how one of them is chosen for the next boot alone.
+//! A host's boot (its identity and kernel), its installed kernels, and ways to boot one once.
 
 use std::time::Duration;
 
@@ -14,8 +13,7 @@ pub struct HostBoot {
     pub id: String,
     /// The release of its kernel, as `uname -r` tells it.
     pub release: String,
-    /// The release of the kernel that it boots by default: another one if that was noted there
-    /// before this one was chosen for a boot.
+    /// The release that it boots by default, as noted before another was chosen for one boot.
     pub default: String,
 }
 
@@ -47,7 +45,7 @@ pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
     Ok(HostBoot { id: id.to_owned(), release: release.to_owned(), default: default.to_owned() })
 }
 
-/// Whether this can be the release of a kernel (`utsname` has 64 bytes for it), and is no path.
+/// `utsname` has 64 bytes for a release.
 pub(crate) fn is_release(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte);
     (1..=64).contains(&text.len()) && !text.starts_with(['.', '-']) && text.bytes().all(plain)
@@ -61,20 +59,17 @@ pub(crate) struct Kernels {
     installed: Vec<String>,
     grub: Option<String>,
     grub_obeys: bool,
-    /// The storage of GRUB's environment if GRUB cannot write there: it would boot the chosen
-    /// kernel again and again.
+    /// A storage that GRUB cannot write: it would boot the chosen kernel again and again.
     unwritable: Option<String>,
     entries: Vec<(String, String)>,
     has_kexec: bool,
 }
 
-// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
-// out what must be written at each start) that GRUB reads and cannot write.
+// GRUB reads these and cannot write them: abstractions, and file systems of Debian and Ubuntu.
 const UNWRITABLE: [&str; 10] =
     ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
 
-/// A way to boot a kernel once: `grub` or `grub2` and the entry of its menu, or `kexec` and the
-/// release, as arguments of the scripts.
+/// `grub` or `grub2` and the entry of its menu, or `kexec` and the release.
 pub(crate) type KernelChoice = [String; 2];
 
 impl Kernels {
@@ -112,10 +107,7 @@ impl Kernels {
         all
     }
 
-    /// Finds a way to choose this kernel for the next boot.
-    ///
-    /// # Errors
-    /// The obstacle: it is not installed, or nothing here boots another kernel once.
+    /// An error names the obstacle.
     pub(crate) fn choice(&self, release: &str) -> Result<KernelChoice, String> {
         if !self.installed.iter().any(|known| known == release) {
             return Err(match self.installed.as_slice() {
@@ -144,10 +136,8 @@ impl Kernels {
     }
 }
 
-/// The entries of GRUB's menu that boot a kernel, each with its release and with the names that
-/// lead to it. Those that repair the machine are left out.
+/// Each entry has its release and the names that lead to it; entries for repairs are left out.
 fn entries(menu: &[&str]) -> Vec<(String, String)> {
-    // The names of the blocks that are open; those of other blocks are empty.
     let mut open: Vec<(bool, String)> = Vec::new();
     let mut found = Vec::new();
     for line in menu.iter().map(|line| line.trim()) {

@@ -9,13 +9,11 @@ use nix::unistd::{geteuid, mkdtemp};
 
 use crate::error::Error;
 
-/// A directory for the socket that sessions with one host share; it goes when this is dropped.
 /// Sockets have short names (108 bytes), so it is not below a long directory of the user's.
 #[derive(Debug)]
 pub(crate) struct ControlSocket {
     directory: PathBuf,
-    /// Its lock, which says that somebody lives who uses it. Numbers of processes would not: those
-    /// of another container that shares the place mean other processes.
+    /// Locked while it is in use: process numbers mean others in another container.
     _lock: File,
 }
 
@@ -32,8 +30,7 @@ impl ControlSocket {
         })
     }
 
-    /// Makes the directory, for this user alone and under a name that nobody could have taken
-    /// before, and removes those of processes that were killed.
+    /// Nobody could have taken the name before. Removes the directories of killed processes.
     pub(crate) fn make(parent: &Path) -> io::Result<Self> {
         sweep(parent);
         loop {

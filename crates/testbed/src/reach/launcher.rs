@@ -15,15 +15,13 @@ use crate::reach::session::PipedCommand;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the documentation of its variants names their fields")]
 pub enum Launcher {
-    /// OpenSSH's `ssh`. `destination`: `HOST` or `USER@HOST`; `HOST` may be a word of the user's
-    /// configuration. `config`: a configuration file in place of the user's (`ssh -F`).
+    /// OpenSSH's `ssh`. `destination`: `HOST` or `USER@HOST`. `config`: for `ssh -F`.
     Ssh { destination: String, config: Option<PathBuf> },
     /// Any command that runs its last arguments elsewhere, such as `kubectl exec -i POD --`.
     Words(Vec<String>),
 }
 
-// Options of every connection. What the user's configuration says of keys and hosts holds; what
-// would open a way back does not.
+// The user's configuration of keys and hosts holds; what would open a way back does not.
 const SSH: &[&str] = &[
     // Never a question: nobody may be there to answer, and a new host key is never accepted.
     "BatchMode=yes",
@@ -50,17 +48,12 @@ const SSH: &[&str] = &[
     "Compression=yes",
 ];
 
-// Reads a script from the first line of its input, and runs it; what follows is the script's own
-// input. A shell that reads a whole script so (`sh -s`) may take some of that too: `read` takes no
-// byte beyond the line.
-//
-// The login's shell passes this on, whichever it is: also csh and fish take nothing of it for
-// theirs.
+// The rest of the input is the script's own: `read` takes no byte beyond the line, `sh -s` might.
+// csh and fish pass this command on as it is.
 const READ_SCRIPT: &str = r#"IFS= read -r s; eval "$(printf %b "$s")""#;
 
 impl Launcher {
-    /// The command that runs a POSIX shell script on the host. The arguments are `$1`, `$2` …
-    /// `control`: the socket of the shared connection.
+    /// The arguments are `$1`, `$2` … `control`: the socket of the shared connection.
     pub(crate) fn command(&self, script: &str, arguments: &[&str], control: &Path) -> PipedCommand {
         let shell = ["/bin/sh", "-c", READ_SCRIPT, "netassay"];
         let mut command = match self {
@@ -92,8 +85,7 @@ impl Launcher {
     }
 }
 
-/// A script with its arguments, as [`READ_SCRIPT`] reads it. Any other shell that reads it, because
-/// a startup file has started one, sees a comment.
+/// Any other shell that reads the line, because a startup file has started one, sees a comment.
 fn line_of(script: &str, arguments: &[&str]) -> String {
     let words: Vec<String> = arguments.iter().copied().map(shell_word).collect();
     let script = format!("#\nset -- {}\n{script}", words.join(" "));

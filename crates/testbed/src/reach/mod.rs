@@ -1,8 +1,7 @@
 //! Reaching a host: how the controller starts an agent on a machine where nothing is installed.
 //!
-//! A host is anything that gives an agent's standard input and output ([`Launcher`]): OpenSSH's
-//! `ssh`, or any command that runs a shell elsewhere. [`RemoteHost`] is the connection to one: it
-//! brings this program there, has its checksum compared, starts agents, and leaves nothing behind.
+//! [`RemoteHost`] is the connection to a host, which a [`Launcher`] reaches: it brings this program
+//! there, has its checksum compared, starts agents, and leaves nothing behind.
 
 mod binary;
 mod boot;

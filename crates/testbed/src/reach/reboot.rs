@@ -12,7 +12,7 @@ use crate::reach::launcher::Launcher;
 use crate::reach::script::{REBOOT, SETTLE};
 use crate::reach::session::{RootShell, TO_ANSWER};
 
-// Time for an order to begin. A host whose shutdown has begun no longer answers.
+// A host whose shutdown has begun no longer answers.
 const TO_OBEY: Duration = Duration::from_secs(20);
 
 // Time for a silent host to answer before its restart is ordered.
@@ -27,8 +27,7 @@ pub(crate) struct Restart {
     pub(crate) kernel: Option<String>,
 }
 
-/// Restarts these hosts at once, and waits until each of them answers from another boot. Returns
-/// these boots, in order.
+/// Waits until each host answers from another boot; returns these boots, in order.
 pub(crate) fn reboot_all(
     hosts: &[Restart],
     within: Duration,
@@ -45,8 +44,7 @@ pub(crate) fn reboot_all(
     if errors.is_empty() { Ok(boots) } else { Err(Error::Failed(errors.join("; "))) }
 }
 
-/// Restarts those hosts with their default kernel that run another kernel. Nobody waits for them;
-/// after a failure their next restart does the same.
+/// Nobody waits for the hosts; after a failure their next restart does the same.
 pub(crate) fn restart_with_default(hosts: &[Restart], interrupt: &Interrupt) {
     for host in hosts {
         let _ = connected(host, interrupt, |shell| {
@@ -120,7 +118,6 @@ fn unbootable(host: &str, why: &str) -> Error {
     ))
 }
 
-/// Retries an attempt: a host may be so busy that a connection fails now and then.
 fn retry<T>(interrupt: &Interrupt, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let until = Instant::now() + TO_BEGIN;
     loop {
@@ -131,8 +128,7 @@ fn retry<T>(interrupt: &Interrupt, mut attempt: impl FnMut() -> Result<T, Error>
     }
 }
 
-/// Orders the restart, unless the host has already left this boot: the answer to an order may be
-/// lost.
+/// Does nothing if the host has left this boot: the answer to an order may be lost.
 fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot) -> Result<(), Error> {
     let host = shell.launcher.to_string();
     let [by, what] = choice.map_or(["default", ""], |choice| choice.each_ref().map(String::as_str));
@@ -140,7 +136,7 @@ fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot
     boot::read(&host, &session.line()?)?;
     session.wait_for(TO_OBEY);
     match session.line() {
-        // What the host said when its shutdown cut the session is of no interest.
+        // The output of the host when its shutdown cut the session is of no interest.
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Ok(line) if line.starts_with("failed") => {
             Err(unbootable(&host, line.trim_start_matches("failed").trim()))

@@ -22,7 +22,7 @@ use crate::reach::session::{
     PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
 };
 
-// Space in the program's directory beside the program, in KiB.
+// Space beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
 
 const LONGEST: usize = 1 << 20;
@@ -35,8 +35,7 @@ const TO_ARRIVE: Duration = Duration::from_secs(120);
 pub struct RemoteHost {
     /// The way to run commands there.
     pub launcher: Launcher,
-    /// The session that keeps the program there for as long as its input is open, and ssh's
-    /// connection with it.
+    /// Keeps the program there for as long as its input is open.
     holder: ScriptSession,
     signs: Option<Sender<()>>,
     control: ControlSocket,
@@ -59,8 +58,7 @@ const SYS_ADMIN: u32 = 21;
 pub struct Retention {
     /// Whether the program outlives the connection, in a cache named by its checksum.
     pub keep: bool,
-    /// Time without a sign of life from here after which the program is removed and agents undo
-    /// their changes.
+    /// Without a sign of life for this long, the program is removed and agents undo their changes.
     pub lease: Duration,
 }
 
@@ -97,7 +95,7 @@ pub(crate) struct SetupAnswer {
     capabilities: Option<u64>,
     has: bool,
     pub(crate) by_sudo: bool,
-    /// The directory of the program and of files, which goes with the connection.
+    /// Holds the program and files; removed with the connection.
     directory: String,
 }
 
@@ -192,8 +190,8 @@ impl RemoteHost {
         let mut session = ScriptSession::start(&host, command, TO_ARRIVE, interrupt)?;
         let input = session.input.take();
         let line = thread::scope(|scope| {
-            // A host that stops reading blocks the writer; the end of the session frees it. What
-            // stopped the writer, the host's answer tells.
+            // A host that stops reading blocks the writer until the session ends, and its answer
+            // tells why.
             scope.spawn(move || input.map(|mut input| input.write_all(&file.plain)));
             let line = session.line();
             session.end();
@@ -242,8 +240,7 @@ impl RemoteHost {
         RootShell { launcher, by_sudo: *by_sudo, control, interrupt }
     }
 
-    /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
-    /// container's root.
+    /// The missing privilege to change interfaces: `root`, or a capability of a container's root.
     pub fn lacks(&self) -> Option<&'static str> {
         match self.setup.user {
             _ if self.setup.by_sudo => None,

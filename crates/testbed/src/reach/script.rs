@@ -1,5 +1,4 @@
-//! Scripts that run on a host before there is an agent: POSIX shell, and programs that BusyBox has
-//! too.
+//! POSIX shell scripts for hosts without an agent; BusyBox has their programs too.
 
 /// Makes a place that programs can be run from, and reports it; once the program is there, waits
 /// for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep` for a
@@ -109,9 +108,8 @@ fi
 exit 0
 "#;
 
-/// Takes a file from its input into the directory `$1` under the name `$3`, and compares its
-/// SHA-256 with `$2` before it has that name, and can be run. The part that has arrived has a name
-/// of its own.
+/// Takes a file into the directory `$1` under the name `$3`, which it gets once its SHA-256 is
+/// `$2`.
 pub(crate) const TAKE: &str = r#"
 umask 077
 p=$(mktemp "$1/part.XXXXXX") || exit 1
@@ -124,8 +122,7 @@ chmod 700 "$p" && mv -f "$p" "$1/$3" && echo taken
 
 /// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.
 ///
-/// If the connection that keeps the program has ended, ssh connects again by itself, and finds no
-/// program.
+/// If the keeping connection has ended, ssh connects again by itself, and finds no program.
 pub(crate) const RUN: &str = r#"
 p=$1/netassay; s=$2; shift 2
 [ -x "$p" ] || { echo "netassay is no longer on this machine: it restarted, or the connection that kept netassay there ended; start again (--resume goes on)" >&2; exit 1; }
@@ -133,8 +130,7 @@ if [ "$s" = yes ]; then exec sudo -n -- "$p" "$@"; fi
 exec "$p" "$@"
 "#;
 
-/// A script whose `$1` is `yes` if it does by sudo what needs root: `$s` before a command. `$n` is
-/// the note of the kernel that the host boots by default, which is there while it may run another.
+/// `$1`: `yes` to use sudo, as `$s` before a command. `$n`: the note of the default kernel.
 macro_rules! as_root {
     ($script:literal) => {
         concat!(
@@ -144,17 +140,14 @@ macro_rules! as_root {
     };
 }
 
-/// Prints the identity of the present boot, its kernel, and the noted default kernel if there is
-/// one.
 pub(crate) const BOOT: &str = as_root!(
     r#"
 echo "boot $(cat /proc/sys/kernel/random/boot_id) $(uname -r) $($s cat $n 2>/dev/null)"
 "#
 );
 
-/// Tells the kernels of the host, and what can boot one of them once. It answers `kernel RELEASE`
-/// for each image; `grub NAME` with what GRUB's environment lies on, and `menu LINE` for each line
-/// of its menu that counts; `kexec` if that is there and the kernel allows it; `end`.
+/// It answers `kernel RELEASE` for each image; `grub NAME` with the storage of GRUB's environment,
+/// and `menu LINE` for each line that counts; `kexec` where that can be used; `end`.
 pub(crate) const KERNELS: &str = as_root!(
     r#"
 for f in /boot/vmlinuz-*; do [ -e "$f" ] && echo "kernel ${f#/boot/vmlinuz-}"; done
@@ -170,9 +163,8 @@ echo end
 "#
 );
 
-/// Cleans up after a restart. `$2`: the means by which the kernel was chosen, as for the restart. A
-/// choice that GRUB could not remove is removed, and so is the note if the host runs its default
-/// kernel.
+/// `$2`: as for [`REBOOT`]. Removes a choice that GRUB could not remove, and the note if the host
+/// runs its default kernel.
 pub(crate) const SETTLE: &str = as_root!(
     r#"
 case $2 in grub*) ! $s "$2-editenv" - list | grep -q '^next_entry=.' || $s "$2-editenv" - unset next_entry || exit ;; esac

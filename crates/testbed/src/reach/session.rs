@@ -112,8 +112,7 @@ impl ScriptSession {
         }
     }
 
-    /// The script's output to its end, unchanged, at most `most` bytes; and its exit status, if it
-    /// exited in time.
+    /// At most `most` bytes; without an exit status if the script did not exit in time.
     pub(crate) fn read_to_end(&mut self, most: usize) -> Result<(Vec<u8>, Option<ExitStatus>), Error> {
         self.input = None;
         loop {
@@ -223,7 +222,7 @@ enum NoMore {
     Endless,
 }
 
-/// A command, and what its input begins with: the script, where it is a host's shell.
+/// The first line of the input is the script, where the command is a host's shell.
 #[derive(Debug)]
 pub(crate) struct PipedCommand {
     pub(crate) command: Command,

@@ -13,7 +13,6 @@ pub(super) struct Records<R> {
     input: BufReader<R>,
     parser: Reader,
     place: FilePosition,
-    /// The fields of the current record, concatenated.
     bytes: Vec<u8>,
     fields: Vec<Field>,
     columns: Option<usize>,
@@ -43,7 +42,7 @@ impl<R: Read> Records<R> {
         Ok(Records { input, parser, place, bytes: vec![0; 1 << 10], fields: Vec::new(), columns: None })
     }
 
-    /// Reads the next non-empty record; false at the end.
+    /// Reads the next non-empty record; `false` at the end.
     pub(super) fn next(&mut self) -> Result<bool, Fault> {
         while self.record()? {
             let is_blank = matches!(self.fields[..], [Field { start, end, .. }] if start == end);

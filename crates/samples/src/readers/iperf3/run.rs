@@ -89,7 +89,6 @@ impl Run {
         Fault::new(self.place, what, way_out)
     }
 
-    /// The server does not know its client's count.
     fn unknown_to_server(&self, what: &str, metric: &str) -> Fault {
         let what = format!("the server's output does not hold what its client {what}");
         let way_out = "give the client's output, or compare what the server counted: --metric";
@@ -214,7 +213,7 @@ impl Run {
         }]
     }
 
-    /// The sums of a direction: UDP's total, of the sender, of the receiver.
+    /// UDP's total, the sender's, and the receiver's.
     fn sums(&self, direction: Direction) -> [Option<&Sum>; 3] {
         let Some(end) = &self.document.end else { return [None; 3] };
         let sums = if direction == Direction::Reverse && self.directions().len() > 1 {
@@ -229,7 +228,7 @@ impl Run {
         self.writer() != Some(Side::Server) || side == Some(Side::Server)
     }
 
-    /// The received rate, in bit/s, and whether it is the sent rate less the loss.
+    /// In bit/s, and whether it is the sent rate less the loss.
     fn received(&self, direction: Direction) -> Result<(f64, bool), Fault> {
         let [total, sent, received] = self.sums(direction);
         if !self.knows(direction.receiver()) {
@@ -273,7 +272,7 @@ impl Run {
         sent.or(total).and_then(of).ok_or_else(|| self.without(word))
     }
 
-    /// The sum that holds UDP's jitter and loss, which the receiver counts.
+    /// The receiver counts jitter and loss.
     fn loss_report(&self, direction: Direction, word: &str) -> Result<&Sum, Fault> {
         if !self.knows(direction.receiver()) {
             return Err(self.unknown_to_server("received", "sent"));
@@ -300,7 +299,7 @@ impl Run {
         Ok((value.ok_or_else(|| self.without(word))?, self.described(what.to_owned(), directions)))
     }
 
-    /// The rates of the intervals after the warm-up, in Mbit/s.
+    /// In Mbit/s.
     pub(super) fn intervals(&self) -> Vec<f64> {
         let rate = |interval: &Interval| {
             let sums = [interval.sum.as_ref(), interval.sum_bidir_reverse.as_ref()];
