@@ -23,7 +23,8 @@ pub struct Campaign<'a> {
     pub store: &'a mut Store,
     pub interrupt: Interrupt,
     pub observe: &'a mut dyn FnMut(&Event),
-    /// Whether a study that may stop early is decided; called at its planned looks only.
+    /// Whether every comparison of a study that may stop early is decided. Called at its planned
+    /// looks only, with the runs of the boots up to that look.
     pub is_decided: &'a dyn Fn(&StoredStudy) -> bool,
     /// Whether disturbed runs count, for a machine that is never quiet; the cause is recorded.
     pub keep_disturbed: bool,
@@ -107,7 +108,8 @@ impl Campaign<'_> {
         self.run_missing(id, &plan, costs, None, Identities::default())
     }
 
-    /// Continues a stored study with the planned runs that are not stored.
+    /// Continues a stored study with the planned runs that are not stored. Of a complete study,
+    /// these are the runs of which every try was disturbed.
     ///
     /// # Errors
     /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.

@@ -80,7 +80,8 @@ impl Testbed {
     /// Builds the testbed: namespaces, agents, links, addresses, CPU sets, steering.
     ///
     /// # Errors
-    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts.
+    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts;
+    /// everything built until then is removed.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut builder = Builder { options, interrupt, inside: None, on: None };
         match &options.hosts {

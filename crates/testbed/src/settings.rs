@@ -80,7 +80,8 @@ impl Drop for SettingsAgent {
     }
 }
 
-/// Changes a machine's settings for good, once [`LastingSettings::keep`] is answered; else undone.
+/// Changes a machine's settings for good once [`LastingSettings::keep`] is answered; otherwise the
+/// agent's undo process undoes them.
 #[derive(Debug)]
 pub struct LastingSettings {
     host: String,

@@ -82,8 +82,8 @@ fn is_open_to_all(path: &Path) -> bool {
     })
 }
 
-/// Runs between `fork` and `exec`, without the C library's wrappers, which would wait for threads
-/// that do not exist here.
+/// Runs between `fork` and `exec`: system calls only, without allocation, and without the C
+/// library's wrappers, which would wait for threads that do not exist here.
 pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
     // Without capabilities root still owns its files. If this fails, there were none to lose.
     let _ = host::lower_bounds(host::CapabilitySet::empty());

@@ -65,7 +65,8 @@ pub(crate) struct Kernels {
     has_kexec: bool,
 }
 
-// GRUB reads these and cannot write them: abstractions, and file systems of Debian and Ubuntu.
+// GRUB reads these and cannot write them: abstractions (`grub-reboot` warns) and file systems
+// (Debian and Ubuntu leave out what must be written at each start).
 const UNWRITABLE: [&str; 10] =
     ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
 
