@@ -12,7 +12,7 @@ use std::process::Stdio;
 use common::{Bench, expect, stderr, stdout};
 
 /// A published study's values, 3 boots of 10 runs in each file.
-const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ministat/tests/fixtures/samples");
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../samples/tests/fixtures/samples");
 /// What other programs wrote.
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../samples/tests/fixtures");
 
