@@ -1,5 +1,5 @@
 //! `netassay ministat`: replaces ministat(1), under its name too. The program itself is in
-//! [`mod@ministat`]; this module does its I/O.
+//! [`samples::ministat`]; this module does its I/O.
 
 mod blocks;
 mod input;

@@ -34,7 +34,7 @@ pub struct Shares {
 /// set S. Intervals have confidence `level`.
 ///
 /// # Errors
-/// [`EffectsError`] for more than [`MOST_FACTORS`] factors, and for the combinations with nothing
+/// [`EffectsError`] for more than 16 factors, and for the combinations with nothing
 /// and with everything on that were not measured, by name.
 pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Result<Shares, EffectsError> {
     let estimator = Estimator::new(observations, level)?;
