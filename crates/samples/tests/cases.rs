@@ -365,10 +365,12 @@ fn rows_of_failed_runs_and_columns_that_nothing_uses_are_named() {
         (
             "value,exit_code,host\n1,0,a\n2,1,a\n3,0,b\n",
             &[1.0, 3.0][..],
-            &["failed runs (exit_code \\\"1\\\"): 1, in line 3", "not used: host;"][..],
+            &["failed runs (exit_code \\\"1\\\"): 1, in line 3", "host (\\\"a\\\", \\\"b\\\")"][..],
         ),
+        ("value,ok\n1,true\n2,false\n", &[1.0], &["failed runs (ok \\\"false\\\")"]),
         ("value,Status\n1,OK\n2,timeout\n", &[1.0], &["failed runs (Status \\\"timeout\\\")"]),
-        ("value,error\n1,0.5\n2,0.4\n", &[1.0, 2.0], &["not used: error;"]),
+        ("value,error\n1,\n2,no route\n", &[1.0], &["failed runs (error \\\"no route\\\")"]),
+        ("value,error\n1,0.5\n2,0.4\n", &[1.0, 2.0], &["not used: error (\\\"0.5\\\", \\\"0.4\\\")"]),
     ] {
         let read = dataset(&[("a=x", other), ("b=y", text.as_bytes())], &metric(None)).unwrap();
         assert_eq!(values(&read, 0, 1).into_iter().map(|(_, value)| value).collect::<Vec<_>>(), rest);

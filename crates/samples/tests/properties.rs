@@ -77,6 +77,9 @@ fn scraps() -> impl Strategy<Value = Vec<u8>> {
         "\"event\"",
         "\"data\"",
         "-nan",
+        "Local /Remote\n",
+        "bytes  % S  per sec\n",
+        "Throughput Throughput \n",
         "\u{e9}",
         "\0",
     ];

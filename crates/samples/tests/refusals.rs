@@ -132,10 +132,6 @@ fn results_of_programs() {
     let jitter = Options { metric: Some("jitter".to_owned()), ..Options::default() };
     let text = refusal(fixture("iperf3-tcp.json").as_slice(), &jitter);
     assert!(text.starts_with("f:1:1: a run without jitter"), "{text}");
-    assert_eq!(
-        of(&fixture("netperf-table.txt")),
-        "f:2:1: \"Socket  Message  Elapsed      Messages  …\", which is no result: netperf's text for people has rounded figures; let it write data with -- -o or -- -k"
-    );
     let unmeasured = b"LOCAL_CPU_UTIL=-1.00\nTHROUGHPUT=5\n";
     let cpu = Options { metric: Some("LOCAL_CPU_UTIL".to_owned()), ..Options::default() };
     assert_eq!(

@@ -1,7 +1,9 @@
 //! Columns with names (RFC 4180, with commas, semicolons or tabs): one row for each run and metric.
 //!
-//! By default the columns are those of netassay's own export. Rows whose `warmup` is 1, `status` is
-//! not `ok`, or `exit_code` is not 0 are left out. Runs that differ in other columns are one set.
+//! By default the columns have the names of netassay's own export: `value`, `label` or `condition`,
+//! `boot`, `metric`, `unit`. Rows whose `warmup` is 1, or that a column such as `status` or
+//! `exit_code` calls failed, are left out. Other columns are named: runs that differ in them are
+//! one set.
 
 mod records;
 
@@ -9,23 +11,22 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use crate::error::{Fault, FilePosition, quoted};
+use crate::limits::LONGEST_NAME;
 use crate::lines::measured;
 use crate::options::{Column, Options};
 use crate::readers::csv::records::Records;
 use crate::readers::{ReadValues, no_such_metric, plain_word};
 use crate::series::{Collector, SeriesKey};
 
-// The most metrics that messages list.
+/// The most metrics that messages list.
 const METRICS: usize = 1000;
-
-// The most unused columns that a note lists.
-const UNUSED: usize = 8;
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut records = Records::new(input)?;
     let heading = Heading::read(&mut records, options)?;
     let wanted = options.metric.as_deref().filter(|metric| *metric != "all").map(plain_word);
     let mut metrics: BTreeSet<String> = BTreeSet::new();
+    let mut unused = Unused::new(&heading);
     let mut collector = Collector::default();
     while records.next()? {
         if let Some(reason) = reason_to_leave_out(&records, &heading) {
@@ -50,6 +51,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
                 *part = Some(records.text(column)?.to_owned()).filter(|text| !text.is_empty());
             }
         }
+        unused.see(&records);
         let (word, place) = records.field(heading.value);
         let value = measured(word.trim_ascii(), place)?;
         let boot = match heading.boot {
@@ -76,54 +78,126 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         return Err(Fault::new(FilePosition::start_of(1), format!("{} metrics", metrics.len()), way_out));
     }
     let mut found = collector.finish()?;
-    let unused = heading.unused();
-    if !unused.is_empty() {
-        let more = unused.len().saturating_sub(UNUSED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        found.notes.push(format!(
-            "columns that are not used: {}{more}; runs that differ in them count as one set (--condition and --boot take columns)",
-            unused[..unused.len().min(UNUSED)].join(", ")
-        ));
-    }
+    found.notes.extend(unused.note(&heading));
     Ok(found)
 }
 
+/// Why a row is no measurement.
 fn reason_to_leave_out<R: Read>(records: &Records<R>, heading: &Heading) -> Option<String> {
     let field = |column: usize| records.field(column).0.trim_ascii();
-    if heading.warmup.is_some_and(|column| field(column) == b"1") {
+    let is_warm_up = |word: &[u8]| word == b"1" || word.eq_ignore_ascii_case(b"true");
+    if heading.warmup.is_some_and(|column| is_warm_up(field(column))) {
         return Some("rows of warm-up runs".to_owned());
     }
-    let successes = [(heading.status, &b"ok"[..]), (heading.exit_code, b"0")];
-    for (column, success) in successes.into_iter().filter_map(|(column, word)| Some((column?, word))) {
-        if !field(column).eq_ignore_ascii_case(success) {
-            return Some(format!(
-                "rows of failed runs ({} {})",
-                heading.names[column],
-                quoted(field(column))
-            ));
-        }
+    let failed = heading.outcomes.iter().find(|(column, outcome)| !outcome.is_success(field(*column)));
+    if let Some((column, _)) = failed {
+        return Some(format!("rows of failed runs ({} {})", heading.names[*column], quoted(field(*column))));
     }
     let is_empty = heading.metric.is_some_and(|column| records.field(column).0.is_empty())
         && records.field(heading.value).0.is_empty();
     is_empty.then(|| "rows without metric and value".to_owned())
 }
 
+/// Columns that nothing uses, each with some of its words.
+struct Unused(Vec<(usize, Vec<Vec<u8>>)>);
+
+impl Unused {
+    /// The most columns, and the most words of each, that a note shows.
+    const MOST: usize = 8;
+
+    fn new(heading: &Heading) -> Unused {
+        Unused(heading.unused().into_iter().take(Self::MOST).map(|column| (column, Vec::new())).collect())
+    }
+
+    fn see<R: Read>(&mut self, records: &Records<R>) {
+        for (column, words) in &mut self.0 {
+            let (word, _) = records.field(*column);
+            if words.len() <= Self::MOST && !words.iter().any(|known| known == word) {
+                words.push(word[..word.len().min(LONGEST_NAME)].to_vec());
+            }
+        }
+    }
+
+    fn note(&self, heading: &Heading) -> Option<String> {
+        let named = |(column, words): &(usize, Vec<Vec<u8>>)| {
+            let shown: Vec<String> = words.iter().take(3).map(|word| quoted(word)).collect();
+            let more = if words.len() > shown.len() { ", …" } else { "" };
+            format!("{} ({}{more})", heading.names[*column], shown.join(", "))
+        };
+        let all: Vec<String> = self.0.iter().map(named).collect();
+        let more = heading.unused().len() - self.0.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!all.is_empty()).then(|| {
+            format!(
+                "columns that are not used: {}{more}; runs that differ in them count as one set (--condition and --boot take columns)",
+                all.join(", ")
+            )
+        })
+    }
+}
+
+/// The columns that are used, from 0.
 #[derive(Debug)]
 struct Heading {
     value: usize,
-    /// The name of the value's column, `None` unless it names the metric.
+    /// The name of the value's column, where it names the metric.
     value_name: Option<String>,
     condition: Option<usize>,
     boot: Option<usize>,
     metric: Option<usize>,
     unit: Option<usize>,
     warmup: Option<usize>,
-    status: Option<usize>,
-    exit_code: Option<usize>,
+    /// Columns that say whether a run succeeded.
+    outcomes: Vec<(usize, SuccessColumn)>,
     names: Vec<String>,
 }
 
-// Columns of netassay's own export that say where a run stands.
+/// The way in which a column says that a run succeeded.
+#[derive(Clone, Copy, Debug)]
+enum SuccessColumn {
+    /// A status in words.
+    Status,
+    /// 0 is success.
+    ExitCode,
+    /// Yes is success.
+    Success,
+    /// Yes is a failure.
+    Failure,
+    /// Any text but a number, such as a margin, is a failure.
+    Message,
+}
+
+impl SuccessColumn {
+    /// The outcome that a column of this name holds.
+    fn from_column_name(name: &str) -> Option<SuccessColumn> {
+        let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        Some(match letters.to_ascii_lowercase().as_str() {
+            "status" | "outcome" => SuccessColumn::Status,
+            "exitcode" | "exitstatus" | "exit" | "returncode" | "rc" | "errno" => SuccessColumn::ExitCode,
+            "success" | "succeeded" | "ok" | "passed" | "valid" => SuccessColumn::Success,
+            "failed" | "failure" | "timedout" => SuccessColumn::Failure,
+            "error" | "err" => SuccessColumn::Message,
+            _ => return None,
+        })
+    }
+
+    fn is_success(self, word: &[u8]) -> bool {
+        let word = word.trim_ascii().to_ascii_lowercase();
+        let is_one_of = |words: &[&[u8]]| words.contains(&word.as_slice());
+        let is_no = is_one_of(&[b"", b"0", b"false", b"no", b"n", b"none", b"ok"]);
+        match self {
+            SuccessColumn::Status => {
+                is_one_of(&[b"ok", b"0", b"success", b"succeeded", b"pass", b"passed", b"done", b"completed"])
+            }
+            SuccessColumn::ExitCode => word == b"0",
+            SuccessColumn::Success => is_one_of(&[b"1", b"true", b"yes", b"y", b"ok"]),
+            SuccessColumn::Failure => is_no,
+            SuccessColumn::Message => is_no || crate::ministat::parse_number(&word).is_some(),
+        }
+    }
+}
+
+/// Columns of netassay's own export that say where a run stands.
 const PLACES: [&str; 7] = ["study", "name", "part", "block", "repeat", "position", "started_unix_ms"];
 
 impl Heading {
@@ -161,8 +235,10 @@ impl Heading {
             None => find("boot"),
         };
         let metric = find("metric").filter(|column| *column != value);
-        let unused =
-            |word: &str| find(word).filter(|column| ![Some(value), condition, boot].contains(&Some(*column)));
+        let is_used = |column: usize| [Some(value), condition, boot].contains(&Some(column));
+        let outcome = |(column, name): (usize, &String)| {
+            Some((column, SuccessColumn::from_column_name(name).filter(|_| !is_used(column))?))
+        };
         Ok(Heading {
             value,
             value_name: named.map(|_| names[value].clone()),
@@ -171,29 +247,26 @@ impl Heading {
             metric,
             unit: find("unit"),
             warmup: find("warmup"),
-            status: unused("status"),
-            exit_code: unused("exit_code"),
+            outcomes: names.iter().enumerate().filter_map(outcome).collect(),
             names,
         })
     }
 
-    fn unused(&self) -> Vec<&str> {
-        let used = [
-            Some(self.value),
-            self.condition,
-            self.boot,
-            self.metric,
-            self.unit,
-            self.warmup,
-            self.status,
-            self.exit_code,
-        ];
+    /// The columns that nothing uses.
+    fn unused(&self) -> Vec<usize> {
+        let used = [Some(self.value), self.condition, self.boot, self.metric, self.unit, self.warmup];
         let is_export = PLACES.iter().all(|place| self.names.iter().any(|name| name == place));
-        let is_unused = |(column, name): &(usize, &str)| {
-            let says_place = PLACES.contains(name) || ["reason", "condition"].contains(name);
-            !(used.contains(&Some(*column)) || is_export && says_place)
+        let says_outcome = |column: usize| {
+            self.outcomes
+                .iter()
+                .any(|(at, outcome)| *at == column && !matches!(outcome, SuccessColumn::Message))
         };
-        let names = self.names.iter().map(String::as_str);
-        names.enumerate().filter(is_unused).map(|(_, name)| name).collect()
+        let is_unused = |column: &usize| {
+            let name = self.names[*column].as_str();
+            !used.contains(&Some(*column))
+                && !says_outcome(*column)
+                && !(is_export && (PLACES.contains(&name) || ["reason", "condition"].contains(&name)))
+        };
+        (0..self.names.len()).filter(is_unused).collect()
     }
 }
