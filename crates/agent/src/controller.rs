@@ -2,7 +2,7 @@
 //! reads it, so that the controller's end or silence is noticed in any request. It shares no locks
 //! with working threads but those of the queue and the output, between requests.
 //!
-//! Nothing is undone here: [`crate::undo_process`] does it.
+//! [`crate::undo_process`] undoes changes, not this module.
 
 use std::fs::File;
 use std::os::fd::AsFd as _;

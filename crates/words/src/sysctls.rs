@@ -25,7 +25,7 @@ pub fn acts_at_once(sysctl: &str) -> bool {
 
 /// Whether turns of two values of a sysctl are not known to find what runs find.
 pub(crate) fn is_doubted(sysctl: &str) -> bool {
-    // What waits in a queue, or for a timer, is there after the turn. Sysctls of the whole machine
+    // Packets in a queue, or behind a timer, outlast their turn. Sysctls of the whole machine
     // cannot be switched in namespaces, in which turns are compared with runs.
     acting(sysctl) == Some("queue") || sysctl.starts_with("net.core.")
 }

@@ -74,7 +74,7 @@ fn free_places(cache: &str) -> Option<usize> {
 // batch is the same in each boot. Work that sends many packets at a time has pieces of several
 // slabs anyway, the same ones each time ([`FilledSlabs`]).
 
-// As many as two slabs of datagrams of a frame have.
+// Two slabs hold this many datagrams of one frame each.
 const MOST_HELD: usize = 32;
 
 pub(super) struct HeldPackets {

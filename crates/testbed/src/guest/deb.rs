@@ -12,7 +12,7 @@ use crate::guest::tar::entries;
 // The most files and directories that are written; the largest kernels have about 7000.
 const MOST_ENTRIES: usize = 100_000;
 
-/// Nothing else may make links in `tree`, which also holds other packages' files.
+/// No other program may make links in `tree`, which also holds other packages' files.
 pub(crate) fn unpack(stream: &mut dyn Read, tree: &Path) -> io::Result<()> {
     directory(tree)?;
     let mut written = 0;

@@ -27,7 +27,7 @@ use fault::{CHECKS, ExchangedPackets, PairEnd};
 // Time for packets to cross the network unchanged: TCP tries a connection again after 1 s.
 const PATIENCE: Duration = Duration::from_millis(1150);
 
-// The same time as the traffic's own connections have.
+// Packets have the time that the traffic's own connections have.
 const AFTER_CHANGES: Duration = Duration::from_secs(5);
 
 // In ms. The packets of the end that is asked second have not been sent when the first one waits.
