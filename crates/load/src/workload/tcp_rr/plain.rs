@@ -26,8 +26,8 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
     while begun.phase < QUIET {
         let ask = |done: usize| port.send(&request.as_ref()[done..]);
         let take = |done: usize| port.receive(&mut answer.as_mut()[done..], libc::MSG_WAITALL);
-        if whole(lane, Call::SEND, lane.message, &mut tally, true, ask)? == LoopStep::End
-            || whole(lane, Call::RECV, lane.response, &mut tally, false, take)? == LoopStep::End
+        if exchange_message(lane, Call::SEND, lane.message, &mut tally, true, ask)? == LoopStep::End
+            || exchange_message(lane, Call::RECV, lane.response, &mut tally, false, take)? == LoopStep::End
         {
             break;
         }
@@ -50,7 +50,7 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResul
     lane.ready();
     while phase.load() < ABORT {
         let take = |done: usize| port.receive(&mut request.as_mut()[done..], libc::MSG_WAITALL);
-        if whole(lane, Call::RECV, lane.message, &mut tally, true, take)? == LoopStep::End {
+        if exchange_message(lane, Call::RECV, lane.message, &mut tally, true, take)? == LoopStep::End {
             break;
         }
         asked = true;
@@ -58,7 +58,7 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResul
             lane.verify(request.as_ref(), 0, lane.message)?;
         }
         let reply = |done: usize| port.send(&answer.as_ref()[done..]);
-        if whole(lane, Call::SEND, lane.response, &mut tally, false, reply)? == LoopStep::End {
+        if exchange_message(lane, Call::SEND, lane.response, &mut tally, false, reply)? == LoopStep::End {
             break;
         }
         tally.transaction();
@@ -67,9 +67,10 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResul
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
-/// Calls continue after the bytes that are done. `own`: it counts as a message of this end.
+/// Sends or receives one message; calls continue after the bytes that are done. `own`: it counts as
+/// a message of this end.
 #[inline(always)]
-fn whole(
+fn exchange_message(
     lane: &Lane,
     call: Call,
     len: usize,
