@@ -1,4 +1,4 @@
-//! Quotas of CPU time of the groups of processes (cgroups v2) that this process is in.
+//! Quotas of CPU time of the groups of processes (cgroups) that this process is in.
 
 use std::fmt;
 use std::fs::File;
@@ -26,6 +26,7 @@ impl CpuQuota {
     }
 }
 
+/// For example `0.2 CPUs in each 100 ms`.
 impl fmt::Display for CpuQuota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cpus = (self.cpus() * 100.0).round() / 100.0;
@@ -37,11 +38,12 @@ impl fmt::Display for CpuQuota {
 /// Throttling of a group by the kernel: each time it stopped the group until the next period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Throttled {
+    /// The quota.
     pub quota: CpuQuota,
     /// Periods in which the group wanted CPU time.
     pub periods: u64,
+    /// Periods in which it was throttled.
     pub throttled: u64,
 }
 
@@ -66,7 +68,8 @@ impl Throttled {
     }
 }
 
-/// The quotas of this process's groups, open because a namespace entered later may hide them.
+/// The groups with a quota that this process was in, with their counters open: a namespace that it
+/// enters later may hide them.
 #[derive(Clone, Debug, Default)]
 pub struct Quotas(Arc<[QuotaGroup]>);
 
@@ -105,8 +108,7 @@ impl Quotas {
             let mut bytes = [0; 1024];
             let length = group.stat.read_at(&mut bytes, 0).unwrap_or(0);
             let text = String::from_utf8_lossy(&bytes[..length]);
-            let value = |line: &str, name| line.strip_prefix(name)?.trim().parse().ok();
-            let number = |name| text.lines().find_map(|line| value(line, name)).unwrap_or(0);
+            let number = |name| value(&text, name).and_then(|value| value.parse().ok()).unwrap_or(0);
             let (periods, throttled) = (number("nr_periods"), number("nr_throttled"));
             Throttled { quota: group.quota, periods, throttled }
         };
@@ -114,32 +116,60 @@ impl Quotas {
     }
 }
 
+fn value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+}
+
+/// The quota of a group: in one file with cgroups v2, in two files with v1.
 fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
-    let both = files.text(&format!("{directory}/cpu.max"))?;
-    let (runtime, period) = both.split_once(' ')?;
-    // `max` stands for no quota, and is no number.
+    let [runtime, period] = match files.text(&format!("{directory}/cpu.max")) {
+        Some(both) => both.split_once(' ').map(|(runtime, period)| [runtime.to_owned(), period.to_owned()]),
+        None => {
+            let file = |name: &str| files.text(&format!("{directory}/cpu.cfs_{name}_us"));
+            file("quota").zip(file("period")).map(<[String; 2]>::from)
+        }
+    }?;
+    // `max` and `-1` stand for no quota.
     Some(CpuQuota { runtime_us: runtime.parse().ok()?, period_us: period.parse().ok()? })
 }
 
+/// The directories of the groups of this process that can have a quota: its own group and the
+/// groups above.
 fn directories(files: &Files) -> Vec<String> {
+    let mut all = Vec::new();
     let [groups, mounts] =
         ["cgroup", "mountinfo"].map(|file| files.text(&format!("proc/self/{file}")).unwrap_or_default());
-    let path = groups.lines().find_map(|line| line.strip_prefix("0::"));
-    let (Some(path), Some((root, at))) = (path, mounts.lines().find_map(mounted)) else { return Vec::new() };
-    // A group outside of the mounted tree is shown as `/..`: the tree's root stands for it.
-    let below = path.strip_prefix(root.trim_end_matches('/')).filter(|below| {
-        (below.is_empty() || below.starts_with('/')) && !below.split('/').any(|step| step == "..")
-    });
-    let at = at.trim_start_matches('/');
-    let own = format!("{at}{}", below.unwrap_or_default());
-    let own = Path::new(own.trim_end_matches('/')).ancestors().map(|path| path.display().to_string());
-    own.take_while(|directory| directory.len() >= at.len()).collect()
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let is_second = controllers.is_empty();
+        if !is_second && !controllers.split(',').any(|one| one == "cpu") {
+            continue;
+        }
+        let Some((root, at)) = mounts.lines().find_map(|line| mounted(line, is_second)) else { continue };
+        // A group outside of the mounted tree is shown as `/..`: the tree's root stands for it.
+        let below = path.strip_prefix(root.trim_end_matches('/')).filter(|below| {
+            (below.is_empty() || below.starts_with('/')) && !below.split('/').any(|step| step == "..")
+        });
+        let at = at.trim_start_matches('/');
+        let own = format!("{at}{}", below.unwrap_or_default());
+        let own = Path::new(own.trim_end_matches('/')).ancestors().map(|path| path.display().to_string());
+        all.extend(own.take_while(|directory| directory.len() >= at.len()));
+    }
+    all
 }
 
-fn mounted(line: &str) -> Option<(&str, &str)> {
+/// The root and the mount point of the groups of this version, if a line of mountinfo mounts them.
+fn mounted(line: &str, is_second: bool) -> Option<(&str, &str)> {
     let (before, after) = line.split_once(" - ")?;
+    let mut after = after.split(' ');
+    let (kind, options) = (after.next()?, after.nth(1)?);
+    let is_it = match is_second {
+        true => kind == "cgroup2",
+        false => kind == "cgroup" && options.split(',').any(|one| one == "cpu"),
+    };
     let mut before = before.split(' ').skip(3);
-    after.starts_with("cgroup2 ").then_some((before.next()?, before.next()?))
+    Some((before.next()?, before.next()?)).filter(|_| is_it)
 }
 
 #[cfg(test)]
@@ -148,6 +178,10 @@ mod tests {
     use crate::kernel::files::fixture::files;
 
     const V2: &str = "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+    const V1: &str = "31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs rw\n\
+                      32 31 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n\
+                      33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+                      34 31 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
     /// The smallest quota of a machine with these mounts, groups and files, and its counters.
     fn read(mounts: &str, groups: &str, of_groups: &[(&str, &str)]) -> String {
@@ -168,7 +202,18 @@ mod tests {
         let stat = "usage_usec 9\nnr_periods 22\nnr_throttled 17\nthrottled_usec 1\nnr_bursts 0\n";
         let (max, own, above) =
             ("sys/fs/cgroup/a/b/cpu.max", "sys/fs/cgroup/a/b/cpu.stat", "sys/fs/cgroup/a/cpu.stat");
-        let inside = "31 23 0:28 /d /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n";
+        let v1 = [
+            ("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_quota_us", "150000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_period_us", "100000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/d/cpu.stat", "nr_periods 4\nnr_throttled 1\nthrottled_time 5\n"),
+        ];
+        let unlimited = [("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_quota_us", "-1\n"), v1[1], v1[2]];
+        let inside = "31 23 0:28 /d /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpuacct,cpu\n";
+        let at_root = [
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.stat", ""),
+        ];
         let container = [("sys/fs/cgroup/cpu.max", "200000 100000\n"), ("sys/fs/cgroup/cpu.stat", stat)];
         for (mounts, groups, of_groups, expected) in [
             (
@@ -192,8 +237,20 @@ mod tests {
             // A namespace of groups, and one that this process is outside of.
             (V2, "0::/\n", &container, "2 CPUs in each 100 ms: sys/fs/cgroup 17/22"),
             (V2, "0::/../../x\n", &container, "2 CPUs in each 100 ms: sys/fs/cgroup 17/22"),
+            (
+                V1,
+                "4:cpuset:/\n3:cpu,cpuacct:/d\n0::/\n",
+                &v1,
+                "1.5 CPUs in each 100 ms: sys/fs/cgroup/cpu,cpuacct/d 1/4",
+            ),
+            (V1, "3:cpu,cpuacct:/d\n0::/\n", &unlimited, "none"),
             // A container sees its own group as the root of the mount.
-            (inside, "0::/d\n", &container, "2 CPUs in each 100 ms: sys/fs/cgroup 17/22"),
+            (
+                inside,
+                "3:cpu,cpuacct:/d\n",
+                &at_root,
+                "0.5 CPUs in each 100 ms: sys/fs/cgroup/cpu,cpuacct 0/0",
+            ),
             (V2, "0::/a\n", &[("sys/fs/cgroup/a/cpu.max", "x y")], "none"),
             ("", "0::/a\n", &container, "none"),
             (V2, "", &container, "none"),
