@@ -172,7 +172,7 @@ fn network_namespaces_of_one_file_system_are_two_ends() {
     assert!(said.contains("another session changes this machine"), "{said}");
     let done = run("two.toml");
     assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
-    assert!(stderr(&done).contains("network namespaces of one machine"), "{}", stderr(&done));
+    assert!(stderr(&done).contains("differently at two ends of one machine"), "{}", stderr(&done));
 }
 
 /// Makes a container's files, on the machine that it is on. `$1`: its name.
