@@ -63,6 +63,7 @@ impl LoadRun {
     #[must_use]
     pub fn handed_over(&self) -> Option<f64> {
         let window = &self.account.transmitter.window;
+        // A window without a length has no rate.
         let rate = window.load.sent.messages as f64 * 1e9 / window.elapsed_ns.max(1) as f64;
         (self.traffic.kind == Kind::Pps).then_some(rate)
     }

@@ -144,6 +144,7 @@ impl SizedTrace {
     /// The part of the sum that a row takes; `None` while the packet waits.
     #[must_use]
     pub fn part(&self, row: &StageTime) -> Option<f64> {
+        // Costs less those of the probes may add up to zero, or less.
         (!row.waits).then(|| row.corrected / self.sum().max(1e-9))
     }
 

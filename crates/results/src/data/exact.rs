@@ -111,6 +111,7 @@ pub(crate) fn unlike(
 }
 
 fn by_boot(runs: &[&Observation]) -> Vec<(String, BTreeSet<u32>)> {
+    // Equal counts become neighbours, and boots that agree are named together.
     let mut sorted = runs.to_vec();
     sorted.sort_by(|one, other| one.value.total_cmp(&other.value));
     let mut counts: Vec<(String, BTreeSet<u32>)> = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 use stats::{ConditionEstimate, Observation};
-use store::StoredStudy;
+use store::{StoredSeries, StoredStudy};
 use study::metric::{self, Metric};
 use study::{Condition, Kind, Name, Side};
 
@@ -58,6 +58,9 @@ pub struct Results {
     pub invalid_runs: DisturbedRuns,
     #[serde(skip)]
     pub stored: StoredStudy,
+    /// The counters of its runs over time; a caller that draws them adds them.
+    #[serde(skip)]
+    pub series: Vec<StoredSeries>,
 }
 
 /// One condition's figures.
@@ -138,10 +141,11 @@ impl Results {
             notes: notes(stored),
             truth: truth(stored),
             failed_runs: stored.row.failed_runs,
-            invalid_runs: DisturbedRuns::from_stored(stored, &stored.plan.conditions),
+            invalid_runs: DisturbedRuns::from_stored(stored),
             conditions,
             comparisons,
             stored: study,
+            series: Vec::new(),
         })
     }
 
@@ -183,7 +187,6 @@ impl ConditionResult {
     }
 }
 
-/// By the model of all conditions of a workload; a compared condition has its comparison's.
 fn estimate(
     stored: &StoredStudy,
     groups: &[ComparisonGroup],
@@ -199,6 +202,7 @@ fn estimate(
         let compared = compared.filter_map(|group| group.metric.known());
         let metrics: BTreeSet<Metric> =
             cpu.chain(compared).chain([kind.main_metric(stored.plan.exact)]).collect();
+        // All conditions of a workload are in one model: they share the effects of boots.
         for metric in metrics {
             let values =
                 stored.values(metric).filter(|(condition, ..)| of_workload.get(*condition) == Some(&true));
@@ -212,6 +216,7 @@ fn estimate(
             }
         }
     }
+    // A compared condition has the figure of its comparison in every table.
     for (group, metric) in groups.iter().filter_map(|group| Some((group, group.metric.known()?))) {
         for own in &group.conditions {
             let estimates = conditions.get_mut(own.estimate.condition).map(|one| &mut one.estimates);

@@ -60,8 +60,7 @@ pub(crate) fn subjects(
         let compared = target.conditions.iter().copied().chain([target.baseline]).collect();
         let subject =
             Subject::new(&target.workload, target.metric.into(), labels.clone(), observations, question);
-        let cannot_differ =
-            limits::cannot_differ(stored, conditions, target.metric, target.baseline, &target.conditions);
+        let cannot_differ = limits::cannot_differ(stored, target.metric, target.baseline, &target.conditions);
         let is_counted = stored.plan.exact && exact::is_count(target.metric);
         Ok(Subject {
             compared: Some(compared),

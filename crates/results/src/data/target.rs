@@ -66,6 +66,7 @@ pub(crate) fn targets(
         }
         let workload = stored.plan.conditions[target.baseline].workload.traffic.kind;
         let concerned = baseline.is_none_or(|baseline| target.baseline == baseline);
+        // With one metric asked for, comparisons that differed in the metric are the same.
         let again = targets.iter().any(|t| {
             (t.metric, t.baseline, &t.conditions) == (target.metric, target.baseline, &target.conditions)
         });
@@ -81,10 +82,10 @@ pub(crate) fn targets(
     Ok(targets)
 }
 
-/// The study's own comparisons. In exact mode the metric is a count, whatever the file says.
 pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
     let target = |comparison: &study::Comparison| {
         let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
+        // In exact mode the metric is a count, whatever the file says.
         let metric = Metric::from_key(&comparison.metric).filter(|one| !plan.exact || exact::is_count(*one));
         ComparisonTarget {
             workload: comparison.workload.clone(),

@@ -67,7 +67,7 @@ pub(crate) fn comparable(all: &[(String, Outline)]) -> (Vec<ComparableStudy<'_>>
     (entries, left_out)
 }
 
-/// Leaves out studies without a value.
+/// The means of a condition in the studies that have a value.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
