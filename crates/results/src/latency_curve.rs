@@ -51,11 +51,7 @@ impl LatencyCurve {
     #[must_use]
     pub fn new(traffic: &Traffic, seconds: f64, most: u32, repeats: &[Vec<[f64; FIGURES]>]) -> Self {
         let points = |row: &Vec<[f64; FIGURES]>| -> Vec<Point> {
-            let point = |[offered, served, latency, ..]: &[f64; FIGURES]| Point {
-                offered: *offered,
-                served: *served,
-                latency: *latency,
-            };
+            let point = |&[offered, served, latency, ..]: &[f64; FIGURES]| Point { offered, served, latency };
             row.iter().map(point).collect()
         };
         let loads = repeats.first().map_or(0, Vec::len);

@@ -125,7 +125,7 @@ impl StudyAdvice {
         let mut under: Vec<WorkloadAdvice> = tried.map(under).collect();
         let checks = DependenceChecks::from_stored(stored, &switches, &under);
         checks.settle(&mut under);
-        Self { checked: checks.made(), under, switches }
+        Self { checked: checks.made, under, switches }
     }
 }
 

@@ -30,7 +30,8 @@ pub(crate) struct DependenceChecks<'s> {
     // By the place of their context.
     combinations: Vec<Combination<'s>>,
     level: f64,
-    made: DependenceTests,
+    /// `None` if there was nothing to check.
+    pub(crate) made: Option<DependenceTests>,
     pairs: SwitchPairs,
 }
 
@@ -62,12 +63,9 @@ impl<'s> DependenceChecks<'s> {
         // A family of hypotheses of its own: in the family of the changes they would cost these
         // power.
         let Ok((pairs, judged, level)) = judged_together(switches.confidence, read, p_values);
-        let made = DependenceTests { pairs: judged, level };
+        let is_made = !pairs.values().all(Vec::is_empty);
+        let made = is_made.then_some(DependenceTests { pairs: judged, level });
         Self { stored, combinations, level: switches.level, made, pairs }
-    }
-
-    pub(crate) fn made(&self) -> Option<DependenceTests> {
-        (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
     }
 
     pub(crate) fn settle(&self, under: &mut [WorkloadAdvice]) {

@@ -106,7 +106,10 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyD
     }
     let mut differences: Vec<(usize, StudyDifference)> = Vec::new();
     for (path, (before, after)) in &found {
-        let (host, own) = host_of(path);
+        let (host, own) = match path.split_once('.') {
+            Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),
+            _ => (None, *path),
+        };
         let twin = match host {
             Some("transmitter") => Some(format!("receiver.{own}")),
             Some("receiver") => Some(format!("transmitter.{own}")),
@@ -177,13 +180,6 @@ fn values(outline: &Outline) -> ValuesByPath {
         });
     }
     values
-}
-
-fn host_of(path: &str) -> (Option<&str>, &str) {
-    match path.split_once('.') {
-        Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),
-        _ => (None, path),
-    }
 }
 
 fn shown(path: &str) -> String {

@@ -22,6 +22,7 @@ use crate::data::metric::range_of;
 use crate::data::missing::MissingRuns;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
+use crate::data::subject::observation;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
 use crate::why::explain;
@@ -206,8 +207,7 @@ fn estimate(
         for metric in metrics {
             let values =
                 stored.values(metric).filter(|(condition, ..)| of_workload.get(*condition) == Some(&true));
-            let values: Vec<Observation> =
-                values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
+            let values: Vec<Observation> = values.map(observation).collect();
             let level = level(groups, &workload, metric).unwrap_or(confidence);
             // A metric with a value that no statistics can take keeps its plain means.
             let found = stats::estimates(&values, level, range_of(metric)).unwrap_or_default();

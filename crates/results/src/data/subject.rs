@@ -129,6 +129,11 @@ impl Subject {
     }
 }
 
+/// A value of a store: its condition, its boot, and the value.
+pub(crate) fn observation((condition, boot, value): (usize, u32, f64)) -> Observation {
+    Observation { condition, boot, value }
+}
+
 /// Answers all questions of a request together.
 ///
 /// # Errors

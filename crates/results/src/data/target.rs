@@ -55,9 +55,8 @@ pub(crate) fn targets(
     let metric = request.metric;
     let baseline =
         request.baseline.as_deref().map(|word| condition(stored.row.id.0, &stored.plan, word)).transpose()?;
-    let own = own_targets(&stored.plan);
     let mut targets: Vec<ComparisonTarget> = Vec::new();
-    for mut target in own {
+    for mut target in own_targets(&stored.plan) {
         if let Some(metric) = metric {
             target.metric = metric;
         }
