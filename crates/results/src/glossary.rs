@@ -28,7 +28,6 @@ pub struct GlossaryEntry {
 }
 
 /// All terms, by section.
-#[must_use]
 pub fn entries() -> Vec<GlossaryEntry> {
     let sections = TERMS.split("# ").filter_map(|section| section.split_once('\n'));
     sections
@@ -61,7 +60,6 @@ fn declared(section: &'static str) -> Vec<GlossaryEntry> {
 }
 
 /// The definitions of a word: one for each meaning.
-#[must_use]
 pub fn find(word: &str) -> Vec<GlossaryEntry> {
     let word = fold(word);
     let is_meant = |name: &str| fold(name) == word;
@@ -72,7 +70,6 @@ pub fn find(word: &str) -> Vec<GlossaryEntry> {
 }
 
 /// The known word that may have been meant.
-#[must_use]
 pub fn nearest(word: &str) -> Option<String> {
     let entries = entries();
     let known = entries.iter().flat_map(|entry| [&entry.name].into_iter().chain(&entry.also));

@@ -48,7 +48,6 @@ pub struct LoadPoint {
 
 impl LatencyCurve {
     /// The curve of an even number of repeats, each with the [`LoadPoint`] figures by rising load.
-    #[must_use]
     pub fn new(traffic: &Traffic, seconds: f64, most: u32, repeats: &[Vec<[f64; FIGURES]>]) -> Self {
         let points = |row: &Vec<[f64; FIGURES]>| -> Vec<Point> {
             let point = |&[offered, served, latency, ..]: &[f64; FIGURES]| Point { offered, served, latency };

@@ -166,7 +166,6 @@ impl ChangeEstimate {
 
 impl SwitchEffect {
     /// The effect of switching back.
-    #[must_use]
     pub fn reversed(&self) -> Self {
         let mut features = self.features.clone();
         features.values_mut().flatten().for_each(|(_, on)| *on = !*on);
@@ -187,7 +186,6 @@ impl SwitchEffect {
 
 impl MetricChange {
     /// The change of switching back.
-    #[must_use]
     pub fn reversed(&self) -> Self {
         Self { there: self.back.clone(), back: self.there.clone(), ..self.clone() }
     }
