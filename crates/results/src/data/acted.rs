@@ -2,8 +2,8 @@
 //! these and the switches that read back.
 
 use serde::Serialize;
-use store::Metrics;
-use study::{Condition, Direction, Effective, Family, Nic, Settled, metric};
+use store::{Metrics, StoredStudy};
+use study::{Condition, Direction, Family, Nic, Settled, metric};
 
 use crate::words::lists::grouped;
 use crate::words::number::{counted, figure};
@@ -80,11 +80,8 @@ pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec
 }
 
 impl ActedOffloads {
-    pub(crate) fn for_condition(
-        condition: &Condition,
-        effective: Option<&Effective>,
-        means: &Metrics,
-    ) -> Self {
+    pub(crate) fn for_condition(stored: &StoredStudy, condition: &Condition, means: &Metrics) -> Self {
+        let effective = stored.plan.effective.get(condition.index);
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.
         let arrived =

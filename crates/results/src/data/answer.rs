@@ -55,7 +55,11 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     for row in rows {
         let comparison = &row.comparison;
         if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
-            equivalent.push(format!("{} ({})", row.label, margin_words(margin, unit)));
+            let margin = match margin {
+                Margin::Percent(share) => format!("{share} %"),
+                Margin::Absolute(size) => format!("{size} {unit}"),
+            };
+            equivalent.push(format!("{} (within {margin})", row.label));
             continue;
         }
         if let Some(gap) = comparison.gap {
@@ -179,11 +183,4 @@ fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String)
 fn with(row: &ComparisonRow) -> String {
     // The name "without tso" needs no "with".
     if row.is_without { row.label.clone() } else { format!("with {}", row.label) }
-}
-
-fn margin_words(margin: Margin, unit: &str) -> String {
-    match margin {
-        Margin::Percent(percent) => format!("within {percent} %"),
-        Margin::Absolute(size) => format!("within {size} {unit}"),
-    }
 }

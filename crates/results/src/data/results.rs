@@ -182,7 +182,7 @@ impl ConditionResult {
             boots,
             runs,
             limited_by: ConditionLimit::for_condition(stored, index),
-            acted: ActedOffloads::for_condition(condition, stored.plan.effective.get(index), &means),
+            acted: ActedOffloads::for_condition(stored, condition, &means),
             estimates: means.iter().map(|(metric, mean)| (metric, alone(mean))).collect(),
         }
     }

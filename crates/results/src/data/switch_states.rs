@@ -52,7 +52,7 @@ impl Results {
         let mut told: Vec<(String, &str)> = Vec::new();
         for (condition, effective) in self.stored.plan.conditions.iter().zip(&self.stored.plan.effective) {
             for (side, settled) in effective.sides() {
-                // Nothing is said of `offloads=default`: no interface has all its features.
+                // `offloads=default` asks for no single feature: no interface has all of them.
                 let is_asked = |feature: &str| {
                     condition.levels.iter().any(|(name, _)| {
                         let (of, name) = name.split_once('.').unwrap_or((side, name));

@@ -31,8 +31,7 @@ impl SwitchContext {
             .map(|run| run.boot)
             .collect();
         let acted = |condition: &&Condition| {
-            let means = boot_means(stored, condition.index);
-            ActedOffloads::for_condition(condition, stored.plan.effective.get(condition.index), &means)
+            ActedOffloads::for_condition(stored, condition, &boot_means(stored, condition.index))
         };
         let acted: Vec<ActedOffloads> = of_plan.iter().map(acted).collect();
         let labels = of_plan.iter().map(|condition| condition.label.as_str());
