@@ -136,7 +136,7 @@ impl ComparisonGroup {
 
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     if subject.resolution.is_some() {
-        // Those that do not repeat are reported first.
+        // Counts that do not repeat are reported first.
         return Ok(Vec::new());
     }
     let names = Names {

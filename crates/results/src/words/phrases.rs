@@ -29,7 +29,7 @@ pub fn metric_name(metric: &ComparedMetric) -> String {
 }
 
 fn long(own: &str) -> String {
-    // What is per a unit of work ends with that unit.
+    // A metric per unit of work ends with that unit.
     let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
     per(&per(own, "instructions"), "service_demand").replace('_', " ")
 }
