@@ -17,4 +17,4 @@ pub mod views;
 pub use data::{Download, file_stem};
 pub use document::{Cell, Layout, Table, Tone, colour_sequences, distinct_names};
 pub use html::figure_page;
-pub use page::{FigureSection, Page, ReportedStudy};
+pub use page::{FigureSection, Page};

@@ -1,7 +1,6 @@
 //! The report of one or several studies: its chapters, in their order, and the page in Markdown.
 
 use results::{Results, capital, distinct};
-use store::StoredSeries;
 
 use crate::chart::{Figure, Id};
 use crate::data::Download;
@@ -26,14 +25,6 @@ pub(crate) fn is_vast(results: &Results) -> bool {
     results.conditions.len() > MANY
 }
 
-/// A study that a page shows.
-pub struct ReportedStudy {
-    /// The results of the study.
-    pub results: Results,
-    /// The counters of its runs over time.
-    pub series: Vec<StoredSeries>,
-}
-
 /// Figures under one heading.
 pub struct FigureSection {
     /// Its name in the page.
@@ -55,7 +46,7 @@ pub struct FigureSection {
 #[derive(Default)]
 pub struct Page<'a> {
     /// The studies, in the order of the page.
-    pub studies: &'a [ReportedStudy],
+    pub studies: &'a [Results],
     /// The settings to change; the chapter is left out without a block.
     pub advice: Vec<Block<'a>>,
     /// The figures of all studies.
@@ -93,9 +84,9 @@ impl Page<'_> {
 
     pub(crate) fn heading(&self) -> String {
         match self.studies {
-            [one] => line(&one.results.question),
+            [one] => line(&one.question),
             several => {
-                let names = distinct(several.iter().map(|study| line(&study.results.name)));
+                let names = distinct(several.iter().map(|study| line(&study.name)));
                 format!("{} studies: {}", several.len(), names.join(", "))
             }
         }
@@ -103,7 +94,7 @@ impl Page<'_> {
 
     pub(crate) fn title(&self) -> String {
         match self.studies {
-            [one] => format!("{} ({}): report", line(&one.results.name), one.results.study),
+            [one] => format!("{} ({}): report", line(&one.name), one.study),
             _ => format!("{}: report", self.heading()),
         }
     }
@@ -118,40 +109,36 @@ impl Page<'_> {
         chapters.extend(answering.map(figures));
         if !self.advice.is_empty() {
             let mut advice = self.advice.clone();
-            if self.studies.iter().any(|study| !study.results.comparisons.is_empty()) {
+            if self.studies.iter().any(|study| !study.comparisons.is_empty()) {
                 advice.push(Block::Text(APART.to_owned()));
             }
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
-        chapters.push(Chapter::new(
-            "conditions",
-            "Conditions",
-            self.of_all_studies(|study| views::conditions(&study.results)),
-        ));
+        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(views::conditions)));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(figures));
         chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
         chapters.push(Chapter::new(
             "left-out",
             "Failed and disturbed runs",
-            self.of_all_studies(|study| views::left_out(&study.results)),
+            self.of_all_studies(views::left_out),
         ));
         chapters.push(Chapter::new(
             "method",
             "Method",
-            self.of_all_studies(|study| views::method(&study.results.comparisons)),
+            self.of_all_studies(|study| views::method(&study.comparisons)),
         ));
         chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
         chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
         chapters
     }
 
-    fn of_all_studies<'b>(&self, blocks: impl Fn(&ReportedStudy) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
+    fn of_all_studies<'b>(&self, blocks: impl Fn(&Results) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
         let mut all = Vec::new();
-        for study in self.studies {
-            let own = blocks(study);
+        for results in self.studies {
+            let own = blocks(results);
             if self.studies.len() > 1 && !own.is_empty() {
-                let Results { study, name, .. } = &study.results;
+                let Results { study, name, .. } = results;
                 all.push(Block::Heading(format!("Study {study}: {}", line(name))));
             }
             all.extend(own);
@@ -160,8 +147,7 @@ impl Page<'_> {
     }
 }
 
-fn answer(study: &ReportedStudy, has_question: bool) -> Vec<Block<'static>> {
-    let results = &study.results;
+fn answer(results: &Results, has_question: bool) -> Vec<Block<'static>> {
     let question = has_question.then(|| Block::Text(results.question.clone()));
     let mut blocks: Vec<Block<'static>> = question.into_iter().chain(views::answer(results)).collect();
     blocks.extend(results.truth.map(|truth| Block::Text(format!("{}.", capital(truth)))));
@@ -182,8 +168,7 @@ fn figures(section: &FigureSection) -> Chapter<'_> {
     Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
 }
 
-fn environment(study: &ReportedStudy) -> Vec<Block<'static>> {
-    let results = &study.results;
+fn environment(results: &Results) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = views::switch_states(results).into_iter().collect();
     let evidence = views::evidence(results);
     if !evidence.is_empty() {

@@ -28,7 +28,6 @@ pub struct GlossaryEntry {
 }
 
 /// All terms, by section.
-#[must_use]
 pub fn entries() -> Vec<GlossaryEntry> {
     let sections = TERMS.split("# ").filter_map(|section| section.split_once('\n'));
     sections
@@ -51,6 +50,7 @@ fn declared(section: &'static str) -> Vec<GlossaryEntry> {
         "Readers" => words("", Reader::VOCABULARY),
         "Directions" => words("", Direction::VOCABULARY),
         "Metrics" => {
+            // Both sides have the same metrics, so the transmitter's stand for them.
             let once = METRICS.iter().filter(|metric| metric.side != Some(Side::Receiver));
             once.map(|metric| of_metric(section, *metric)).collect()
         }
@@ -60,7 +60,6 @@ fn declared(section: &'static str) -> Vec<GlossaryEntry> {
 }
 
 /// The definitions of a word: one for each meaning.
-#[must_use]
 pub fn find(word: &str) -> Vec<GlossaryEntry> {
     let word = fold(word);
     let is_meant = |name: &str| fold(name) == word;
@@ -71,34 +70,34 @@ pub fn find(word: &str) -> Vec<GlossaryEntry> {
 }
 
 /// The known word that may have been meant.
-#[must_use]
 pub fn nearest(word: &str) -> Option<String> {
     let entries = entries();
     let known = entries.iter().flat_map(|entry| [&entry.name].into_iter().chain(&entry.also));
     suggest::nearest(word, known.map(String::as_str)).map(str::to_owned)
 }
 
-/// Case, and space, `-` or `_`, make no difference.
 fn fold(word: &str) -> String {
+    // People write a term in any case, with a space, `-` or `_`.
     word.trim().to_lowercase().replace([' ', '_'], "-")
 }
 
-/// A line of `terms.txt`. A feature also has the names that `ethtool` and the kernel use.
+/// A line of `terms.txt`.
 fn written(section: &'static str, line: &str) -> Option<GlossaryEntry> {
     let (names, meaning) = line.split_once(": ")?;
     let mut names = names.split(", ").map(str::to_owned);
     let name = names.next()?;
     let mut also: Vec<String> = names.collect();
+    // A feature also has the names that `ethtool` and the kernel use.
     let group = feature::GROUPS.iter().filter(|group| section == "Interface features" && group.short == name);
     let of_group = group.flat_map(|group| [&[group.long], group.members.as_slice()].concat());
     also.extend(of_group.map(str::to_owned));
     Some(GlossaryEntry { section, name, also, meaning: meaning.to_owned() })
 }
 
-/// The words of a vocabulary, with its noun where the section does not tell it.
 fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<GlossaryEntry> {
     let entry = |(word, lines): &(&str, &[&str])| {
         let meaning = Vocabulary::sentences(lines);
+        // The noun of the vocabulary stands where the section does not tell it.
         let meaning = if what.is_empty() { meaning } else { format!("{what}: {}", fragment(&meaning)) };
         GlossaryEntry { section, name: (*word).to_owned(), also: Vec::new(), meaning }
     };
@@ -124,9 +123,10 @@ fn of_metric(section: &'static str, metric: Metric) -> GlossaryEntry {
     GlossaryEntry { section, name: metric.own.to_owned(), also, meaning }
 }
 
-/// A sentence as it continues after a colon: an abbreviation keeps its capitals.
+/// A sentence as it continues after a colon.
 fn fragment(sentence: &str) -> String {
     let mut letters = sentence.chars();
+    // An abbreviation keeps its capitals.
     let first = letters.next().filter(|_| letters.clone().next().is_some_and(char::is_lowercase));
     first.map_or_else(|| sentence.to_owned(), |first| first.to_lowercase().chain(letters).collect())
 }

@@ -46,22 +46,11 @@ pub struct LoadPoint {
     pub latency_p99: f64,
 }
 
-impl From<[f64; FIGURES]> for LoadPoint {
-    fn from([asked, answered, latency_mean, latency_p50, latency_p99]: [f64; FIGURES]) -> Self {
-        Self { asked, answered, latency_mean, latency_p50, latency_p99 }
-    }
-}
-
 impl LatencyCurve {
     /// The curve of an even number of repeats, each with the [`LoadPoint`] figures by rising load.
-    #[must_use]
     pub fn new(traffic: &Traffic, seconds: f64, most: u32, repeats: &[Vec<[f64; FIGURES]>]) -> Self {
         let points = |row: &Vec<[f64; FIGURES]>| -> Vec<Point> {
-            let point = |[offered, served, latency, ..]: &[f64; FIGURES]| Point {
-                offered: *offered,
-                served: *served,
-                latency: *latency,
-            };
+            let point = |&[offered, served, latency, ..]: &[f64; FIGURES]| Point { offered, served, latency };
             row.iter().map(point).collect()
         };
         let loads = repeats.first().map_or(0, Vec::len);
@@ -85,7 +74,8 @@ fn medians(rows: impl Iterator<Item = [f64; FIGURES]> + Clone) -> LoadPoint {
         values.sort_by(f64::total_cmp);
         f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
     };
-    std::array::from_fn(median).into()
+    let [asked, answered, latency_mean, latency_p50, latency_p99] = std::array::from_fn(median);
+    LoadPoint { asked, answered, latency_mean, latency_p50, latency_p99 }
 }
 
 #[cfg(test)]

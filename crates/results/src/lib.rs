@@ -68,8 +68,8 @@ pub use latency_curve::{FIGURES, LatencyCurve, LoadPoint};
 pub use load_run::LoadRun;
 pub use path_trace::{ListedPath, PathList, PathTrace, Place, SizedTrace, TracedMachine, unlike};
 pub use switches::{
-    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
-    SwitchContext, SwitchEffect, SwitchEffects,
+    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, MetricChange, SwitchContext, SwitchEffect,
+    SwitchEffects,
 };
 pub use why::Explanation;
 pub use words::lists::{distinct, grouped};

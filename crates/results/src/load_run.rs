@@ -43,13 +43,11 @@ pub struct LoadRun {
 
 impl LoadRun {
     /// The value of a metric, if the run has it.
-    #[must_use]
     pub fn metric(&self, metric: Metric) -> Option<f64> {
         self.metrics.get(metric)
     }
 
     /// TCP: the congestion control that the sockets read back.
-    #[must_use]
     pub fn congestion_control(&self) -> Option<String> {
         let named = |(_, own): (Side, &SideAccount)| {
             let tcp = own.whole.outcome.applied.iter().find_map(|one| one.tcp.as_ref())?;
@@ -60,15 +58,14 @@ impl LoadRun {
     }
 
     /// `pps`: datagrams per second that the sending program handed over.
-    #[must_use]
     pub fn handed_over(&self) -> Option<f64> {
         let window = &self.account.transmitter.window;
+        // A window without a length has no rate.
         let rate = window.load.sent.messages as f64 * 1e9 / window.elapsed_ns.max(1) as f64;
         (self.traffic.kind == Kind::Pps).then_some(rate)
     }
 
     /// `pps`: where the datagrams of the whole run ended, by name.
-    #[must_use]
     pub fn discarded(&self) -> Option<[(&'static str, u64); 5]> {
         let whole = &self.account.transmitter.whole;
         let (sent, counters) = (whole.outcome.sent, &whole.counters);
@@ -83,7 +80,6 @@ impl LoadRun {
     }
 
     /// The JSON of the run.
-    #[must_use]
     pub fn json(&self) -> Value {
         let latency = self.account.transmitter.whole.outcome.latency.as_ref();
         json!({

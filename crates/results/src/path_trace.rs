@@ -113,7 +113,6 @@ pub struct SizedTrace {
 
 impl SizedTrace {
     /// The trace of an account.
-    #[must_use]
     pub fn new(asked: Traffic, account: TraceAccount, exact: bool) -> Self {
         let probes = account.one_more.iter().filter_map(|(kind, _)| Some((*kind, account.cost(*kind)?)));
         Self {
@@ -130,25 +129,22 @@ impl SizedTrace {
     }
 
     /// The size of the message: `1400 bytes`.
-    #[must_use]
     pub fn size(&self) -> String {
         counted(self.asked.message as usize, "byte")
     }
 
     /// The sum of the corrected stages, without waits.
-    #[must_use]
     pub fn sum(&self) -> f64 {
         self.rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum()
     }
 
     /// The part of the sum that a row takes; `None` while the packet waits.
-    #[must_use]
     pub fn part(&self, row: &StageTime) -> Option<f64> {
+        // Costs less those of the probes may add up to zero, or less.
         (!row.waits).then(|| row.corrected / self.sum().max(1e-9))
     }
 
     /// That the stages do not close, by how much, and the way out.
-    #[must_use]
     pub fn breach(&self, exact: bool) -> Option<String> {
         let way_out = if exact { "" } else { ", or count instructions (exact=true)" };
         let breach = self.closure?.breach(exact)?;
@@ -156,7 +152,6 @@ impl SizedTrace {
     }
 
     /// The row from one place to another.
-    #[must_use]
     pub fn row(&self, step: [Place<'_>; 2]) -> Option<&StageTime> {
         self.rows.iter().find(|row| self.ends(row) == step)
     }
@@ -166,14 +161,12 @@ impl SizedTrace {
     }
 
     /// A stage with the function that stood for it.
-    #[must_use]
     pub fn place(&self, stage: usize) -> Place<'_> {
         let seen = self.account.stages.get(stage).and_then(|stage| stage.seen.as_ref().ok());
         (stage, seen.map_or("", |seen| seen.name.as_str()))
     }
 
     /// Whether packets passed a stage.
-    #[must_use]
     pub fn passes(&self, stage: usize) -> bool {
         self.rows.iter().any(|row| row.from == stage || row.to == stage)
     }
@@ -181,7 +174,6 @@ impl SizedTrace {
 
 impl TracedMachine {
     /// A machine that is not this one, with its kernel.
-    #[must_use]
     pub fn named(&self) -> Option<String> {
         let host = self.host.as_ref()?;
         Some(self.kernel.as_ref().map_or(host.clone(), |kernel| format!("{host} (kernel {kernel})")))
@@ -190,13 +182,11 @@ impl TracedMachine {
 
 impl PathTrace {
     /// Whose CPU time a message's is.
-    #[must_use]
     pub fn whose(&self) -> &'static str {
         if self.scenario.is_of_namespaces() { "at both ends" } else { "at the transmitter" }
     }
 
     /// The traffic and its testbed.
-    #[must_use]
     pub fn traffic(&self) -> String {
         let place = match self.on.named() {
             Some(named) => format!(" on {named}"),
@@ -214,13 +204,11 @@ impl PathTrace {
     }
 
     /// The kernel that was traced, and the command and the version that did it.
-    #[must_use]
     pub fn origin(&self) -> [String; 2] {
         [self.on.described.clone(), format!("netassay {}: `{}`", self.netassay, self.command)]
     }
 
     /// From which place to which packets went, in the order of the path.
-    #[must_use]
     pub fn steps(&self) -> Vec<[Place<'_>; 2]> {
         let of_sizes = self.traces.iter();
         let mut steps: Vec<[Place<'_>; 2]> =
@@ -231,7 +219,6 @@ impl PathTrace {
     }
 
     /// The name of a place: its stage, or its function if that stood with another size.
-    #[must_use]
     pub fn name(&self, (stage, function): Place<'_>) -> String {
         let stages = self.traces.first().map_or(&[][..], |traced| &traced.account.stages);
         let Some(chosen) = stages.get(stage) else { return String::new() };
@@ -242,14 +229,12 @@ impl PathTrace {
     }
 
     /// The unit of figures.
-    #[must_use]
     pub fn unit(&self) -> &'static str {
         if self.exact { "instructions" } else { "ns" }
     }
 }
 
 /// The stages for which another function stood with another size of the message.
-#[must_use]
 pub fn unlike(traces: &[SizedTrace]) -> Vec<usize> {
     let stages = traces.first().map_or(0, |traced| traced.account.stages.len());
     let functions = |stage: usize| {

@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use report::{Download, Page, ReportedStudy, file_stem, views};
+use report::{Download, Page, file_stem, views};
 use results::Results;
 use results::advice::{Advice, AdviceRequest};
 use serde_json::{Value, json};
@@ -55,9 +55,9 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
     let mut studies = Vec::new();
     for study in stored {
         let series = store.series(study.row.id)?;
-        studies.push(ReportedStudy { results: Results::from_owned(study.sanitised())?, series });
+        studies.push(Results { series, ..Results::from_owned(study.sanitised())? });
     }
-    let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
+    let advice = advice_of(studies.iter().map(|study| &study.stored))?;
     let advice = advice.map(|advice| views::advice(&advice)).unwrap_or_default();
     let figures = report::figures::sections(&studies);
     let data = downloads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));

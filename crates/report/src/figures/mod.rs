@@ -18,10 +18,11 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use crate::chart::Id;
+use results::Results;
 
+use crate::chart::Id;
 use crate::figures::view::StudyView;
-use crate::page::{FigureSection, ReportedStudy};
+use crate::page::FigureSection;
 
 pub use history::history;
 
@@ -39,7 +40,7 @@ const KINDS: [(&str, &str, SectionOfFigures); 7] = [
 ];
 
 /// The sections of figures, in the order of the page; one without figures is left out.
-pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
+pub fn sections(studies: &[Results]) -> Vec<FigureSection> {
     let views = StudyView::from_studies(studies);
     let mut ids = Ids::default();
     let section = |(id, title, fill): (&str, &str, SectionOfFigures)| {

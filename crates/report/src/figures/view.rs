@@ -9,7 +9,6 @@ use study::{Kind, Name};
 
 use super::Ids;
 use super::words::paragraph;
-use crate::page::ReportedStudy;
 
 /// A figure shows at most this many conditions of a workload: the most telling ones.
 pub(super) const MOST: usize = 12;
@@ -34,9 +33,8 @@ pub(super) struct MeasuredWorkload<'a> {
 }
 
 impl<'a> StudyView<'a> {
-    pub(super) fn from_studies(studies: &'a [ReportedStudy]) -> Vec<Self> {
-        let view = |study: &'a ReportedStudy| {
-            let results = &study.results;
+    pub(super) fn from_studies(studies: &'a [Results]) -> Vec<Self> {
+        let view = |results: &'a Results| {
             let name = match studies.len() {
                 1 => String::new(),
                 _ => format!("study {} ({})", results.study, results.name),
@@ -52,7 +50,7 @@ impl<'a> StudyView<'a> {
             Self {
                 results,
                 stored: &results.stored,
-                series: &study.series,
+                series: &results.series,
                 name,
                 workloads: measured.into_iter().map(workload).collect(),
             }

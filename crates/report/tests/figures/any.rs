@@ -45,7 +45,7 @@ fn with(factors: &str, kind: Option<DesignKind>, values: &[f64]) -> StoredStudy 
 
 fn check(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let Ok(results) = results::Results::new(stored) else { return Ok(()) };
-    let sections = figures::sections(&[netassay_report::ReportedStudy { results, series: Vec::new() }]);
+    let sections = figures::sections(&[results]);
     for figure in sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded)) {
         prop_assert!(!figure.html().as_str().contains("NaN"), "{}", figure.id);
         for width in [NARROW, WIDE] {

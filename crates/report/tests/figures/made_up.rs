@@ -1,6 +1,5 @@
 //! Made-up studies like the published ones.
 
-use netassay_report::ReportedStudy as Shown;
 use record::{Detail, LatencyHistogram, Series, sample};
 use results::Results;
 use store::{RunStatus, StoredSeries, StoredStudy};
@@ -12,8 +11,8 @@ use crate::made::{design, is_on, level, limited, means, stored, study, wobble};
 type Values = Vec<(&'static str, f64)>;
 
 /// A study as it is shown, without series.
-pub(crate) fn shown(stored: &StoredStudy) -> Shown {
-    Shown { results: Results::new(stored).unwrap(), series: Vec::new() }
+pub(crate) fn shown(stored: &StoredStudy) -> Results {
+    Results::new(stored).unwrap()
 }
 
 pub(crate) fn parsed(text: &str) -> (Study, Plan) {
@@ -40,7 +39,7 @@ fn cpu(transmitter: f64, receiver: f64) -> Values {
 
 /// Two families, with offloads and without, over TCP; IPv6's boots fall into clusters, runs drift a
 /// little, and without offloads segments go one by one. The last run was disturbed.
-pub(crate) fn clusters() -> Shown {
+pub(crate) fn clusters() -> Results {
     let (study, plan) = parsed(
         "name = \"clusters\"\nquestion = \"what do offloads give?\"\nscenario = \"veth\"\n\
          [[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n\
@@ -80,7 +79,7 @@ pub(crate) fn clusters() -> Shown {
         .iter()
         .map(|run| series(run.id, run.metrics.get(study::metric::THROUGHPUT).unwrap()))
         .collect();
-    Shown { results: Results::new(&made).unwrap(), series }
+    Results { series, ..Results::new(&made).unwrap() }
 }
 
 /// A second in steps of 10 ms, at about that rate in Mbit/s.

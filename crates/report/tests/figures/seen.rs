@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use insta::assert_snapshot;
 use netassay_report::chart::{Figure, NARROW, NARROWEST, WIDE};
-use netassay_report::{FigureSection, ReportedStudy, figures};
+use netassay_report::{FigureSection, figures};
+use results::Results;
 
 use crate::faults::{faults, lines};
 use crate::made_up::{clusters, factorial, guests, ladder, large, shown};
@@ -32,7 +33,7 @@ fn words(sections: &[FigureSection]) -> String {
 }
 
 /// Snapshots of the words and of each drawing, and checks of the drawings at all widths.
-fn check(name: &str, studies: &[ReportedStudy]) {
+fn check(name: &str, studies: &[Results]) {
     let sections = figures::sections(studies);
     assert_snapshot!(format!("{name}-words"), words(&sections));
     for figure in figures_of(&sections) {

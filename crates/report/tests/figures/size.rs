@@ -1,7 +1,8 @@
 //! Pages stay small.
 
-use netassay_report::{Download, Page, ReportedStudy, figures};
+use netassay_report::{Download, Page, figures};
 use record::{Evidence, Limit};
+use results::Results;
 use store::StoredStudy;
 use study::metric::{METRICS, MetricNeeds};
 use study::{Condition, Side};
@@ -12,7 +13,7 @@ use crate::made_up::{large, parsed, shown};
 /// A page of 1,000 runs is at most so large, in bytes, its downloads included.
 const MOST: usize = 1_000_000;
 
-fn bytes(studies: &[ReportedStudy]) -> usize {
+fn bytes(studies: &[Results]) -> usize {
     let of = |section: &netassay_report::FigureSection| -> usize {
         let shown = section.figures.iter().map(|figure| figure.html().as_str().len());
         shown.chain(section.folded.iter().map(|figure| figure.small_html().as_str().len())).sum()

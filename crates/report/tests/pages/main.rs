@@ -15,7 +15,7 @@ mod size;
 
 use netassay_report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
 use netassay_report::document::Block;
-use netassay_report::{Download, FigureSection, Page, ReportedStudy};
+use netassay_report::{Download, FigureSection, Page};
 use results::Results;
 use store::{RunStatus, StoredStudy};
 
@@ -23,11 +23,8 @@ use self::check::{Piece, read};
 use self::made_up::{run, stored};
 
 /// The studies as a page shows them, with their downloads.
-pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<ReportedStudy>, Vec<Download>) {
-    let study = |one: &StoredStudy| ReportedStudy {
-        results: Results::from_owned(one.clone().sanitised()).unwrap(),
-        series: Vec::new(),
-    };
+pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<Results>, Vec<Download>) {
+    let study = |one: &StoredStudy| Results::from_owned(one.clone().sanitised()).unwrap();
     (
         studies.iter().map(study).collect(),
         studies.iter().map(|study| Download::from_stored(study)()).collect(),

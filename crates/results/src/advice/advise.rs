@@ -115,6 +115,7 @@ impl StudyAdvice {
         request: &AdviceRequest,
     ) -> Self {
         let contexts = std::mem::take(&mut switches.contexts).into_iter().enumerate();
+        // The checks find the combination of a context by its place among all, also empty ones.
         let under = |(place, context): (usize, SwitchContext)| {
             let all = |goal| Recommendation::for_context(&context, goal, &switches, request);
             let recommendations = goals.iter().map(|goal| (*goal, all(*goal))).collect();
@@ -124,7 +125,7 @@ impl StudyAdvice {
         let mut under: Vec<WorkloadAdvice> = tried.map(under).collect();
         let checks = DependenceChecks::from_stored(stored, &switches, &under);
         checks.settle(&mut under);
-        Self { checked: checks.made(), under, switches }
+        Self { checked: checks.made, under, switches }
     }
 }
 

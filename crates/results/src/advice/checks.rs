@@ -24,14 +24,14 @@ pub struct DependenceTests {
     pub level: f64,
 }
 
-/// Which shares, averages over the states of the other switches, differ in these states. They are a
-/// family of hypotheses of its own: in the family of the changes they would cost these power.
+/// Tests of shares, averages over the states of the other switches: do they differ in these states?
 pub(crate) struct DependenceChecks<'s> {
     stored: &'s StoredStudy,
     // By the place of their context.
     combinations: Vec<Combination<'s>>,
     level: f64,
-    made: DependenceTests,
+    /// `None` if there was nothing to check.
+    pub(crate) made: Option<DependenceTests>,
     pairs: SwitchPairs,
 }
 
@@ -60,13 +60,12 @@ impl<'s> DependenceChecks<'s> {
             }
             Ok::<_, Infallible>(pairs)
         };
+        // A family of hypotheses of its own: in the family of the changes they would cost these
+        // power.
         let Ok((pairs, judged, level)) = judged_together(switches.confidence, read, p_values);
-        let made = DependenceTests { pairs: judged, level };
+        let is_made = !pairs.values().all(Vec::is_empty);
+        let made = is_made.then_some(DependenceTests { pairs: judged, level });
         Self { stored, combinations, level: switches.level, made, pairs }
-    }
-
-    pub(crate) fn made(&self) -> Option<DependenceTests> {
-        (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
     }
 
     pub(crate) fn settle(&self, under: &mut [WorkloadAdvice]) {
@@ -82,10 +81,9 @@ impl<'s> DependenceChecks<'s> {
         }
     }
 
-    /// The smallest change is withdrawn first: those that it contradicted may then stand. A
-    /// withdrawn one stands after all if it contradicts none that is left.
     fn withdraw(&self, context: usize, all: &mut [Recommendation]) {
         let mut standing: Vec<usize> = (0..all.len()).filter(|one| all[*one].standing.is_proven()).collect();
+        // The smallest change is withdrawn first: those that it contradicted may then stand.
         standing.sort_by(|one, other| all[*one].size().total_cmp(&all[*other].size()));
         let mut withdrawn: Vec<(usize, Recommendation)> = Vec::new();
         while let Some(place) = self.first_contradicted(context, all, &standing) {
@@ -95,6 +93,7 @@ impl<'s> DependenceChecks<'s> {
             all[one].standing = Standing::Depends;
             (all[one].apply, all[one].undo) = (Vec::new(), Vec::new());
         }
+        // A withdrawn one stands after all if it contradicts none that is left.
         while let Some((one, before)) = withdrawn.pop() {
             let without = std::mem::replace(&mut all[one], before);
             standing.push(one);
@@ -118,6 +117,7 @@ impl<'s> DependenceChecks<'s> {
     fn is_contradicted(&self, context: usize, one: &Recommendation, off: &[String]) -> bool {
         let there = self.as_left(context, one, off).changes;
         let mut better = there.iter().filter_map(MetricChange::is_better);
+        // The state itself decides; pairs only where it was not measured or proves nothing.
         if let Some(first) = better.next() {
             return !first || better.any(|is_better| !is_better);
         }
@@ -170,12 +170,13 @@ impl<'s> DependenceChecks<'s> {
     }
 }
 
-/// Where the effect depends on other switches, any proven change serves; empty without a design.
 fn serving(one: &Recommendation) -> Vec<Metric> {
     let is_serving = |change: &&MetricChange| match one.standing {
+        // Where the effect depends on other switches, any proven change serves.
         Standing::Depends => change.is_better().is_some(),
         _ => one.standing.is_proven() && change.is_better() == Some(true),
     };
+    // Only a design has states of the other switches to check against.
     if one.how == EffectMethod::Alone {
         return Vec::new();
     }
@@ -187,8 +188,8 @@ fn set_off(all: &[Recommendation]) -> Vec<String> {
     off.flat_map(|one| one.factors.clone()).collect()
 }
 
-/// Switches are on unless the advice sets them off: that is the state of most hosts.
 fn is_left_on(factor: &str, off: &[String]) -> bool {
+    // Switches are on unless the advice sets them off: that is the state of most hosts.
     !off.iter().any(|one| one == factor)
 }
 
@@ -200,11 +201,11 @@ fn directed(change: &MetricChange, one: &Recommendation) -> MetricChange {
     if one.to == "off" { change.reversed() } else { change.clone() }
 }
 
-/// One hypothesis for each two switches in a metric, whichever of them is recommended.
 fn p_values(found: &SwitchPairs) -> Vec<f64> {
     let mut each: BTreeMap<(usize, Metric, [&str; 2]), f64> = BTreeMap::new();
     for ((context, metric, factor), pairs) in found {
         for pair in pairs {
+            // One hypothesis for each two switches in a metric, whichever of them is recommended.
             let mut both = [factor.as_str(), pair.other.as_str()];
             both.sort_unstable();
             each.extend(pair.p.map(|p| ((*context, *metric, both), p)));

@@ -134,6 +134,7 @@ fn of_switch(switch: &Switch, name: &str, effect: &SwitchEffect) -> Vec<HostComm
         Switch::CongestionControl => {
             // Words that leave the choice to the kernel or to netassay name none.
             let chosen = effect.to.parse::<CongestionControl>().ok();
+            // The name is from the study's file, and people run the command.
             let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
             let name = chosen.as_ref().and_then(CongestionControl::name);
             let name = name.filter(|name| !name.starts_with('-') && name.chars().all(is_name));
@@ -143,13 +144,13 @@ fn of_switch(switch: &Switch, name: &str, effect: &SwitchEffect) -> Vec<HostComm
     }
 }
 
-/// By the names of `ethtool`'s groups, which set every member; once where both hosts need the same.
 fn offloads(side: Option<Side>, underlay: bool, effect: &SwitchEffect) -> Vec<HostCommand> {
     let commands = |host: Side, side: Option<Side>| {
-        let own = effect.features.iter().filter(|one| (one.side, one.underlay) == (host, underlay));
-        let named = own.map(|one| {
-            let group = feature::GROUPS.iter().find(|group| group.members.contains(&one.feature.as_str()));
-            (group.map_or(one.feature.as_str(), |group| group.short), one.on)
+        let own = effect.features.get(&(host, underlay)).into_iter().flatten();
+        let named = own.map(|(name, on)| {
+            // The name of one of `ethtool`'s groups sets every member.
+            let group = feature::GROUPS.iter().find(|group| group.members.contains(&name.as_str()));
+            (group.map_or(name.as_str(), |group| group.short), *on)
         });
         let features = grouped(named).into_iter();
         features
@@ -157,6 +158,7 @@ fn offloads(side: Option<Side>, underlay: bool, effect: &SwitchEffect) -> Vec<Ho
             .collect::<Vec<_>>()
     };
     let Some(side) = side else {
+        // One command for both hosts, unless they need different ones.
         let [one, other] = Side::BOTH.map(|host| commands(host, None));
         if one == other {
             return one;

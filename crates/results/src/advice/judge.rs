@@ -86,11 +86,12 @@ fn open(changes: &[&MetricChange], matters: f64) -> Standing {
     reasons.min_by_key(|reason| matches!(reason, Standing::Unknown(_))).unwrap_or(open)
 }
 
-/// Counts have no interval; a change within their resolution is small.
 fn is_small(change: &MetricChange, matters: f64) -> bool {
     match (change.there.relative_interval, change.there.interval) {
         (Some((low, high)), _) => -matters < low && high < matters,
+        // Without a percentage nothing tells whether it matters.
         (None, Some(_)) => false,
+        // Counts have no interval; a change within their resolution is small.
         (None, None) => change.there.relative.is_some_and(|relative| relative.abs() < matters),
     }
 }
@@ -98,6 +99,7 @@ fn is_small(change: &MetricChange, matters: f64) -> bool {
 fn losses(ends: &[SwitchEffect], metrics: &[Metric], matters: f64) -> Vec<Metric> {
     let is_loss = |change: &&MetricChange| {
         let is_of_goal = metrics.contains(&change.metric);
+        // Without a percentage nothing says that it does not matter.
         let is_large = change.there.relative.is_none_or(|relative| relative.abs() >= matters);
         !is_of_goal && is_large && change.is_better() == Some(false)
     };
@@ -109,6 +111,7 @@ fn losses(ends: &[SwitchEffect], metrics: &[Metric], matters: f64) -> Vec<Metric
 pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[Metric]) -> Option<String> {
     let says = |effect: &SwitchEffect, better: bool| {
         let mut of_goal = effect.changes_of(metrics).peekable();
+        // `all` of nothing is true: a pair without the goal's metric proves nothing.
         of_goal.peek().is_some() && of_goal.all(|change| change.is_better() == Some(better))
     };
     levels(effects).into_iter().find(|level| {

@@ -11,7 +11,7 @@ use crate::advice::command::HostCommand;
 use crate::advice::goal::{AdviceGoal, side};
 use crate::advice::judge::{Standing, judge, levels, winner};
 
-/// The chance that a difference is then proven, if it exists.
+// The chance that a difference is then proven, if it exists.
 const POWER: f64 = 0.8;
 // The most boots that are named.
 const BOOTS: u32 = 10_000;
@@ -155,13 +155,13 @@ impl Recommendation {
 
     /// In % of the base, or of the mean of all runs where the base is not known well enough.
     pub(crate) fn size(&self) -> f64 {
+        // Of both sides' metrics the larger change counts.
         let size =
             |change: &MetricChange| change.there.relative.unwrap_or(100.0 * change.there.value / change.mean);
         self.expected.iter().map(|change| size(change).abs()).fold(0.0, f64::max)
     }
 }
 
-/// The winner against the next best level; without one, the pair that is furthest apart.
 fn among(effects: &[SwitchEffect], metrics: &[Metric], matters: f64) -> (Standing, Vec<SwitchEffect>) {
     let size = |effect: &SwitchEffect| {
         let changes = effect.changes_of(metrics).filter_map(|change| change.there.relative);
@@ -176,6 +176,7 @@ fn among(effects: &[SwitchEffect], metrics: &[Metric], matters: f64) -> (Standin
             return judge(vec![nearest], metrics, matters);
         }
     }
+    // Without a winner, the figures are those of the pair that is furthest apart.
     let widest = effects.iter().max_by(|one, other| by_size(one, other)).cloned();
     let each: Vec<Standing> =
         effects.iter().map(|one| judge(vec![one.clone()], metrics, matters).0).collect();
@@ -218,8 +219,9 @@ fn settling_study(
     }
 }
 
-/// In the metric's unit; the mean of all runs if not known well enough for a percentage.
+/// In the metric's unit.
 fn base(change: &MetricChange) -> f64 {
+    // The mean of all runs stands for a base that is not known well enough for a percentage.
     let relative = change.there.relative.filter(|relative| *relative != 0.0);
     relative.map_or(change.mean, |relative| 100.0 * change.there.value / relative).abs()
 }

@@ -98,12 +98,14 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
     }
     let first = proven.first().filter(|first| proven.iter().all(|one| one.to == first.to));
     let agreed = first.map(|first| first.to.clone());
+    // A switch that depends in one case has no level for all of them.
     let (to, otherwise) = if depends.is_empty() { (agreed, None) } else { (None, agreed) };
     let on = if to.is_some() { &proven } else { &depends };
     let on = on.iter().flat_map(|one| &one.depends_on);
     let depends_on = distinct(on.map(|on| SwitchLevel { factor: on.factor.clone(), level: on.left.clone() }));
     let changes = proven.iter().flat_map(|one| &one.expected);
     let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
+    // All changes of a row are in one unit, or their range would mean nothing.
     let without_percentage = gains.iter().find(|change| change.there.relative.is_none());
     let unit = without_percentage.map_or("%", |change| change.metric.unit);
     let bases = distinct(gains.iter().map(|change| &change.there.base));
@@ -144,11 +146,11 @@ fn hull((low, high): (f64, f64), (one, other): (f64, f64)) -> (f64, f64) {
     (low.min(one), high.max(other))
 }
 
-/// A level of a switch first, because it can be set.
 fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
     let levels = |case: &SwitchCase<'_>| -> Vec<(String, String)> {
         let context = &case.0.context;
         let mut levels = context.at.clone();
+        // The first that fits is named, so a level of a switch comes first: it can be set.
         levels.sort_by_key(|(name, _)| Switch::named(name).is_none());
         levels.push(("scenario".to_owned(), context.scenario.to_string()));
         levels.push(("workload".to_owned(), context.workload.clone()));
@@ -156,6 +158,7 @@ fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
     };
     let (proven, open): (Vec<&SwitchCase<'_>>, Vec<&SwitchCase<'_>>) =
         cases.iter().partition(|case| case.1.standing.is_proven());
+    // Where it is proven in all cases, no level is a condition of it.
     let of_first = levels(proven.first().filter(|_| !open.is_empty())?);
     of_first.into_iter().find(|level| {
         proven.iter().all(|case| levels(case).contains(level))

@@ -26,14 +26,14 @@ pub struct MissingState {
     pub why: String,
 }
 
-/// Effects and shares use the positions of its conditions.
 pub(crate) struct Combination<'a> {
-    /// The design, with the factors that can be switched here.
+    // Not the plan's: here only some of its factors may be switchable.
     pub(super) design: Design,
     pub(super) workload: &'a str,
     pub(super) kind: Kind,
     /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
     pub(super) at: String,
+    // Effects and shares name a condition by its position here, not by the plan's index.
     pub(super) conditions: Vec<usize>,
     levels: Vec<Vec<bool>>,
 }

@@ -1,5 +1,7 @@
 //! A combination in one metric: the changes by its switches, and whether they are proven.
 
+use std::collections::BTreeMap;
+
 use stats::Observation;
 use stats::effects::{ConditionalEffect, EffectsError, Estimated, Ladder, effects_given, ladder};
 use store::StoredStudy;
@@ -24,7 +26,7 @@ pub(crate) fn contexts(stored: &StoredStudy, level: f64) -> Vec<SwitchContext> {
             .flat_map(|measured| measured.changes());
         let effect = |((factors, how), changes): ((Vec<String>, EffectMethod), Vec<MetricChange>)| {
             let (from, to) = ("off".to_owned(), "on".to_owned());
-            SwitchEffect { factors, from, to, how, features: Vec::new(), changes }
+            SwitchEffect { factors, from, to, how, features: BTreeMap::new(), changes }
         };
         let effects = grouped(changes).into_iter().map(effect).collect();
         SwitchContext::new(stored, &combination.conditions, &combination.design.factors, effects)
@@ -38,7 +40,7 @@ pub(crate) struct MeasuredCombination<'c> {
     pub(super) metric: Metric,
     pub(super) level: f64,
     pub(super) exact: bool,
-    /// States whose counts do not repeat: with any, nothing is proven.
+    /// States whose counts do not repeat.
     pub(super) unlike: Vec<UnequalCounts>,
     pub(super) runs: Vec<Observation>,
 }
@@ -76,6 +78,7 @@ impl<'c> MeasuredCombination<'c> {
 
     pub(super) fn limit(&self, places: &[usize]) -> Option<&'static str> {
         let condition = |place: usize| self.combination.conditions[place];
+        // All of them at the same limit: `set_from_outside` compares each with the first.
         let first = condition(*places.first()?);
         let mut limits = places
             .iter()
@@ -188,6 +191,7 @@ impl<'c> MeasuredCombination<'c> {
 }
 
 pub(super) fn is_proven(change: &Estimated, exact: bool, unlike: &[UnequalCounts]) -> bool {
+    // Something differs between the boots of a count that does not repeat: no change is sure.
     if exact {
         return unlike.is_empty() && change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);
     }

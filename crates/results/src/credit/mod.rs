@@ -191,8 +191,8 @@ fn unknown(
     })
 }
 
-/// The remark where only some of the states were limited from outside: averages over them hide it.
 fn limited_states(measured: &MeasuredCombination) -> Option<String> {
+    // Averages over the states hide that some of them were limited from outside.
     let of = measured.combination.conditions.len();
     let limits: Vec<&str> = (0..of).filter_map(|place| measured.limit(&[place])).collect();
     let (limit, count, key) = (limits.first()?, limits.len(), measured.metric.key);

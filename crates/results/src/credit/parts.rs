@@ -163,6 +163,7 @@ impl Credit {
     fn steps(&mut self, measured: &MeasuredCombination) -> Result<(), EffectsError> {
         let MeasuredCombination { combination, runs, .. } = measured;
         let is_measured = |place: &usize| runs.iter().any(|run| run.condition == *place);
+        // The gain of a rung that was not measured is in the step over it.
         let rungs: Vec<usize> = (0..=combination.design.factors.len())
             .filter_map(|gone| combination.place(|factor| factor >= gone))
             .filter(is_measured)
@@ -185,11 +186,12 @@ impl Credit {
         Ok(())
     }
 
-    /// A note on parts that rest on fewer states than planned; shares report their orders instead.
+    /// A note on parts that rest on fewer states than planned.
     fn remark_on_fewer(&self, kind: DesignKind) -> Option<String> {
         let planned = self.planned_states;
         let measured = planned - self.missing.len();
         let remark = match kind {
+            // Shares report their orders of switching on instead.
             DesignKind::Factorial | DesignKind::Fractional => format!(
                 "main effects and interactions are estimated from {measured} of {planned} states, by least squares"
             ),

@@ -5,7 +5,7 @@ use stats::effects::Estimated;
 use super::Credit;
 use super::parts::{CombinedGain, CreditPart, SwitchingOrders};
 use crate::words::number::{figure, percent, range, with_unit};
-use crate::words::phrases::{listed, metric_words};
+use crate::words::phrases::{in_brackets, listed, metric_words};
 
 impl Credit {
     pub(super) fn sentences(&self) -> Vec<String> {
@@ -21,9 +21,8 @@ impl Credit {
             sentences.push(format!("{metric}: the whole gain, all on less all off, is not known: {why}"));
         }
         if let Some(whole) = &self.whole {
-            let of_whole = interval_words(&whole.gain, self.unit, self.level);
-            let interval =
-                of_whole.filter(|_| !self.exact).map_or(String::new(), |shown| format!(" ({shown})"));
+            let interval = interval_words(&whole.gain, self.unit, self.level).filter(|_| !self.exact);
+            let interval = in_brackets(interval.as_deref());
             let there = gain_words(&whole.gain, self.unit, "off");
             sentences.push(if self.is_proven(&whole.gain) {
                 let back = gain_words(&whole.loss, self.unit, "on");
@@ -110,16 +109,12 @@ pub fn change_words(change: &Estimated, unit: &str) -> String {
 
 /// `95 % interval 140 to 156 %`; `None` for too few boots.
 fn interval_words(change: &Estimated, unit: &str, confidence: f64) -> Option<String> {
-    let confidence = stats::confidence(confidence);
-    match (change.relative, change.relative_interval, change.interval) {
-        (Some(_), Some(relative), _) => {
-            Some(format!("{confidence} % interval {} %", range(Some(relative), percent)))
-        }
-        (None, _, Some(absolute)) => {
-            Some(format!("{confidence} % interval {}", with_unit(range(Some(absolute), figure), unit)))
-        }
-        _ => None,
-    }
+    let ends = match (change.relative, change.relative_interval, change.interval) {
+        (Some(_), Some(relative), _) => format!("{} %", range(Some(relative), percent)),
+        (None, _, Some(absolute)) => with_unit(range(Some(absolute), figure), unit),
+        _ => return None,
+    };
+    Some(format!("{} % interval {ends}", stats::confidence(confidence)))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! these and the switches that read back.
 
 use serde::Serialize;
-use store::Metrics;
-use study::{Condition, Direction, Effective, Family, Nic, Settled, Side, metric};
+use store::{Metrics, StoredStudy};
+use study::{Condition, Direction, Family, Nic, Settled, metric};
 
 use crate::words::lists::grouped;
 use crate::words::number::{counted, figure};
@@ -80,11 +80,8 @@ pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec
 }
 
 impl ActedOffloads {
-    pub(crate) fn for_condition(
-        condition: &Condition,
-        effective: Option<&Effective>,
-        means: &Metrics,
-    ) -> Self {
+    pub(crate) fn for_condition(stored: &StoredStudy, condition: &Condition, means: &Metrics) -> Self {
+        let effective = stored.plan.effective.get(condition.index);
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.
         let arrived =
@@ -123,38 +120,35 @@ impl ActedOffloads {
         let shown = figure(segments);
         let is_on = *transmitter.active.get(feature)?;
         let sentence = match is_on {
-            true if segments < ONE => Some(format!(
-                "TSO reads back on at the {}, but each buffer passed to its interface held one segment ({shown}): TSO did not act",
-                Side::Transmitter
-            )),
-            false if segments > SEVERAL => Some(format!(
-                "TSO reads back off at the {}, but each buffer passed to its interface held {shown} segments",
-                Side::Transmitter
-            )),
-            _ => None,
+            true if segments < ONE => format!(
+                "TSO reads back on at the transmitter, but each buffer passed to its interface held one segment ({shown}): TSO did not act"
+            ),
+            false if segments > SEVERAL => format!(
+                "TSO reads back off at the transmitter, but each buffer passed to its interface held {shown} segments"
+            ),
+            _ => return None,
         };
-        Some(Contradiction { offload: "TSO", is_on, sentence: sentence? })
+        Some(Contradiction { offload: "TSO", is_on, sentence })
     }
 
-    /// Packets that arrived large cannot be merged.
     fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<Contradiction> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);
         let is_on = |feature: &str| receiver.active.get(feature).copied();
+        // The device may have merged them before the kernel could.
         let others = ["rx-gro-hw", "rx-lro"].into_iter().filter_map(is_on).any(|is_on| is_on);
         let reads_on = is_on("rx-gro")?;
         let sentence = match reads_on {
-            true if packets < ONE && came_singly => Some(format!(
-                "GRO reads back on at the {}, and packets reached both it and TCP one by one ({shown} a batch): GRO did not act",
-                Side::Receiver
-            )),
-            false if packets > SEVERAL && !others => Some(format!(
-                "GRO reads back off at the {}, but TCP received batches of {shown} packets",
-                Side::Receiver
-            )),
-            _ => None,
+            // Packets that arrived large cannot be merged.
+            true if packets < ONE && came_singly => format!(
+                "GRO reads back on at the receiver, and packets reached both it and TCP one by one ({shown} a batch): GRO did not act"
+            ),
+            false if packets > SEVERAL && !others => {
+                format!("GRO reads back off at the receiver, but TCP received batches of {shown} packets")
+            }
+            _ => return None,
         };
-        Some(Contradiction { offload: "GRO", is_on: reads_on, sentence: sentence? })
+        Some(Contradiction { offload: "GRO", is_on: reads_on, sentence })
     }
 
     /// Sentences on the contradictions, for the condition of this label, without full stops.

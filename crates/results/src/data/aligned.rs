@@ -53,6 +53,7 @@ pub(crate) fn stage(place: &PassedPlace) -> String {
 }
 
 fn function(place: &PassedPlace) -> &str {
+    // A copy that the compiler made (`.constprop.0`) is the same function.
     place.seen_at.split('.').next().unwrap_or_default()
 }
 
@@ -70,6 +71,7 @@ impl AlignedTraces {
         for trace in traces {
             let mut last = None;
             places.retain(|place| {
+                // Places that a trace passed in another order bound no stage.
                 let found = position(trace, place).filter(|found| last.is_none_or(|last| *found > last));
                 last = found.or(last);
                 found.is_some()
@@ -90,8 +92,9 @@ impl AlignedTraces {
     }
 
     /// Joins neighbouring stages whose costs do not repeat within `most` in each group of traces,
-    /// while their sum does, or does far better: the cost moves between the two from run to run.
+    /// while their sum does, or does far better.
     pub(crate) fn join(&mut self, groups: &[Vec<&PathTrace>], most: f64) {
+        // The cost moves between the two from run to run. A joined stage may move against the next.
         while let Some((place, moved)) = self.moving(groups, most) {
             self.waits.remove(place);
             self.joined.push((self.places.remove(place), moved));
@@ -104,6 +107,7 @@ impl AlignedTraces {
         let furthest = |of: &dyn Fn(&[f64]) -> f64| -> f64 {
             costs.iter().map(|runs| range(runs.iter().map(|run| of(run)))).fold(0.0, f64::max)
         };
+        // Across a wait nothing moves.
         let works = |place: &usize| !self.waits[place - 1] && !self.waits[*place];
         let moving = (1..self.waits.len()).filter(works).filter_map(|place| {
             let alone = [place - 1, place].map(|stage| furthest(&|run| run[stage]));

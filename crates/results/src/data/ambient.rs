@@ -33,6 +33,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
         for (name, defaults) in SYSCTLS {
             let [transmitter, receiver] =
                 hosts.map(|host| setting(&host?.sysctls, host?.machine.memory, name, defaults));
+            // The newest kernel's default is named.
             lines.push(line(name, defaults[defaults.len() - 1], transmitter, receiver));
         }
         // Of interfaces; 0 by default. (Receive steering is netassay's own, and recorded.)
@@ -58,11 +59,9 @@ fn setting(
     defaults: &[&str],
 ) -> Option<HostSetting> {
     let value = sysctls.get(name)?;
-    let usual = defaults.iter().any(|default| is_default(value, default, memory));
-    Some((value.clone(), usual))
+    Some((value.clone(), defaults.iter().any(|default| is_default(value, default, memory))))
 }
 
-/// On small machines TCP's largest buffer is 1/128 of free memory (`tcp_init`, net/ipv4/tcp.c).
 fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
     if value == default {
         return true;
@@ -73,6 +72,8 @@ fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
         return false;
     };
     let (Ok(most), Ok(usual)) = (most.parse::<u64>(), usual.parse::<u64>()) else { return false };
+    // On small machines TCP's largest buffer is 1/128 of free memory (`tcp_init`,
+    // net/ipv4/tcp.c), and a part of the memory is not free.
     value == default && most < usual && (memory / 256..=memory / 128).contains(&most)
 }
 

@@ -5,8 +5,8 @@ use stats::{Margin, Ratio, Verdict};
 use crate::data::comparison_group::ComparisonGroup;
 use crate::data::comparison_row::ComparisonRow;
 use crate::words::lists::grouped;
-use crate::words::number::{counted, figure, percent, plain, range, times};
-use crate::words::phrases::{is, listed, words};
+use crate::words::number::{counted, figure, percent, plain, range, times, with_unit};
+use crate::words::phrases::{in_brackets, is, listed, words};
 
 // The most conditions without a proven difference that are named; of more, the number.
 const NAMED: usize = 3;
@@ -55,7 +55,11 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     for row in rows {
         let comparison = &row.comparison;
         if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
-            equivalent.push(format!("{} ({})", row.label, margin_words(margin, unit)));
+            let margin = match margin {
+                Margin::Percent(share) => format!("{share} %"),
+                Margin::Absolute(size) => format!("{size} {unit}"),
+            };
+            equivalent.push(format!("{} (within {margin})", row.label));
             continue;
         }
         if let Some(gap) = comparison.gap {
@@ -97,7 +101,7 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     // Between two studies each condition has a baseline of its own.
     let is_one = rows.iter().all(|row| row.comparison.baseline == first.comparison.baseline);
     let base = if is_one {
-        format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end())
+        format!("against {baseline} ({})", with_unit(figure(mean), unit))
     } else {
         format!("against {baseline}")
     };
@@ -154,37 +158,29 @@ fn other_size(row: &ComparisonRow, unit: &str) -> String {
     let comparison = &row.comparison;
     if let Some(Ratio { value, interval }) = comparison.ratio {
         let interval = range(Some(interval), times);
-        let quality = row.quality.map_or_else(String::new, |word| format!(" ({word})"));
+        let quality = in_brackets(row.quality);
         return format!("{} times as high{quality} {} ({interval}, log scale)", times(value), with(row));
     }
-    let size = format!("{} {unit}", figure(comparison.difference.abs()));
-    let (size, verdict) = (size.trim_end(), row.verdict());
+    let in_unit = |value: f64| with_unit(figure(value), unit);
+    let (size, verdict) = (in_unit(comparison.difference.abs()), row.verdict());
     let interval = comparison.interval.map_or_else(String::new, |(low, high)| {
         let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
-        let measured = as_measured(comparison.difference, comparison.unadjusted, |value| {
-            format!("{} {unit}", figure(value)).trim_end().to_owned()
-        });
-        format!(" ({}{measured})", format!("{} {unit}", range(Some((low, high)), figure)).trim_end())
+        let measured = as_measured(comparison.difference, comparison.unadjusted, in_unit);
+        format!(" ({}{measured})", with_unit(range(Some((low, high)), figure), unit))
     });
     format!("{size} {verdict} {}{interval}", with(row))
 }
 
 fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String) -> String {
     let words = |value: f64| show(value.abs());
+    // A correction that rounding hides is not worth a word.
     match measured.map(&words) {
         Some(measured) if measured != words(stated) => format!("; {}", stats::corrected(&measured)),
         _ => String::new(),
     }
 }
 
-/// A condition after "with"; one whose name says what it is without needs no "with".
 fn with(row: &ComparisonRow) -> String {
+    // The name "without tso" needs no "with".
     if row.is_without { row.label.clone() } else { format!("with {}", row.label) }
-}
-
-fn margin_words(margin: Margin, unit: &str) -> String {
-    match margin {
-        Margin::Percent(percent) => format!("within {percent} %"),
-        Margin::Absolute(size) => format!("within {size} {unit}"),
-    }
 }

@@ -75,6 +75,7 @@ impl BetweenStudies {
                     known.rows.extend(group.rows);
                     known.unlike.extend(group.unlike);
                 }
+                // The means of one pair of conditions are not those of the group.
                 None => comparisons.push(ComparisonGroup {
                     baseline: Some(format!("study {}", baseline.row.id)),
                     level: request.confidence,

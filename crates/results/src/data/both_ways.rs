@@ -132,12 +132,12 @@ impl BothWays {
 
 type MeasuredPair = (usize, usize, Metric);
 
-/// The runs of a pair that count; the second way is in runs of their own.
 fn runs(stored: &StoredStudy, (of_pair, baseline, metric): MeasuredPair) -> Vec<EitherWay> {
     let own = stored.measurements().filter(|run| [of_pair, baseline].contains(&run.condition));
     own.filter_map(|run| {
         Some(EitherWay {
             boot: run.boot,
+            // The second way is in runs of their own.
             second: run.detail.turns().is_none(),
             of_condition: run.condition == of_pair,
             value: run.metrics.get(metric)?,
@@ -146,12 +146,12 @@ fn runs(stored: &StoredStudy, (of_pair, baseline, metric): MeasuredPair) -> Vec<
     .collect()
 }
 
-/// The baseline is the study's or, in flows without it, the condition that has most of its levels.
 fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
     let mut pairs = Vec::new();
     for flow in plan.flows().shared() {
         let is_of_it = |workload: &str| plan.conditions[flow[0]].workload.name == workload;
         for target in own_targets(plan).into_iter().filter(|target| is_of_it(&target.workload)) {
+            // A flow without the study's baseline has the condition with most of its levels.
             let levels = &plan.conditions[target.baseline].levels;
             let alike = |index: &usize| {
                 plan.conditions[*index].levels.iter().filter(|level| levels.contains(level)).count()
@@ -169,12 +169,13 @@ fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
     pairs
 }
 
-/// As a share of the runs' time: the ratio of the variances of boots, times that of run times.
+/// The time of turns for an equal interval, as a share of the runs' time.
 fn time(plan: &Plan, condition: usize, found: &Agreement) -> Option<(f64, (f64, f64))> {
     let workload = &plan.conditions[condition].workload;
     let own = workload.ramp.saturating_add(workload.duration);
     let times = plan.share_of_flow(condition, plan.flows().containing(condition).len())?.as_secs_f64()
         / own.as_secs_f64();
+    // The number of boots for an equal interval grows as the variance of boots.
     let share = times * (found.first.standard_error / found.second.standard_error).powi(2);
     let df = found.boots as f64 - 1.0;
     let wide = fisher::quantile((1.0 + LEVEL) / 2.0, df, df)?;

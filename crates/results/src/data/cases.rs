@@ -201,6 +201,7 @@ impl GateCase {
     /// [`Error::Stats`] for data that the statistics refuse.
     pub(crate) fn answer(&self, share: f64) -> Result<Option<Analysis>, Error> {
         let Ok(subject) = &self.measured else { return Ok(None) };
+        // A two-sided interval has half of its error rate at each end.
         let level = 1.0 - 2.0 * share;
         let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
         let subject = Subject { question, ..subject.clone() };

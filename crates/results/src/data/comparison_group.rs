@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use stats::diagnostics::Names;
-use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Verdict};
+use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm};
 use study::Name;
 use study::metric::Better;
 
-use crate::data::comparison_row::ComparisonRow;
+use crate::data::comparison_row::{ComparisonRow, quality_word};
 use crate::data::error::Error;
 use crate::data::exact::UnequalCounts;
 use crate::data::limits::ConditionLimit;
@@ -83,11 +83,7 @@ impl ComparisonGroup {
         let caution = method::few_boots(subject, &analysis);
         let method = method::sentences(subject, &analysis);
         let row = |comparison: Comparison| {
-            let quality = match comparison.verdict {
-                Verdict::Higher => subject.quality.and_then(|quality| quality.word(true)),
-                Verdict::Lower => subject.quality.and_then(|quality| quality.word(false)),
-                _ => None,
-            };
+            let quality = subject.quality.and_then(|quality| quality_word(quality, comparison.verdict));
             ComparisonRow {
                 label: label(comparison.condition),
                 is_without: subject.without.contains(&comparison.condition),
@@ -139,19 +135,17 @@ impl ComparisonGroup {
 }
 
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
-    let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
     if subject.resolution.is_some() {
-        // Those that do not repeat are reported first.
+        // Counts that do not repeat are reported first.
         return Ok(Vec::new());
     }
-    let boot = |number: u32| subject.boot(number);
     let names = Names {
-        condition: &label,
-        boot: &boot,
+        condition: &|condition| subject.label(condition),
+        boot: &|number| subject.boot(number),
         knows_boots: !matches!(subject.boots, BootNames::Unknown),
         knows_order: matches!(subject.boots, BootNames::Numbered),
     };
-    let flags = stats::diagnostics::diagnose(&runs)?;
+    let flags = stats::diagnostics::diagnose(&subject.compared_observations())?;
     Ok(flags.iter().map(|flag| flag.sentence(names)).collect())
 }
 

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 use stats::{Comparison, Verdict};
+use study::Quality;
 
 use crate::why::Explanation;
+use crate::words::phrases::in_brackets;
 
 /// One condition against another.
 #[derive(Debug, Serialize)]
@@ -26,6 +28,15 @@ pub struct ComparisonRow {
     pub why: Vec<Explanation>,
 }
 
+/// The word for a proven difference: faster, more CPU; `None` for other verdicts.
+pub(crate) fn quality_word(quality: Quality, verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Higher => quality.word(true),
+        Verdict::Lower => quality.word(false),
+        _ => None,
+    }
+}
+
 impl ComparisonRow {
     /// Is there a difference, and is its direction sure?
     pub fn is_proven(&self) -> bool {
@@ -34,8 +45,7 @@ impl ComparisonRow {
 
     /// The verdict with its meaning: `lower (slower)`.
     pub fn verdict(&self) -> String {
-        let quality = self.quality.map_or_else(String::new, |word| format!(" ({word})"));
-        format!("{}{quality}", self.comparison.verdict)
+        format!("{}{}", self.comparison.verdict, in_brackets(self.quality))
     }
 
     /// The verdict in a word or two: `slower`, `not proven`.

@@ -5,9 +5,6 @@ use study::CongestionControl;
 
 use crate::words::lists::{distinct, grouped};
 
-// The algorithms whose rate the window alone sets. All others may pace by a timer.
-const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
-
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
 pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     let tcp = stored.plan.conditions.iter().enumerate().filter(|(_, one)| one.workload.traffic.kind.is_tcp());
@@ -27,7 +24,8 @@ pub(crate) fn names(stored: &StoredStudy) -> Vec<String> {
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
     let found = of_runs(stored);
-    let pacing = found.iter().filter(|(name, _)| !WINDOW_BASED.contains(&name.as_str()));
+    // All but those whose rate the window alone sets may pace by a timer.
+    let pacing = found.iter().filter(|(name, _)| !CongestionControl::UNPACED.contains(&name.as_str()));
     pacing
         .map(|(name, members)| {
             let of_all = members.len() == conditions.iter().filter(|one| one.workload.traffic.kind.is_tcp()).count();

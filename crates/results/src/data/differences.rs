@@ -66,7 +66,7 @@ pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference>
 // The largest number of builds that are named.
 const TOLD: usize = 3;
 
-/// Another build made the traffic; `None` if one build did, or its work is no part of the metric.
+/// `None` if one build made the traffic, or its work is no part of the metric.
 pub(crate) fn of_builds<'e>(
     environments: impl IntoIterator<Item = &'e Environment>,
     metric: Metric,
@@ -106,13 +106,17 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyD
     }
     let mut differences: Vec<(usize, StudyDifference)> = Vec::new();
     for (path, (before, after)) in &found {
-        let (host, own) = host_of(path);
+        let (host, own) = match path.split_once('.') {
+            Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),
+            _ => (None, *path),
+        };
         let twin = match host {
             Some("transmitter") => Some(format!("receiver.{own}")),
             Some("receiver") => Some(format!("transmitter.{own}")),
             _ => None,
         };
         let is_of_both = twin.is_some_and(|twin| found.get(twin.as_str()) == Some(&(before, after)));
+        // Told once, without the name of a host.
         if is_of_both && host == Some("receiver") {
             continue;
         }
@@ -176,13 +180,6 @@ fn values(outline: &Outline) -> ValuesByPath {
         });
     }
     values
-}
-
-fn host_of(path: &str) -> (Option<&str>, &str) {
-    match path.split_once('.') {
-        Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),
-        _ => (None, path),
-    }
 }
 
 fn shown(path: &str) -> String {

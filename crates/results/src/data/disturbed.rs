@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use store::{RunStatus, StoredStudy, StudyRow};
-use study::Condition;
 
 use crate::words::number::counted;
 
 pub(crate) fn kept_in(row: &StudyRow, disturbed: usize) -> Option<String> {
+    // Runs that --keep-disturbed let count are recorded like all others.
     let (study, all) = (row.id, row.recorded_runs as usize);
     let runs = match disturbed {
         0 => return None,
@@ -37,14 +37,13 @@ struct DisturbedRun {
 }
 
 impl DisturbedRuns {
-    pub(crate) fn from_stored(stored: &StoredStudy, conditions: &[Condition]) -> Self {
-        let label = |condition: usize| conditions.get(condition).map(|one| one.label.to_string());
+    pub(crate) fn from_stored(stored: &StoredStudy) -> Self {
         let each: Vec<DisturbedRun> = stored
             .runs
             .iter()
             .filter(|run| run.status == RunStatus::Invalid)
             .map(|run| DisturbedRun {
-                condition: label(run.condition).unwrap_or_default(),
+                condition: stored.label(run.condition),
                 boot: run.boot,
                 run: run.repeat,
                 reason: run.reason.clone().unwrap_or_default(),

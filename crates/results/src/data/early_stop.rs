@@ -43,20 +43,21 @@ pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks))
 }
 
-/// `None` if it always takes all boots. Between looks, and inside a boot, the earlier look counts,
-/// whose bound is the stricter; before the first, the first.
+/// `None` if it always takes all boots.
 pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     let Protocol { stop, boots, .. } = stored.plan.asked.protocol;
     let stop = stop?;
     let over = boots_over(stored);
     let schedule = schedule(stop, boots);
+    // Between looks, and inside a boot, the earlier look counts, whose bound is the stricter;
+    // before the first, the first.
     let taken = schedule.after().iter().take_while(|after| **after <= over).count().max(1);
     let number = u32::try_from(taken).unwrap_or(stop.looks);
     Some((stop, Look { number, schedule }))
 }
 
-/// The last boot that ended in order. An open or lost boot has no look.
 pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
+    // An open or lost boot has no look.
     let ended = stored.boots.iter().filter(|boot| boot.ended_unix_ms.is_some());
     ended.map(|boot| boot.number).max().unwrap_or(0)
 }

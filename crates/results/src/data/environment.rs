@@ -57,12 +57,9 @@ fn described(both: &Environment, side: Side, interface: &str) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let of_interface = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-    let kernel = host
-        .kernel
-        .release
-        .as_ref()
-        .map_or_else(String::new, |it| format!("; kernel {}", words::sanitised_line(it)));
-    let cpu =
-        host.cpu.model.as_ref().map_or_else(String::new, |it| format!("; CPU {}", words::sanitised_line(it)));
-    format!("{of_interface}{kernel}{cpu}")
+    let also = |name: &str, value: Option<&str>| {
+        value.map_or_else(String::new, |value| format!("; {name} {}", words::sanitised_line(value)))
+    };
+    let kernel = also("kernel", host.kernel.release.as_deref());
+    format!("{of_interface}{kernel}{}", also("CPU", host.cpu.model.as_deref()))
 }

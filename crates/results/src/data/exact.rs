@@ -7,7 +7,7 @@ use stats::Observation;
 use study::metric::{Metric, MetricNeeds};
 use study::{Copies, Plan};
 
-use crate::words::lists::distinct;
+use crate::words::lists::{distinct, grouped};
 use crate::words::number::{figure, percent};
 use crate::words::phrases::{listed, words};
 
@@ -113,13 +113,6 @@ pub(crate) fn unlike(
 fn by_boot(runs: &[&Observation]) -> Vec<(String, BTreeSet<u32>)> {
     let mut sorted = runs.to_vec();
     sorted.sort_by(|one, other| one.value.total_cmp(&other.value));
-    let mut counts: Vec<(String, BTreeSet<u32>)> = Vec::new();
-    for run in sorted {
-        let shown = figure(run.value);
-        match counts.last_mut().filter(|(count, _)| *count == shown) {
-            Some((_, boots)) => drop(boots.insert(run.boot)),
-            None => counts.push((shown, BTreeSet::from([run.boot]))),
-        }
-    }
-    counts
+    let counts = grouped(sorted.into_iter().map(|run| (figure(run.value), run.boot)));
+    counts.into_iter().map(|(count, boots)| (count, boots.into_iter().collect())).collect()
 }

@@ -11,6 +11,7 @@ use store::StoredStudy;
 
 use crate::data::error::Error;
 use crate::data::missing::hint;
+use crate::data::subject::observation;
 use crate::words::phrases::levels_without;
 use study::metric::{self, Metric};
 use study::{Plan, Side};
@@ -136,10 +137,8 @@ fn metrics(plan: &Plan) -> Vec<Metric> {
 }
 
 fn rates(stored: &StoredStudy, metric: Metric, boots: u32) -> Result<Option<MetricRates>, Error> {
-    let all: Vec<Observation> = stored
-        .values(metric)
-        .map(|(condition, boot, value)| Observation { condition, boot, value })
-        .collect();
+    let all: Vec<Observation> = stored.values(metric).map(observation).collect();
+    // A boot without one of the two labels is in no experiment.
     let measured = |condition: usize| -> BTreeSet<u32> {
         all.iter().filter(|run| run.condition == condition).map(|run| run.boot).collect()
     };
@@ -153,6 +152,7 @@ fn rates(stored: &StoredStudy, metric: Metric, boots: u32) -> Result<Option<Metr
         let runs = |condition| experiment.iter().filter(|run| run.condition == condition).count();
         (0..2).all(|condition| runs(condition) >= FEWEST)
     };
+    // Where no experiment of the main metric has enough, the error of ministat tells it.
     let main = stored.plan.conditions[0].workload.traffic.kind.primary_metric();
     if metric != main || experiments.iter().any(has_enough) {
         experiments.retain(has_enough);

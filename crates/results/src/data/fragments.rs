@@ -40,6 +40,7 @@ fn packets(message: u32, mtu: u32, family: Family) -> u32 {
     }
     let extension = if family == Family::Ipv6 { OCTETS } else { 0 };
     let ip = family.udp_headers() - OCTETS + extension;
+    // Offsets of fragments count in units of eight bytes.
     let room = mtu.saturating_sub(ip) / OCTETS * OCTETS;
     message.saturating_add(OCTETS).div_ceil(room.max(OCTETS))
 }

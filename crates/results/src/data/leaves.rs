@@ -33,6 +33,7 @@ fn collect(
         if !counts(name) {
             return;
         }
+        // One buffer for all paths: a study has thousands of values.
         let length = path.len();
         if length > 0 {
             path.push('.');

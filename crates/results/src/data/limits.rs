@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use record::{Evidence, Label};
 use serde::Serialize;
 use store::StoredStudy;
-use study::Condition;
 use study::metric::{self, Metric};
 
 // Metrics that such a limit sets.
@@ -48,7 +47,7 @@ impl ConditionLimit {
     }
 }
 
-/// For a rate that a limit outside both hosts set: the two can differ only if paced differently.
+/// The limit outside both hosts that set a rate.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
     metric: Metric,
@@ -64,24 +63,21 @@ pub(crate) fn set_from_outside(
         let condition = stored.plan.conditions.get(condition)?;
         Some((condition.workload.traffic.pacing, condition.workload.traffic.rate))
     };
+    // At the same limit the two can differ only if they are paced differently.
     let is_alike = label(other) == Some(limit) && (limit != Label::Pacing || pace(one) == pace(other));
     is_alike.then_some(if limit == Label::Link { "the link" } else { limit.word() })
 }
 
 pub(crate) fn cannot_differ(
     stored: &StoredStudy,
-    conditions: &[Condition],
     metric: Metric,
     baseline: usize,
     others: &[usize],
 ) -> Option<String> {
     let limit = set_from_outside(stored, metric, baseline, baseline)?;
-    let alike: Vec<&str> = others
-        .iter()
-        .filter(|other| set_from_outside(stored, metric, baseline, **other).is_some())
-        .filter_map(|other| conditions.get(*other).map(|condition| condition.label.as_str()))
-        .collect();
-    let baseline = conditions.get(baseline)?.label.as_str();
+    let is_alike = |other: &&usize| set_from_outside(stored, metric, baseline, **other).is_some();
+    let alike: Vec<String> = others.iter().filter(is_alike).map(|other| stored.label(*other)).collect();
+    let baseline = stored.label(baseline);
     let cost = if metric == metric::TRANSACTIONS { "transaction" } else { "byte" };
     (!alike.is_empty()).then(|| {
         format!(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use store::Outline;
-use study::{Condition, Plan};
+use study::Condition;
 
 use crate::data::differences::{StudyDifference, of_boots, of_environments, of_read_back};
 use crate::data::error::Error;
@@ -34,8 +34,8 @@ pub(crate) fn differences(
     differences
 }
 
-/// The machine and the duration are no part of the subject; the way of counting copies is.
 fn may_differ(path: &str) -> bool {
+    // The machine and the duration are no part of the subject; the way of counting copies is.
     let is_of_guest = path.starts_with("boot.guest.") && path != "boot.guest.copies";
     is_of_guest || ["workload.duration", "workload.ramp"].contains(&path)
 }
@@ -46,13 +46,17 @@ impl MatchedConditions {
     /// # Errors
     /// [`Error::NotComparable`] if they have none in common.
     pub(crate) fn between(baseline: &Outline, study: &Outline) -> Result<Self, Error> {
-        let [one, other] = [baseline, study].map(|of| settings(&of.plan));
+        let settings = |of: &Outline| -> Vec<ConditionSettings> {
+            of.plan.conditions.iter().map(of_condition).collect()
+        };
+        let [one, other] = [baseline, study].map(settings);
         let paths: BTreeSet<&String> = one.iter().chain(&other).flat_map(ConditionSettings::keys).collect();
         let mut constants = Vec::new();
         let mut ignored: BTreeSet<&str> = BTreeSet::new();
         let mut unlike = Vec::new();
         for path in paths {
             let [before, after] = [&one, &other].map(|all| values(all, path));
+            // Where it varies inside a study, it is a factor there.
             let may_differ = may_differ(path) && before.len() == 1 && after.len() == 1;
             if may_differ {
                 ignored.insert(path);
@@ -112,12 +116,9 @@ fn why_none(unlike: &[(&str, StudyDifference)], baseline: &Outline, study: &Outl
     )
 }
 
-fn settings(plan: &Plan) -> Vec<ConditionSettings> {
-    plan.conditions.iter().map(of_condition).collect()
-}
-
 fn of_condition(condition: &Condition) -> ConditionSettings {
     let mut unnamed = condition.clone();
+    // The names of conditions and their order tell nothing of their settings.
     unnamed.index = 0;
     (unnamed.label, unnamed.slug, unnamed.levels) = Default::default();
     unnamed.workload.name.clear();

@@ -23,6 +23,7 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
         format!("{}; {}", design(analysis.design), analysis.error.as_sentence())
     };
     let boots = || analysis.conditions.iter().map(|one| one.boots);
+    // A condition with boots of its own has its mean over all of them.
     let is_whole = analysis.design == Design::Nested || boots().min() == boots().max();
     let count = analysis.comparisons.len();
     if count > 1 && subject.question.correction == Correction::Family {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use stats::ValueRange;
 use store::StoredStudy;
@@ -59,10 +58,7 @@ impl From<Metric> for ComparedMetric {
 
 impl Serialize for ComparedMetric {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ComparedMetric", 2)?;
-        fields.serialize_field("metric", self.key())?;
-        fields.serialize_field("unit", self.unit())?;
-        fields.end()
+        serializer.collect_map([("metric", self.key()), ("unit", self.unit())])
     }
 }
 

@@ -39,6 +39,7 @@ impl MissingRuns {
     pub(crate) fn from_stored(stored: &StoredStudy) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
+            // The last try counts, unless an earlier one was recorded.
             let recorded = tries.get(&run.key()).is_some_and(|(status, _)| *status == RunStatus::Ok);
             if !recorded {
                 tries.insert(run.key(), (run.status, run.reason.as_deref().unwrap_or_default()));
@@ -84,7 +85,11 @@ impl MissingRuns {
     pub fn lines(&self) -> [String; 2] {
         let mut parts = Vec::new();
         if self.failed > 0 {
-            let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(FailureReason::text).collect();
+            let text = |reason: &FailureReason| {
+                let FailureReason { runs, condition, boot, why } = reason;
+                format!("{}, last in {condition}, boot {boot}: {why}", counted(*runs, "time"))
+            };
+            let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(text).collect();
             let more = match self.reasons.len().saturating_sub(REASONS) {
                 0 => String::new(),
                 more => format!("; and {}", counted(more, "other reason")),
@@ -184,11 +189,11 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     )
 }
 
-/// The planned runs of a study. If it ended at a look, without those of later boots.
 fn planned(stored: &StoredStudy) -> Vec<RunKey> {
     let protocol = &stored.plan.asked.protocol;
     let taken = stored.row.boots;
     let at_a_look = protocol.stop.is_some_and(|stop| stop.after(protocol.boots).any(|boot| boot == taken));
+    // A study that ended at a look by its rule has planned no later boot.
     let complete = stored.row.status == StudyStatus::Complete;
     let last = if at_a_look && (complete || is_decided(stored)) { taken } else { u32::MAX };
     study::schedule(&stored.plan.states_of_conditions(), protocol)
@@ -202,21 +207,10 @@ fn planned(stored: &StoredStudy) -> Vec<RunKey> {
 // The largest number of reasons on a page.
 const REASONS: usize = 2;
 
-impl FailureReason {
-    fn text(&self) -> String {
-        format!(
-            "{}, last in {}, boot {}: {}",
-            counted(self.runs, "time"),
-            self.condition,
-            self.boot,
-            self.why
-        )
-    }
-}
-
-/// Without a full stop; `None` if complete. A study that ended by its rule planned only its boots.
+/// Without a full stop; `None` if complete.
 pub(crate) fn shortfall(row: &StudyRow, plan: &Plan) -> Option<String> {
     let protocol = &plan.asked.protocol;
+    // A study that ended by its rule planned only its boots.
     let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
     let last = if may_be_less { row.boots } else { u32::MAX };
     let planned = study::schedule(&plan.states_of_conditions(), protocol);

@@ -20,6 +20,7 @@ pub struct TraceOrigin {
 impl TraceOrigin {
     /// The origin of the boots in which a condition was measured; `None`: of all boots of a study.
     pub(crate) fn new(stored: &StoredStudy, condition: Option<usize>) -> Self {
+        // A boot that was continued may have another kernel in each of its parts.
         let measured = |one: usize| stored.measurements_of(one).map(|run| (run.boot, run.part)).collect();
         let own: Option<BTreeSet<(u32, u32)>> = condition.map(measured);
         let is_own = |boot: &&BootRow| own.as_ref().is_none_or(|own| own.contains(&(boot.number, boot.part)));

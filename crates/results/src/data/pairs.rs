@@ -70,6 +70,7 @@ pub(crate) fn pairs(
         let theirs = metrics(&baseline.plan, *before, asked);
         for (metric, margin) in metrics(&study.plan, *after, asked) {
             if let Some((_, their)) = theirs.iter().find(|(their, _)| *their == metric) {
+                // A margin holds only if both studies state the same.
                 shared.push((*conditions, metric, margin.filter(|margin| Some(*margin) == *their)));
             }
         }
@@ -118,7 +119,7 @@ fn keys(metrics: impl IntoIterator<Item = Metric>) -> String {
     metrics.into_iter().map(|metric| metric.key).collect::<Vec<_>>().join(", ")
 }
 
-/// The runs of a condition in both studies, each with boots of its own; none if one has no run.
+/// The runs of a condition in both studies; none if one has no run.
 fn subject(
     studies: [&Outline; 2],
     conditions: (usize, usize),
@@ -129,6 +130,7 @@ fn subject(
     let (mut observations, mut boots, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for (side, (outline, condition)) in studies.into_iter().zip([conditions.0, conditions.1]).enumerate() {
         let values = outline.values.get(&metric)?.iter().filter(|(of, ..)| *of == condition);
+        // Boots get numbers of their own, so that no boot of one study is one of the other.
         let first = boots.len();
         for (_, boot, value) in values.clone() {
             let name = format!("{boot} of study {}", outline.row.id);

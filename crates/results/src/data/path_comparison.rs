@@ -93,13 +93,13 @@ fn runs(
     condition: usize,
     of: (KernelPath, Waiting),
 ) -> impl Iterator<Item = (u32, &PathTrace)> {
-    stored.measurements().filter(move |run| run.condition == condition).filter_map(move |run| {
+    stored.measurements_of(condition).filter_map(move |run| {
         let trace = run.detail.traces().iter().find(|trace| (trace.path, trace.reader) == of)?;
         is_usable(trace).then_some((run.boot, trace))
     })
 }
 
-/// Judges together the stages of one path under all conditions with one baseline.
+/// Judges the stages of traced paths.
 ///
 /// # Errors
 /// [`Error::NothingTraced`]; [`Error::Stats`] for data that the statistics refuse.
@@ -118,8 +118,8 @@ pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPai
     Ok(pairs)
 }
 
-/// Each set once: the study may compare the same conditions in several metrics.
 pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
+    // Each set once: the study may compare the same conditions in several metrics.
     distinct(own_targets(&stored.plan).into_iter().map(|target| (target.baseline, target.conditions)))
 }
 
@@ -136,6 +136,7 @@ pub(crate) fn explained<K: Copy, P, R: FnOnce(Explained) -> P>(
     let mut pairs = Vec::new();
     for (baseline, conditions) in compared(stored) {
         for kind in kinds {
+            // All conditions with one baseline are judged together.
             let ready = |condition: &usize| ready([baseline, *condition], *kind);
             let (divided, results): (Vec<_>, Vec<_>) = conditions.iter().filter_map(ready).unzip();
             pairs.extend(judge(&divided)?.into_iter().zip(results).map(|(found, result)| result(found)));
@@ -167,6 +168,7 @@ fn ready(
     let groups =
         followed.each_ref().map(|runs| runs.iter().map(|(_, trace)| *trace).collect::<Vec<&PathTrace>>());
     let mut aligned = AlignedTraces::from_traces(&groups.concat());
+    // Only counts repeat: times of stages differ from run to run anyhow.
     if stored.plan.exact && has_stages {
         let wholes: Vec<f64> = groups[0].iter().filter_map(|trace| trace.whole).collect();
         aligned.join(&groups, RESOLUTION / 100.0 * stats::mean(&wholes));
@@ -198,22 +200,19 @@ fn ready(
     let unmatched = if has_stages { aligned.unmatched(&groups) } else { Vec::new() };
     let [baseline, condition] = conditions.map(|one| stored.label(one));
     let (path, reader) = of;
-    let pair = move |explained: Explained| {
-        let boots = explained.whole.boots;
-        PathPair {
-            path,
-            reader,
-            boots,
-            baseline,
-            condition,
-            runs,
-            stages,
-            unmatched,
-            closure,
-            open,
-            lost,
-            explained,
-        }
+    let pair = move |explained: Explained| PathPair {
+        path,
+        reader,
+        boots: explained.whole.boots,
+        baseline,
+        condition,
+        runs,
+        stages,
+        unmatched,
+        closure,
+        open,
+        lost,
+        explained,
     };
     Some((divided, pair))
 }

@@ -110,6 +110,7 @@ impl PilotSpread {
         let alike = |condition: usize| {
             stored.plan.conditions.get(condition).is_some_and(|one| is_alike(one, planned))
         };
+        // All that is compared takes turns in one flow: the spread is that inside flows.
         let flows = plan.flows();
         let flow = flows.containing(target.baseline);
         if target.conditions.iter().all(|condition| flow.contains(condition)) {
@@ -156,6 +157,7 @@ impl PilotSpread {
                 flows.entry((run.boot, run.block)).or_default().insert(run.condition, value);
             }
         }
+        // The effects inside a flow are known only where it has all conditions.
         let whole = flows.into_iter().filter(|(_, values)| values.len() == together.len());
         let flows: Vec<(u32, Vec<f64>)> =
             whole.map(|((boot, _), values)| (boot, values.into_values().collect())).collect();

@@ -108,6 +108,7 @@ fn ready(
             (of_condition, *boot, *profile, costs.collect())
         })
         .collect();
+    // Small functions are one part together: each part more makes all others harder to prove.
     let whole: f64 = runs.iter().map(|(_, _, profile, _)| profile.message).sum();
     let met: BTreeSet<&String> = runs.iter().flat_map(|(.., costs)| costs.keys()).collect();
     let cost = |costs: &BTreeMap<String, f64>, name: &str| costs.get(name).copied().unwrap_or_default();
@@ -132,20 +133,17 @@ fn ready(
     let smaller = met.len() - functions.len();
     let one_end = conditions.iter().any(|one| !stored.plan.conditions[*one].boot.scenario.is_of_namespaces());
     let [baseline, condition] = conditions.map(|one| stored.label(one));
-    let pair = move |explained: Explained| {
-        let boots = explained.whole.boots;
-        ProfilePair {
-            reader,
-            boots,
-            baseline,
-            condition,
-            runs,
-            samples,
-            functions,
-            smaller,
-            one_end,
-            explained,
-        }
+    let pair = move |explained: Explained| ProfilePair {
+        reader,
+        boots: explained.whole.boots,
+        baseline,
+        condition,
+        runs,
+        samples,
+        functions,
+        smaller,
+        one_end,
+        explained,
     };
     Some((divided, pair))
 }
@@ -157,6 +155,7 @@ fn sampled_stacks(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting)
         return None;
     }
     for (side, profiles) in all.iter().enumerate() {
+        // Each run counts alike, however many samples it has.
         let part = 1.0 / profiles.len() as f64;
         for (_, profile) in profiles {
             let other = (vec![OTHER], profile.other());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 use stats::{ConditionEstimate, Observation};
-use store::StoredStudy;
+use store::{StoredSeries, StoredStudy};
 use study::metric::{self, Metric};
 use study::{Condition, Kind, Name, Side};
 
@@ -22,6 +22,7 @@ use crate::data::metric::range_of;
 use crate::data::missing::MissingRuns;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
+use crate::data::subject::observation;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
 use crate::why::explain;
@@ -58,6 +59,9 @@ pub struct Results {
     pub invalid_runs: DisturbedRuns,
     #[serde(skip)]
     pub stored: StoredStudy,
+    /// The counters of its runs over time; a caller that draws them adds them.
+    #[serde(skip)]
+    pub series: Vec<StoredSeries>,
 }
 
 /// One condition's figures.
@@ -138,10 +142,11 @@ impl Results {
             notes: notes(stored),
             truth: truth(stored),
             failed_runs: stored.row.failed_runs,
-            invalid_runs: DisturbedRuns::from_stored(stored, &stored.plan.conditions),
+            invalid_runs: DisturbedRuns::from_stored(stored),
             conditions,
             comparisons,
             stored: study,
+            series: Vec::new(),
         })
     }
 
@@ -177,13 +182,12 @@ impl ConditionResult {
             boots,
             runs,
             limited_by: ConditionLimit::for_condition(stored, index),
-            acted: ActedOffloads::for_condition(condition, stored.plan.effective.get(index), &means),
+            acted: ActedOffloads::for_condition(stored, condition, &means),
             estimates: means.iter().map(|(metric, mean)| (metric, alone(mean))).collect(),
         }
     }
 }
 
-/// By the model of all conditions of a workload; a compared condition has its comparison's.
 fn estimate(
     stored: &StoredStudy,
     groups: &[ComparisonGroup],
@@ -199,11 +203,11 @@ fn estimate(
         let compared = compared.filter_map(|group| group.metric.known());
         let metrics: BTreeSet<Metric> =
             cpu.chain(compared).chain([kind.main_metric(stored.plan.exact)]).collect();
+        // All conditions of a workload are in one model: they share the effects of boots.
         for metric in metrics {
             let values =
                 stored.values(metric).filter(|(condition, ..)| of_workload.get(*condition) == Some(&true));
-            let values: Vec<Observation> =
-                values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
+            let values: Vec<Observation> = values.map(observation).collect();
             let level = level(groups, &workload, metric).unwrap_or(confidence);
             // A metric with a value that no statistics can take keeps its plain means.
             let found = stats::estimates(&values, level, range_of(metric)).unwrap_or_default();
@@ -212,6 +216,7 @@ fn estimate(
             }
         }
     }
+    // A compared condition has the figure of its comparison in every table.
     for (group, metric) in groups.iter().filter_map(|group| Some((group, group.metric.known()?))) {
         for own in &group.conditions {
             let estimates = conditions.get_mut(own.estimate.condition).map(|one| &mut one.estimates);

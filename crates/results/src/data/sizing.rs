@@ -131,6 +131,7 @@ fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     };
     // All conditions of the study run in each boot, not only the compared ones.
     let block = time(1, 2) - time(1, 1);
+    // The plan then counts each state as a condition with boots of its own.
     if states > 1 {
         let all = plan.states().len() as f64;
         return Cost { boot: (time(1, 1) - block) / all, run: block / all };

@@ -141,8 +141,8 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
     grouped(traces).into_iter().map(source).collect()
 }
 
-/// The mean over boots, each with one vote.
 fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
+    // Each boot has one vote, however many runs it has.
     stats::mean(&grouped(values).iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
 }
 
@@ -157,10 +157,9 @@ impl TracedPath {
                 .iter()
                 .map(|source| of_boots(source.boots.iter().map(|(boot, trace)| (*boot, cost(trace)))))
                 .collect();
-            let mut order: Vec<usize> = (0..means.len()).collect();
-            order.sort_by(|one, other| means[*one].total_cmp(&means[*other]));
-            let (least_in, most_in) =
-                (order.first().copied().unwrap_or(0), order.last().copied().unwrap_or(0));
+            let by_mean = |one: &usize, other: &usize| means[*one].total_cmp(&means[*other]);
+            let least_in = (0..means.len()).min_by(by_mean).unwrap_or(0);
+            let most_in = (0..means.len()).max_by(by_mean).unwrap_or(0);
             StageRange { from, to, least: means[least_in], least_in, most: means[most_in], most_in }
         };
         let stages = aligned.stages().into_iter().enumerate();

@@ -11,7 +11,7 @@ use crate::data::exact;
 use crate::data::limits;
 use crate::data::metric::range_of;
 use crate::data::missing::hint;
-use crate::data::subject::Subject;
+use crate::data::subject::{Subject, observation};
 use crate::data::target::{ComparisonRequest, ComparisonTarget};
 use crate::data::truth::truth;
 use crate::data::turns::carried;
@@ -40,7 +40,7 @@ pub(crate) fn subjects(
         let observations: Vec<Observation> = stored
             .values(target.metric)
             .filter(|(condition, ..)| alike(*condition))
-            .map(|(condition, boot, value)| Observation { condition, boot, value })
+            .map(observation)
             .collect();
         if !observations.iter().any(|observation| observation.condition == target.baseline) {
             let hint = hint(stored, target.baseline);
@@ -60,8 +60,7 @@ pub(crate) fn subjects(
         let compared = target.conditions.iter().copied().chain([target.baseline]).collect();
         let subject =
             Subject::new(&target.workload, target.metric.into(), labels.clone(), observations, question);
-        let cannot_differ =
-            limits::cannot_differ(stored, conditions, target.metric, target.baseline, &target.conditions);
+        let cannot_differ = limits::cannot_differ(stored, target.metric, target.baseline, &target.conditions);
         let is_counted = stored.plan.exact && exact::is_count(target.metric);
         Ok(Subject {
             compared: Some(compared),

@@ -129,11 +129,17 @@ impl Subject {
     }
 }
 
-/// Each metric is a family, and Holm's steps divide the error rate among its comparisons.
+/// A value of a store: its condition, its boot, and the value.
+pub(crate) fn observation((condition, boot, value): (usize, u32, f64)) -> Observation {
+    Observation { condition, boot, value }
+}
+
+/// Answers all questions of a request together.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
+    // Each metric is a family, and Holm's steps divide the error rate among the families.
     let families: Vec<ComparedMetric> = subjects.iter().map(|subject| subject.metric.clone()).collect();
     answer_families(subjects, &families)
 }
@@ -152,6 +158,7 @@ pub(crate) fn answer_families<F: Ord + Clone>(
     of: &[F],
 ) -> Result<Vec<Analysis>, Error> {
     let spending = Spending::default();
+    // Holm's steps need the p-values, and only then is the share of each family known.
     let first = answer_alone(subjects)?;
     let mut names = of.to_vec();
     names.sort_unstable();
@@ -171,6 +178,7 @@ pub(crate) fn answer_families<F: Ord + Clone>(
         .zip(first)
         .map(|((subject, family), analysis)| {
             let share = names.binary_search(family).map_or(1.0, |place| shares[place]);
+            // With the whole error rate nothing would change.
             if share >= 1.0 {
                 return Ok(analysis);
             }

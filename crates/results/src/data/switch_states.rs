@@ -13,16 +13,13 @@ const NAMED: usize = 3;
 impl Results {
     /// Each condition's switches; then requests not applied, and further changes by the kernel.
     pub fn switches(&self) -> Vec<(&str, Vec<String>)> {
-        let Some(base) = self.stored.plan.effective.first() else { return Vec::new() };
+        let plan = &self.stored.plan;
+        let Some(base) = plan.effective.first() else { return Vec::new() };
         let mut states = Vec::new();
-        for (index, (condition, effective)) in
-            self.stored.plan.conditions.iter().zip(&self.stored.plan.effective).enumerate()
-        {
+        for (index, (condition, effective)) in plan.conditions.iter().zip(&plan.effective).enumerate() {
             // Conditions that differ in the traffic only share states: each state is listed once.
-            if let Some(twin) =
-                self.stored.plan.effective[..index].iter().position(|earlier| earlier == effective)
-            {
-                let twin = &self.stored.plan.conditions[twin];
+            if let Some(twin) = plan.effective[..index].iter().position(|earlier| earlier == effective) {
+                let twin = &plan.conditions[twin];
                 let mut state = format!("interfaces as {}", twin.label);
                 let own = condition.levels.iter().filter(|own| !twin.levels.contains(own));
                 let of_traffic = own.filter(|(factor, _)| Key::find(factor).is_some());
@@ -50,12 +47,12 @@ impl Results {
         states
     }
 
-    /// Requested levels that were not applied, with their conditions, as sentences. Nothing is said
-    /// of `offloads=default`: no interface has all its features.
+    /// Requested levels that were not applied, with their conditions, as sentences.
     pub fn not_applied(&self) -> Vec<String> {
         let mut told: Vec<(String, &str)> = Vec::new();
         for (condition, effective) in self.stored.plan.conditions.iter().zip(&self.stored.plan.effective) {
             for (side, settled) in effective.sides() {
+                // `offloads=default` asks for no single feature: no interface has all of them.
                 let is_asked = |feature: &str| {
                     condition.levels.iter().any(|(name, _)| {
                         let (of, name) = name.split_once('.').unwrap_or((side, name));

@@ -55,9 +55,8 @@ pub(crate) fn targets(
     let metric = request.metric;
     let baseline =
         request.baseline.as_deref().map(|word| condition(stored.row.id.0, &stored.plan, word)).transpose()?;
-    let own = own_targets(&stored.plan);
     let mut targets: Vec<ComparisonTarget> = Vec::new();
-    for mut target in own {
+    for mut target in own_targets(&stored.plan) {
         if let Some(metric) = metric {
             target.metric = metric;
         }
@@ -66,6 +65,7 @@ pub(crate) fn targets(
         }
         let workload = stored.plan.conditions[target.baseline].workload.traffic.kind;
         let concerned = baseline.is_none_or(|baseline| target.baseline == baseline);
+        // With one metric asked for, comparisons that differed in the metric are the same.
         let again = targets.iter().any(|t| {
             (t.metric, t.baseline, &t.conditions) == (target.metric, target.baseline, &target.conditions)
         });
@@ -81,10 +81,10 @@ pub(crate) fn targets(
     Ok(targets)
 }
 
-/// The study's own comparisons. In exact mode the metric is a count, whatever the file says.
 pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
     let target = |comparison: &study::Comparison| {
         let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
+        // In exact mode the metric is a count, whatever the file says.
         let metric = Metric::from_key(&comparison.metric).filter(|one| !plan.exact || exact::is_count(*one));
         ComparisonTarget {
             workload: comparison.workload.clone(),

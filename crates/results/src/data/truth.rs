@@ -31,6 +31,7 @@ pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e E
     if plan.exact {
         return TruthKind::Counted;
     }
+    // One emulated guest makes all times those of an emulation.
     let guests = environments.into_iter().filter_map(|environment| environment.guests.as_ref());
     let is_emulated = guests.flat_map(|guests| guests.values()).any(GuestEnvironment::is_emulated);
     if is_emulated { TruthKind::Emulated } else { TruthKind::Timed }

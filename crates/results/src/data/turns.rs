@@ -40,8 +40,9 @@ pub struct TurnsOfCondition {
 
 impl TurnsOfCondition {
     /// Whether a turn is proven to affect the next one by more than a small part of the largest
-    /// difference in the flow. The error rate is shared out over all conditions (Bonferroni).
+    /// difference in the flow.
     fn leaves_much(&self, conditions: usize) -> bool {
+        // The error rate is shared out over all conditions (Bonferroni).
         let interval = interval(&self.boots, ALPHA / conditions as f64);
         let is_proven = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
         is_proven && self.carry_over.abs() > SMALL * self.effect
@@ -133,8 +134,9 @@ fn leaving(all: &[TurnsOfCondition]) -> impl Iterator<Item = &TurnsOfCondition> 
     all.iter().filter(|one| one.leaves_much(all.len()))
 }
 
-/// The first part of turns, which is not counted: more than planned where a switch acted longer.
+/// The first part of turns, which is not counted.
 pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
+    // More than planned where a switch acted longer.
     let all: BTreeSet<u64> =
         stored.measurements().filter_map(|run| run.detail.turns()).map(|one| one.settle_ns).collect();
     let text = |ns: &u64| format_duration(Duration::from_nanos(*ns));
@@ -166,6 +168,7 @@ fn share(turns: &Turns) -> Option<f64> {
 }
 
 fn response(all: &[&Turns], tenths: std::ops::Range<usize>) -> Option<f64> {
+    // The rate of all flows together, each weighing by its length.
     let of = |slices: &dyn Fn(&Turns) -> [Slice; TENTHS]| {
         rate(all.iter().flat_map(|turns| slices(turns).into_iter().skip(tenths.start).take(tenths.len())))
     };

@@ -7,9 +7,9 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::value::{Date, Datetime};
 
-use crate::GateCase;
-use crate::gate::bound::{Bound, metric_named};
+use crate::gate::bound::Bound;
 use crate::words::number::instant;
+use crate::{GateCase, resolve_metric};
 
 /// The largest size of a file of acknowledgements, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
@@ -109,10 +109,10 @@ pub fn acknowledgements(
 
 impl WrittenEntry {
     fn read(self, line: usize, today: Date) -> Result<Acknowledgement, FileProblem> {
-        let metric = metric_named(self.metric.get_ref());
-        let metric = metric.map_err(|error| (self.metric.span(), error.to_string()))?;
+        let metric = resolve_metric(self.metric.get_ref());
+        let metric = metric.map_err(|unknown| (self.metric.span(), unknown.to_string()))?;
         let bound = Bound::of_metric(metric, self.bound.get_ref());
-        let bound = bound.map_err(|error| (self.bound.span(), error.to_string()))?;
+        let bound = bound.map_err(|why| (self.bound.span(), why))?;
         let said = |text: &Spanned<String>, what: &str| match text.get_ref().trim() {
             "" => Err((text.span(), format!("the {what} is empty: say {what} in a few words"))),
             said => Ok(said.to_owned()),

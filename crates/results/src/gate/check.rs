@@ -78,8 +78,8 @@ impl SettlingBoots {
 }
 
 impl GateCheck {
-    /// Of these acknowledgements, the one of its condition replaces its bound.
     pub(crate) fn unjudged(case: &GateCase, bound: Bound, acknowledged: &[Acknowledgement]) -> Self {
+        // The acknowledgement of its condition replaces its bound, but never by a stricter one.
         let replaces = |entry: &&Acknowledgement| entry.is_of(case) && entry.bound.is_looser_than(&bound);
         Self {
             condition: case.label.clone(),
@@ -124,8 +124,8 @@ impl GateCheck {
     }
 }
 
-/// With 80 % power, one-sided, if all is as measured: the size that proves a difference as large as
-/// the distance from the bound ([`stats::planning`]). `None` if the spread is unknown.
+/// With 80 % power, one-sided, if all is as measured ([`stats::planning`]). `None` if the spread is
+/// unknown.
 fn boots_to_settle(
     bound: &Bound,
     answer: &Analysis,
@@ -133,6 +133,7 @@ fn boots_to_settle(
 ) -> Option<SettlingBoots> {
     let comparison = &answer.comparisons[0];
     let measured = bound.difference(comparison)?;
+    // The size that proves a difference as large as the distance from the bound.
     let distance = (measured - bound.number()).abs();
     let (delta, factor) = if bound.is_percent() {
         // A percentage p of the baseline b is tested as mean - (1 + p / 100) b, in whose variance
@@ -164,6 +165,7 @@ fn boots_to_settle(
     let own = answer.conditions.iter().find(|one| one.condition == comparison.condition);
     // Runs of the condition in each of its boots, on average.
     let runs = own.map_or(1.0, |own| own.runs as f64 / own.boots.max(1) as f64);
+    // More boots are asked for, not more runs in each.
     let runs = (runs.round() as u32).max(1);
     let goal =
         Goal { delta, power: SettlingBoots::POWER, boots_at_most: SettlingBoots::MOST, runs_at_most: runs };

@@ -103,7 +103,7 @@ impl Gate {
         let is_open = self.count(GateOutcome::Inconclusive) > 0;
         match self.inconclusive_counts_as {
             _ if self.count(GateOutcome::Fail) > 0 => GateOutcome::Fail,
-            // What was not measured is never shown, whatever inconclusive checks count as.
+            // A lacking measurement shows nothing, whatever inconclusive checks count as.
             GateOutcome::Pass if self.is_kept_back() => GateOutcome::Inconclusive,
             counts_as if is_open || self.is_kept_back() => counts_as,
             _ => GateOutcome::Pass,

@@ -43,13 +43,7 @@ fn why_unused(
     Ok(is_kept.then(|| format!("the condition keeps the gate's own bound, {bound}, again: remove the entry")))
 }
 
-/// Judges every case by the bounds of its metric.
-///
-/// `alpha` is the one-sided error rate. The end of an interval that decides a failure has it for
-/// all timed checks together, by Holm's steps (Scandinavian Journal of Statistics 6, 1979), which
-/// hold however checks depend on each other. The end that decides a pass has it for each check: the
-/// gate passes only if all checks do, so it errs only if that very check errs which should not have
-/// passed (an intersection-union test: Berger, Technometrics 24, 1982).
+/// Judges every case by the bounds of its metric. `alpha` is the one-sided error rate.
 pub(crate) fn judge(
     cases: &[GateCase],
     bounds: &[Bound],
@@ -61,12 +55,17 @@ pub(crate) fn judge(
         own.map(|case| (case, GateCheck::unjudged(case, *bound, acknowledged))).collect::<Vec<_>>()
     };
     let mut checks: Vec<(&GateCase, GateCheck)> = bounds.iter().flat_map(of_bound).collect();
+    // The end of an interval that decides a pass has the error rate for each check: the gate passes
+    // only if all checks do, so it errs only if that very check errs which should not have passed
+    // (an intersection-union test: Berger, Technometrics 24, 1982).
     let alone = checks.iter().map(|(case, check)| ends(case, &check.judged_by(), alpha));
     let alone = alone.collect::<Result<Vec<Option<(f64, f64)>>, Error>>()?;
     let timed = |place: &usize| alone[*place].is_some() && !checks[*place].1.is_counted;
     let mut open: Vec<usize> = (0..checks.len()).filter(timed).collect();
     let mut together = alone.clone();
     let mut shares = vec![alpha; checks.len()];
+    // The end that decides a failure has it for all timed checks together, by Holm's steps
+    // (Scandinavian Journal of Statistics 6, 1979), which hold however checks depend on each other.
     while !open.is_empty() {
         let share = alpha / open.len() as f64;
         let mut left = Vec::new();
@@ -104,9 +103,9 @@ pub(crate) fn judge(
     Ok((checks.into_iter().map(|(_, check)| check).collect(), unused))
 }
 
-/// The end that decides a pass of `alone`, and the end that decides a failure of `together`; an end
-/// that is not known lies at infinity.
+/// The end that decides a pass of `alone`, and the end that decides a failure of `together`.
 fn joined(bound: &Bound, alone: (f64, f64), together: Option<(f64, f64)>) -> (f64, f64) {
+    // An end that is not known proves no failure.
     let (low, high) = together.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     if bound.fails_above { (low, alone.1) } else { (alone.0, high) }
 }

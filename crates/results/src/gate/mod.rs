@@ -10,7 +10,7 @@ mod decision;
 mod judge;
 
 pub use acknowledged::{AcknowledgedError, Acknowledgement, MOST_BYTES, acknowledgements, day_of_instant};
-pub use bound::{Bound, BoundError, BoundUnit};
+pub use bound::{Bound, BoundUnit};
 pub use check::{GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
 pub use decision::{Gate, GateError, GateRequest, check_request};
 pub use judge::UnusedAcknowledgement;

@@ -48,6 +48,7 @@ impl HistoryChoice {
             }
         }
         found.sort_by_key(|(row, _)| (row.started_unix_ms, row.id.0));
+        // The sort is stable: studies of one version stay in the order of time.
         if self.order() == HistoryOrder::Version {
             found.sort_by_cached_key(|(_, tag)| tag.map(version));
         }

@@ -115,6 +115,7 @@ impl StudyHistory {
                 started: instant(row.started_unix_ms),
                 version: row.version.clone(),
                 status: row.status.to_string(),
+                // Without a condition in common only machines and boots are compared.
                 differs: before.map_or_else(Vec::new, |before| {
                     let matched = MatchedConditions::between(before, outline).ok();
                     differences(before, outline, matched.as_ref())

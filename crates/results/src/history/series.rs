@@ -7,10 +7,11 @@ use study::Quality;
 use study::metric::{Better, Metric};
 
 use super::StudyMean;
+use crate::data::comparison_row::quality_word;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::words::number::{counted, figure, percent, plain, range, with_unit};
-use crate::words::phrases::title;
+use crate::words::phrases::{in_brackets, title};
 
 /// One condition in one metric over the studies that measured it.
 #[derive(Debug, Serialize)]
@@ -153,12 +154,12 @@ impl LevelChange {
             Some(_) => change.relative_interval.map(|ends| range(Some(ends), |one| signed(percent(one)))),
             None => change.interval.map(|ends| with_unit(range(Some(ends), |one| signed(figure(one))), unit)),
         };
-        let interval = interval.map_or_else(String::new, |ends| format!(" ({ends})"));
+        let interval = in_brackets(interval.as_deref());
         let confidence = change.p.map(|p| 1.0 - p);
         let sure =
             confidence.map_or_else(String::new, |one| format!(", confidence {} %", stats::confidence(one)));
-        let (meaning, quality) = meaning(verdict, quality);
-        let first = label(change.first);
+        let quality = quality_word(quality, verdict);
+        let (meaning, first) = (in_brackets(quality), label(change.first));
         Self {
             study: points[change.first].study,
             confidence,
@@ -176,6 +177,7 @@ impl NewestStudy {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;
         let StudyMean { label: newest, study, mean, .. } = &points[last];
+        // The newest is no part of the level that it is judged by.
         let level = if expected.first + 1 == last {
             format!("{} alone", label(expected.first))
         } else {
@@ -183,7 +185,8 @@ impl NewestStudy {
         };
         let by = signed_size(expected.relative, expected.difference, unit);
         let verdict = expected.verdict;
-        let (meaning, quality) = meaning(verdict, quality);
+        let quality = quality_word(quality, verdict);
+        let meaning = in_brackets(quality);
         let sentence = match expected.interval {
             Some((low, high)) => format!(
                 "the newest, {newest}: {verdict}{meaning} against the level of {level}: {by}; {}, where {} to {} are expected",
@@ -197,16 +200,6 @@ impl NewestStudy {
         };
         Self { expected, study: *study, quality, sentence }
     }
-}
-
-/// The meaning of a verdict, to stand after it, and its word: ` (faster)`.
-fn meaning(verdict: Verdict, quality: Quality) -> (String, Option<&'static str>) {
-    let word = match verdict {
-        Verdict::Higher => quality.word(true),
-        Verdict::Lower => quality.word(false),
-        _ => None,
-    };
-    (word.map_or_else(String::new, |word| format!(" ({word})")), word)
 }
 
 fn signed_size(relative: Option<f64>, difference: f64, unit: &str) -> String {

@@ -12,6 +12,7 @@ use study::metric::Metric;
 use crate::data::error::Error;
 use crate::data::matched_conditions::MatchedConditions;
 use crate::data::metric::range_of;
+use crate::data::subject::observation;
 use crate::data::truth;
 
 /// A study that is not part of a history.
@@ -67,7 +68,7 @@ pub(crate) fn comparable(all: &[(String, Outline)]) -> (Vec<ComparableStudy<'_>>
     (entries, left_out)
 }
 
-/// Leaves out studies without a value.
+/// The means of a condition in the studies that have a value.
 ///
 /// # Errors
 /// [`Error::Stats`] for data that the statistics refuse.
@@ -85,10 +86,7 @@ pub(crate) fn means(
             continue;
         }
         // The other conditions of the study tell the effects of the boots that they share.
-        let observations: Vec<Observation> = values
-            .iter()
-            .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })
-            .collect();
+        let observations: Vec<Observation> = values.iter().copied().map(observation).collect();
         let (correction, range) = (Correction::None, range_of(metric));
         let question = Question { level, correction, range, ..Question::against(*own) };
         let spending = stats::Spending::default();

@@ -31,8 +31,7 @@ impl SwitchContext {
             .map(|run| run.boot)
             .collect();
         let acted = |condition: &&Condition| {
-            let means = boot_means(stored, condition.index);
-            ActedOffloads::for_condition(condition, stored.plan.effective.get(condition.index), &means)
+            ActedOffloads::for_condition(stored, condition, &boot_means(stored, condition.index))
         };
         let acted: Vec<ActedOffloads> = of_plan.iter().map(acted).collect();
         let labels = of_plan.iter().map(|condition| condition.label.as_str());
@@ -104,7 +103,6 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     })
 }
 
-/// A level that is no plain word is left to vary, and so are workloads: no option chooses them.
 fn narrowed(
     stored: &StoredStudy,
     first: &Condition,
@@ -118,6 +116,7 @@ fn narrowed(
     let has = |one: &Condition, (factor, level): &(String, String)| {
         level_of(one, factor).is_none_or(|own| own == *level)
     };
+    // No option chooses a level that is no plain word, so it is left to vary, and so are workloads.
     let is_plain =
         |level: &str| level.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
     let scenario = (SCENARIO.to_owned(), first.boot.scenario.to_string());
@@ -145,7 +144,7 @@ fn narrowed(
 
 const SCENARIO: &str = "scenario";
 
-/// Summed over the states of the testbed. A run lasts until the next one begins.
+/// Summed over the states of the testbed.
 pub(super) fn seconds_per_boot(stored: &StoredStudy, is_kept: impl Fn(usize) -> bool) -> f64 {
     let states = stored.plan.states_of_conditions();
     let mut of_states: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
@@ -176,6 +175,7 @@ fn time_of_part(part: &BootRow, runs: &[&StoredRun], is_kept: impl Fn(usize) -> 
     // A boot without an end lasts at least until its last run began.
     let last = runs.last().map_or(begun, |run| run.started_unix_ms);
     let ended = part.ended_unix_ms.unwrap_or(last).max(last);
+    // A run lasts until the next one begins: what lies between belongs to it.
     let ends = runs.iter().skip(1).map(|run| run.started_unix_ms).chain([ended]);
     let others = runs.iter().zip(ends).filter(|(run, _)| !is_kept(run.condition));
     let without: i64 = others.map(|(run, end)| end - run.started_unix_ms).sum();

@@ -1,13 +1,14 @@
 //! The effects of switches that are plain factors, by conditions that differ in no other factor.
 
+use std::collections::BTreeMap;
+
 use stats::{Comparison, Correction, Verdict};
 use store::StoredStudy;
 use study::metric::Metric;
 use study::{Condition, Effective, Settled, Side, Switch};
 
 use super::switch_effect::{
-    ChangeEstimate, ChangeOutcome, EffectMethod, FeatureReadBack, MetricChange, SwitchContext, SwitchEffect,
-    metrics,
+    ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, metrics,
 };
 use crate::data::error::Error;
 use crate::data::limits;
@@ -33,7 +34,7 @@ pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchCon
     several.map(context).collect()
 }
 
-/// From the earlier level in the plan to the later one; conditions differ in one factor only.
+/// From the earlier level in the plan to the later one.
 fn effects(
     stored: &StoredStudy,
     factor: &String,
@@ -45,6 +46,7 @@ fn effects(
         own.map_or_else(String::new, |(_, level)| level.clone())
     };
     let compared = |metric| Ok((metric, comparisons(stored, conditions, metric, level)?));
+    // They differ in one factor only, so all have the workload of the first.
     let metrics = metrics(conditions[0].workload.traffic.kind, stored.plan.exact);
     let compared = metrics.into_iter().map(compared).collect::<Result<Vec<_>, Error>>()?;
     let mut effects: Vec<SwitchEffect> = Vec::new();
@@ -94,6 +96,7 @@ fn comparisons(
     let targets: Vec<ComparisonTarget> = measured.iter().map(target).collect();
     let request =
         ComparisonRequest { confidence: level, correction: Correction::None, ..ComparisonRequest::default() };
+    // The caller judges all changes of a study together.
     let found = answer_alone(&subjects(stored, &targets, &request)?)?;
     Ok(found.into_iter().flat_map(|analysis| analysis.comparisons).collect())
 }
@@ -131,24 +134,20 @@ fn change(
         mean: 0.5 * there.mean + 0.5 * there.baseline_mean,
         standard_error: there.standard_error,
         df: there.df,
+        // Counts have no error rate, and a limit from outside leaves nothing to prove.
         p: there.p.filter(|_| there.resolution.is_none() && outside.is_none()),
     }
 }
 
-fn features(stored: &StoredStudy, from: usize, to: usize) -> Vec<FeatureReadBack> {
+fn features(stored: &StoredStudy, from: usize, to: usize) -> BTreeMap<(Side, bool), Vec<(String, bool)>> {
+    let mut found = BTreeMap::new();
     let effective = |condition: usize| stored.plan.effective.get(condition);
-    let (Some(before), Some(after)) = (effective(from), effective(to)) else { return Vec::new() };
-    let mut found = Vec::new();
+    let (Some(before), Some(after)) = (effective(from), effective(to)) else { return found };
     for (side, underlay) in Side::BOTH.into_iter().flat_map(|side| [(side, false), (side, true)]) {
         let [before, after] = [before, after].map(|effective| interface(effective, side, underlay));
         let (Some(before), Some(after)) = (before, after) else { continue };
-        let changes = after.changes(before).into_iter();
-        found.extend(changes.map(|(feature, on)| FeatureReadBack {
-            side,
-            underlay,
-            feature: feature.to_owned(),
-            on,
-        }));
+        let changes = after.changes(before).into_iter().map(|(feature, on)| (feature.to_owned(), on));
+        found.insert((side, underlay), changes.collect());
     }
     found
 }

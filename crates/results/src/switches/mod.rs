@@ -14,8 +14,7 @@ use crate::data::truth::truth;
 use crate::words::lists::{distinct, grouped};
 
 pub use switch_effect::{
-    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
-    SwitchContext, SwitchEffect,
+    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, MetricChange, SwitchContext, SwitchEffect,
 };
 
 /// The effect of each switch of a stored study on its rate, its CPU time and its latency.

@@ -1,9 +1,11 @@
 //! The effect of a switch as data.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 use stats::effects::Estimated;
 use study::metric::{self, Better, Metric, MetricDefinition, UnitOfWork};
-use study::{Kind, Scenario};
+use study::{Kind, Scenario, Side};
 
 /// One kind of traffic in one scenario, under the same levels of all factors but one.
 #[derive(Debug, Clone, Serialize)]
@@ -38,8 +40,9 @@ pub struct SwitchEffect {
     pub from: String,
     pub to: String,
     pub how: EffectMethod,
-    /// The features that read back otherwise after the change.
-    pub features: Vec<FeatureReadBack>,
+    /// The features that read back otherwise after the change, and whether they are then on, of
+    /// each side's interface, `true`: the one under the tunnel.
+    pub features: BTreeMap<(Side, bool), Vec<(String, bool)>>,
     pub changes: Vec<MetricChange>,
 }
 
@@ -58,17 +61,6 @@ pub enum EffectMethod {
     Step,
     /// Switched with everything else as it was.
     Alone,
-}
-
-/// A feature of an interface that reads back otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct FeatureReadBack {
-    pub side: study::Side,
-    /// Whether it is the interface under the tunnel.
-    pub underlay: bool,
-    pub feature: String,
-    pub on: bool,
 }
 
 /// The change of one metric.
@@ -129,8 +121,8 @@ pub struct ConstantSetting {
     pub value: String,
 }
 
-/// In exact mode the kernel's instructions per unit of work. Of guests also the host's CPU time.
 pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
+    // Exact mode has no time: the kernel's instructions per unit of work stand for all.
     if exact {
         return vec![kind.main_metric(true)];
     }
@@ -140,6 +132,7 @@ pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<Metric> {
 }
 
 pub(crate) fn rate_and_costs(kind: Kind) -> Vec<Metric> {
+    // Guests also cost CPU time of their host.
     let UnitOfWork { service_demand: own, host_service_demand: of_host, .. } = kind.unit_of_work();
     vec![kind.primary_metric(), own.transmitter, own.receiver, of_host.transmitter, of_host.receiver]
 }
@@ -173,14 +166,14 @@ impl ChangeEstimate {
 
 impl SwitchEffect {
     /// The effect of switching back.
-    #[must_use]
     pub fn reversed(&self) -> Self {
-        let turned_feature = |one: &FeatureReadBack| FeatureReadBack { on: !one.on, ..one.clone() };
+        let mut features = self.features.clone();
+        features.values_mut().flatten().for_each(|(_, on)| *on = !*on);
         Self {
             from: self.to.clone(),
             to: self.from.clone(),
             changes: self.changes.iter().map(MetricChange::reversed).collect(),
-            features: self.features.iter().map(turned_feature).collect(),
+            features,
             ..self.clone()
         }
     }
@@ -193,7 +186,6 @@ impl SwitchEffect {
 
 impl MetricChange {
     /// The change of switching back.
-    #[must_use]
     pub fn reversed(&self) -> Self {
         Self { there: self.back.clone(), back: self.there.clone(), ..self.clone() }
     }

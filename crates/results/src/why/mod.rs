@@ -71,6 +71,7 @@ pub(crate) fn reasons(metric: Metric, rises: bool, boots: [BootMeans<'_>; 2]) ->
         rules.flat_map(|rule| sides().filter_map(|side| rule.reason(side, is_worse, boots))).collect();
     // The sort is stable: of equals, the first rule's and the transmitter's.
     found.sort_by(|(_, one, _), (_, other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+    // Several counters of one subject say the same: the most telling stands for them.
     let by_subject = grouped(found.into_iter().map(|(about, _, why)| (about, why)));
     by_subject.into_iter().take(MOST).filter_map(|(_, reasons)| reasons.into_iter().next()).collect()
 }

@@ -90,7 +90,7 @@ impl ExplanationRule {
         (figure.is_finite() && !(is_share && figure > PERCENT)).then_some(figure)
     }
 
-    /// `None` if it is not enough, or a boot says otherwise.
+    /// `None` if it is not enough.
     fn factor_between(&self, is_worse: bool, [value, baseline]: &[Vec<f64>; 2]) -> Option<f64> {
         let [high, low] = if is_worse == self.costs { [value, baseline] } else { [baseline, value] };
         if high.is_empty() || low.is_empty() {
@@ -99,6 +99,7 @@ impl ExplanationRule {
         let least = high.iter().copied().fold(f64::INFINITY, f64::min);
         let most = low.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let factor = mean(high).max(self.floor) / mean(low).max(self.floor);
+        // One boot that says otherwise is enough to explain nothing.
         (least > most && factor.is_finite() && factor >= self.factor).then_some(factor)
     }
 

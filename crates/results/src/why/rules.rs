@@ -4,8 +4,8 @@ use study::metric::{self, Metric, MetricGroup, Source};
 
 use super::rule::{CounterSubject, ExplanationRule, PERCENT};
 
-/// Not the rate that a search found: counters are those of one of its trials.
 fn any(metric: Metric) -> bool {
+    // Not the rate that a search found: counters are those of one of its trials.
     matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency | MetricGroup::ServiceDemand)
         && metric.source != Source::Search
 }
@@ -18,7 +18,7 @@ fn round_trips(metric: Metric) -> bool {
     matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.source == Source::Rr
 }
 
-/// Three times as many are telling. Its counter is a placeholder.
+// Every rule replaces the counter. Three times as many are telling.
 const COSTS: ExplanationRule = ExplanationRule {
     about: CounterSubject::OtherCpus,
     counter: metric::CALL_INTERRUPTS.own,

@@ -124,8 +124,8 @@ pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> Stri
     interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))
 }
 
-/// The error of an interval's end is far larger than the omitted digits. A sign and a unit stay.
 fn three_digits(value: f64, shown: String) -> String {
+    // The error of an interval's end is far larger than the omitted digits. A sign and a unit stay.
     let sign_ends = shown.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
     let (sign, size) = shown.split_at(sign_ends);
     let number_ends =
@@ -136,6 +136,7 @@ fn three_digits(value: f64, shown: String) -> String {
     if digits <= 3 || unit.starts_with('e') {
         return shown;
     }
+    // Rounding may carry: 99.96 has one decimal less than 99.9.
     let rounded = format!("{:.2e}", value.abs()).parse().unwrap_or(value.abs());
     let decimals = (2.0 - rounded.log10().floor()).max(0.0) as usize;
     format!("{sign}{}{unit}", fixed(rounded, decimals))

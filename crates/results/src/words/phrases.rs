@@ -29,7 +29,7 @@ pub fn metric_name(metric: &ComparedMetric) -> String {
 }
 
 fn long(own: &str) -> String {
-    // What is per a unit of work ends with that unit.
+    // A metric per unit of work ends with that unit.
     let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
     per(&per(own, "instructions"), "service_demand").replace('_', " ")
 }
@@ -49,6 +49,11 @@ fn spoken(metric: &ComparedMetric, whose: impl Fn(Side) -> String, plain: fn(&st
     }
 }
 
+/// A word after the one that it explains: ` (faster)`; empty for none.
+pub(crate) fn in_brackets(word: Option<&str>) -> String {
+    word.map_or_else(String::new, |word| format!(" ({word})"))
+}
+
 /// A workload as the beginning of a sentence: `tcp_stream: `; empty if nobody named it.
 pub fn before(workload: &str) -> String {
     if workload.is_empty() { String::new() } else { format!("{workload}: ") }
@@ -66,6 +71,7 @@ pub(crate) fn is(metric: &ComparedMetric) -> &'static str {
 
 /// Each stage by where it ends; by both ends where it does not begin at the end above.
 pub fn stages_by_end<'s>(steps: impl IntoIterator<Item = (&'s str, &'s str)>) -> Vec<String> {
+    // A stage that begins where the one above ends is clear by its own end.
     let mut before = None;
     let name = |(from, to): (&'s str, &'s str)| match before.replace(to) == Some(from) {
         true => to.to_owned(),

@@ -5,9 +5,6 @@ mod written;
 use stats::Comparison;
 use study::metric::Metric;
 
-pub use self::written::BoundError;
-pub(crate) use self::written::metric_named;
-
 /// A unit in which a bound may be written: its word, and how many of the metric's own unit it is.
 pub type BoundUnit = (&'static str, f64);
 
@@ -49,8 +46,9 @@ impl Bound {
         self.beyond(interval).0 > 0.0
     }
 
-    /// Whether none of them fails. A difference of exactly the limit does not.
+    /// Whether none of them fails.
     pub(crate) fn is_kept_by(&self, interval: (f64, f64)) -> bool {
+        // A difference of exactly the limit does not fail.
         self.beyond(interval).1 <= 0.0
     }
 
@@ -59,11 +57,12 @@ impl Bound {
         if self.fails_above { (low - limit, high - limit) } else { (limit - high, limit - low) }
     }
 
-    /// In the unit of the bound; `None` without an interval. That of counts is their resolution.
+    /// In the unit of the bound; `None` without an interval.
     pub(crate) fn ends(&self, comparison: &Comparison) -> Option<(f64, f64)> {
         let Some(resolution) = comparison.resolution else {
             return if self.is_percent() { comparison.relative_interval } else { comparison.interval };
         };
+        // Counts have no interval: a count is sure within its resolution.
         let difference = self.difference(comparison).filter(|_| comparison.gap.is_none())?;
         let absolute = resolution / 100.0 * comparison.baseline_mean.abs();
         let reach = if self.is_percent() { resolution } else { absolute };

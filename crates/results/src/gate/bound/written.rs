@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
-use study::metric::{self, Metric};
-use thiserror::Error;
+use study::metric::Metric;
 
 use super::{Bound, BoundUnit};
+use crate::resolve_metric;
 
 // The units of each unit of the vocabulary of metrics; the first word is the one that is shown.
 const UNITS: &[(&str, &[BoundUnit])] = &[
@@ -25,11 +25,6 @@ const LONGEST: usize = 200;
 
 const EXAMPLE: &str = "write a bound as throughput < -2%";
 
-/// The reason why a text is no bound, and the remedy.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct BoundError(String);
-
 fn absolute(metric: Metric) -> String {
     let words: Vec<&str> = units_of(metric).iter().map(|(word, _)| *word).collect();
     match words.as_slice() {
@@ -42,15 +37,6 @@ fn units_of(metric: Metric) -> &'static [BoundUnit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
-pub(crate) fn metric_named(word: &str) -> Result<Metric, BoundError> {
-    metric::find(word).ok_or_else(|| {
-        let near = metric::nearest(word);
-        let near = near
-            .map_or("; 'netassay explain' lists them".to_owned(), |near| format!("; did you mean {near}?"));
-        BoundError(format!("there is no metric {word:?}{near}"))
-    })
-}
-
 impl Bound {
     /// The limit as people read it: `-2%`, `+20us`.
     pub fn limit_in_words(&self) -> String {
@@ -61,23 +47,23 @@ impl Bound {
     /// Reads the part of a bound after the metric's name: `< -2%`.
     ///
     /// # Errors
-    /// [`BoundError`].
-    pub(crate) fn of_metric(metric: Metric, rest: &str) -> Result<Self, BoundError> {
-        let wrong = |problem: String| Err(BoundError(problem));
+    /// The reason why it is no bound, and the remedy.
+    pub(crate) fn of_metric(metric: Metric, rest: &str) -> Result<Self, String> {
+        // A file of acknowledgements has this part of a bound alone.
         if rest.len() > LONGEST {
-            return wrong(too_long());
+            return Err(too_long());
         }
         let rest = rest.trim();
-        let Some(limit) = rest.strip_prefix(['<', '>']) else { return wrong(no_sign(rest)) };
+        let Some(limit) = rest.strip_prefix(['<', '>']) else { return Err(no_sign(rest)) };
         if limit.contains(['<', '>', '=']) {
-            return wrong(format!("{rest:?} has another comparison than < or >: {EXAMPLE}"));
+            return Err(format!("{rest:?} has another comparison than < or >: {EXAMPLE}"));
         }
         let limit = limit.trim();
         let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '+' | '-');
         let (number, unit) =
             limit.split_at(limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len()));
         let Ok(value) = number.parse::<f64>() else {
-            return wrong(format!(
+            return Err(format!(
                 "{limit:?} is no limit: write a number with its unit, such as -2% of the baseline"
             ));
         };
@@ -85,7 +71,7 @@ impl Bound {
         let value = value + 0.0;
         let unit = match unit.trim() {
             "%" if value <= -100.0 => {
-                return wrong(format!(
+                return Err(format!(
                     "no metric can fall by {}% or more of its baseline: write a limit above -100%",
                     -value
                 ));
@@ -94,14 +80,14 @@ impl Bound {
             unit => match units_of(metric).iter().find(|(word, _)| *word == unit) {
                 Some(known) => Some(*known),
                 None if unit.is_empty() => {
-                    return wrong(format!(
+                    return Err(format!(
                         "the limit {number} of {} has no unit: write {number}% of the baseline, or {}",
                         metric.key,
                         absolute(metric)
                     ));
                 }
                 None => {
-                    return wrong(format!(
+                    return Err(format!(
                         "{} has no unit {unit:?}: write % of the baseline, or {}",
                         metric.key,
                         absolute(metric)
@@ -112,7 +98,7 @@ impl Bound {
         let bound = Self { metric, fails_above: rest.starts_with('>'), value, unit };
         if bound.is_broken_by((0.0, 0.0)) {
             let other = Bound { value: -value, ..bound }.limit_in_words();
-            return wrong(format!(
+            return Err(format!(
                 "{bound} fails a study that does not differ from its baseline: write {other}, which allows as much"
             ));
         }
@@ -129,14 +115,16 @@ fn no_sign(text: &str) -> String {
 }
 
 impl FromStr for Bound {
-    type Err = BoundError;
+    // The reason why a text is no bound, and the remedy.
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, BoundError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
-            return Err(BoundError(too_long()));
+            return Err(too_long());
         }
-        let Some(sign) = text.find(['<', '>']) else { return Err(BoundError(no_sign(text))) };
-        Self::of_metric(metric_named(text[..sign].trim())?, &text[sign..])
+        let Some(sign) = text.find(['<', '>']) else { return Err(no_sign(text)) };
+        let metric = resolve_metric(text[..sign].trim()).map_err(|unknown| unknown.to_string())?;
+        Self::of_metric(metric, &text[sign..])
     }
 }
 
@@ -218,12 +206,12 @@ mod tests {
             ("loss > -1points", "write +1points"),
             ("receiver.drops > -0.5", "write +0.5"),
         ] {
-            let said = text.parse::<Bound>().unwrap_err().to_string();
+            let said = text.parse::<Bound>().unwrap_err();
             assert!(said.contains(words), "{text:?}: {said}");
         }
         let long = format!("throughput < -{}%", "9".repeat(LONGEST));
         let refused = [long.parse(), Bound::of_metric(read("throughput < 0%").metric, &long)];
-        assert_eq!(refused, [(); 2].map(|()| Err(BoundError(too_long()))));
+        assert_eq!(refused, [(); 2].map(|()| Err(too_long())));
     }
 
     #[test]
