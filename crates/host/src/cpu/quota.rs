@@ -85,7 +85,10 @@ impl Quotas {
 
     fn read_from(files: &Files) -> Self {
         let group = |directory: String| {
-            let quota = quota(files, &directory)?;
+            let both = files.text(&format!("{directory}/cpu.max"))?;
+            let (runtime, period) = both.split_once(' ')?;
+            // `max` stands for no quota, and is no number.
+            let quota = CpuQuota { runtime_us: runtime.parse().ok()?, period_us: period.parse().ok()? };
             let stat = File::open(files.path(&format!("{directory}/cpu.stat"))).ok()?;
             Some(QuotaGroup { directory, quota, stat })
         };
@@ -114,13 +117,6 @@ impl Quotas {
     }
 }
 
-fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
-    let both = files.text(&format!("{directory}/cpu.max"))?;
-    let (runtime, period) = both.split_once(' ')?;
-    // `max` stands for no quota, and is no number.
-    Some(CpuQuota { runtime_us: runtime.parse().ok()?, period_us: period.parse().ok()? })
-}
-
 fn directories(files: &Files) -> Vec<String> {
     let [groups, mounts] =
         ["cgroup", "mountinfo"].map(|file| files.text(&format!("proc/self/{file}")).unwrap_or_default());
@@ -133,6 +129,7 @@ fn directories(files: &Files) -> Vec<String> {
     let at = at.trim_start_matches('/');
     let own = format!("{at}{}", below.unwrap_or_default());
     let own = Path::new(own.trim_end_matches('/')).ancestors().map(|path| path.display().to_string());
+    // The quotas of all groups above count too, up to the root of the mounted tree.
     own.take_while(|directory| directory.len() >= at.len()).collect()
 }
 
