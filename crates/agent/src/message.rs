@@ -191,7 +191,7 @@ pub enum Answer {
         cpus: Vec<(u32, u32)>,
     },
     Done,
-    /// To [`Request::CreateDiscard`]: the kernel's errors are those for the devices before.
+    /// To [`Request::CreateDiscard`]. `lacking`: the kernel's errors for the devices before it.
     Discards {
         device: host::DiscardDevice,
         lacking: Vec<String>,
