@@ -20,7 +20,7 @@ use netassay_agent::fuzz::Conversation;
 use netassay_agent::message::{Answer, PROTOCOL, Request};
 use netassay_agent::{Isolation, decode, encode};
 use netassay_host::journal::{RestoreOptions, restore};
-use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, PlacementRequest};
+use netassay_host::machine::{FeatureRequest, Machine, MachineRequest};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
 use netassay_study::{DeviceSetting, Placement, Tuning, TuningKey};
@@ -297,10 +297,7 @@ impl Bytes<'_> {
             sysctls: self.sysctls(),
             governor: None,
             cpu_latency: None,
-            placement: self.is_set().then(|| PlacementRequest {
-                interface: self.name(),
-                cpu: self.cpus().first().copied().unwrap_or(0),
-            }),
+            placement: self.is_set().then(|| (self.name(), self.cpus().first().copied().unwrap_or(0))),
             irq_affinity: (0..self.few()).map(|_| (self.name(), self.cpus())).collect(),
             features: (0..self.few())
                 .map(|_| FeatureRequest {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::journal::Change;
-use host::machine::{Interface, Machine, MachineRequest, PlacementRequest, Target};
+use host::machine::{Interface, Machine, MachineRequest, Target};
 use host::{DeviceChange, Ethtool, FeatureChange, Impairment, LEAST_IPV6_MTU, Links};
 use words::{DeviceSetting, Tuning, TuningKey};
 
@@ -190,7 +190,7 @@ impl Interfaces {
 
     pub(crate) fn change_machine(&mut self, wanted: &MachineRequest) -> Reply {
         self.machine.check_allowed()?;
-        if let Some(PlacementRequest { interface, .. }) = &wanted.placement
+        if let Some((interface, _)) = &wanted.placement
             && self.queues(interface)?.is_some_and(|queues| queues > 1)
         {
             let change = self.set_device(interface, &ONE_QUEUE.into())?;
@@ -205,7 +205,7 @@ impl Interfaces {
 
     pub(crate) fn preview_machine(&mut self, wanted: &MachineRequest) -> Reply {
         let mut changes = self.machine.preview(wanted)?;
-        if let Some(PlacementRequest { interface, .. }) = &wanted.placement
+        if let Some((interface, _)) = &wanted.placement
             && let Some(queues) = self.queues(interface)?.filter(|queues| *queues > 1)
         {
             let target = Target::Device {

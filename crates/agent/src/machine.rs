@@ -1,10 +1,11 @@
 //! Changes of the agent's own machine, with the undo journal on that machine's disk.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 
 use host::journal::{self, Change, Journal};
 use host::machine::{Machine, MachineRequest, Target, Value};
-use host::{CapabilitySet, HeldLatency};
+use host::{CapabilitySet, hold_latency};
 use words::Tuning;
 
 use crate::error::{Refusal, Reply};
@@ -15,8 +16,8 @@ use crate::message::{Answer, Undone};
 pub(crate) struct MachineSettings {
     launch: Launch,
     journal: Option<Journal>,
-    /// Ends with the agent, so that it needs no journal.
-    latency: Option<HeldLatency>,
+    /// In µs, with the file that holds it: it ends with the agent, so that it needs no journal.
+    latency: Option<(u32, File)>,
     session_latency: Option<u32>,
     placed: Vec<(Target, String)>,
     /// Settings that conditions changed, each with its value before the first of them.
@@ -70,9 +71,10 @@ impl MachineSettings {
     }
 
     fn hold_latency(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
-        if self.latency.as_ref().map(|held| held.microseconds) != microseconds {
+        if self.latency.as_ref().map(|(held, _)| *held) != microseconds {
             // The old bound holds until the new one does.
-            self.latency = microseconds.map(HeldLatency::hold).transpose().map_err(Refusal::passing)?;
+            let file = microseconds.map(hold_latency).transpose().map_err(Refusal::passing)?;
+            self.latency = microseconds.zip(file);
         }
         Ok(())
     }

@@ -10,10 +10,10 @@ use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
 use words::{Accelerated, DeviceSetting, Settled, Tuning, Turn};
 
-pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched};
+pub use record::{Finished, InTurns, Late, Measured, Series, Watched};
 
 /// Controller and agent are the same binary: another version means that a stale copy answered.
-pub const PROTOCOL: u32 = 21;
+pub const PROTOCOL: u32 = 22;
 
 /// A request to an agent. Interfaces' addresses have the lengths of their prefixes. `underlay`: the
 /// interface under a tunnel, if any. Times begin with the request.
@@ -191,7 +191,11 @@ pub enum Answer {
         cpus: Vec<(u32, u32)>,
     },
     Done,
-    Discards(host::Discard),
+    /// To [`Request::CreateDiscard`]. `lacking`: the kernel's errors for the devices before it.
+    Discards {
+        device: host::DiscardDevice,
+        lacking: Vec<String>,
+    },
     Settled(Settled),
     Environment(Box<host::Environment>),
     /// Each lacking thing, in words.

@@ -59,10 +59,10 @@ impl Session {
             }
             Request::CreateDiscard { name, device, addresses, behind } => {
                 let make = |links: &mut Links| links.create_discard(&name, device);
-                let discard = self.interfaces.make(&name, "dummy or bridge or veth", make)?;
+                let (device, lacking) = self.interfaces.make(&name, "dummy or bridge or veth", make)?;
                 self.configure(&name, &addresses)?;
                 self.interfaces.add_addresses_behind(&name, behind)?;
-                Ok(Answer::Discards(discard))
+                Ok(Answer::Discards { device, lacking })
             }
             Request::CreateVxlan { name, vxlan, addresses, bridge } => {
                 self.interfaces.make(&name, "vxlan", |links| links.create_vxlan(&name, &vxlan))?;

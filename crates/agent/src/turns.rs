@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, LinkLimit};
 use load::{Kind, Phase, SocketSwitches};
-use record::{CountedTurn, Edge, InTurns, Measured, Response, Slice, TENTHS};
+use record::{CountedTurn, InTurns, Measured, Response, Slice, TENTHS};
 use words::{TuningKey, Turn};
 
 use crate::error::{Refusal, Reply};
@@ -100,8 +100,9 @@ impl Following<'_> {
                     ns: passed.elapsed_ns,
                     work: work(self.traffic.kind, &passed.load),
                 };
-                let edge = Edge { sent: readings.sent, received: readings.first.load.received.bytes };
-                add(sum, passed, (counted, edge), &readings.tenths, turn.state);
+                let own = add(sum, passed, counted, &readings.tenths, turn.state);
+                own.sent.push(readings.sent);
+                own.received.push(readings.first.load.received.bytes);
             }
             for sum in sums.iter_mut().flatten() {
                 sum.sum.clock = clock;
@@ -223,31 +224,31 @@ fn work(kind: Kind, passed: &load::Sample) -> u64 {
     }
 }
 
-fn add(
-    sum: &mut Option<InTurns>,
+fn add<'s>(
+    sum: &'s mut Option<InTurns>,
     passed: Measured,
-    (turn, edge): (CountedTurn, Edge),
+    turn: CountedTurn,
     tenths: &[Slice; TENTHS],
     condition: usize,
-) {
+) -> &'s mut InTurns {
     let own = match sum {
         Some(own) => {
             plus(&mut own.sum, &passed);
             own
         }
         none => {
-            let (turns, edges, response) = (Vec::new(), Vec::new(), Response::default());
-            none.insert(InTurns { sum: passed, turns, response, edges })
+            let (turns, sent, received) = (Vec::new(), Vec::new(), Vec::new());
+            none.insert(InTurns { sum: passed, turns, response: Response::default(), sent, received })
         }
     };
     own.turns.push(turn);
-    own.edges.push(edge);
     let after_itself = usize::from(turn.after) == condition;
     let slices = if after_itself { &mut own.response.after_itself } else { &mut own.response.after_another };
     for (slice, tenth) in slices.iter_mut().zip(tenths) {
         slice.ns += tenth.ns;
         slice.work += tenth.work;
     }
+    own
 }
 
 fn plus(sum: &mut Measured, more: &Measured) {
@@ -282,8 +283,7 @@ mod tests {
         for (number, after) in (0..).zip([1, 0, 0]) {
             let passed = record::sample::account().transmitter.window;
             let turn = CountedTurn { number, after, ns: 9, work: 90 };
-            let edge = Edge { sent: 0, received: 0 };
-            add(&mut sum, passed, (turn, edge), &[Slice { ns: 1, work: 10 }; TENTHS], 1);
+            add(&mut sum, passed, turn, &[Slice { ns: 1, work: 10 }; TENTHS], 1);
         }
         let InTurns { turns, response, .. } = sum.unwrap();
         assert_eq!(turns.len(), 3);

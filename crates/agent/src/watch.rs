@@ -9,7 +9,7 @@ use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::message::Answer;
 use crate::workload_side::{TOO_LONG, each_since, ns};
-use record::{GuestTimes, Late, Watched};
+use record::{Late, Watched};
 
 /// The processes are in the agent's cgroup, whose `quotas` may throttle them.
 pub(crate) fn watch(
@@ -40,7 +40,7 @@ pub(crate) fn watch(
     let last = read()?;
     let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
         let passed = last.since(first);
-        GuestTimes { vcpu_each: passed.times_of(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
+        (passed.times_of(is_vcpu), passed.sum(|name| !is_vcpu(name)))
     });
     Ok(Answer::Watched(Box::new(Watched {
         elapsed_ns: ns(last.at.duration_since(first.at)),

@@ -34,7 +34,7 @@ fn requests() -> Vec<Request> {
         sysctls: [(text(), text())].into(),
         governor: Some(text()),
         cpu_latency: Some(1),
-        placement: Some(host::machine::PlacementRequest { interface: text(), cpu: 0 }),
+        placement: Some((text(), 0)),
         irq_affinity: [(text(), vec![0])].into(),
         features: vec![host::machine::FeatureRequest { interface: text(), features: vec![text()], on: true }],
     };

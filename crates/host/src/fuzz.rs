@@ -54,7 +54,7 @@ pub fn proc(text: &str, tick: u64) {
         interrupts::parse(file, text, &[0, 1], &mut each);
     }
     let _ = Task::parse(1, 1, text.as_bytes(), tick);
-    let _ = (environment::hypervisor(text), environment::memory(text, "MemTotal"));
+    let _ = (environment::hypervisor(text), environment::memory(text));
     let _ = parse_cpu_mask(text);
     if let Ok(cpus) = parse_cpu_list(text) {
         assert_eq!(parse_cpu_list(&format_cpu_list(&cpus)).as_ref(), Ok(&cpus));

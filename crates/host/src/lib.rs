@@ -25,7 +25,7 @@ pub use counters::{
 };
 pub use cpu::affinity::{self, prioritise_current_thread};
 pub use cpu::interrupts::{InterruptKind, Interrupts, Softirqs};
-pub use cpu::power::{HeldLatency, Power};
+pub use cpu::power::{Power, hold_latency};
 pub use cpu::quota::{CpuQuota, Quotas, Throttled};
 pub use cpu::tasks::{OtherProcesses, ProcessOnCpu, Tasks};
 pub use cpu::threads::{ProcessThreads, ProcessTimes, ThreadTimes};
@@ -39,7 +39,7 @@ pub use kernel::bpf;
 #[doc(hidden)]
 pub use kernel::counted::wrapping_since;
 pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
-pub use link::discard::{Discard, DiscardDevice};
+pub use link::discard::DiscardDevice;
 pub use link::ethtool::Ethtool;
 pub use link::features::{FeatureChange, FeatureState, Features, SettingsChange};
 pub use link::impairment::Impairment;
@@ -51,7 +51,7 @@ pub use link::located::{LocatedInterface, PairFacts, TakenAddress, same_network}
 pub use link::programs::{ProgramPlace, Programs};
 pub use link::traffic_control::QueueCounters;
 pub use link::tunnel::{NUMBERED, NUMBERS, Vxlan};
-pub use measuring_lock::MeasuringLock;
+pub use measuring_lock::take_measuring_lock;
 pub use privileges::{
     CapabilitySet, Privileges, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds,
     open_files,

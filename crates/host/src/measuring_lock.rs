@@ -13,51 +13,43 @@ use crate::journal::directory::{in_user_namespace, lock, make, process};
 
 const OF_ROOT: &str = "/run/netassay";
 
-/// The right to measure on this machine: a locked file of root, or of the user, for this network
-/// namespace. Users cannot block each other, and wait for root's session.
-#[derive(Debug)]
-pub struct MeasuringLock {
-    _file: File,
+/// Takes the right to measure on this machine until the file is closed, or names the session that
+/// has it: a locked file of root, or of the user, for this network namespace. Users cannot block
+/// each other, and wait for root's session.
+///
+/// # Errors
+/// If no directory can hold the file.
+pub fn take_measuring_lock() -> Result<Result<File, String>, Error> {
+    let name = network_file()?;
+    let mut refused = None;
+    let is_root = geteuid().is_root() && !in_user_namespace();
+    if !is_root && let Some(holder) = holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)) {
+        return Ok(Err(holder));
+    }
+    for directory in directories(is_root) {
+        match take_in(&directory, &name) {
+            Ok(taken) => return Ok(taken),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    let why = match refused {
+        Some(Error::Journal { path, errno, .. }) => format!("{}: {errno}", path.display()),
+        Some(error) => error.to_string(),
+        None => String::new(),
+    };
+    Err(format!(
+        "cannot find out whether another netassay session measures on this machine: {why}; --beside measures all the same"
+    )
+    .into())
 }
 
-impl MeasuringLock {
-    /// Takes the lock, or names the session that has it.
-    ///
-    /// # Errors
-    /// If no directory can hold the file.
-    pub fn take() -> Result<Result<Self, String>, Error> {
-        let name = network_file()?;
-        let mut refused = None;
-        let is_root = geteuid().is_root() && !in_user_namespace();
-        if !is_root && let Some(holder) = holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)) {
-            return Ok(Err(holder));
-        }
-        for directory in directories(is_root) {
-            match Self::take_in(&directory, &name) {
-                Ok(taken) => return Ok(taken),
-                Err(error) => refused = refused.or(Some(error)),
-            }
-        }
-        let why = match refused {
-            Some(Error::Journal { path, errno, .. }) => format!("{}: {errno}", path.display()),
-            Some(error) => error.to_string(),
-            None => String::new(),
-        };
-        Err(format!(
-            "cannot find out whether another netassay session measures on this machine: {why}; --beside measures all the same"
-        )
-        .into())
-    }
-
-    fn take_in(directory: &Path, name: &str) -> Result<Result<Self, String>, Error> {
-        // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
-        make(directory, 0o711)?;
-        let taken = lock(&directory.join(name))?;
-        Ok(taken.map(|file| Self { _file: file }))
-    }
+fn take_in(directory: &Path, name: &str) -> Result<Result<File, String>, Error> {
+    // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
+    make(directory, 0o711)?;
+    lock(&directory.join(name))
 }
 
-/// The directories that may hold the file, the best first: a container may have only the last one.
+/// The directories that may hold the file, the best first.
 fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
     let user = geteuid();
     let runtime = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
@@ -65,6 +57,7 @@ fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
         Some(path) if path.is_absolute() => path.join("netassay"),
         _ => PathBuf::from(format!("/run/user/{user}/netassay")),
     };
+    // A container may have neither: then only the last place is left.
     let state = journal::directory().ok().and_then(|undo| undo.parent().map(Path::to_owned));
     let temporary = PathBuf::from(format!("/tmp/netassay-turn-{user}"));
     [runtime].into_iter().chain(state).chain([temporary])
@@ -78,8 +71,9 @@ fn network_file() -> Result<String, Error> {
     Ok(format!("turn-{}", network.ino()))
 }
 
-/// The process that holds root's lock, which this user cannot open, as the kernel lists it.
+/// The process that holds root's lock.
 fn holder_seen_from_outside(path: &Path) -> Option<String> {
+    // This user cannot open the file, but can see it, and the kernel lists all processes' locks.
     let file = fs::symlink_metadata(path).ok()?;
     let id = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -101,7 +95,7 @@ mod tests {
     #[test]
     fn one_has_the_turn_and_the_others_learn_who() {
         let directory = tempfile::tempdir().unwrap();
-        let take = |name: &str| MeasuringLock::take_in(directory.path(), name).unwrap();
+        let take = |name: &str| take_in(directory.path(), name).unwrap();
         let turn = take("turn-1").unwrap();
         let holder = take("turn-1").unwrap_err().to_string();
         assert!(holder.starts_with(&format!("process {} (netassay_host-", std::process::id())), "{holder}");
@@ -134,14 +128,14 @@ mod tests {
             ("directory", "Is a directory"),
             ("open", "others may write it: mode 666"),
         ] {
-            let error = MeasuringLock::take_in(directory.path(), name).unwrap_err().to_string();
+            let error = take_in(directory.path(), name).unwrap_err().to_string();
             assert!(error.contains(why), "{name}: {error}");
         }
         assert_eq!(fs::read_to_string(at("target")).unwrap(), "text");
         let world = at("world");
         fs::create_dir(&world).unwrap();
         fs::set_permissions(&world, PermissionsExt::from_mode(0o777)).unwrap();
-        let error = MeasuringLock::take_in(&world, "turn-1").unwrap_err().to_string();
+        let error = take_in(&world, "turn-1").unwrap_err().to_string();
         assert!(error.contains("others may write it: mode 777"), "{error}");
         assert!(!world.join("turn-1").exists());
     }

@@ -59,8 +59,8 @@ pub fn new_net() -> Result<(), Error> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| net_refused(errno, &Privileges::read()))
 }
 
-/// A user namespace can be made and have no capabilities: then AppArmor is named.
 fn net_refused(errno: Errno, own: &Privileges) -> Error {
+    // Where AppArmor restricts them, a user namespace can be made and has no capabilities.
     let is_powerless = errno == Errno::EPERM && own.in_user_namespace == Some(true);
     let way_out = own.apparmor().filter(|_| is_powerless).unwrap_or_else(|| {
         "it needs CAP_SYS_ADMIN: be root, or enter a user namespace first (the limit of them is `sysctl \
@@ -93,6 +93,7 @@ pub fn mount_sysfs() -> Result<(), Error> {
         }
     };
     unshare(CloneFlags::CLONE_NEWNS).map_err(refused("make a mount namespace"))?;
+    // Otherwise the mount would spread to the namespace that this one was copied from.
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(refused("make the mounts private"))?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;

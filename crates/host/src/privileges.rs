@@ -104,6 +104,7 @@ pub fn keep_capabilities(needed: CapabilitySet) -> io::Result<()> {
         lower_bounds(needed)?;
     }
     let [effective, permitted] = [had.effective & needed, had.permitted & needed];
+    // Programs that this thread runs inherit none.
     let inheritable = CapabilitySet::empty();
     thread::set_capabilities(None, CapabilitySets { effective, permitted, inheritable })?;
     gain_no_privileges()

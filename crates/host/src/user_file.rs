@@ -50,8 +50,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opening a pipe waits for its other end; only a separate thread can be left waiting.
 fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
+    // Opening a pipe waits for its other end, and only a separate thread can be left waiting.
     let (give, opened) = mpsc::channel();
     let path = path.to_owned();
     thread::spawn(move || give.send(File::open(path)));
@@ -99,6 +99,7 @@ pub fn write(path: &Path, bytes: &[u8], may_replace: MayReplace) -> io::Result<(
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let aside = place.with_file_name(format!(".netassay-{}-{}.tmp", process::id(), since.as_nanos()));
+    // In the same directory, so that it can be renamed.
     let mut file = File::create_new(&aside)?;
     let written = file.write_all(bytes).and_then(|()| fs::rename(&aside, &place));
     if written.is_err() {

@@ -1,9 +1,9 @@
 //! One measuring session at a time: two on one machine would measure each other.
 
+use std::fs::File;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use host::MeasuringLock;
 use record::Cause;
 
 use crate::cli::TurnFlags;
@@ -14,7 +14,8 @@ const RETRY: Duration = Duration::from_millis(200);
 
 /// A session that may measure. Dropping it frees the turn.
 pub(crate) struct Session {
-    _turn: Option<MeasuringLock>,
+    /// The file of [`host::take_measuring_lock`].
+    _turn: Option<File>,
     /// Another session measures, or may measure, and the user allowed that.
     pub(crate) beside: Option<Cause>,
 }
@@ -31,7 +32,7 @@ fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let beside = |other: String| Session { _turn: None, beside: Some(Cause::Session(other)) };
     let mut told: Option<String> = None;
     loop {
-        let holder = match MeasuringLock::take() {
+        let holder = match host::take_measuring_lock() {
             Ok(Ok(turn)) => {
                 if told.is_some() {
                     say(&format!("netassay: waited for {}", results::duration(begun.elapsed())));

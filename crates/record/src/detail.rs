@@ -1,5 +1,7 @@
 //! Stored data of a run besides its metrics and its limit.
 
+use std::collections::BTreeMap;
+
 use load::Applied;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -18,7 +20,7 @@ pub enum Detail {
     Measured(Box<RunAccount>),
     Exact(Box<ExactRun>),
     /// The differences of a run that failed because its switches did not read back as planned.
-    Drifted(Drifted),
+    Drifted(Drift),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,13 +33,6 @@ pub struct ExactRun {
     pub traces: Vec<PathTrace>,
 }
 
-/// The switches because of which a run was not begun.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Drifted {
-    pub drift: Drift,
-}
-
 impl Detail {
     /// # Errors
     /// A field that is missing, unknown or of another type, with its place in the text.
@@ -47,15 +42,11 @@ impl Detail {
             return Ok(Self::Measured(account));
         }
         // Each kind has a field of its own. Finding it first lets the error name the wrong field.
-        #[derive(Deserialize)]
-        struct Kind {
-            exact: Option<IgnoredAny>,
-            drift: Option<IgnoredAny>,
-        }
-        Ok(match serde_json::from_str(json)? {
+        let fields: Option<BTreeMap<String, IgnoredAny>> = serde_json::from_str(json)?;
+        Ok(match fields {
             None => Self::Nothing,
-            Some(Kind { exact: Some(_), .. }) => Self::Exact(serde_json::from_str(json)?),
-            Some(Kind { drift: Some(_), .. }) => Self::Drifted(serde_json::from_str(json)?),
+            Some(fields) if fields.contains_key("exact") => Self::Exact(serde_json::from_str(json)?),
+            Some(fields) if fields.contains_key("drift") => Self::Drifted(serde_json::from_str(json)?),
             Some(_) => Self::Measured(serde_json::from_str(json)?),
         })
     }

@@ -9,8 +9,11 @@ use words::{DeviceSetting, Side, TuningKey, feature};
 /// Every difference between two states of a testbed that should be the same. It prints as one short
 /// sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Drift(pub Vec<Difference>);
+#[serde(deny_unknown_fields)]
+pub struct Drift {
+    #[serde(rename = "drift")]
+    pub differences: Vec<Difference>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,22 +35,13 @@ pub struct Interface {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Setting {
-    Mtu {
-        asked: Option<u32>,
-        before: u32,
-        after: u32,
-    },
-    Device {
-        setting: DeviceSetting,
-        asked: Option<u32>,
-        before: Option<u32>,
-        after: Option<u32>,
-    },
-    Machine {
-        key: TuningKey,
-        before: Option<String>,
-        after: Option<String>,
-    },
+    /// In bytes.
+    Mtu { asked: Option<u32>, before: u32, after: u32 },
+    /// Of the interface's device: a number, or a switch as 0 or 1.
+    Device { setting: DeviceSetting, asked: Option<u32>, before: Option<u32>, after: Option<u32> },
+    /// Of the machine, in words.
+    Machine { key: TuningKey, before: Option<String>, after: Option<String> },
+    /// An offload feature of the interface.
     Feature {
         /// Its kernel name.
         #[serde(deserialize_with = "words::names::features")]
@@ -64,12 +58,12 @@ const NAMED: usize = 3;
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // First the offloads that studies are about, and the MTU, then their consequences.
-        let mut ordered: Vec<&Difference> = self.0.iter().collect();
+        let mut ordered: Vec<&Difference> = self.differences.iter().collect();
         ordered.sort_by_key(|one| one.setting.rank());
         for (place, difference) in ordered.iter().take(NAMED).enumerate() {
             write!(f, "{}{difference}", if place == 0 { "" } else { "; " })?;
         }
-        match self.0.len().saturating_sub(NAMED) {
+        match self.differences.len().saturating_sub(NAMED) {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),
         }

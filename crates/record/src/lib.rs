@@ -18,11 +18,11 @@ mod run;
 pub mod sample;
 mod side;
 
-pub use detail::{Detail, Drifted, ExactRun};
+pub use detail::{Detail, ExactRun};
 pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_brief};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
-pub use evidence::{AtLinkRate, Driver, Evidence, Limit, LossPlace, Wait, WaitedFor};
+pub use evidence::{Evidence, Limit, LossPlace, Wait, WaitedFor};
 pub use host::perf::Profile;
 pub use load::{LatencyBucket, LatencyHistogram, TcpReadings};
 pub use note::Note;
@@ -30,7 +30,7 @@ pub use run::{
     HostAccount, PassedPlace, PathStep, PathTrace, RateSearch, RateTrial, RunAccount, SideAccount,
 };
 pub use side::{
-    Column, CountedEvents, CountedTurn, Edge, Finished, GuestTimes, InTurns, Late, Measured, Response,
-    Series, Slice, TENTHS, Turns, Watched,
+    Column, CountedEvents, CountedTurn, Finished, InTurns, Late, Measured, Response, Series, Slice, TENTHS,
+    Turns, Watched,
 };
 pub use words::Label;

@@ -187,10 +187,8 @@ pub struct PathStep {
 impl PathTrace {
     /// The sum of its stages as a share of the whole; `None` if no packet was followed.
     pub fn closure(&self) -> Option<Closure> {
-        Closure::from_sum(
-            self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(),
-            self.whole,
-        )
+        let work = self.steps.iter().filter(|step| !step.waits);
+        Closure::from_sum(work.map(|step| step.cost).sum(), self.whole)
     }
 
     /// Whether its parts fit each other: each step lies between two places, and each figure is a

@@ -179,7 +179,7 @@ pub fn series() -> Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detail::{Detail, Drifted};
+    use crate::detail::Detail;
     use crate::disturbance::Cause;
     use crate::drift::{Difference, Drift, Interface, Setting};
 
@@ -188,8 +188,8 @@ mod tests {
         measured.disturb(vec![Cause::Slept { ns: 7 }.into()]);
         let interface = Interface { side: words::Side::Receiver, underlay: true };
         let setting = Setting::Mtu { asked: Some(9000), before: 9000, after: 1500 };
-        let drift = Drift(vec![Difference { interface, setting }]);
-        [Detail::Nothing, measured, Detail::Exact(Box::new(exact_run())), Detail::Drifted(Drifted { drift })]
+        let drift = Drift { differences: vec![Difference { interface, setting }] };
+        [Detail::Nothing, measured, Detail::Exact(Box::new(exact_run())), Detail::Drifted(drift)]
     }
 
     #[test]

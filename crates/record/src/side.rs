@@ -133,24 +133,15 @@ impl Series {
 pub struct Watched {
     pub elapsed_ns: u64,
     pub late: Late,
-    /// The guests, in the order of the request.
-    pub guests: Vec<GuestTimes>,
+    /// CPU time of each guest's process, in the order of the request: of each thread that is a
+    /// virtual CPU (one thread for all under single-threaded emulation), and of its other threads:
+    /// input and output, timers.
+    pub guests: Vec<(Vec<host::ThreadTimes>, host::ThreadTimes)>,
     pub cpu_each: Vec<host::CpuTimes>,
     pub interrupts_each: Vec<host::Interrupts>,
     pub underlay: Option<host::WireCounters>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,
-}
-
-/// CPU time of one guest's process on the host.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GuestTimes {
-    /// The times of each thread that is a virtual CPU of the guest; one thread for all under
-    /// single-threaded emulation.
-    pub vcpu_each: Vec<host::ThreadTimes>,
-    /// The time of its other threads: input and output, timers.
-    pub io: host::ThreadTimes,
 }
 
 /// One side's account of a whole run, from opening its sockets to closing them.
@@ -169,17 +160,10 @@ pub struct InTurns {
     pub sum: Measured,
     pub turns: Vec<CountedTurn>,
     pub response: Response,
-    pub edges: Vec<Edge>,
-}
-
-/// The total work of an end, at the edges of the part of a turn that is not counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edge {
-    /// Bytes that it had sent when the turn began.
-    pub sent: u64,
-    /// Bytes that it had received when the counted part began.
-    pub received: u64,
+    /// The bytes that the end had sent when each turn began.
+    pub sent: Vec<u64>,
+    /// The bytes that it had received when the counted part of each turn began.
+    pub received: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

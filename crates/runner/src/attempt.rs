@@ -2,7 +2,7 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use record::{Detail, Disturbance, Drifted, RunAccount, Turns};
+use record::{Detail, Disturbance, RunAccount, Turns};
 use store::{BootId, NewRun, Outcome};
 use study::{BySide, Plan, PlannedRun};
 
@@ -63,7 +63,7 @@ impl Campaign<'_> {
                     end = AttemptEnd::TestbedLost(why.clone());
                 }
                 let detail = match error {
-                    testbed::Error::Drifted(drift) => Detail::Drifted(Drifted { drift }),
+                    testbed::Error::Drifted(drift) => Detail::Drifted(drift),
                     _ => Detail::default(),
                 };
                 let failed = |run: &PlannedRun| NewRun {

@@ -16,7 +16,7 @@ pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<
             differences(interface, asked, then, now)
         })
         .collect();
-    (!differences.is_empty()).then_some(Drift(differences))
+    (!differences.is_empty()).then_some(Drift { differences })
 }
 
 fn interfaces(effective: &Effective) -> impl Iterator<Item = (Interface, &Settled)> {
@@ -86,7 +86,7 @@ mod tests {
              the transmitter's rx-gro (not requested) was on and is off"
         );
         assert_eq!(
-            serde_json::to_value(&found).unwrap()[0],
+            serde_json::to_value(&found).unwrap()["drift"][0],
             serde_json::json!({
                 "interface": {"side": "transmitter", "underlay": false},
                 "setting": {"feature": {"name": "rx-gro", "asked": null, "before": true, "after": false}}
@@ -128,7 +128,7 @@ mod tests {
         let [own, underlay] =
             [asked(1, 2), asked(3, 4)].map(|devices| InterfaceSwitches { devices, ..Default::default() });
         let asked = Switches { own, underlay, ..Default::default() };
-        let found = drift(&effective(8), &effective(9), &asked).unwrap().0;
+        let found = drift(&effective(8), &effective(9), &asked).unwrap().differences;
         let of = |side, underlay, asked| Difference {
             interface: Interface { side, underlay },
             setting: Setting::Device { setting: ring, asked: Some(asked), before: Some(8), after: Some(9) },

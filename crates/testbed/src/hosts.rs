@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use host::machine::{MachineRequest, PlacementRequest};
+use host::machine::MachineRequest;
 use study::{BySide, Placement, Side};
 
 use crate::error::Error;
@@ -44,8 +44,7 @@ pub struct MachineSideSettings {
 impl MachineSideSettings {
     /// The request to the machine whose traffic uses this interface.
     pub fn request(&self, interface: &str) -> MachineRequest {
-        let placement =
-            self.placement.map(|both| PlacementRequest { interface: interface.to_owned(), cpu: both.irq });
+        let placement = self.placement.map(|both| (interface.to_owned(), both.irq));
         MachineRequest { placement, ..self.wanted.clone() }
     }
 }

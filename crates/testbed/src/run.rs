@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Watched};
+use record::{Finished, HostAccount, RunAccount, SideAccount, Watched};
 use serde::{Deserialize, Serialize};
 use study::{BySide, Family, Side};
 
@@ -174,7 +174,7 @@ impl Testbed {
 }
 
 fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> Option<HostAccount> {
-    let GuestTimes { vcpu_each, io } = watched.guests.get(guest)?.clone();
+    let (vcpu_each, io) = watched.guests.get(guest)?.clone();
     // A node counts the CPUs of its guests one after the other.
     let before: usize = node.guests[..guest].iter().map(|earlier| earlier.cpus.len()).sum();
     let cpus = node.guests[guest].cpus.clone();

@@ -66,12 +66,12 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let options = Options { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
     let cpus = &options.cpus.transmitter;
     let mut host = builder.agent_in_namespace(None, NAMES.transmitter, cpus)?;
-    let discard = create_discard(&mut host, options.discard_device, &options.families)?;
-    let lacking = DiscardDevice::ALL.into_iter().take(discard.lacking.len()).collect();
-    let note = Note::Discards { device: discard.device, lacking };
+    let (device, errors) = create_discard(&mut host, options.discard_device, &options.families)?;
+    let lacking = DiscardDevice::ALL.into_iter().take(errors.len()).collect();
+    let note = Note::Discards { device, lacking };
     let transmitter = End::new(Side::Transmitter, host, cpus, DISCARD, TRAFFIC.transmitter);
     let mut testbed = Testbed::new(&options, transmitter, None);
-    testbed.discard = Some(discard);
+    testbed.discard = Some((device, errors));
     testbed.notes.push(note);
     Ok(testbed)
 }

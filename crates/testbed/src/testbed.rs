@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use agent::message::{Answer, Request};
-use host::{Discard, DiscardDevice};
+use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
 use study::{BySide, Family, Scenario, Side};
 
@@ -26,7 +26,7 @@ pub struct Testbed {
     pub(crate) scenario: Scenario,
     pub(crate) tunnel: Option<Family>,
     pub(crate) nodes: Vec<Node>,
-    pub(crate) discard: Option<Discard>,
+    pub(crate) discard: Option<(DiscardDevice, Vec<String>)>,
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
@@ -162,7 +162,7 @@ impl Testbed {
 
     /// The device that discards the packets, if there is one.
     pub fn discard_device(&self) -> Option<DiscardDevice> {
-        self.discard.as_ref().map(|discard| discard.device)
+        self.discard.as_ref().map(|(device, _)| *device)
     }
 
     /// The host of a side, as messages name it.
@@ -211,7 +211,7 @@ impl Testbed {
             rootless: self.rootless,
             underlay_family: self.tunnel,
             discard_device: self.discard_device(),
-            discard_devices_lacking: self.discard.as_ref().map(|discard| discard.lacking.clone()),
+            discard_devices_lacking: self.discard.as_ref().map(|(_, lacking)| lacking.clone()),
             cpus: self.cpus.clone(),
             guests: (!guests.is_empty()).then_some(guests),
             nodes: (!nodes.is_empty()).then_some(nodes),

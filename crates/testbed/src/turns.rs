@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent::message::{Answer, InTurns, Request, TurnState};
-use record::{CountedTurn, Edge, RunAccount, SideAccount, Turns};
+use record::{CountedTurn, RunAccount, SideAccount, Turns};
 use study::{BySide, Effective, Side, Tuning, Turn};
 
 use crate::error::Error;
@@ -98,8 +98,8 @@ impl Testbed {
                 counting.expect("there always is a transmitter").0[own].clone();
             let from_others = match sides.iter().map(|(states, _)| &states[own]).collect::<Vec<_>>()[..] {
                 [one, other] if order.flow.traffic.kind == load::Kind::TcpStream => {
-                    let there = from_others(own, &other.turns, &one.edges, &other.edges);
-                    there.saturating_add(from_others(own, &one.turns, &other.edges, &one.edges))
+                    let there = from_others(own, &other.turns, &one.sent, &other.received);
+                    there.saturating_add(from_others(own, &one.turns, &other.sent, &one.received))
                 }
                 _ => 0,
             };
@@ -122,13 +122,13 @@ impl Testbed {
     }
 }
 
-/// Bytes of other turns: `from` had sent them when the turn began, and `to` had not received them
-/// when counting began.
-fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) -> u64 {
-    let turns = turns.iter().zip(from.iter().zip(to));
+/// Bytes of other turns: one end had `sent` them when the turn began, and the other end had not
+/// `received` them when counting began.
+fn from_others(own: usize, turns: &[CountedTurn], sent: &[u64], received: &[u64]) -> u64 {
+    let turns = turns.iter().zip(sent.iter().zip(received));
     let after_others = turns.filter(|(turn, _)| usize::from(turn.after) != own);
     let under_way =
-        after_others.map(|(turn, (from, to))| from.sent.saturating_sub(to.received).min(turn.work));
+        after_others.map(|(turn, (sent, received))| sent.saturating_sub(*received).min(turn.work));
     under_way.fold(0, u64::saturating_add)
 }
 
@@ -152,7 +152,6 @@ mod tests {
     #[test]
     fn bytes_of_other_turns_are_those_that_arrive_late() {
         let turn = |after| CountedTurn { number: 1, after, ns: 80, work: 500 };
-        let (sent, received) = (|sent| Edge { sent, received: 0 }, |received| Edge { sent: 0, received });
         for (after, had_sent, had_received, expected) in [
             (1, 1000, 1000, 0),
             (1, 1000, 1200, 0),
@@ -161,10 +160,10 @@ mod tests {
             (1, 9000, 900, 500),
             (0, 1000, 900, 0),
         ] {
-            let found = from_others(0, &[turn(after)], &[sent(had_sent)], &[received(had_received)]);
+            let found = from_others(0, &[turn(after)], &[had_sent], &[had_received]);
             assert_eq!(found, expected, "after {after}: {had_sent} sent, {had_received} received");
         }
         let turns = [turn(1), turn(0), turn(1)];
-        assert_eq!(from_others(0, &turns, &[sent(10); 3], &[received(3); 3]), 14);
+        assert_eq!(from_others(0, &turns, &[10; 3], &[3; 3]), 14);
     }
 }

@@ -8,9 +8,7 @@ use std::net::SocketAddr;
 
 use load::exact::{Account, Spread};
 use load::{Buffers, Counts, EndOutcome, FlowOutcome, Share, TcpInfo};
-use netassay_agent::message::{
-    Answer, Booted, Finished, GuestTimes, Late, Measured, Series, Undone, Watched,
-};
+use netassay_agent::message::{Answer, Booted, Finished, Late, Measured, Series, Undone, Watched};
 use words::Settled;
 
 pub(crate) const ADDRESS: &str = "10.0.0.1:5201";
@@ -88,7 +86,7 @@ pub(crate) fn answers() -> Vec<Answer> {
     let watched = Watched {
         elapsed_ns: 1,
         late: Late::default(),
-        guests: vec![GuestTimes { vcpu_each: vec![host::ThreadTimes::default()], ..GuestTimes::default() }],
+        guests: vec![(vec![host::ThreadTimes::default()], host::ThreadTimes::default())],
         cpu_each: vec![host::CpuTimes::default()],
         interrupts_each: vec![host::Interrupts(
             host::InterruptKind::kinds().map(|interrupt| (interrupt, 1)).collect(),
@@ -107,11 +105,10 @@ pub(crate) fn answers() -> Vec<Answer> {
         after: "performance".into(),
         now: host::journal::PresentValue::Unreadable("no".to_owned()),
     };
-    let discard = host::Discard { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] };
     vec![
         Answer::Hello { protocol: 1, version: "1".to_owned(), pid: 1, cpus: vec![(0, 0)] },
         Answer::Done,
-        Answer::Discards(discard),
+        Answer::Discards { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] },
         Answer::Settled(settled),
         Answer::Environment(Box::new(host::Environment::read(&["lo"], "1"))),
         Answer::Told { what: vec!["no".to_owned()] },

@@ -1,5 +1,7 @@
 //! The counters of a run on one host: they show where packets went.
 
+#![expect(missing_docs, reason = "the kernel's counters are clear by their names")]
+
 mod device;
 mod protocols;
 
@@ -16,7 +18,6 @@ use crate::link::traffic_control::QueueCounters;
 
 counted! {
     /// Counters of one interface, its network namespace (IPv4 and IPv6 together) and this process.
-    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct Counters {
         link: LinkCounters,
         queue: QueueCounters,
@@ -31,7 +32,6 @@ counted! {
 
 counted! {
     /// Context switches of this process: a thread waited for something, or was preempted.
-    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct ContextSwitches {
         voluntary,
         involuntary,
@@ -40,7 +40,6 @@ counted! {
 
 counted! {
     /// Counters of a tunnel's underlay, beside the [`Counters`] of the tunnel.
-    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct WireCounters {
         link: LinkCounters,
         queue: QueueCounters,
@@ -66,6 +65,7 @@ impl Counters {
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
         let queue = links.queue_of(link.index, interface)?;
+        // `/proc/net` shows the network namespace of the process's main thread, not of this one.
         let files = ["snmp", "netstat", "snmp6", "softnet_stat"]
             .map(|file| std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default());
         let [snmp, netstat, snmp6, softnet] = &files;

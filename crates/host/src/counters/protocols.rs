@@ -48,8 +48,9 @@ impl<'a> SnmpTable<'a> {
         self.0.get(&(protocol, name)).copied().unwrap_or(0)
     }
 
-    /// The sum of a counter over IPv4 and IPv6. TCP over IPv6 has the same counters.
+    /// The sum of a counter over IPv4 and IPv6.
     pub(crate) fn sum(&self, protocol: &str, name: &str) -> u64 {
+        // TCP over IPv6 counts in the same counters as TCP over IPv4.
         let ipv6 = ["Ip6", "Udp6"].into_iter().find(|ipv6| ipv6.strip_suffix('6') == Some(protocol));
         self.count(protocol, name).saturating_add(ipv6.map_or(0, |ipv6| self.count(ipv6, name)))
     }
@@ -71,7 +72,6 @@ macro_rules! from_table {
 
 from_table! {
     /// TCP's counters (`Documentation/networking/snmp_counter.rst`).
-    #[expect(missing_docs, reason = "the names of the kernel's counters say it")]
     pub struct TcpCounters {
         /// Merged segments (by GRO, or never split between namespaces) count once.
         in_segs: "Tcp" "InSegs",
@@ -103,7 +103,6 @@ from_table! {
 
 from_table! {
     /// UDP of a network namespace.
-    #[expect(missing_docs, reason = "the names of the kernel's counters say it")]
     pub struct UdpCounters {
         in_datagrams: "Udp" "InDatagrams",
         out_datagrams: "Udp" "OutDatagrams",
@@ -118,7 +117,6 @@ from_table! {
 
 from_table! {
     /// IP of a network namespace.
-    #[expect(missing_docs, reason = "the names of the kernel's counters say it")]
     pub struct IpCounters {
         in_discards: "Ip" "InDiscards",
         out_discards: "Ip" "OutDiscards",
@@ -141,6 +139,7 @@ counted! {
 
 impl SoftnetCounters {
     pub(crate) fn from_softnet_stat(text: &str) -> Self {
+        // A line for each CPU, in hexadecimal; its first number is that of processed packets.
         text.lines().fold(Self::default(), |sum, line| {
             let mut words = line.split_whitespace().skip(1);
             let mut next = || u64::from_str_radix(words.next()?, 16).ok();

@@ -85,11 +85,11 @@ pub fn pin(thread: i32, cpus: &[u32]) -> io::Result<()> {
 
 const THIS_THREAD: i32 = 0;
 
-/// For `rps_cpus`: words of 32 CPUs, the highest first. Fails beyond [`HIGHEST_CPU`], which could
-/// fill the memory.
+/// For `rps_cpus`: words of 32 CPUs, the highest first.
 pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, Error> {
     let mut words = vec![0u32];
     for &cpu in cpus {
+        // Numbers come from messages: a mask up to the greatest could fill the memory.
         if cpu > HIGHEST_CPU {
             return Err(format!("no machine has a CPU {cpu}").into());
         }
@@ -102,6 +102,7 @@ pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, Error> {
 
 pub(crate) fn parse_cpu_mask(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
+    // The word of the lowest CPUs stands last.
     for (index, word) in (0u32..).zip(text.trim().rsplit(',')) {
         let bits = u32::from_str_radix(word, 16).ok()?;
         cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| index * 32 + bit));

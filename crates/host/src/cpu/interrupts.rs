@@ -100,9 +100,10 @@ impl Interrupts {
     }
 }
 
-/// Adds a file's counts of each of `cpus`. Its first line names the online CPUs: the columns.
+/// Adds a file's counts of each of `cpus`.
 pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts]) {
     let mut lines = text.lines();
+    // The first line names the columns, one for each online CPU: their places are no CPUs' numbers.
     let header = lines.next().unwrap_or_default();
     let online: Vec<Option<u32>> =
         header.split_whitespace().map(|name| name.strip_prefix("CPU")?.parse().ok()).collect();
@@ -113,6 +114,7 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
             *place == file && (*known == label || ends.iter().any(|end| rest.ends_with(end)))
         };
         let Some((interrupt, ..)) = SOURCES.iter().find(is_of) else { continue };
+        // Behind the counts stand words, beyond the last column.
         let counts = rest.split_whitespace().map(|word| word.parse::<u64>().ok());
         for (cpu, count) in online.iter().zip(counts) {
             let place = cpu.and_then(|cpu| cpus.iter().position(|wanted| *wanted == cpu));

@@ -26,50 +26,42 @@ const FILE: &str = "dev/cpu_dma_latency";
 // The kernel's value without a bound, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
 const UNBOUND: i32 = 2_000_000_000;
 
-/// A bound on wake-up time while the file is open (`Documentation/power/pm_qos_interface.rst`).
-#[derive(Debug)]
-pub struct HeldLatency {
-    /// The bound, in µs.
-    pub microseconds: u32,
-    _file: File,
+/// Keeps the CPUs of this machine from idle states that take longer to wake up from, in µs, while
+/// the file is open (`Documentation/power/pm_qos_interface.rst`).
+///
+/// # Errors
+/// The kernel puts no CPU into idle states, so that the bound would do nothing; or it is not held.
+pub fn hold_latency(microseconds: u32) -> Result<File, Error> {
+    hold_in(&Files::system(), microseconds)
 }
 
-impl HeldLatency {
-    /// Keeps the CPUs of this machine from idle states that take longer to wake up from, in µs.
-    ///
-    /// # Errors
-    /// The kernel puts no CPU into idle states, so that the bound would do nothing; or it is not
-    /// held.
-    pub fn hold(microseconds: u32) -> Result<Self, Error> {
-        Self::hold_in(&Files::system(), microseconds)
+fn hold_in(files: &Files, microseconds: u32) -> Result<File, Error> {
+    let what = format!("cannot hold the wake-up time of the CPUs at {microseconds} µs");
+    let driver = files.text("sys/devices/system/cpu/cpuidle/current_driver");
+    // The kernel takes the bound in either case, and only idle states heed it.
+    if driver.is_none_or(|driver| driver == "none") {
+        return Err(format!(
+            "{what}: this kernel has no driver of idle states (in a virtual machine its host decides how deep the CPUs sleep); \
+             remove `cpu_latency`"
+        )
+        .into());
     }
-
-    fn hold_in(files: &Files, microseconds: u32) -> Result<Self, Error> {
-        let what = format!("cannot hold the wake-up time of the CPUs at {microseconds} µs");
-        let driver = files.text("sys/devices/system/cpu/cpuidle/current_driver");
-        if driver.is_none_or(|driver| driver == "none") {
-            return Err(format!(
-                "{what}: this kernel has no driver of idle states (in a virtual machine its host decides how deep the CPUs sleep); \
-                 remove `cpu_latency`"
-            )
-            .into());
-        }
-        let failed = |errno| Error::failed(format!("{what}: /{FILE}"), errno, "; it needs root");
-        let asked = i32::try_from(microseconds).unwrap_or(UNBOUND);
-        let mut file = File::options().read(true).write(true).open(files.path(FILE)).map_err(failed)?;
-        file.write_all(&asked.to_ne_bytes()).map_err(failed)?;
-        // The least bound of all programs counts.
-        match bound(&mut file) {
-            Some(now) if now <= asked => Ok(Self { microseconds, _file: file }),
-            Some(now) => Err(format!("{what}: it reads back {now} µs").into()),
-            None => Err(format!("{what}: it does not read back").into()),
-        }
+    let failed = |errno| Error::failed(format!("{what}: /{FILE}"), errno, "; it needs root");
+    let asked = i32::try_from(microseconds).unwrap_or(UNBOUND);
+    let mut file = File::options().read(true).write(true).open(files.path(FILE)).map_err(failed)?;
+    file.write_all(&asked.to_ne_bytes()).map_err(failed)?;
+    // The least bound of all programs counts.
+    match bound(&mut file) {
+        Some(now) if now <= asked => Ok(file),
+        Some(now) => Err(format!("{what}: it reads back {now} µs").into()),
+        None => Err(format!("{what}: it does not read back").into()),
     }
 }
 
 /// The bound in force, in µs; `None` if there is none, or it may not be read.
 pub(crate) fn latency_bound(files: &Files) -> Option<u32> {
     let now = bound(&mut File::open(files.path(FILE)).ok()?)?;
+    // While no program holds a bound the file reads the kernel's value for none.
     u32::try_from(now).ok().filter(|_| now < UNBOUND)
 }
 
@@ -88,7 +80,7 @@ mod tests {
     fn a_machine_without_idle_states_is_refused_with_the_reason() {
         for driver in [&[("sys/devices/system/cpu/cpuidle/current_driver", "none\n")][..], &[]] {
             let (_keep, files) = files(driver);
-            let error = HeldLatency::hold_in(&files, 0).unwrap_err().to_string();
+            let error = hold_in(&files, 0).unwrap_err().to_string();
             assert!(error.contains("no driver of idle states") && error.contains("`cpu_latency`"), "{error}");
         }
     }

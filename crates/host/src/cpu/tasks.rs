@@ -27,7 +27,7 @@ pub(crate) struct Task {
     cpu: u32,
     /// In user mode and in the kernel, ns. The sum is exact within its unit of 10 ms.
     ns: u64,
-    /// CPU time of ended children that were waited for; 0 for all but a process's first thread.
+    /// CPU time of ended children that were waited for.
     reaped_ns: u64,
 }
 
@@ -91,6 +91,7 @@ impl Tasks {
             let then = earlier.threads.get(thread);
             let before = then.map_or(0, |then| then.ns);
             let ns = now.ns.saturating_sub(before).saturating_add(self.reaped(earlier, now, then));
+            // The kernel tells a thread's last CPU only: it may have run on others in between.
             for cpu in [then.map_or(now.cpu, |then| then.cpu), now.cpu] {
                 let entry = spent.entry((now.process, cpu)).or_insert_with(|| ProcessOnCpu {
                     pid: now.process,
@@ -113,9 +114,11 @@ impl Tasks {
     }
 
     fn family(&self, earlier: &Self, own: u32) -> BTreeSet<u32> {
+        // An ended process is in the earlier reading alone, and its children may run on.
         let all = || self.threads.values().chain(earlier.threads.values());
         let mut family = BTreeSet::from([own]);
         loop {
+            // A child may stand before its parent: again, until no process joins.
             let before = family.len();
             let children: Vec<u32> =
                 all().filter(|task| family.contains(&task.parent)).map(|task| task.process).collect();
@@ -131,6 +134,7 @@ impl Tasks {
         if more == 0 {
             return 0;
         }
+        // Children's time up to the earlier reading is part of it and not of the window.
         let gone = earlier
             .threads
             .iter()
@@ -145,6 +149,7 @@ impl Task {
         let number = |field: usize| stat.number(field);
         let ticks =
             |one: usize, other: usize| Some(number(one)?.saturating_add(number(other)?).saturating_mul(tick));
+        // The kernel reports the time of a process's children with each of its threads.
         let leader = thread == process;
         Some(Self {
             process,

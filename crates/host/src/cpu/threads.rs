@@ -26,10 +26,12 @@ impl<'a> ThreadStat<'a> {
     }
 
     pub(crate) fn has_ended(&self) -> bool {
+        // Ended and not waited for yet, or being removed.
         matches!(self.fields.first(), None | Some(&("Z" | "X")))
     }
 
     pub(crate) fn number(&self, field: usize) -> Option<u64> {
+        // By the numbers of proc(5), where the name is the second field.
         self.fields.get(field - Self::STATE)?.parse().ok()
     }
 }
@@ -76,6 +78,7 @@ impl ThreadTimes {
             [stat.number(14)?, stat.number(15)?].map(|ticks| ticks.saturating_mul(tick));
         let mut numbers = schedstat.split_ascii_whitespace().map(|word| word.parse::<u64>().ok());
         let mut next = || numbers.next().flatten();
+        // The scheduler's own clock counts to the nanosecond; ticks are of 10 ms.
         let running_ns = next().unwrap_or_else(|| user_ns.saturating_add(system_ns));
         Some(Self { running_ns, user_ns, system_ns, waiting_ns: next().unwrap_or(0) })
     }

@@ -61,7 +61,7 @@ impl CpuTimes {
 
 const STAT: &str = "/proc/stat";
 
-/// The unit of times in `/proc`, in ns: `USER_HZ` is 100 on every current architecture.
+// The unit of times in `/proc`, in ns: `USER_HZ` is 100 on every current architecture.
 pub(crate) const TICK: u64 = 10_000_000;
 
 pub(crate) fn parse(text: &str, tick: u64) -> BTreeMap<u32, CpuTimes> {
@@ -74,6 +74,7 @@ pub(crate) fn since_boot(text: &str, tick: u64) -> CpuTimes {
 
 fn parse_line(line: &str, tick: u64) -> Option<(u32, CpuTimes)> {
     let mut words = line.split_whitespace();
+    // The line `cpu` of all CPUs together has no number, and would count them twice.
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
     // user nice system idle iowait irq softirq steal guest guest_nice: the last two are part of the
     // first two.

@@ -11,7 +11,6 @@ use crate::kernel::files::{Files, field};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct CpuEnvironment {
     pub model: Option<String>,
     pub microcode: Option<String>,
@@ -46,7 +45,6 @@ pub struct CpuEnvironment {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct IdleState {
     /// For example `C6`.
     pub name: String,
@@ -64,6 +62,7 @@ impl CpuEnvironment {
             |cpu: &u32, file: &str| files.text(&format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/{file}"));
         let governors: BTreeSet<String> =
             online.iter().filter_map(|cpu| frequency(cpu, "scaling_governor")).collect();
+        let nodes = files.texts("sys/devices/system/node", "node", "/cpulist");
         Self {
             model: model(&cpuinfo),
             microcode: field(&cpuinfo, "microcode").map(str::to_owned),
@@ -72,7 +71,7 @@ impl CpuEnvironment {
             turbo: turbo(files),
             multithreading: files.text("sys/devices/system/cpu/smt/control"),
             siblings: siblings(files, &online),
-            nodes: nodes(files),
+            nodes: Some(nodes).filter(|all| all.len() > 1).unwrap_or_default(),
             idle_driver: files
                 .text("sys/devices/system/cpu/cpuidle/current_driver")
                 .filter(|name| name != "none"),
@@ -87,12 +86,14 @@ impl CpuEnvironment {
     }
 }
 
-/// Whether the CPU reports a hypervisor: a flag of x86 CPUs only.
+/// Whether the CPU reports a hypervisor.
 pub(crate) fn hypervisor(cpuinfo: &str) -> Option<bool> {
+    // Only x86 has a field of this name; elsewhere nothing is known.
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
 fn model(cpuinfo: &str) -> Option<String> {
+    // In turn: x86, MIPS, POWER, RISC-V, LoongArch. Arm has numbers only.
     let named = ["model name", "cpu model", "cpu", "uarch", "Model Name"]
         .iter()
         .find_map(|name| field(cpuinfo, name));
@@ -111,12 +112,8 @@ fn siblings(files: &Files, online: &[u32]) -> Vec<String> {
     online.iter().filter_map(of).collect()
 }
 
-fn nodes(files: &Files) -> BTreeMap<String, String> {
-    let all = files.texts("sys/devices/system/node", "node", "/cpulist");
-    if all.len() > 1 { all } else { BTreeMap::new() }
-}
-
 fn turbo(files: &Files) -> Option<bool> {
+    // The driver intel_pstate has a switch of its own, in the opposite sense.
     let forbidden = files.switch("sys/devices/system/cpu/intel_pstate/no_turbo");
     forbidden.map(|forbidden| !forbidden).or_else(|| files.switch("sys/devices/system/cpu/cpufreq/boost"))
 }

@@ -1,5 +1,7 @@
 //! Packet filters in this network namespace: nftables, iptables, connection tracking.
 
+use std::collections::BTreeSet;
+
 use netlink_sys::protocols::NETLINK_NETFILTER;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,7 @@ pub struct Firewall {
 // `NFNL_SUBSYS_NFTABLES` with `NFT_MSG_GETRULE` (linux/netfilter/nfnetlink.h, nf_tables.h).
 const GET_RULES: u16 = 10 << 8 | 7;
 
+// `struct nfgenmsg`: the rules of all families.
 const OF_ALL: [u8; 4] = [0; 4];
 
 impl Firewall {
@@ -42,15 +45,12 @@ impl Firewall {
 
     fn read_from(files: &Files, rules: impl Fn() -> Option<usize>) -> Self {
         let names = |file: &str| files.text(&format!("proc/net/{file}")).unwrap_or_default();
-        let mut tables: Vec<String> = (names("ip_tables_names") + "\n" + &names("ip6_tables_names"))
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
-        tables.sort_unstable();
-        tables.dedup();
+        // Both families have tables of the same names.
+        let both = names("ip_tables_names") + "\n" + &names("ip6_tables_names");
+        let tables: BTreeSet<String> = both.split_whitespace().map(str::to_owned).collect();
         Self {
             rules: if has_nftables(files) { rules() } else { Some(0) },
-            tables,
+            tables: tables.into_iter().collect(),
             tracked: files.number("proc/sys/net/netfilter/nf_conntrack_count"),
         }
     }

@@ -15,7 +15,6 @@ use crate::link::programs::Programs;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct InterfaceEnvironment {
     pub link: Link,
     pub driver: Option<String>,
@@ -42,6 +41,7 @@ impl InterfaceEnvironment {
     pub(super) fn read(files: &Files, name: &str) -> Option<Self> {
         let mut links = Links::open().ok()?;
         let link = links.find(name).ok()?;
+        // An alternative name finds the interface too, and has no directory in sysfs.
         let name = link.name.as_str();
         let mut ethtool = Ethtool::open().ok();
         let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
@@ -83,7 +83,6 @@ impl InterfaceEnvironment {
 /// The hardware of an interface, as far as the kernel tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Hardware {
     pub driver_version: Option<String>,
     pub firmware: Option<String>,

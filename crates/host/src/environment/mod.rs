@@ -1,6 +1,9 @@
 //! The description of a host: everything that may explain different results.
 
+#![expect(missing_docs, reason = "most fields are clear by their names")]
+
 mod cpu;
+mod disturbances;
 mod firewall;
 mod interface;
 
@@ -13,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
+pub use disturbances::Disturbances;
 pub use firewall::Firewall;
 pub use interface::{Hardware, InterfaceEnvironment};
 
@@ -22,7 +26,6 @@ use crate::kernel::files::{Files, field};
 /// A host at the start or the end of a boot. Unknown parts are missing, no error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Environment {
     /// The version of netassay, and which build of it.
     pub netassay: String,
@@ -40,7 +43,6 @@ pub struct Environment {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct KernelEnvironment {
     /// The release, for example `6.12.9-amd64`.
     pub release: Option<String>,
@@ -61,7 +63,6 @@ pub struct KernelEnvironment {
 /// The machine of a host, and its hypervisor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MachineEnvironment {
     pub vendor: Option<String>,
     /// For a virtual machine mostly the hypervisor's.
@@ -95,6 +96,7 @@ impl Environment {
     /// Adds the machine's settings that its network namespace hides.
     pub fn with_hidden(mut self, machine: &BTreeMap<String, String>) -> Self {
         for (name, value) in machine {
+            // A sysctl that the namespace shows is its own, and in force for its traffic.
             self.sysctls.entry(name.clone()).or_insert_with(|| value.clone());
         }
         self
@@ -145,11 +147,12 @@ impl MachineEnvironment {
         let cpuinfo = files.text("proc/cpuinfo").unwrap_or_default();
         Self {
             vendor: files.text("sys/class/dmi/id/sys_vendor"),
+            // Boards without DMI, most of them Arm's, have a device tree.
             product: files
                 .text("sys/class/dmi/id/product_name")
                 .or_else(|| files.text("sys/firmware/devicetree/base/model")),
             hypervisor: hypervisor(&cpuinfo),
-            memory: files.text("proc/meminfo").and_then(|text| memory(&text, "MemTotal")),
+            memory: files.text("proc/meminfo").and_then(|text| memory(&text)),
         }
     }
 }
@@ -165,12 +168,14 @@ impl LoadEnvironment {
     }
 }
 
-pub(crate) fn memory(meminfo: &str, name: &str) -> Option<u64> {
-    let kibibytes: u64 = field(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
+pub(crate) fn memory(meminfo: &str) -> Option<u64> {
+    // The kernel writes kB for 1024 bytes.
+    let kibibytes: u64 = field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
 fn load_average(text: &str) -> Option<[f64; 3]> {
+    // `inf` and `nan` parse too, and JSON cannot hold them.
     let mut words =
         text.split_whitespace().map(|word| word.parse::<f64>().ok().filter(|load| load.is_finite()));
     Some([words.next()??, words.next()??, words.next()??])
@@ -184,6 +189,7 @@ pub fn visible_sysctls() -> BTreeMap<String, String> {
 fn sysctls(files: &Files) -> BTreeMap<String, String> {
     let read = |name: &str| {
         let text = files.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
+        // The kernel separates the numbers of one sysctl by tabs.
         Some((name.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
     };
     // A list of ports has no bound.
@@ -235,53 +241,6 @@ fn build_id(program: &[u8]) -> Option<String> {
     let place = program.windows(16).position(is_id)?;
     let bytes = program.get(place + 16..place + 16 + DIGITS / 2)?;
     Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Facts about this machine that make measurements noisy, or different on another day.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct Disturbances {
-    /// A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a system call per
-    /// reading, or an exit to the hypervisor.
-    pub environment: Environment,
-    /// Two threads that share a core slow each other down.
-    pub multithreading_active: Option<bool>,
-    /// Whether irqbalance moves interrupts between CPUs. `None` if `/proc` hides other processes.
-    pub interrupt_balancing: Option<bool>,
-    pub numa_balancing: Option<bool>,
-    pub page_merging: Option<bool>,
-}
-
-impl Disturbances {
-    /// Reads the facts.
-    pub fn read() -> Self {
-        Self::read_from(&Files::system())
-    }
-
-    fn read_from(files: &Files) -> Self {
-        Self {
-            environment: Environment::of_machine(files, ""),
-            multithreading_active: files.switch("sys/devices/system/cpu/smt/active"),
-            interrupt_balancing: interrupt_balancing(files),
-            numa_balancing: files.switch("proc/sys/kernel/numa_balancing"),
-            page_merging: files.switch("sys/kernel/mm/ksm/run"),
-        }
-    }
-
-    /// The deepest allowed idle state; waking up from it delays packets.
-    pub fn deepest_idle_state(&self) -> Option<&IdleState> {
-        let states = self.environment.cpu.idle_states.iter();
-        states.filter(|state| state.enabled && state.latency > 0).max_by_key(|state| state.latency)
-    }
-}
-
-fn interrupt_balancing(files: &Files) -> Option<bool> {
-    // `/proc` hides other users' processes if this one is missing.
-    files.text("proc/1/comm")?;
-    let processes =
-        files.names("proc", "").into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-    let mut commands = processes.filter_map(|process| files.text(&format!("proc/{process}/comm")));
-    Some(commands.any(|command| command == "irqbalance"))
 }
 
 #[cfg(test)]
@@ -368,45 +327,5 @@ mod tests {
         }
         // This program's own.
         assert!(build(&Files::system(), "0.1.0").starts_with("0.1.0, build "));
-    }
-
-    #[test]
-    fn the_facts_are_found() {
-        let (_keep, files) = files(&[
-            ("sys/devices/system/cpu/online", "0\n"),
-            ("sys/devices/system/cpu/smt/active", "1\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C1\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "2\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state2/name", "C6\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state2/latency", "133\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n"),
-            ("proc/1/comm", "init\n"),
-            ("proc/812/comm", "irqbalance\n"),
-        ]);
-        let facts = Disturbances::read_from(&files);
-        assert_eq!(facts.deepest_idle_state().map(|state| state.name.as_str()), Some("C1"));
-        assert_eq!(facts.multithreading_active, Some(true));
-        assert_eq!(facts.interrupt_balancing, Some(true));
-        assert_eq!(facts.environment.load.stolen_percent, None);
-    }
-
-    #[test]
-    fn nothing_is_claimed_where_nothing_can_be_seen() {
-        let (_keep, files) = files(&[]);
-        let facts = Disturbances::read_from(&files);
-        assert_eq!(facts.interrupt_balancing, None);
-        assert_eq!(
-            (facts.environment.cpu.turbo, facts.deepest_idle_state(), facts.environment.load.average),
-            (None, None, None)
-        );
-    }
-
-    #[test]
-    fn the_facts_of_this_machine_are_found() {
-        let facts = Disturbances::read();
-        assert!(facts.environment.cpu.online > 0);
-        assert!(facts.environment.load.average.is_some());
     }
 }

@@ -92,8 +92,9 @@ fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = Path
     entries.map(|entry| entry.path()).filter(move |path| path.extension() == Some(extension.as_ref()))
 }
 
-/// Removes journals without a name yet: only holders of a claim make any.
+/// Removes journals that have no name yet.
 fn forget_unfinished(directory: &Path) {
+    // Only holders of a claim make any, so none is being made now: their makers were killed.
     // A file that cannot be removed is in nobody's way.
     paths(directory, "new").for_each(|path| drop(std::fs::remove_file(path)));
 }

@@ -39,12 +39,12 @@ pub(crate) fn in_user_namespace() -> bool {
 }
 
 pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), Error> {
-    let mut builder = fs::DirBuilder::new();
-    builder
+    fs::DirBuilder::new()
         .recursive(true)
         .mode(mode)
         .create(directory)
         .map_err(Error::journal("make a place for", directory))?;
+    // Otherwise a power failure could lose the directory, and with it the journals.
     if let Some(parent) = directory.parent() {
         sync(parent)?;
     }
@@ -114,6 +114,8 @@ const LONGEST_COMMAND: usize = 300;
 pub(super) const LARGEST: u64 = 16 << 20;
 
 pub(super) fn open_ours(path: &Path, is_lock: bool) -> Result<File, Error> {
+    // A link could lead to any file, and opening a pipe would wait for its other end. The text of a
+    // lock is its holder's, so that it stays until the lock is ours.
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -140,10 +142,11 @@ pub(super) fn try_lock(file: &File, path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Locks a file, made if it is missing; or names the process that has it, by the file's text.
+/// Locks a file, made if it is missing; or names the process that has it.
 pub(crate) fn lock(path: &Path) -> Result<Result<File, String>, Error> {
     let mut file = open_ours(path, true)?;
     if !try_lock(&file, path)? {
+        // A refused lock does not tell whose it is, so each holder signs the file.
         return Ok(Err(holder(&file)));
     }
     // Without the text the message to others is less clear; the lock is the same.

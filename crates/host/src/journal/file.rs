@@ -32,13 +32,11 @@ pub(super) struct JournalFile {
 impl JournalFile {
     /// Makes a journal with its first line; its name appears once it is complete.
     pub(super) fn make(path: &Path, first: &Record) -> Result<Self, Error> {
+        // Restores pass over this ending: without its whole first line a journal has no owner.
         let unfinished = path.with_extension("new");
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&unfinished)
-            .map_err(Error::journal("make", &unfinished))?;
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished);
+        let mut file = made.map_err(Error::journal("make", &unfinished))?;
+        // Locked before it has its name: a restore takes an unlocked journal for a dead process's.
         file.try_lock().map_err(|error| Error::journal("lock", &unfinished)(error.into()))?;
         let first = write(first);
         let written = reserve(&file, 0, UNDO_SPACE).and_then(|()| file.write_all(&first));
@@ -46,6 +44,7 @@ impl JournalFile {
         written.map_err(Error::journal("write", &unfinished))?;
         std::fs::rename(&unfinished, path).map_err(Error::journal("name", path))?;
         let file = Self { path: path.to_owned(), file, end: first.len() as u64, is_open: false };
+        // The name, too, is on disk before the first change.
         file.sync_place()?;
         Ok(file)
     }
@@ -77,7 +76,7 @@ impl JournalFile {
         }
     }
 
-    /// Adds lines, and returns when they are on disk. On failure none of them is.
+    /// Adds lines, and returns when they are on disk.
     pub(super) fn add(&mut self, records: &[Record]) -> Result<(), Error> {
         self.append(records, false).map_err(Error::journal("write", &self.path))
     }
@@ -102,6 +101,7 @@ impl JournalFile {
             self.file.set_len(self.end)?;
         }
         let reserved = reserve(&self.file, self.end, length + UNDO_SPACE.max(self.end));
+        // Lines of an undo are written into the space that was reserved with its changes.
         if needs_undo_space {
             reserved?;
         }
@@ -111,7 +111,8 @@ impl JournalFile {
             self.end += length;
             self.is_open = false;
         } else {
-            // Otherwise the next line replaces the rest of these.
+            // On failure none of the lines counts. If this fails too, the next line replaces the
+            // rest of them.
             let _ = self.file.set_len(self.end);
         }
         written

@@ -5,8 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::restore::Process;
 use crate::error::Error;
-use crate::machine::{Target, Value, check_value};
+use crate::machine::{Machine, Target, Value, check_value};
 
 pub(super) const MOST_DAMAGE: usize = 10;
 
@@ -45,6 +46,12 @@ impl Header {
     pub(super) fn new(pid: u32, start: u64, boot: String, network: String) -> Self {
         Self { format: FORMAT, pid, start, boot, network }
     }
+
+    /// The header of a journal that this process makes now.
+    pub(super) fn here(machine: &Machine) -> Result<Self, Error> {
+        let Process { pid, start } = Process::this();
+        Ok(Self::new(pid, start, machine.boot()?, machine.network()?))
+    }
 }
 
 /// A change of the machine.
@@ -76,18 +83,13 @@ impl fmt::Display for Change {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("line {line}: {why}")]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Damage {
     /// From 1.
     pub line: usize,
     pub why: String,
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
 }
 
 /// The content of a journal.
@@ -144,7 +146,9 @@ pub(super) fn unfinished(bytes: &[u8]) -> Option<usize> {
         Some((sum, b"" | b" ")) => sum.iter().all(u8::is_ascii_hexdigit),
         Some((sum, json)) => {
             json.strip_prefix(b" ").is_some_and(|json| match serde_json::from_slice::<Record>(json) {
+                // Only the end of the line is missing: its writer did not go on to the action.
                 Ok(_) => sum == hex(json).as_bytes(),
+                // Other errors are damage: a line that was cut short lacks its end only.
                 Err(error) => error.is_eof(),
             })
         }
@@ -176,6 +180,7 @@ impl Parsed {
                     return Err(format!("there is a change {} already", change.number).into());
                 }
                 self.places.insert(change.number, self.changes.len());
+                // The value after has a record of its own.
                 self.changes.push(Change { after: None, ..change });
             }
             Record::Made(number, after) => {
@@ -185,6 +190,7 @@ impl Parsed {
             Record::Changing(numbers) => {
                 for number in numbers {
                     self.change(number)?.after = None;
+                    // A change that was undone may be made again.
                     self.undone.remove(&number);
                 }
             }

@@ -11,7 +11,7 @@ use super::claim::{Claim, session_end};
 use super::directory;
 use super::file::JournalFile;
 use super::line::{Change, Header, Record};
-use super::restore::{JournalFate, JournalReport, Process, find, follow_each};
+use super::restore::{JournalFate, JournalReport, find, follow_each};
 use super::undo::{RestoreOptions, Undoing, undo};
 use crate::error::Error;
 use crate::link::ipv6::Ipv6State;
@@ -94,6 +94,7 @@ impl Journal {
             self.undo_now()?;
         } else if let Some(file) = &mut self.file {
             file.add(&[Record::Applied(why.to_owned())])?;
+            // Without its file the journal undoes nothing when it is dropped.
             self.file = None;
         }
         Ok(kept)
@@ -122,6 +123,7 @@ impl Journal {
         }
         let numbers = self.begin(&targets)?;
         let made = self.prove(settings).and_then(|()| set_each(&self.machine, settings));
+        // Also after a failure: some of the settings may be changed by then.
         let ended = self.end(&numbers, settings);
         made.and(ended)
     }
@@ -176,7 +178,7 @@ impl Journal {
         self.cover(&targets, || set_each(&machine, settings))
     }
 
-    /// Announces changes, on disk. A setting that is changed again keeps its first value before.
+    /// Announces changes, on disk.
     fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, Error> {
         let (mut announced, mut again, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         let mut last = self.changes.last().map_or(0, |one| one.number);
@@ -185,6 +187,7 @@ impl Journal {
             if announced.iter().any(|one: &Change| one.target == *target) {
                 continue;
             }
+            // A setting that is changed again keeps its first value before, for the undo.
             if let Some(open) = self.changes().find(|one| one.target == *target) {
                 again.push(open.number);
                 continue;
@@ -227,7 +230,7 @@ impl Journal {
         }
     }
 
-    /// Notes the values after the changes, and closes those without a change that nobody requested.
+    /// Notes the values after the changes, and closes those that have not changed.
     fn end(&mut self, numbers: &[u32], requested: &[(Target, String)]) -> Result<(), Error> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
         let mut reader = self.machine.reader();
@@ -237,6 +240,7 @@ impl Journal {
             let is_requested = requested.iter().any(|(target, _)| *target == change.target);
             // The kernel goes on changing addresses of an interface that was just set up.
             let is_unsettled = matches!(change.target, Target::Ipv6Addresses { .. });
+            // A requested setting is watched and undone even if it had the value before.
             if !is_requested && change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
             } else if !is_unsettled {
@@ -303,6 +307,7 @@ impl Journal {
         let changes: Vec<Change> = self.changes().cloned().collect();
         self.changes.clear();
         let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
+        // Otherwise the file stays for a restore, which a user may force.
         if done.iter().all(|one| one.outcome.is_settled()) {
             file.remove()?;
         }
@@ -319,7 +324,7 @@ impl Journal {
     /// Takes the right to change the machine, if no earlier owner left changes to undo.
     fn take_claim(&self, may_change_applied: bool) -> Result<Claim, Error> {
         directory::make(&self.directory, 0o700)?;
-        let network = self.machine.identity()?.network;
+        let network = self.machine.network()?;
         let end = session_end(self.session, &network);
         let claim = Claim::await_free(&self.directory, &end)?.map_err(|holder| {
             format!(
@@ -356,13 +361,11 @@ impl Journal {
 
     fn file(&mut self) -> Result<&mut JournalFile, Error> {
         if self.file.is_none() {
-            let Process { pid, start } = Process::this();
-            let identity = self.machine.identity()?;
-            let first = Record::Begun(Header::new(pid, start, identity.boot, identity.network));
+            let header = Header::here(&self.machine)?;
             // Names sort by time: over all journals the last change is undone first.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-            let path = self.directory.join(format!("{now:020}-{pid}.journal"));
-            self.file = Some(JournalFile::make(&path, &first)?);
+            let path = self.directory.join(format!("{now:020}-{}.journal", header.pid));
+            self.file = Some(JournalFile::make(&path, &Record::Begun(header))?);
         }
         Ok(self.file.as_mut().expect("it was made just above"))
     }

@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::claim::{Claim, session_end};
 use super::directory;
 use super::file::JournalFile;
-use super::line::{Damage, parse};
+use super::line::{Damage, Header, parse};
 use super::undo::{RestoreOptions, Undoing, undo};
 use crate::cpu::threads::ThreadStat;
 use crate::error::Error;
-use crate::machine::{Identity, Machine};
+use crate::machine::Machine;
 
 /// The result for a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,6 +76,7 @@ pub fn restore(
         return Ok(Vec::new());
     }
     match Claim::take(directory, None)? {
+        // Found again: journals may have come and gone before the claim was taken.
         Ok(_claim) => follow_each(&find(directory)?, machine, manner),
         Err(_) => Ok(in_use(&journals)),
     }
@@ -97,7 +98,7 @@ pub fn restore_of(
     while !process.has_ended() && Instant::now() < deadline {
         std::thread::sleep(WAIT_FOR_END);
     }
-    let end = session_end(session, &machine.identity()?.network);
+    let end = session_end(session, &machine.network()?);
     loop {
         let mut journals = find(directory)?;
         // An unreadable journal belongs to no process.
@@ -153,7 +154,7 @@ pub(super) fn follow_each(
     machine: &Machine,
     manner: RestoreOptions,
 ) -> Result<Vec<JournalReport>, Error> {
-    let here = machine.identity()?;
+    let here = Header::here(machine)?;
     // An error in one must not stop the others.
     let follow = |path: &PathBuf| {
         follow(path, machine, &here, manner)
@@ -172,6 +173,7 @@ pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
     let mut journals = paths.map_err(Error::journal("look for", directory))?;
     journals.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
+    // The newest first: their names begin with the time.
     journals.sort_unstable_by(|one, other| other.cmp(one));
     Ok(journals)
 }
@@ -185,7 +187,7 @@ impl JournalReport {
 fn follow(
     path: &Path,
     machine: &Machine,
-    here: &Identity,
+    here: &Header,
     manner: RestoreOptions,
 ) -> Result<Option<JournalReport>, Error> {
     let Some((mut file, bytes)) = JournalFile::open(path)? else {
@@ -215,8 +217,9 @@ fn follow(
     settle(file, manner, JournalReport { changes, ..report(fate) })
 }
 
-/// Renames a foreign file, if the user asks for it; never opens it again.
 fn not_followed(path: &Path, manner: RestoreOptions, why: String) -> JournalReport {
+    // A foreign file is renamed, if the user asks for it, and never opened again: it may be a pipe,
+    // or a link to any file.
     let aside = path.with_extension("set-aside");
     let forgotten = manner.forget && !manner.dry_run && std::fs::rename(path, &aside).is_ok();
     let fate =

@@ -33,15 +33,12 @@ pub enum UndoOutcome {
     /// The setting has its old value: it was undone before, or never changed.
     AlreadySo,
     /// Another program changed it, so it is left.
-    ChangedMeanwhile {
-        now: Value,
-    },
+    ChangedMeanwhile { now: Value },
     /// The interface, its queue or the interrupt was removed, or moved to another network
     /// namespace.
     Gone,
-    Failed {
-        why: String,
-    },
+    /// It cannot be read or written, so it is left.
+    Failed { why: String },
 }
 
 impl UndoOutcome {
@@ -90,16 +87,15 @@ impl Undoing {
     }
 }
 
-/// Undoes the last change first, but a cause before its effects ([`Target::rank`]). All outcomes
-/// are decided before the first undo, because one changes others: with the MTU, IPv6 comes back.
-/// Hence all are read again afterwards. A change whose record (`note`) fails is undone all the
-/// same: the next restore finds its value as before.
+/// Undoes the last change first, but a cause before its effects ([`Target::rank`]).
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
     manner: RestoreOptions,
     mut note: impl FnMut(&[Record]) -> Result<(), Error>,
 ) -> Vec<Undoing> {
+    // All outcomes are decided before the first undo, because one undo changes other settings: with
+    // the MTU, IPv6 comes back.
     let mut done = plan(machine, changes, manner.force);
     if manner.dry_run {
         return done;
@@ -117,6 +113,7 @@ pub(super) fn undo(
         for one in part.iter_mut().filter(|one| one.outcome == UndoOutcome::Undone) {
             write_back(machine, one);
         }
+        // Read again, since each undo may have changed settings that were written back before.
         check(machine, part);
         // IPv6 that has come back is not at rest: the kernel still adds addresses and routes.
         let deadline = Instant::now() + AT_REST;
@@ -125,11 +122,9 @@ pub(super) fn undo(
             check(machine, part);
         }
     }
-    let settled: Vec<Record> = done
-        .iter()
-        .filter(|one| one.outcome.is_settled())
-        .map(|one| Record::Undone(one.change.number))
-        .collect();
+    let settled = done.iter().filter(|one| one.outcome.is_settled());
+    let settled: Vec<Record> = settled.map(|one| Record::Undone(one.change.number)).collect();
+    // If this record fails, the next restore finds the values as before.
     let _ = note(&settled);
     done
 }
@@ -142,9 +137,9 @@ fn is_unsettled_ipv6(one: &Undoing) -> bool {
     matches!(one.outcome, UndoOutcome::Failed { .. }) && one.change.target.scope().is_some()
 }
 
-/// Values that would be written count as read: otherwise the second change of a setting, or an
-/// effect of an undone cause, would look like another program's.
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
+    // Values that will be written count as read: otherwise the second change of a setting, or an
+    // effect of an undone cause, would look like another program's.
     let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
     let mut planned = Vec::new();
     let mut reader = machine.reader();
@@ -184,13 +179,14 @@ fn write_back(machine: &Machine, one: &mut Undoing) {
 }
 
 /// Reads the settings of interfaces again, and repeats a write that the undo of another has
-/// changed. Of several changes of one setting the first counts, which is the last here.
+/// changed.
 fn check(machine: &Machine, done: &mut [Undoing]) {
     let mut reader = machine.reader();
     let mut rest = done;
     while let Some((one, later)) = rest.split_first_mut() {
         rest = later;
         let Change { target, before, .. } = &one.change;
+        // Of several changes of one setting the first counts, which is the last here.
         let is_first = rest.iter().all(|other| other.change.target != *target);
         // A queue may be back by now.
         let is_gone = one.outcome == UndoOutcome::Gone && !target.is_of_queue();

@@ -10,10 +10,11 @@ pub(crate) const NESTED: u16 = libc::NLA_F_NESTED as u16;
 // `struct nlattr`: length and type.
 const HEADER: usize = 4;
 
-/// The attributes in bytes, each with its type and flags. An attribute that is cut short ends them.
+/// The attributes in bytes, each with its type and flags.
 pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(rest, 0)?);
+        // A length beyond the bytes, or less than the header's, ends the list.
         let (kind, value) = (u16_at(rest, 2)?, rest.get(HEADER..length)?);
         rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some((kind, value))

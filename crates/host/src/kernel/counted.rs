@@ -42,14 +42,11 @@ macro_rules! counted {
 /// The difference between two readings of 32 bits: the later may have wrapped, or been reset.
 pub fn wrapping_since(later: u64, earlier: u64) -> u64 {
     const RANGE: u64 = 1 << 32;
-    match later.checked_sub(earlier) {
-        Some(passed) => passed,
+    later.checked_sub(earlier).unwrap_or_else(|| {
         // Less than half the range ahead: it wrapped. More: it was reset.
-        None => {
-            let passed = (later + RANGE).saturating_sub(earlier);
-            if passed < RANGE / 2 { passed } else { 0 }
-        }
-    }
+        let passed = (later + RANGE).saturating_sub(earlier);
+        if passed < RANGE / 2 { passed } else { 0 }
+    })
 }
 
 pub(crate) use counted;

@@ -23,6 +23,7 @@ pub(crate) struct EventAttributes {
     pub(crate) offset: u64,
 }
 
+// `PERF_EVENT_IOC_ENABLE`, `_DISABLE` and `_SET_BPF` (`include/uapi/linux/perf_event.h`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Control {
     Enable = 0x2400,
@@ -30,37 +31,33 @@ pub(crate) enum Control {
     SetBpf = 0x4004_2408,
 }
 
-#[derive(Debug)]
-pub(crate) struct Event(pub(crate) OwnedFd);
+/// # Safety
+/// An address in the attributes is valid during the call.
+pub(crate) unsafe fn open(mut attributes: EventAttributes, cpu: u32) -> io::Result<OwnedFd> {
+    const ANY_THREAD: libc::pid_t = -1;
+    const NO_GROUP: libc::c_int = -1;
+    // A program that this process runs must not hold the event open.
+    const CLOSE_ON_EXEC: libc::c_ulong = 8;
+    attributes.size = size_of::<EventAttributes>() as u32;
+    // SAFETY: the kernel reads `size` bytes of the attributes; the caller guarantees the rest.
+    let event = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attributes,
+            ANY_THREAD,
+            cpu.cast_signed(),
+            NO_GROUP,
+            CLOSE_ON_EXEC,
+        )
+    };
+    let event =
+        RawFd::try_from(event).ok().filter(|event| *event >= 0).ok_or_else(io::Error::last_os_error)?;
+    // SAFETY: the kernel has just made this descriptor for us and no other code has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(event) })
+}
 
-impl Event {
-    /// # Safety
-    /// An address in the attributes is valid during the call.
-    pub(crate) unsafe fn open(mut attributes: EventAttributes, cpu: u32) -> io::Result<Self> {
-        const ANY_THREAD: libc::pid_t = -1;
-        const NO_GROUP: libc::c_int = -1;
-        const CLOSE_ON_EXEC: libc::c_ulong = 8;
-        attributes.size = size_of::<EventAttributes>() as u32;
-        // SAFETY: the kernel reads `size` bytes of the attributes; the caller guarantees the rest.
-        let event = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                ANY_THREAD,
-                cpu.cast_signed(),
-                NO_GROUP,
-                CLOSE_ON_EXEC,
-            )
-        };
-        let event =
-            RawFd::try_from(event).ok().filter(|event| *event >= 0).ok_or_else(io::Error::last_os_error)?;
-        // SAFETY: the kernel has just made this descriptor for us and no other code has it.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(event) }))
-    }
-
-    pub(crate) fn control(&self, command: Control, argument: RawFd) -> io::Result<()> {
-        // SAFETY: these commands take a number.
-        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), command as u64, argument) };
-        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    }
+pub(crate) fn control(event: &OwnedFd, command: Control, argument: RawFd) -> io::Result<()> {
+    // SAFETY: these commands take a number.
+    let result = unsafe { libc::ioctl(event.as_raw_fd(), command as u64, argument) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -21,9 +21,10 @@ impl Files {
         self.root.join(below)
     }
 
-    /// Trimmed, without control characters, as users choose some names. `None` also if it is empty.
+    /// The trimmed text without control characters; `None` also if it is empty.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = std::fs::read(self.path(path)).ok()?;
+        // Users choose some names: a control character in one could command a terminal.
         let text = words::sanitised_lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
         (!text.is_empty()).then_some(text)
     }
@@ -54,6 +55,7 @@ impl Files {
 }
 
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    // The first one counts: cpuinfo repeats its fields for each CPU.
     let value = |line: &'a str| line.split_once(':').filter(|(key, _)| key.trim() == name);
     text.lines().find_map(value).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }

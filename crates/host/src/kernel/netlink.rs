@@ -57,6 +57,7 @@ impl Netlink {
         loop {
             self.send(request, libc::NLM_F_DUMP)?;
             let (answers, interrupted) = self.collect()?;
+            // An interrupted dump may lack entries, or have some of them twice.
             if !interrupted || attempt == DUMPS {
                 return Ok(answers);
             }
@@ -125,9 +126,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// The messages of a datagram. A message whose length is wrong ends them.
+/// The messages of a datagram.
 pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, Failure>> {
     std::iter::from_fn(move || {
+        // A message whose length is wrong ends the list: where the next one begins is unknown.
         let bytes = std::mem::take(&mut rest);
         if bytes.is_empty() {
             return None;
@@ -164,9 +166,12 @@ impl Frame<'_> {
     }
 
     fn kernel_message(&self) -> Option<String> {
+        // Without this flag the rest of the answer is no list of attributes.
         if self.flags & libc::NLM_F_ACK_TLVS == 0 {
             return None;
         }
+        // An error repeats the header of the request before its attributes; the end of a dump does
+        // not.
         let request = if self.kind == libc::NLMSG_DONE { 0 } else { HEADER };
         text(attribute(self.payload.get(size_of::<i32>() + request..)?, NLMSGERR_ATTR_MSG)?)
     }

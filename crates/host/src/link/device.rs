@@ -118,6 +118,7 @@ impl Ethtool {
                 })),
             }
         }
+        // Netlink has the hash since Linux 6.17 only, so it is set one by one, by ioctl.
         for (setting, fields) in &sendable {
             if let Some(Err(error)) = set_flow_hash(interface, *setting, *fields) {
                 refused.insert(*setting, error.to_string());
@@ -143,12 +144,12 @@ fn sendable(
         let before = before.get(switch).is_some_and(|value| value.now != 0);
         before && requested.get(switch).is_none_or(|value| *value != 0)
     };
-    let refusal = |setting: DeviceSetting| match before.get(&setting) {
-        None => Some(ABSENT.to_owned()),
-        Some(_) => setting
-            .chosen_by()
-            .filter(is_on)
-            .map(|switch| format!("the driver chooses it while `{switch}` is on: set `{switch}` to off")),
+    let refusal = |setting: DeviceSetting| {
+        if !before.contains_key(&setting) {
+            return Some(ABSENT.to_owned());
+        }
+        let switch = setting.chosen_by().filter(is_on)?;
+        Some(format!("the driver chooses it while `{switch}` is on: set `{switch}` to off"))
     };
     let mut sendable = requested.clone();
     sendable.retain(|setting, value| before.get(setting).is_none_or(|before| before.now != *value));

@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::os::fd::AsRawFd as _;
 
 use nix::libc;
-use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::kernel::attributes::{encode, number};
@@ -28,33 +27,25 @@ words::vocabulary! {
     }
 }
 
-/// A discarding interface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct Discard {
-    pub device: DiscardDevice,
-    /// The devices that were tried before it, each with the kernel's error.
-    pub lacking: Vec<String>,
-}
-
 // The neighbour behind a discarding interface: locally administered, no device has it.
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {
     /// Makes an interface that discards packets sent through it: the first of
     /// [`DiscardDevice::ALL`] that this kernel has, or `asked`. It is down and has no address yet.
+    /// Returns its device, with the kernel's errors for the devices that were tried before it.
     ///
     /// # Errors
     /// The kernel's error for `asked`, or for the last one tried.
-    pub fn create_discard(&mut self, name: &str, asked: Option<DiscardDevice>) -> Result<Discard, Error> {
+    pub fn create_discard(
+        &mut self,
+        name: &str,
+        asked: Option<DiscardDevice>,
+    ) -> Result<(DiscardDevice, Vec<String>), Error> {
         let mut refused = Vec::new();
         for device in asked.map_or_else(|| DiscardDevice::ALL.to_vec(), |device| vec![device]) {
             match self.make(name, device) {
-                Ok(()) => {
-                    let lacking = refused.iter().map(Error::to_string).collect();
-                    return Ok(Discard { device, lacking });
-                }
+                Ok(()) => return Ok((device, refused.iter().map(Error::to_string).collect())),
                 Err(error) => refused.push(error),
             }
         }
@@ -83,6 +74,7 @@ impl Links {
         let far = format!("{name}-far");
         self.create_veth(name, &far, std::process::id())?;
         let dropping = self.quiet_ipv6(&far).and_then(|()| drop_all(self, &far));
+        // Otherwise the pair would stay, although its maker was told that there is none.
         if let Err(error) = dropping.and_then(|()| self.set_up(&far)) {
             self.delete(name)?;
             return Err(error);
@@ -97,6 +89,7 @@ fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
                        CONFIG_BPF_SYSCALL";
         Error::failed("cannot load an XDP program", errno, way_out)
     })?;
+    // The interface holds the program: its descriptor may be closed at the end.
     let descriptor = encode(&[(IFLA_XDP_FD, number(program.as_raw_fd().cast_unsigned()))]);
     let action = format_args!("make interface {name:?} drop all received packets (XDP)");
     links.set(name, (libc::IFLA_XDP, descriptor), action)

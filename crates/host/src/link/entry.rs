@@ -201,7 +201,7 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     is_ours.then_some(Entry { sort: EntryKind::Route, message, lifetime, is_tentative: false })
 }
 
-/// The next hops of a route (`struct rtnexthop`) that leave by the interface: other hops stay.
+/// The next hops of a route (`struct rtnexthop`) that leave by the interface.
 fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
     let mut ours = Vec::new();
     while let Some(length) = u16_at(rest, 0).map(usize::from)
@@ -210,6 +210,7 @@ fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
         if u32_at(hop, 4) == Some(index) {
             let start = ours.len();
             ours.extend(hop);
+            // The other flags tell a state, such as a dead link, which nobody can set.
             ours[start + 2] &= RTNH_F_ONLINK;
             ours.resize(ours.len().next_multiple_of(4), 0);
         }
@@ -244,8 +245,7 @@ impl Links {
         Ok(all.iter().filter_map(|payload| Entry::parse(sort, payload, family, index)).collect())
     }
 
-    /// Leaves the interface `name` exactly the entries of `wanted`, of their family and within
-    /// `of`. Fails with the kernel's last error if some are missing, or left, at the end.
+    /// Leaves the interface `name` exactly the entries of `wanted`, of their family, within `of`.
     pub(crate) fn restore_entries(
         &mut self,
         wanted: &[Entry],
@@ -298,6 +298,7 @@ impl Links {
                 return Ok(());
             }
         }
+        // Some entries are missing, or left: the kernel's last error says why.
         failed
     }
 }

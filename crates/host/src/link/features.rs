@@ -53,10 +53,11 @@ impl FeatureChange {
     }
 }
 
-/// The part of a request that is to be sent: the kernel refuses a whole request for one unknown or
-/// fixed name, and refuses an empty change from a process that may change nothing.
+/// The part of a request that is to be sent.
 pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
+    // The kernel refuses an empty change from a process that may change nothing.
     let differs = |state: &FeatureState, on: bool| state.wanted != on || state.active != on;
+    // It refuses a whole request for one unknown or fixed name.
     let can = |name: &String, on: bool| {
         before.get(name).is_some_and(|state| state.changeable && differs(state, on))
     };

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::kernel::attributes::{attribute, encode, number, push, string, u32_at, u64_at};
 use crate::kernel::netlink::{CREATE_NEW, Failure, Request};
 use crate::link::links::Links;
-use crate::link::traffic_control::{Discipline, TCA_TBF_PARMS, TCA_TBF_RATE64, header};
+use crate::link::traffic_control::{Discipline, QueueCounters, TCA_TBF_PARMS, TCA_TBF_RATE64, header};
 
 /// The impairment of packets that leave an interface, in the kernel's units, which are read back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,13 +20,6 @@ pub struct Impairment {
     loss: u32,
     /// Bytes per second; 0: no limit.
     rate: u64,
-}
-
-struct Order {
-    handle: u32,
-    parent: u32,
-    kind: &'static str,
-    options: Vec<u8>,
 }
 
 // The handles of our disciplines, which identify them. The class below `netem` is its first.
@@ -55,21 +48,21 @@ impl Impairment {
         Self { delay_ns, loss: loss.round() as u32, rate: rate_bits.map_or(0, |bits| bits.div_ceil(8)) }
     }
 
-    fn orders(&self, mtu: u32) -> Vec<Order> {
-        let mut orders = Vec::new();
-        if self.needs_netem() {
-            let options = netem(self.delay_ns, self.loss);
-            orders.push(Order { handle: NETEM, parent: Discipline::ROOT, kind: "netem", options });
+    fn disciplines(&self, index: u32, mtu: u32) -> Vec<Discipline> {
+        let discipline = |handle, parent, kind: &str, options| {
+            let (kind, queue) = (kind.to_owned(), QueueCounters::default());
+            Discipline { index, handle, parent, kind, options, queue }
+        };
+        let mut wanted = Vec::new();
+        let mut parent = Discipline::ROOT;
+        if self.delay_ns > 0 || self.loss > 0 {
+            wanted.push(discipline(NETEM, parent, "netem", netem(self.delay_ns, self.loss)));
+            parent = BELOW_NETEM;
         }
         if self.rate > 0 {
-            let parent = if self.needs_netem() { BELOW_NETEM } else { Discipline::ROOT };
-            orders.push(Order { handle: TBF, parent, kind: "tbf", options: tbf(self.rate, mtu) });
+            wanted.push(discipline(TBF, parent, "tbf", tbf(self.rate, mtu)));
         }
-        orders
-    }
-
-    fn needs_netem(&self) -> bool {
-        self.delay_ns > 0 || self.loss > 0
+        wanted
     }
 
     fn from_disciplines(all: &[Discipline]) -> Self {
@@ -97,9 +90,9 @@ impl Links {
             let action = format_args!("remove the queueing disciplines of interface {name:?}");
             self.change(&Request { kind: libc::RTM_DELQDISC, payload }, 0, name, action)?;
         }
-        for order in wanted.orders(link.mtu) {
-            let action = format_args!("add the queueing discipline {} to interface {name:?}", order.kind);
-            self.change(&order.request(link.index), CREATE_NEW, name, action)?;
+        for one in wanted.disciplines(link.index, link.mtu) {
+            let action = format_args!("add the queueing discipline {} to interface {name:?}", one.kind);
+            self.change(&creation(&one), CREATE_NEW, name, action)?;
         }
         let read = self.impairment(link.index, name)?;
         if read != *wanted {
@@ -114,10 +107,11 @@ impl Links {
     pub fn lacking(&mut self, wanted: &Impairment) -> Vec<String> {
         const LOOPBACK: u32 = 1;
         // The kernel looks up the name first, and makes no discipline without options (`EINVAL`).
-        let lacks = |Order { handle, kind, .. }| {
-            let order = Order { handle, parent: Discipline::ROOT, kind, options: Vec::new() };
+        let lacks = |one: Discipline| {
+            let tried = Discipline { parent: Discipline::ROOT, options: Vec::new(), ..one };
+            let kind = &tried.kind;
             let action = format_args!("look for the queueing discipline {kind}");
-            let error = self.change(&order.request(LOOPBACK), CREATE_NEW, "lo", action).err()?;
+            let error = self.change(&creation(&tried), CREATE_NEW, "lo", action).err()?;
             match error.errno().map(Errno::from_raw) {
                 Some(Errno::EINVAL | Errno::EEXIST) => None,
                 Some(Errno::ENOENT) => Some(format!(
@@ -127,7 +121,7 @@ impl Links {
                 _ => Some(error.to_string()),
             }
         };
-        wanted.orders(0).into_iter().filter_map(lacks).collect()
+        wanted.disciplines(LOOPBACK, 0).into_iter().filter_map(lacks).collect()
     }
 
     fn impairment(&mut self, index: u32, name: &str) -> Result<Impairment, Error> {
@@ -135,15 +129,13 @@ impl Links {
     }
 }
 
-impl Order {
-    fn request(&self, index: u32) -> Request {
-        let mut payload = header(index, self.handle, self.parent);
-        push(&mut payload, libc::TCA_KIND, &string(self.kind));
-        if !self.options.is_empty() {
-            push(&mut payload, libc::TCA_OPTIONS, &self.options);
-        }
-        Request { kind: libc::RTM_NEWQDISC, payload }
+fn creation(one: &Discipline) -> Request {
+    let mut payload = header(one.index, one.handle, one.parent);
+    push(&mut payload, libc::TCA_KIND, &string(&one.kind));
+    if !one.options.is_empty() {
+        push(&mut payload, libc::TCA_OPTIONS, &one.options);
     }
+    Request { kind: libc::RTM_NEWQDISC, payload }
 }
 
 fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
@@ -181,29 +173,32 @@ mod tests {
     use super::*;
 
     /// The disciplines that a kernel reads back.
-    fn made(orders: &[Order]) -> Vec<Discipline> {
-        orders.iter().map(|order| Discipline::parse(&order.request(3).payload).unwrap()).collect()
+    fn made(wanted: &[Discipline]) -> Vec<Discipline> {
+        wanted.iter().map(|one| Discipline::parse(&creation(one).payload).unwrap()).collect()
     }
 
     #[test]
     fn delay_and_loss_come_before_the_rate() {
         let kinds = |delay, loss, rate| {
-            let orders = Impairment::new(delay, loss, rate).orders(1500);
-            orders.iter().map(|one| (one.kind, one.parent == Discipline::ROOT)).collect::<Vec<_>>()
+            let wanted = Impairment::new(delay, loss, rate).disciplines(3, 1500);
+            wanted.into_iter().map(|one| (one.kind, one.parent == Discipline::ROOT)).collect::<Vec<_>>()
+        };
+        let expected = |list: &[(&str, bool)]| -> Vec<(String, bool)> {
+            list.iter().map(|(kind, is_root)| ((*kind).to_owned(), *is_root)).collect()
         };
         let (delay, loss, rate) = (Some(Duration::from_millis(10)), Some(0.1), Some(1_000_000));
         assert_eq!(kinds(None, None, None), []);
-        assert_eq!(kinds(delay, None, None), [("netem", true)]);
-        assert_eq!(kinds(None, loss, None), [("netem", true)]);
-        assert_eq!(kinds(None, None, rate), [("tbf", true)]);
-        assert_eq!(kinds(delay, loss, rate), [("netem", true), ("tbf", false)]);
+        assert_eq!(kinds(delay, None, None), expected(&[("netem", true)]));
+        assert_eq!(kinds(None, loss, None), expected(&[("netem", true)]));
+        assert_eq!(kinds(None, None, rate), expected(&[("tbf", true)]));
+        assert_eq!(kinds(delay, loss, rate), expected(&[("netem", true), ("tbf", false)]));
     }
 
     #[test]
     fn others_disciplines_are_passed_over() {
-        let orders = Impairment::new(Some(Duration::from_secs(1)), None, Some(8)).orders(1500);
-        let foreign: Vec<Order> =
-            orders.into_iter().map(|order| Order { handle: 0x10000, ..order }).collect();
+        let wanted = Impairment::new(Some(Duration::from_secs(1)), None, Some(8)).disciplines(3, 1500);
+        let foreign: Vec<Discipline> =
+            wanted.into_iter().map(|one| Discipline { handle: 0x10000, ..one }).collect();
         assert_eq!(Impairment::from_disciplines(&made(&foreign)), Impairment::default());
     }
 
@@ -216,14 +211,15 @@ mod tests {
             mtu in any::<u32>(),
         ) {
             let wanted = Impairment::new(delay.map(Duration::from_nanos), loss, rate);
-            prop_assert_eq!(Impairment::from_disciplines(&made(&wanted.orders(mtu))), wanted);
+            prop_assert_eq!(Impairment::from_disciplines(&made(&wanted.disciplines(3, mtu))), wanted);
         }
 
         #[test]
         fn any_options_are_read_or_refused(options in prop::collection::vec(any::<u8>(), 0..120)) {
             for (handle, kind) in [(NETEM, "netem"), (TBF, "tbf")] {
-                let order = Order { handle, parent: Discipline::ROOT, kind, options: options.clone() };
-                let _ = Impairment::from_disciplines(&made(&[order]));
+                let (kind, options) = (kind.to_owned(), options.clone());
+                let one = Discipline { handle, parent: Discipline::ROOT, kind, options, ..Default::default() };
+                let _ = Impairment::from_disciplines(&made(&[one]));
             }
         }
     }

@@ -70,9 +70,10 @@ counted! {
 }
 
 impl Link {
-    /// Its directory, if sysfs shows this network namespace: another may have the same name.
+    /// Its directory, if sysfs shows this network namespace.
     pub(crate) fn sysfs(&self, files: &Files) -> Option<String> {
         let directory = format!("sys/class/net/{}", self.name);
+        // An interface of another namespace may have the same name, and even the same index.
         let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)
             && files.text(&format!("{directory}/address")) == self.address;
         own.then_some(directory)
@@ -94,7 +95,7 @@ const XDP_NONE: u8 = 0;
 const XDP_GENERIC: u8 = 2;
 
 impl Link {
-    /// Reads an `RTM_NEWLINK` payload. An attribute of an unexpected size does not hide the others.
+    /// Reads an `RTM_NEWLINK` payload.
     pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
         let flags = u32_at(payload, 8)?;
         let has = |flag: libc::c_int| flags & flag.cast_unsigned() != 0;
@@ -105,6 +106,7 @@ impl Link {
             running: has(libc::IFF_RUNNING),
             ..Self::default()
         };
+        // An attribute of an unexpected size must not hide the others.
         for (kind, value) in attributes(payload.get(LINK_HEADER..)?) {
             link.add(kind & TYPE, value);
         }

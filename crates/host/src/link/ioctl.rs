@@ -63,11 +63,12 @@ pub(crate) fn counter_names(socket: &OwnedFd, interface: &str) -> Option<Vec<Str
     Some(names[12..12 + found * NAME].chunks_exact(NAME).map(name).collect())
 }
 
-/// The values of these many counters; `None` if the driver has others now.
+/// The values of these many counters.
 pub(crate) fn counter_values(socket: &OwnedFd, interface: &str, count: usize) -> Option<Vec<u64>> {
     // `struct ethtool_stats`: the command, the number of values, the values.
     let values = encoded(&[VALUES, u32::try_from(count).ok()?]);
     let values = request(socket, interface, values, 8 + ROOM * 8).ok()?;
+    // With another number of queues the driver has other counters than those that were named.
     if u32_at(&values, 4)? as usize != count {
         return None;
     }

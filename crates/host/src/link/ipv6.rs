@@ -36,11 +36,7 @@ impl Ipv6Part {
     }
 
     fn has_sysctl(self, sysctl: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Addresses => false,
-            Self::Mtu => sysctl == MTU,
-        }
+        self == Self::All || (self == Self::Mtu && sysctl == MTU)
     }
 }
 
@@ -84,8 +80,7 @@ impl Ipv6State {
         Ok(state)
     }
 
-    /// Also removes entries that the state does not have. Fails where IPv6 is off, the kernel
-    /// refuses a part, or it may still add addresses of its own.
+    /// Also removes entries that the state does not have.
     pub(crate) fn write(
         &self,
         links: &mut Links,
@@ -115,6 +110,7 @@ impl Ipv6State {
                     .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
             }
         }
+        // Until the carrier is there the kernel may still add addresses of its own.
         let may_wait = self.awaits_carrier || scope != Ipv6Part::All;
         let settled = if may_wait { Ok(()) } else { await_carrier(links, files, link) };
         // With IPv6 the kernel makes an address of the interface itself, and checks for a second or
@@ -149,13 +145,13 @@ impl Ipv6State {
         state.sysctls.keys().all(is_sysctl).then_some(state)
     }
 
-    /// Equal apart from lifetimes, the order of entries, and a carrier that came meanwhile.
     pub(crate) fn is_same(&self, before: &Self) -> bool {
         fn entries(state: &Ipv6State) -> Vec<(EntryKind, &[u8])> {
             let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, &*one.message)).collect();
             all.sort_unstable();
             all
         }
+        // Lifetimes run on, entries change places, and a carrier may have come meanwhile.
         (before.awaits_carrier || !self.awaits_carrier)
             && self.sysctls == before.sysctls
             && entries(self) == entries(before)
@@ -209,6 +205,7 @@ fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> BTreeMap<String, Stri
     let read = |sysctl: String| {
         let path = path(files, &sysctl, link);
         let is_writable = path.metadata().is_ok_and(|about| about.permissions().mode() & 0o200 != 0);
+        // Read-only sysctls tell a state, and cannot be written back.
         let value = if is_writable { value(&path) } else { None };
         Some((sysctl, value?))
     };

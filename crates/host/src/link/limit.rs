@@ -36,19 +36,15 @@ impl LinkLimit {
         let name = &link.name;
         let shaper = shaper(name, disciplines).map(|(bits, from)| (bits, true, from));
         let wire = speed.map(|bits| (bits, false, format!("the speed that {name} negotiated")));
-        match shaper.into_iter().chain(wire).min_by_key(|(bits, ..)| *bits) {
-            Some((bits, shaped, from)) => Self { rate_bits: Some(bits), shaped, from },
-            None => {
-                let root = disciplines.iter().find(|one| one.parent == Discipline::ROOT);
-                let queue = root.map_or("none", |root| root.kind.as_str());
-                let what = link.kind.as_deref().unwrap_or("device without a negotiated speed");
-                Self {
-                    rate_bits: None,
-                    shaped: false,
-                    from: format!("{name} is a {what}, its queueing discipline {queue}"),
-                }
-            }
-        }
+        let lowest = shaper.into_iter().chain(wire).min_by_key(|(bits, ..)| *bits);
+        let Some((bits, shaped, from)) = lowest else {
+            let root = disciplines.iter().find(|one| one.parent == Discipline::ROOT);
+            let queue = root.map_or("none", |root| root.kind.as_str());
+            let what = link.kind.as_deref().unwrap_or("device without a negotiated speed");
+            let from = format!("{name} is a {what}, its queueing discipline {queue}");
+            return Self { rate_bits: None, shaped: false, from };
+        };
+        Self { rate_bits: Some(bits), shaped, from }
     }
 }
 
@@ -57,6 +53,7 @@ fn shaper(name: &str, disciplines: &[Discipline]) -> Option<(u64, String)> {
     if root.kind != "netem" {
         return Some((root.rate_bits()?, format!("{} at the root of {name}", root.kind)));
     }
+    // `netem` delays and drops, and a discipline below it limits the rate.
     let below = disciplines.iter().find(|one| one.parent >> 16 == root.handle >> 16)?;
     Some((below.rate_bits()?, format!("{} below netem at the root of {name}", below.kind)))
 }

@@ -159,6 +159,7 @@ impl Links {
 
     /// Sets the interface up or down, which removes its routes and most of its IPv6 addresses.
     pub(crate) fn set_state(&mut self, name: &str, up: bool) -> Result<(), Error> {
+        // The mask of the request limits the change to this flag.
         const UP: u32 = libc::IFF_UP.cast_unsigned();
         let (state, flags) = if up { ("up", UP) } else { ("down", 0) };
         let request = link_request(libc::RTM_SETLINK, [0, flags, UP], &[named(name)?]);

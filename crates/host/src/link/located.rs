@@ -52,17 +52,12 @@ impl LocatedInterface {
     ) -> Result<Self, Error> {
         let all = addresses()?;
         let carries = |name: &str| connection.is_some_and(|ends| carries(&all, name, ends));
-        let unknown = || {
-            Err(Error::from(
-                "the address of the other machine is not known, so neither is the interface that leads there: name it, as in root@a:ens1f0".to_owned(),
-            ))
-        };
         let name = match interface.or_else(|| sharing(&all, beside, carries)) {
             Some(name) => name.to_owned(),
             None => {
                 let towards = beside.iter().map(|(address, _)| *address).chain(towards);
                 let found = towards.map(|towards| towards_by(&all, towards));
-                found.reduce(Result::or).unwrap_or_else(unknown)?
+                found.reduce(Result::or).unwrap_or_else(|| Err(UNKNOWN.to_owned().into()))?
             }
         };
         let mut links = Links::open()?;
@@ -70,22 +65,23 @@ impl LocatedInterface {
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
         let files = Files::system();
-        let near = near(&files, &name);
-        let carries = carries(&name);
         let [has_ipv6, default_has_ipv6] =
             [name.as_str(), "default"].map(|interface| has_ipv6(&files, interface));
         Ok(Self {
-            interface: name,
             mtu,
             addresses,
-            near,
-            carries,
+            near: near(&files, &name),
+            carries: carries(&name),
             has_ipv6,
             default_has_ipv6,
             taken: links.taken_numbers()?,
+            interface: name,
         })
     }
 }
+
+const UNKNOWN: &str = "the address of the other machine is not known, so neither is the interface that leads there: name it, as in \
+                       root@a:ens1f0";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,7 +145,7 @@ pub fn same_network((one, prefix): (IpAddr, u8), (other, with): (IpAddr, u8)) ->
         && (one ^ other).leading_zeros() >= u32::from(prefix).min(u128::BITS)
 }
 
-/// The interface that shares a network with one of these addresses, at best not the connection's.
+/// The interface that shares a network with one of these addresses.
 fn sharing<'a>(
     all: &'a [TakenAddress],
     beside: &[(IpAddr, u8)],
@@ -158,6 +154,7 @@ fn sharing<'a>(
     let shares = |one: &&TakenAddress| {
         !is_of_link(one.address) && beside.iter().any(|other| same_network((one.address, one.prefix), *other))
     };
+    // At best not the connection's, whose packets would mix with the traffic.
     all.iter().filter(shares).map(|one| one.interface.as_str()).min_by_key(|name| carries(name))
 }
 
@@ -165,8 +162,9 @@ fn has_ipv6(files: &Files, interface: &str) -> bool {
     files.switch(&format!("proc/sys/net/ipv6/conf/{interface}/disable_ipv6")) == Some(false)
 }
 
-/// The CPUs near a device, or near its parent device, as for virtio.
+/// The CPUs near a device.
 fn near(files: &Files, interface: &str) -> Vec<u32> {
+    // The device of virtio is a child of the PCI device, which alone has the list.
     let of = |device: &str| files.text(&format!("sys/class/net/{interface}/{device}/local_cpulist"));
     let list = of("device").or_else(|| of("device/.."));
     list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
@@ -175,18 +173,15 @@ fn near(files: &Files, interface: &str) -> Vec<u32> {
 fn addresses() -> Result<Vec<TakenAddress>, Error> {
     let all =
         getifaddrs().map_err(|errno| Error::failed("cannot list the addresses of interfaces", errno, ""))?;
-    Ok(all.filter_map(|one| TakenAddress::from_system(&one)).collect())
-}
-
-impl TakenAddress {
-    fn from_system(one: &InterfaceAddress) -> Option<Self> {
+    let taken = |one: InterfaceAddress| {
         let address = ip(one.address.as_ref()?)?;
         let prefix = match ip(one.netmask.as_ref()?)? {
             IpAddr::V4(mask) => mask.to_bits().count_ones(),
             IpAddr::V6(mask) => mask.to_bits().count_ones(),
         };
-        Some(Self { interface: one.interface_name.clone(), address, prefix: u8::try_from(prefix).ok()? })
-    }
+        Some(TakenAddress { address, interface: one.interface_name, prefix: u8::try_from(prefix).ok()? })
+    };
+    Ok(all.filter_map(taken).collect())
 }
 
 fn ip(address: &SockaddrStorage) -> Option<IpAddr> {

@@ -61,6 +61,7 @@ impl Links {
             let ipv6 = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, number);
             [IpAddr::from(Ipv4Addr::from(ipv4)), IpAddr::from(ipv6)]
         });
+        // All entries are there at once before the first is removed: that makes the table grow.
         let create = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
         for (kind, flags) in [(libc::RTM_NEWNEIGH, create), (libc::RTM_DELNEIGH, 0)] {
             for address in addresses.clone() {

@@ -1,7 +1,6 @@
 //! Other processes' programs and filters that see each packet: XDP, and traffic control.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Formatter, Result as FmtResult};
 
 use nix::libc;
 use serde::{Deserialize, Serialize};
@@ -19,22 +18,21 @@ const UNNAMED: &str = "a program";
 pub type Programs = BTreeMap<ProgramPlace, Vec<String>>;
 
 /// The place at which a program sees the packets of an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+// It is no error: thiserror gives each variant its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum ProgramPlace {
     /// In the driver or the hardware: before the kernel has made a packet of it.
+    #[error("XDP")]
     Xdp,
     /// Behind a driver that cannot run it. Packets are copied for it, and not merged.
+    #[error("generic XDP")]
     XdpGeneric,
+    #[error("tc ingress")]
     TcIngress,
+    #[error("tc egress")]
     TcEgress,
-}
-
-impl Display for ProgramPlace {
-    fn fmt(&self, f: &mut Formatter<'_>) -> FmtResult {
-        f.write_str(["XDP", "generic XDP", "tc ingress", "tc egress"][*self as usize])
-    }
 }
 
 // `TCA_BPF_NAME`, and the parents of filters: `TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)`, its twin

@@ -17,7 +17,7 @@ pub(crate) struct Discipline {
     pub(crate) parent: u32,
     pub(crate) kind: String,
     pub(crate) options: Vec<u8>,
-    queue: QueueCounters,
+    pub(crate) queue: QueueCounters,
 }
 
 counted! {
@@ -63,6 +63,7 @@ impl Discipline {
         let large = attribute(options, TCA_TBF_RATE64).and_then(|value| u64_at(value, 0));
         let small = attribute(options, TCA_TBF_PARMS).and_then(|value| u32_at(value, 8));
         let bytes = large.or(small.map(u64::from))?;
+        // A rate of 0 is no limit.
         (bytes > 0).then(|| bytes.saturating_mul(8))
     }
 }

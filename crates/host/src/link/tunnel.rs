@@ -62,6 +62,7 @@ const UDP_CHECKSUM: u16 = 18;
 impl Links {
     pub(crate) fn taken_numbers(&mut self) -> Result<Vec<u16>, Error> {
         let all = self.list()?;
+        // Several sessions, and other programs, may share the network namespace of a machine.
         let is_taken = |number: &u16| {
             let (id, port) = Vxlan::numbered(*number);
             let is_it = |tunnel: (u32, u16)| tunnel.0 == id || tunnel.1 == port;
@@ -122,6 +123,7 @@ fn is_in_use(port: u16) -> bool {
     let at = |address: IpAddr| {
         UdpSocket::bind((address, port)).is_err_and(|error| error.kind() == ErrorKind::AddrInUse)
     };
+    // A socket of one family need not hold the port in the other one.
     at(Ipv6Addr::UNSPECIFIED.into()) || at(Ipv4Addr::UNSPECIFIED.into())
 }
 

@@ -31,11 +31,14 @@ pub(crate) struct Reader<'m> {
     devices: BTreeMap<Interface, DeviceSettings>,
 }
 
-impl<'m> Reader<'m> {
-    pub(super) fn new(machine: &'m Machine) -> Self {
-        Self { machine, links: None, ethtool: None, features: BTreeMap::new(), devices: BTreeMap::new() }
+impl Machine {
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        let (features, devices) = (BTreeMap::new(), BTreeMap::new());
+        Reader { machine: self, links: None, ethtool: None, features, devices }
     }
+}
 
+impl Reader<'_> {
     pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
         check_allowed(target)?;
         if let Some(path) = self.machine.path(target)? {
@@ -141,9 +144,9 @@ fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> R
     Ok(all.iter().any(|one| one.is_address(&bytes, prefix)))
 }
 
-/// Removes an address. With the first IPv4 address of a network the kernel removes the others of
-/// that network (unless `promote_secondaries` is set): they are put back.
 fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<(), Error> {
+    // With the first IPv4 address of a network the kernel removes the others of that network
+    // (unless `promote_secondaries` is set): they are put back.
     let (family, bytes) = family(address);
     let mut others = links.entries(EntryKind::Address, family, link.index)?;
     others.retain(|one| !one.is_address(&bytes, prefix));
@@ -186,14 +189,15 @@ fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSett
     Ok(format!("{}{end}", setting.text(value.now)).into())
 }
 
-/// Writes a device setting; for a number that the driver chose by itself, this is its start value.
 fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: &str) -> Result<(), Error> {
+    // A number that the driver chose by itself is written as its start value.
     let number = text.strip_suffix(CHOSEN).unwrap_or(text);
     let Some(value) = setting.of_text(number) else {
         return Err(forbidden(target, &format!("it cannot be {text:?}")));
     };
     let change = Ethtool::open()?.set_device(interface, &BTreeMap::from([(setting, value)]))?;
     match change.refused.get(&setting) {
+        // The driver has chosen another value by now.
         Some(why) if number == text => Err(format!("cannot set {target} to {number}: {why}").into()),
         _ => Ok(()),
     }

@@ -101,8 +101,8 @@ impl Machine {
     }
 }
 
-/// A number that the driver chooses is written back before the driver chooses it again.
 fn as_announced(settings: impl Iterator<Item = DeviceSetting>) -> impl Iterator<Item = DeviceSetting> {
+    // An undo goes backwards: numbers are written back before a switch lets the driver choose them.
     let (switches, numbers): (Vec<_>, Vec<_>) = settings.partition(|setting| setting.is_switch());
     switches.into_iter().chain(numbers)
 }

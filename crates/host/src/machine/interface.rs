@@ -1,7 +1,5 @@
 //! An interface whose settings are changed, distinguished from any later one of its name.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use words::names::check_interface;
 
@@ -11,15 +9,15 @@ use crate::link::links::Links;
 
 /// An interface that netassay did not make, by its identity during one boot, in one network
 /// namespace. Its settings are undone on this device only, under whatever name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(from = "StoredInterface")]
+#[error("{name}")]
 pub struct Interface {
     /// The name when the interface was found.
     pub name: String,
     /// The kernel does not give an index again, but a program may choose it for a new interface.
     index: u32,
-    /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
-    /// current address of a bridge changes with its ports.
+    /// The permanent link-layer address of hardware, else the kind of a virtual interface.
     device: String,
 }
 
@@ -64,6 +62,7 @@ impl Interface {
 
     pub(super) fn check(&self) -> Result<(), Error> {
         check_interface(&self.name)?;
+        // As accounts of the first builds have it.
         let is_name_alone = self.index == 0 && self.device.is_empty();
         if (self.index == 0 && !is_name_alone) || self.device.len() > LONGEST {
             return Err(format!("{} {:?} cannot identify an interface", self.index, self.device).into());
@@ -73,13 +72,9 @@ impl Interface {
 }
 
 fn device(link: &Link) -> &str {
+    // Hardware keeps its address. The address of a virtual interface may change: that of a bridge
+    // does with its ports.
     link.permanent_address.as_deref().or(link.kind.as_deref()).unwrap_or_default()
-}
-
-impl fmt::Display for Interface {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
 }
 
 #[cfg(test)]

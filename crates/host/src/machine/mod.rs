@@ -16,9 +16,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 pub use command::{governor, set_device, set_feature, set_link};
-pub(crate) use device::Reader;
 pub use interface::Interface;
-pub use requested::{FeatureRequest, MachineRequest, PlacementRequest};
+pub use requested::{FeatureRequest, MachineRequest};
 pub use steering::{steer, steer_new};
 pub use target::Target;
 pub(crate) use target::check_value;
@@ -33,12 +32,6 @@ pub struct Machine {
     files: Files,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    pub(crate) boot: String,
-    pub(crate) network: String,
-}
-
 impl Machine {
     /// This machine, in the network namespace of the calling thread.
     pub fn system() -> Self {
@@ -50,20 +43,26 @@ impl Machine {
         Self { files: Files::below(root) }
     }
 
-    // An unreadable boot is an error, not a reason to believe that the machine was restarted.
-    pub(crate) fn identity(&self) -> Result<Identity, Error> {
-        let unknown = |path: &str| {
-            Error::from(format!(
-                "cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc",
-                self.files.path(path).display()
-            ))
-        };
-        let (boot, network) = ("proc/sys/kernel/random/boot_id", "proc/thread-self/ns/net");
-        let link = std::fs::read_link(self.files.path(network)).map_err(|_| unknown(network))?;
-        Ok(Identity {
-            boot: self.files.text(boot).ok_or_else(|| unknown(boot))?,
-            network: link.to_string_lossy().into_owned(),
-        })
+    pub(crate) fn boot(&self) -> Result<String, Error> {
+        const BOOT: &str = "proc/sys/kernel/random/boot_id";
+        // An unreadable boot is no reason to believe that the machine was restarted: then journals
+        // would be removed.
+        self.files.text(BOOT).ok_or_else(|| self.unidentified(BOOT))
+    }
+
+    /// The network namespace of the calling thread, such as `net:[4026531840]`.
+    pub(crate) fn network(&self) -> Result<String, Error> {
+        const NETWORK: &str = "proc/thread-self/ns/net";
+        let link = std::fs::read_link(self.files.path(NETWORK)).map_err(|_| self.unidentified(NETWORK))?;
+        Ok(link.to_string_lossy().into_owned())
+    }
+
+    fn unidentified(&self, path: &str) -> Error {
+        format!(
+            "cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc",
+            self.files.path(path).display()
+        )
+        .into()
     }
 
     /// The value of a setting.
@@ -74,16 +73,13 @@ impl Machine {
         self.reader().read(target)
     }
 
-    pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader::new(self)
-    }
-
     /// Writes a value that was read before, and reads it back.
     ///
     /// # Errors
     /// The kernel refuses, or made something else of it.
     pub fn write(&self, target: &Target, value: &Value) -> Result<(), Error> {
         self.put(target, value)?;
+        // The kernel takes some values and makes others of them.
         let got = self.read(target)?;
         if target.is_same(&got, value) {
             return Ok(());
@@ -107,6 +103,7 @@ impl Machine {
     }
 
     pub(crate) fn check_whole(&self, target: &Target, now: &Value) -> Result<(), Error> {
+        // An undo writes the name of a governor, and not the settings that some governors have.
         let Target::Governor { cpu } = target else { return Ok(()) };
         let governor = now.words().concat();
         let places = [format!("cpu{cpu}/cpufreq/{governor}"), format!("cpufreq/{governor}")];
@@ -124,11 +121,8 @@ impl Machine {
         check_value(value).map_err(|why| forbidden(target, &why.to_string()))?;
         let Some(path) = self.path(target)? else { return device::write(target, value, &self.files) };
         // In one call, since the kernel takes each write as a whole value.
-        let written = OpenOptions::new()
-            .write(true)
-            .truncate(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(value.text().as_bytes()));
+        let file = OpenOptions::new().write(true).truncate(true).open(&path);
+        let written = file.and_then(|mut file| file.write_all(value.text().as_bytes()));
         let action = format_args!("set {target} to {:?}", value.to_string());
         written.map_err(|errno| file_refused(action, &path, errno))
     }

@@ -21,11 +21,13 @@ pub struct MachineRequest {
     pub sysctls: BTreeMap<String, String>,
     /// Of every CPU.
     pub governor: Option<String>,
-    /// The longest time that a CPU may take to wake up, in µs ([`crate::HeldLatency`]).
+    /// The longest time that a CPU may take to wake up, in µs ([`crate::hold_latency`]).
     #[serde(default)]
     pub cpu_latency: Option<u32>,
+    /// An interface, and the CPU for all its interrupts, or, without interrupts, for its receive
+    /// work.
     #[serde(default)]
-    pub placement: Option<PlacementRequest>,
+    pub placement: Option<(String, u32)>,
     /// The CPUs that handle all interrupts of an interface, by interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
     pub features: Vec<FeatureRequest>,
@@ -40,15 +42,6 @@ pub struct FeatureRequest {
     /// Names that this kernel or the driver lacks are skipped, unless all are lacking.
     pub features: Vec<String>,
     pub on: bool,
-}
-
-/// One CPU for all interrupts of an interface, or, without interrupts, for its receive work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct PlacementRequest {
-    pub interface: String,
-    pub cpu: u32,
 }
 
 impl MachineRequest {
@@ -67,13 +60,12 @@ impl MachineRequest {
     /// The settings of this machine with their values, in order. Fails for one that this machine
     /// does not have, or that its network namespace may only read.
     pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
-        let mut settings: Vec<(Target, String)> = self
-            .sysctls
-            .iter()
-            .map(|(name, value)| (Target::Sysctl { name: name.clone() }, value.clone()))
-            .collect();
+        let sysctl =
+            |(name, value): (&String, &String)| (Target::Sysctl { name: name.clone() }, value.clone());
+        let mut settings: Vec<(Target, String)> = self.sysctls.iter().map(sysctl).collect();
         settings.iter().try_for_each(|(sysctl, _)| machine.check_writable(sysctl))?;
         if let Some(governor) = &self.governor {
+            // Some of the CPUs may have no governor: the others are governed.
             let cpus = online_cpus().into_iter().map(|cpu| Target::Governor { cpu });
             let governed: Vec<Target> = cpus.filter(|target| machine.read(target).is_ok()).collect();
             if governed.is_empty() {
@@ -86,8 +78,8 @@ impl MachineRequest {
             let cpus = format_cpu_list(cpus);
             settings.extend(interrupts.into_iter().map(|irq| (Target::IrqAffinity { irq }, cpus.clone())));
         }
-        if let Some(placement) = &self.placement {
-            settings.extend(placement.settings(machine)?);
+        if let Some((interface, cpu)) = &self.placement {
+            settings.extend(placement(machine, interface, *cpu)?);
         }
         for wanted in &self.features {
             settings.extend(wanted.settings()?);
@@ -96,28 +88,25 @@ impl MachineRequest {
     }
 }
 
-impl PlacementRequest {
-    fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
-        let online = online_cpus();
-        if !online.contains(&self.cpu) {
-            return Err(format!(
-                "CPU {} cannot handle interrupts: the CPUs that are online here are {}",
-                self.cpu,
-                format_cpu_list(&online)
-            )
-            .into());
-        }
-        let steering = machine.affected_by_steering(&Interface::find(&self.interface)?)?;
-        // Receive work that interrupts leave to other CPUs would be done there.
-        let (interrupts, receive) = match interrupts(machine, &self.interface) {
-            Ok(interrupts) => (interrupts, Vec::new()),
-            Err(_) => (Vec::new(), vec![self.cpu]),
-        };
-        let mask = format_cpu_mask(&receive)?;
-        let affinity = |irq| (Target::IrqAffinity { irq }, self.cpu.to_string());
-        let receive = steering.into_iter().map(|queue| (queue, mask.clone()));
-        Ok(interrupts.into_iter().map(affinity).chain(receive).collect())
+fn placement(machine: &Machine, interface: &str, cpu: u32) -> Result<Vec<(Target, String)>, Error> {
+    let online = online_cpus();
+    if !online.contains(&cpu) {
+        let online = format_cpu_list(&online);
+        return Err(format!(
+            "CPU {cpu} cannot handle interrupts: the CPUs that are online here are {online}"
+        )
+        .into());
     }
+    let steering = machine.affected_by_steering(&Interface::find(interface)?)?;
+    // Receive work that interrupts leave to other CPUs would be done there.
+    let (interrupts, receive) = match interrupts(machine, interface) {
+        Ok(interrupts) => (interrupts, Vec::new()),
+        Err(_) => (Vec::new(), vec![cpu]),
+    };
+    let mask = format_cpu_mask(&receive)?;
+    let affinity = |irq| (Target::IrqAffinity { irq }, cpu.to_string());
+    let receive = steering.into_iter().map(|queue| (queue, mask.clone()));
+    Ok(interrupts.into_iter().map(affinity).chain(receive).collect())
 }
 
 impl FeatureRequest {
@@ -155,6 +144,7 @@ pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>,
             return Ok(numbers);
         }
     }
+    // 0 stands for no interrupt.
     let single: Option<u32> = machine.files.number(&format!("{device}/irq")).filter(|irq| *irq > 0);
     single.map(|irq| vec![irq]).ok_or_else(|| {
         format!(

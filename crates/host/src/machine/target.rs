@@ -1,6 +1,5 @@
 //! One setting of the machine that a study may change.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,71 +12,51 @@ use crate::error::Error;
 use crate::link::ipv6::{Ipv6Part, Ipv6State};
 
 /// One setting of the machine, outside of our namespaces and guests, that a study may change.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+// It is no error: thiserror gives each variant its words.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Target {
     /// A sysctl of [`words::sysctls`].
-    Sysctl {
-        name: String,
-    },
-    Governor {
-        cpu: u32,
-    },
-    IrqAffinity {
-        irq: u32,
-    },
+    #[error("{name}")]
+    Sysctl { name: String },
+    #[error("the frequency governor of CPU {cpu}")]
+    Governor { cpu: u32 },
+    #[error("the CPUs of interrupt {irq}")]
+    IrqAffinity { irq: u32 },
     /// The requested state of an interface's feature.
-    Feature {
-        interface: Interface,
-        feature: String,
-    },
+    #[error("{feature} of {interface}")]
+    Feature { interface: Interface, feature: String },
     /// A setting of an interface's device: its number, `on` or `off`.
-    Device {
-        interface: Interface,
-        setting: DeviceSetting,
-    },
+    #[error("{setting} of {interface}")]
+    Device { interface: Interface, setting: DeviceSetting },
     /// The MTU of an interface, in bytes.
-    Mtu {
-        interface: Interface,
-    },
+    #[error("the MTU of {interface}")]
+    Mtu { interface: Interface },
     /// Whether an interface is `up` or `down`.
-    Up {
-        interface: Interface,
-    },
+    #[error("the state of {interface}")]
+    Up { interface: Interface },
     /// Whether an interface has an address: `present` or `absent`.
-    Address {
-        interface: Interface,
-        address: IpAddr,
-        prefix: u8,
-    },
+    #[error("the address {address}/{prefix} of {interface}")]
+    Address { interface: Interface, address: IpAddr, prefix: u8 },
     /// All of IPv6 on an interface, which an MTU below 1280 bytes removes.
-    Ipv6 {
-        interface: Interface,
-    },
+    #[error("IPv6 on {interface}")]
+    Ipv6 { interface: Interface },
     /// The IPv6 addresses of an interface, which it loses when it is set down.
-    Ipv6Addresses {
-        interface: Interface,
-    },
+    #[error("the IPv6 addresses of {interface}")]
+    Ipv6Addresses { interface: Interface },
     /// The sysctl `mtu` of IPv6, and routes with an MTU, which follow an interface's MTU.
-    Ipv6Mtu {
-        interface: Interface,
-    },
+    #[error("the MTUs of IPv6 on {interface}")]
+    Ipv6Mtu { interface: Interface },
     /// The CPUs that do the receive work of a queue of an interface (`rps_cpus`).
-    Steering {
-        interface: Interface,
-        queue: u32,
-    },
+    #[error("the CPUs of receive queue {queue} of {interface}")]
+    Steering { interface: Interface, queue: u32 },
     /// The CPUs that use a transmit queue of an interface (`xps_cpus`).
-    TransmitSteering {
-        interface: Interface,
-        queue: u32,
-    },
+    #[error("the CPUs of transmit queue {queue} of {interface}")]
+    TransmitSteering { interface: Interface, queue: u32 },
     /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
-    Made {
-        name: String,
-        kind: String,
-    },
+    #[error("the {kind} interface {name}")]
+    Made { name: String, kind: String },
 }
 
 // Features that depend on rules, keys or rings, which switching them removes, by prefix.
@@ -95,7 +74,7 @@ const CARRIERS: &[&str] = &[
 // The longest kind of an interface, in bytes.
 const LONGEST: usize = 256;
 
-/// In bytes: `net.ipv4.ip_local_reserved_ports` with every second port has 190 KB.
+// In bytes: `net.ipv4.ip_local_reserved_ports` with every second port has 190 KB.
 pub(super) const LONGEST_VALUE: usize = 256 << 10;
 
 impl Target {
@@ -177,10 +156,11 @@ impl Target {
         }
     }
 
-    /// Causes are undone before their effects. The IPv6 state at a larger MTU includes addresses
-    /// that were added before, so these are removed after it is restored; setting an interface down
-    /// removes addresses, and the MTU of IPv6 depends on all of these.
+    /// The place in an undo: causes are undone before their effects.
     pub(crate) fn rank(&self) -> u8 {
+        // The IPv6 state at a larger MTU includes addresses that were added before, so these are
+        // removed after it is restored; setting an interface down removes addresses, and the MTU of
+        // IPv6 depends on all of these.
         match self {
             Self::Made { .. } => 0,
             Self::Device { .. } => 1,
@@ -265,6 +245,7 @@ impl Target {
             }
             Self::Sysctl { name } if name == "net.ipv4.ip_local_reserved_ports" => same_list(asked, &got),
             _ => {
+                // `net.ipv4.tcp_rmem` and others are several numbers.
                 let same = |(asked, got): (&str, &String)| {
                     asked == got || number(asked).is_some_and(|asked| number(got) == Some(asked))
                 };
@@ -300,33 +281,6 @@ fn number(text: &str) -> Option<i128> {
         .ok()
         .filter(|_| !digits.starts_with(['+', '-']))
         .map(|number| sign * number)
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sysctl { name } => f.write_str(name),
-            Self::Governor { cpu } => write!(f, "the frequency governor of CPU {cpu}"),
-            Self::IrqAffinity { irq } => write!(f, "the CPUs of interrupt {irq}"),
-            Self::Feature { interface, feature } => write!(f, "{feature} of {interface}"),
-            Self::Device { interface, setting } => write!(f, "{setting} of {interface}"),
-            Self::Mtu { interface } => write!(f, "the MTU of {interface}"),
-            Self::Up { interface } => write!(f, "the state of {interface}"),
-            Self::Address { interface, address, prefix } => {
-                write!(f, "the address {address}/{prefix} of {interface}")
-            }
-            Self::Ipv6 { interface } => write!(f, "IPv6 on {interface}"),
-            Self::Ipv6Addresses { interface } => write!(f, "the IPv6 addresses of {interface}"),
-            Self::Ipv6Mtu { interface } => write!(f, "the MTUs of IPv6 on {interface}"),
-            Self::Steering { interface, queue } => {
-                write!(f, "the CPUs of receive queue {queue} of {interface}")
-            }
-            Self::TransmitSteering { interface, queue } => {
-                write!(f, "the CPUs of transmit queue {queue} of {interface}")
-            }
-            Self::Made { name, kind } => write!(f, "the {kind} interface {name}"),
-        }
-    }
 }
 
 #[cfg(test)]

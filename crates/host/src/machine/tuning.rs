@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use words::{Tuning, TuningKey, format_cpu_list, format_sysctls};
 
 use super::requested::interrupts;
-use super::{Interface, Machine, MachineRequest, PlacementRequest, Target};
+use super::{Interface, Machine, MachineRequest, Target};
 use crate::cpu::affinity::{online_cpus, parse_cpu_mask};
 use crate::cpu::power::latency_bound;
 use crate::error::Error;
@@ -21,8 +21,7 @@ impl MachineRequest {
             sysctls: tuning.sysctl.clone(),
             governor: tuning.governor.clone(),
             cpu_latency: tuning.cpu_latency,
-            placement: placement
-                .map(|both| PlacementRequest { interface: interface.to_owned(), cpu: both.irq }),
+            placement: placement.map(|both| (interface.to_owned(), both.irq)),
             irq_affinity: irq_affinity.map(|cpus| (interface.to_owned(), cpus.clone())).collect(),
             ..Self::default()
         }
@@ -40,6 +39,7 @@ impl Machine {
     }
 
     fn is_shared(&self, target: &Target) -> bool {
+        // The kernel shows a sysctl of the whole machine read-only in a namespace, or not at all.
         let file = self.path(target).ok().flatten().map(|path| path.metadata());
         let is_absent = file.is_some_and(|file| file.is_err_and(|errno| errno.kind() == ErrorKind::NotFound));
         is_absent || self.check_writable(target).is_err()
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(wanted.governor.as_deref(), Some("performance"));
         tuning.placement = Some(Placement { irq: 1, traffic: 0 });
         let wanted = MachineRequest::of_condition(&tuning, "eth0");
-        assert_eq!(wanted.placement, Some(PlacementRequest { interface: "eth0".to_owned(), cpu: 1 }));
+        assert_eq!(wanted.placement, Some(("eth0".to_owned(), 1)));
         assert!(wanted.irq_affinity.is_empty());
         assert!(MachineRequest::of_condition(&Tuning::default(), "eth0").is_empty());
     }

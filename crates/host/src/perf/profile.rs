@@ -1,13 +1,12 @@
 //! Sums of samples: the samples of each function, and of each stack.
 
+#![expect(missing_docs, reason = "most fields are clear by their names")]
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::sampler::{SampleBatch, StackSample};
+use super::sampler::SampleBatch;
 use super::symbols::Symbols;
 
 /// The most functions that a profile keeps.
@@ -20,7 +19,6 @@ pub const MOST_FRAMES: usize = 64;
 /// The CPU time of a message by function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Profile {
     /// The CPUs or threads that were sampled.
     pub means: SamplingScope,
@@ -40,18 +38,18 @@ pub struct Profile {
 }
 
 /// The scope of the samples. Only earlier versions sampled threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum SamplingScope {
     /// CPUs, with any thread that runs there.
+    #[error("CPUs")]
     Cpus,
+    #[error("threads")]
     Threads,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SampledFunction {
     pub name: String,
     /// Samples in which it ran itself, not a function that it called.
@@ -63,7 +61,6 @@ pub struct SampledFunction {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SampledStack {
     /// Indexes of [`Profile::functions`], the outermost first.
     pub frames: Vec<u16>,
@@ -71,7 +68,6 @@ pub struct SampledStack {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FunctionCost {
     pub name: String,
     /// Of all samples, from 0 to 1.
@@ -80,14 +76,6 @@ pub struct FunctionCost {
     /// The standard error of that cost, by the parts of the samples, or by their number.
     pub error: f64,
 }
-
-const USER: &str = "[user]";
-// The kernel's way out of a system call. It runs with interrupts off, so that the timer meets it
-// at the first instruction of user space.
-const RETURN: &str = "[return to user]";
-const UNKNOWN: &str = "[unknown]";
-// The root of a kernel thread's work on soft interrupts.
-const SOFTIRQ: &str = "[ksoftirqd]";
 
 impl Profile {
     /// Sums up samples, one each `period`, taken in some parts, of threads of the work, which use
@@ -101,6 +89,7 @@ impl Profile {
     ) -> Self {
         let mut stacks = BTreeMap::<Vec<&str>, u64>::new();
         // The samples of each function in each part.
+        // A function that only called others has zeros: stacks refer to it.
         let mut own = BTreeMap::<&str, Vec<u64>>::new();
         let mut all = vec![0; parts.len()];
         let (mut elsewhere, mut in_softirqs) = (0, 0);
@@ -111,7 +100,7 @@ impl Profile {
                     elsewhere += 1;
                     continue;
                 }
-                let stack = named(sample, symbols, is_softirq);
+                let stack = symbols.names(sample, is_softirq);
                 for (place, name) in stack.iter().enumerate() {
                     let counts = own.entry(*name).or_insert_with(|| vec![0; parts.len()]);
                     counts[part] += u64::from(place + 1 == stack.len());
@@ -132,6 +121,7 @@ impl Profile {
         functions.truncate(MOST_FUNCTIONS);
         let numbers: HashMap<&str, u16> = functions.iter().map(|own| own.name.as_str()).zip(0..).collect();
         let kept = stacks.iter().filter_map(|(stack, samples)| {
+            // A stack with a function beyond the bound is not kept.
             let frames = stack.iter().map(|name| numbers.get(name).copied()).collect::<Option<_>>()?;
             Some(SampledStack { frames, samples: *samples })
         });
@@ -202,11 +192,11 @@ impl Profile {
     }
 }
 
-// Samples of one part depend on each other, because messages take the same time each; those of two
-// parts, whose periods differ, do not (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, section
-// 3.12: the variance of a proportion by clusters of unlike sizes).
 /// The standard error of the sum of these counts, out of `all` samples of each part.
 fn error_of_count(counts: &[u64], all: &[u64]) -> Option<f64> {
+    // Samples of one part depend on each other, because messages take the same time each; those of
+    // two parts, whose periods differ, do not (W. G. Cochran, Sampling Techniques, 3rd ed., 1977,
+    // section 3.12: the variance of a proportion by clusters of unlike sizes).
     let parts = counts.len() as f64;
     let share = counts.iter().sum::<u64>() as f64 / all.iter().sum::<u64>().max(1) as f64;
     let apart = |(count, all): (&u64, &u64)| (*count as f64 - share * *all as f64).powi(2);
@@ -214,40 +204,13 @@ fn error_of_count(counts: &[u64], all: &[u64]) -> Option<f64> {
     (parts > 1.0).then(|| (apart * parts / (parts - 1.0)).sqrt())
 }
 
-/// Whether the instruction before this address of this process is a system call.
-fn is_behind_call(address: u64) -> bool {
-    const CALL: [u8; 2] = [0x0f, 0x05];
-    let mut code = [0; CALL.len()];
-    let begin = address.saturating_sub(CALL.len() as u64);
-    let read = File::open("/proc/self/mem").and_then(|memory| memory.read_exact_at(&mut code, begin));
-    read.is_ok() && code == CALL
-}
-
-fn named<'s>(sample: &StackSample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s str> {
-    // A called function returns behind the call: that may be the next function's first.
-    let address = |(place, address): (usize, &u64)| address.saturating_sub(u64::from(place > 0));
-    let innermost = sample.stack.iter().take(MOST_FRAMES).enumerate().map(address);
-    let mut names: Vec<&str> =
-        innermost.map(|address| symbols.function_at(address).unwrap_or(UNKNOWN)).collect();
-    if names.is_empty() {
-        names.push(if sample.user.is_some_and(is_behind_call) { RETURN } else { USER });
-    }
-    names.extend(is_softirq.then_some(SOFTIRQ));
-    names.reverse();
-    names
-}
-
-impl fmt::Display for SamplingScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(["CPUs", "threads"][*self as usize])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::perf::StackSample;
+    use crate::perf::symbols::{RETURN, USER};
 
     const BEGIN: u64 = 1 << 63;
     const MESSAGE: f64 = 480.0;

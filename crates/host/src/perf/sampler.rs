@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use nix::libc;
@@ -9,7 +10,7 @@ use nix::sys::mman::ProtFlags;
 
 use crate::cpu::affinity::allowed_cpus;
 use crate::error::Error;
-use crate::kernel::event::{Control, Event, EventAttributes};
+use crate::kernel::event::{self, Control, EventAttributes};
 use crate::kernel::files::numbers;
 use crate::kernel::pages::{Pages, page_size};
 
@@ -42,12 +43,12 @@ impl Sampler {
 
     /// Takes samples from now on.
     pub fn start(&self) -> io::Result<()> {
-        self.rings.iter().try_for_each(|ring| ring.event.control(Control::Enable, 0))
+        self.rings.iter().try_for_each(|ring| event::control(&ring.event, Control::Enable, 0))
     }
 
     /// Stops sampling, and reads the samples.
     pub fn stop(&mut self) -> io::Result<SampleBatch> {
-        self.rings.iter().try_for_each(|ring| ring.event.control(Control::Disable, 0))?;
+        self.rings.iter().try_for_each(|ring| event::control(&ring.event, Control::Disable, 0))?;
         let mut samples = SampleBatch::default();
         self.rings.iter_mut().for_each(|ring| samples.add(ring.read()));
         Ok(samples)
@@ -68,7 +69,7 @@ pub fn softirq_threads() -> BTreeSet<u32> {
 
 #[derive(Debug)]
 struct SampleRing {
-    event: Event,
+    event: OwnedFd,
     pages: Pages,
     /// The offset of the samples behind the first page, and their room, a power of two.
     page: usize,
@@ -98,17 +99,18 @@ impl SampleRing {
             ..EventAttributes::default()
         };
         // SAFETY: the attributes hold no address.
-        let event = unsafe { Event::open(attributes, cpu) }?;
+        let event = unsafe { event::open(attributes, cpu) }?;
         let page = page_size()?;
         let size = PAGES * page;
         // Writable: the kernel then keeps unread samples, and counts those without room.
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        let pages = Pages::map(&event.0, 0, page + size, access)?;
+        let pages = Pages::map(&event, 0, page + size, access)?;
         Ok(Self { event, pages, page, size })
     }
 
-    /// The samples since the last reading. Their room is free again.
+    /// The samples since the last reading.
     fn read(&mut self) -> SampleBatch {
+        // All records before the kernel's position are complete.
         let end = self.pages.position(WRITTEN).load(Ordering::Acquire);
         let begin = self.pages.position(READ).load(Ordering::Relaxed);
         let len = usize::try_from(end.saturating_sub(begin)).unwrap_or(self.size).min(self.size);
@@ -116,6 +118,7 @@ impl SampleRing {
         let first = len.min(self.size - at);
         let bytes = |at: usize, len: usize| self.pages.bytes(self.page + at, len);
         let samples = SampleBatch::parse(&[bytes(at, first), bytes(0, len - first)].concat());
+        // Their room is free again.
         self.pages.position(READ).store(end, Ordering::Release);
         samples
     }
@@ -157,12 +160,13 @@ impl SampleBatch {
         self.lost = self.lost.saturating_add(more.lost);
     }
 
-    /// Reads consecutive records (`perf_event_open(2)`). An incomplete record ends them.
+    /// Reads consecutive records (`perf_event_open(2)`).
     pub(crate) fn parse(mut bytes: &[u8]) -> Self {
         let mut samples = Self::default();
         while let Some(header) = bytes.first_chunk::<HEADER>() {
             let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
             let len = usize::from(u16::from_ne_bytes([header[6], header[7]]));
+            // An incomplete record, or one that is shorter than its header, ends them.
             let Some(body) = bytes.get(HEADER..len) else { break };
             let words: Vec<u64> =
                 body.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();

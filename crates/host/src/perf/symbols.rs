@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileExt as _;
 
+use super::profile::MOST_FRAMES;
+use super::sampler::StackSample;
 use crate::error::Error;
 
 /// The kernel's functions, those of its modules included.
@@ -18,6 +21,14 @@ const HIDDEN: &str = "the kernel hides the addresses of its functions, so that s
 const MOST: u64 = 256 << 20;
 // The longest name that is kept.
 const LONGEST: usize = 128;
+
+pub(super) const USER: &str = "[user]";
+// The kernel's way out of a system call. It runs with interrupts off, so that the timer meets it
+// at the first instruction of user space.
+pub(super) const RETURN: &str = "[return to user]";
+const UNKNOWN: &str = "[unknown]";
+// The root of a kernel thread's work on soft interrupts.
+const SOFTIRQ: &str = "[ksoftirqd]";
 
 impl Symbols {
     /// Reads the functions of the running kernel.
@@ -52,11 +63,36 @@ impl Symbols {
         let behind = self.begins.partition_point(|(begin, _)| *begin <= address);
         Some(self.begins.get(behind.checked_sub(1)?)?.1.as_str())
     }
+
+    /// The functions of a sample by their names, the outermost first.
+    pub(super) fn names(&self, sample: &StackSample, is_softirq: bool) -> Vec<&str> {
+        // A called function returns behind the call: that may be the next function's first.
+        let address = |(place, address): (usize, &u64)| address.saturating_sub(u64::from(place > 0));
+        let innermost = sample.stack.iter().take(MOST_FRAMES).enumerate().map(address);
+        let mut names: Vec<&str> =
+            innermost.map(|address| self.function_at(address).unwrap_or(UNKNOWN)).collect();
+        if names.is_empty() {
+            names.push(if sample.user.is_some_and(is_behind_call) { RETURN } else { USER });
+        }
+        names.extend(is_softirq.then_some(SOFTIRQ));
+        names.reverse();
+        names
+    }
 }
 
-/// The name without suffixes that a compiler added for a copy or a part: kernels differ in them.
+/// Whether the instruction before this address of this process is a system call.
+fn is_behind_call(address: u64) -> bool {
+    const CALL: [u8; 2] = [0x0f, 0x05];
+    let mut code = [0; CALL.len()];
+    let begin = address.saturating_sub(CALL.len() as u64);
+    let read = File::open("/proc/self/mem").and_then(|memory| memory.read_exact_at(&mut code, begin));
+    read.is_ok() && code == CALL
+}
+
 fn without_suffix(name: &str) -> Option<String> {
+    // A compiler adds suffixes for a copy or a part of a function, and kernels differ in them.
     let function = name.split('.').next().unwrap_or_default();
+    // Semicolons separate the functions of a stack in files of folded stacks.
     let is_name = !function.is_empty() && function.len() <= LONGEST;
     (is_name && function.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';'))
         .then(|| function.to_owned())

@@ -102,7 +102,7 @@ fn warn(name: &str, what: impl Into<String>, fix: impl Into<String>) -> Finding 
 }
 
 fn session() -> Finding {
-    let why = match host::MeasuringLock::take() {
+    let why = match host::take_measuring_lock() {
         Ok(Ok(_)) => return ok("sessions", "no other session of netassay measures"),
         Ok(Err(holder)) => format!("another session of netassay measures: {holder}"),
         Err(error) => error.to_string(),

@@ -3,13 +3,15 @@
 mod ends;
 mod path;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use words::{Direction, Label, Side};
 
 use crate::figure::{bits, count, percent};
 
 pub use ends::{Wait, WaitedFor};
-pub use path::{AtLinkRate, Driver, LossPlace};
+pub use path::LossPlace;
 
 /// The limit of a run, and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,8 +54,26 @@ pub enum Evidence {
         if *.polls { "; an end that polls is always busy" } else { "" }
     )]
     RoundTrip { in_flight: u64, polls: bool },
-    #[error("{0}")]
-    AtLinkRate(AtLinkRate),
+    /// An interface carried as much as it can. `sent`: the side sent it; else it received it.
+    /// `carried_bits`: with headers. `rate_bits`: the highest possible rate, by the source `from`.
+    /// `delayed`, `dropped`: packets of its queue.
+    #[error(
+        "{side} {} {} with headers, {} of {} ({from}){}",
+        if *.sent { "sent" } else { "received" },
+        bits(*.carried_bits),
+        percent(*.carried_bits / *.rate_bits),
+        bits(*.rate_bits),
+        path::queued(*.delayed, *.dropped)
+    )]
+    AtLinkRate {
+        side: Side,
+        sent: bool,
+        carried_bits: f64,
+        rate_bits: f64,
+        from: String,
+        delayed: u64,
+        dropped: u64,
+    },
     /// Segments were dropped by the queue before the wire, or between one device and the other.
     /// `wire`: its kind.
     #[error(
@@ -158,8 +178,15 @@ pub enum Evidence {
         percent(if *.offered == 0 { 0.0 } else { *.datagrams as f64 / *.offered as f64 })
     )]
     Lost { place: LossPlace, datagrams: u64, offered: u64 },
-    #[error("{0}")]
-    Driver(Driver),
+    /// Drops, errors and pauses by the own counters of an interface's driver (`ethtool -S`), beside
+    /// those of the kernel. `losses`: by the driver's names.
+    #[error("the driver of {side}'s {interface} counted {}", path::largest_losses(.losses))]
+    Driver {
+        side: Side,
+        #[serde(deserialize_with = "words::names::interfaces")]
+        interface: String,
+        losses: BTreeMap<String, u64>,
+    },
     /// (of earlier versions) CPU time of a virtual machine on its host; shares are of one CPU.
     /// `side`: `None` if both sides are in it.
     #[error(

@@ -1,41 +1,11 @@
 //! Evidence from the path between the ends.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use words::Side;
 
-use crate::figure::{bits, count, percent};
-
-/// An interface that carried as much as it can.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AtLinkRate {
-    pub side: Side,
-    /// Whether it sent so much; else it received it.
-    pub sent: bool,
-    /// The rate carried, with headers, in bits/s.
-    pub carried_bits: f64,
-    /// The highest possible rate, in bits/s.
-    pub rate_bits: f64,
-    pub from: String,
-    /// Packets that its queue delayed, and that it dropped.
-    pub delayed: u64,
-    pub dropped: u64,
-}
-
-/// Drops, errors and pauses by an interface's driver's own counters (`ethtool -S`), beside those of
-/// the kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Driver {
-    pub side: Side,
-    #[serde(deserialize_with = "words::names::interfaces")]
-    pub interface: String,
-    /// The numbers of losses, by the driver's names.
-    pub losses: BTreeMap<String, u64>,
-}
+use crate::figure::{count, percent};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -53,36 +23,24 @@ pub enum LossPlace {
     Uncounted,
 }
 
-impl fmt::Display for AtLinkRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { side, carried_bits: carried, rate_bits: rate, from, .. } = self;
-        let did = if self.sent { "sent" } else { "received" };
-        let (share, carried, rate) = (percent(carried / rate), bits(*carried), bits(*rate));
-        write!(f, "{side} {did} {carried} with headers, {share} of {rate} ({from})")?;
-        match (self.delayed, self.dropped) {
-            (0, 0) => Ok(()),
-            (delayed, dropped) => {
-                write!(f, "; delayed packets {} times, dropped {}", count(delayed), count(dropped))
-            }
-        }
+pub(super) fn queued(delayed: u64, dropped: u64) -> String {
+    if (delayed, dropped) == (0, 0) {
+        return String::new();
     }
+    format!("; delayed packets {} times, dropped {}", count(delayed), count(dropped))
 }
 
 // The number of a driver's counters that the sentence names: the largest.
 const NAMED: usize = 3;
 
-impl fmt::Display for Driver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { side, interface, losses } = self;
-        let mut largest: Vec<(&String, &u64)> = losses.iter().collect();
-        largest.sort_by_key(|(_, losses)| std::cmp::Reverse(**losses));
-        let named = largest.iter().take(NAMED).map(|(name, losses)| format!("{name} {}", count(**losses)));
-        let named = named.collect::<Vec<_>>().join(", ");
-        write!(f, "the driver of {side}'s {interface} counted {named}")?;
-        match largest.len().saturating_sub(NAMED) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more of losses"),
-        }
+pub(super) fn largest_losses(losses: &BTreeMap<String, u64>) -> String {
+    let mut largest: Vec<(&String, &u64)> = losses.iter().collect();
+    largest.sort_by_key(|(_, losses)| std::cmp::Reverse(**losses));
+    let named = largest.iter().take(NAMED).map(|(name, losses)| format!("{name} {}", count(**losses)));
+    let named = named.collect::<Vec<_>>().join(", ");
+    match largest.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more of losses"),
     }
 }
 
@@ -97,18 +55,21 @@ pub(super) fn needlessly(needless: u64, retransmitted: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Evidence;
 
     #[test]
     fn the_largest_losses_of_a_driver_are_named() {
-        let mut driver = Driver {
-            side: Side::Receiver,
-            interface: "ens1f0".to_owned(),
-            losses: [("rx_missed_errors".to_owned(), 1_234)].into(),
+        let told = |losses: &[(&str, u64)]| {
+            let losses = losses.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+            let interface = "ens1f0".to_owned();
+            Evidence::Driver { side: Side::Receiver, interface, losses }.to_string()
         };
-        assert_eq!(driver.to_string(), "the driver of receiver's ens1f0 counted rx_missed_errors 1,234");
-        driver.losses.extend([5, 7, 9].map(|count| (format!("rx{count}_drops"), count)));
         assert_eq!(
-            driver.to_string(),
+            told(&[("rx_missed_errors", 1_234)]),
+            "the driver of receiver's ens1f0 counted rx_missed_errors 1,234"
+        );
+        assert_eq!(
+            told(&[("rx_missed_errors", 1_234), ("rx5_drops", 5), ("rx7_drops", 7), ("rx9_drops", 9)]),
             "the driver of receiver's ens1f0 counted rx_missed_errors 1,234, rx9_drops 9, rx7_drops 7 and 1 more of losses"
         );
     }

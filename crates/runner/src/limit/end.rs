@@ -1,9 +1,9 @@
 //! One end of a run and its rates, and where datagrams between two ends were lost.
 
 use agent::message::{Finished, Measured};
-use host::ThreadTimes;
+use host::{QueueCounters, ThreadTimes};
 use load::TcpInfo;
-use record::{AtLinkRate, Evidence, LossPlace, RunAccount, SideAccount};
+use record::{Evidence, LossPlace, RunAccount, SideAccount};
 use study::{Family, Side};
 use testbed::RunOrder;
 
@@ -80,22 +80,20 @@ impl<'a> End<'a> {
         let rate = self.rate()?;
         let sent = 8.0 * self.per_second(self.wire_bytes(order));
         let held = self.window.link.shaped && (counters.queue.overlimits > 0 || counters.queue.drops > 0);
-        (sent >= rate * REACHED || (held && sent >= rate * HELD_UP)).then(|| {
-            let (delayed, dropped) = (counters.queue.overlimits, counters.queue.drops);
-            Evidence::AtLinkRate(AtLinkRate { delayed, dropped, ..self.reached(true, sent, rate) })
-        })
+        let is_reached = sent >= rate * REACHED || (held && sent >= rate * HELD_UP);
+        is_reached.then(|| self.reached(true, sent, rate, counters.queue))
     }
 
     /// A queueing discipline limits only what is sent.
     pub(super) fn takes_at_limit(&self) -> Option<Evidence> {
         let rate = self.rate().filter(|_| !self.window.link.shaped)?;
         let taken = 8.0 * self.per_second(self.window.counters.link.rx_bytes);
-        (taken >= rate * REACHED).then(|| Evidence::AtLinkRate(self.reached(false, taken, rate)))
+        (taken >= rate * REACHED).then(|| self.reached(false, taken, rate, QueueCounters::default()))
     }
 
-    fn reached(&self, sent: bool, carried_bits: f64, rate_bits: f64) -> AtLinkRate {
-        let from = self.window.link.from.to_string();
-        AtLinkRate { side: self.side, sent, carried_bits, rate_bits, from, delayed: 0, dropped: 0 }
+    fn reached(&self, sent: bool, carried_bits: f64, rate_bits: f64, queue: QueueCounters) -> Evidence {
+        let (from, delayed, dropped) = (self.window.link.from.clone(), queue.overlimits, queue.drops);
+        Evidence::AtLinkRate { side: self.side, sent, carried_bits, rate_bits, from, delayed, dropped }
     }
 
     /// A wire and a token bucket count headers of each segment, the interface does not.

@@ -20,8 +20,10 @@ mod busy;
 mod contended;
 mod end;
 
+use std::collections::BTreeMap;
+
 use load::{Direction, Kind};
-use record::{Driver, Evidence, Label, Limit, LossPlace, RunAccount};
+use record::{Evidence, Label, Limit, LossPlace, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
@@ -44,9 +46,9 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
 }
 
 fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
-    let losses = device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
-    let driver = Driver { side, interface: device.interface.clone(), losses };
-    (!driver.losses.is_empty()).then_some(Evidence::Driver(driver))
+    let losses: BTreeMap<_, _> = device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
+    let interface = device.interface.clone();
+    (!losses.is_empty()).then_some(Evidence::Driver { side, interface, losses })
 }
 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {

@@ -10,7 +10,7 @@ mod turns;
 mod world;
 
 use netassay_runner::{Error, Event};
-use record::{Detail, Drift, Drifted, Setting};
+use record::{Detail, Setting};
 use simulator::{Fault, looking_study, sending_study, traced_study};
 use store::{NewStudy, RunStatus, StoredStudy, StudyStatus};
 use world::World;
@@ -137,10 +137,8 @@ fn switches_that_read_back_otherwise_fail_the_run() {
     let drift = |why: &&str| why.contains("do not read back") && why.contains(named) && why.len() < 400;
     assert!(!reasons.is_empty() && reasons.iter().all(drift), "{reasons:?}");
     let failed = stored.runs.iter().find(|run| run.status == RunStatus::Failed).unwrap();
-    let Detail::Drifted(Drifted { drift: Drift(differences) }) = &failed.detail else {
-        panic!("{:?}", failed.detail)
-    };
-    let setting = &differences[0].setting;
+    let Detail::Drifted(drift) = &failed.detail else { panic!("{:?}", failed.detail) };
+    let setting = &drift.differences[0].setting;
     assert!(
         matches!(setting, Setting::Feature { before: Some(true), after: Some(false), .. }),
         "{setting:?}"

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
+use host::{DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
 use study::{BySide, Family, Fragments};
 
 use crate::error::Error;
@@ -63,14 +63,14 @@ pub(crate) fn create_discard(
     host: &mut LaunchedAgent,
     device: Option<DiscardDevice>,
     families: &[Family],
-) -> Result<Discard, Error> {
+) -> Result<(DiscardDevice, Vec<String>), Error> {
     let create = Request::CreateDiscard {
         name: DISCARD.to_owned(),
         device,
         addresses: TRAFFIC.transmitter.with_prefixes(families),
         behind: families.iter().map(|family| TRAFFIC.receiver.in_family(*family)).collect(),
     };
-    Ok(ask!(host, &create, Answer::Discards(discard) => discard))
+    Ok(ask!(host, &create, Answer::Discards { device, lacking } => (device, lacking)))
 }
 
 /// Flows without a receiver go to the discard port, or to ports from the requested one.

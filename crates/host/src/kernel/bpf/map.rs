@@ -98,6 +98,7 @@ impl Map {
     }
 
     fn copies(&self) -> io::Result<usize> {
+        // The kernel copies a value for each possible CPU, also for those that are offline.
         if self.kind == MapKind::ArrayByCpu { possible_cpus() } else { Ok(1) }
     }
 
@@ -165,6 +166,7 @@ impl Ring {
     /// The complete records that were not read before, in their order. Their room is free again.
     pub fn read(&mut self) -> Vec<Vec<u8>> {
         let mut records = Vec::new();
+        // The kernel raises its position before a record is complete: the header tells that.
         let end = self.produced.position(0).load(Ordering::Acquire);
         let mut at = self.consumed.position(0).load(Ordering::Relaxed);
         while at < end {
@@ -178,6 +180,7 @@ impl Ring {
                 records.push(self.produced.bytes(record + HEADER, len).to_vec());
             }
             at += (HEADER + len).next_multiple_of(8) as u64;
+            // From now on the kernel may write over the record, whose bytes were copied.
             self.consumed.position(0).store(at, Ordering::Release);
         }
         records

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::{Command, call, made};
-use crate::kernel::event::{Control, Event, EventAttributes};
+use crate::kernel::event::{self, Control, EventAttributes};
 
 /// The attachment of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,7 @@ pub fn load(program: Program, instructions: &[Instruction]) -> io::Result<OwnedF
     };
     // SAFETY: as above, and the kernel writes at most `log_size` bytes to `log_buffer`.
     unsafe { made(Command::Load, &attributes) }.map_err(|_| match last_reason(&log) {
+        // Without a reason the first error stands: a log that is too short gives another one.
         none if none.is_empty() => refused,
         reason => io::Error::new(refused.kind(), format!("{refused}: {reason}")),
     })
@@ -105,6 +106,7 @@ const LOG_BYTES: usize = 1 << 20;
 fn last_reason(log: &[u8]) -> String {
     let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(text);
+    // The verifier ends its log with a line of statistics behind the reason.
     let line = text.lines().rfind(|line| !line.is_empty() && !line.starts_with("processed "));
     line.unwrap_or_default().chars().filter(|c| !c.is_control()).take(300).collect()
 }
@@ -138,8 +140,7 @@ const LICENSE: &CStr = c"GPL";
 pub struct Instruction(pub u8, pub u8, pub i16, pub i32);
 
 /// An attached program, until this is dropped or the process ends.
-#[derive(Debug)]
-pub struct Attached(#[expect(dead_code, reason = "the kernel detaches when it is closed")] OwnedFd);
+pub type Attached = OwnedFd;
 
 /// Attaches a program of kind [`Program::RawTracepoint`] to a tracepoint; without one, of kind
 /// [`Program::Entry`] or [`Program::Return`] to the function that it was loaded for.
@@ -148,20 +149,14 @@ pub struct Attached(#[expect(dead_code, reason = "the kernel detaches when it is
 /// The kernel's error: `ENOENT` without that tracepoint; 524 (`ENOTSUPP`) for a function with more
 /// than six arguments, `EBUSY` or `EPERM` where such programs are not allowed.
 pub fn attach(tracepoint: Option<&CStr>, program: &OwnedFd) -> io::Result<Attached> {
+    // The fields of `BPF_RAW_TRACEPOINT_OPEN`: the address of the name, the program, padding.
+    let mut attributes = [0u8; 16];
     let name = tracepoint.map_or(0, |name| name.as_ptr() as u64);
-    let program = program.as_raw_fd().unsigned_abs();
-    let attributes = TracepointAttributes { name, program, _padding: 0 };
+    attributes[..8].copy_from_slice(&name.to_ne_bytes());
+    attributes[8..12].copy_from_slice(&program.as_raw_fd().to_ne_bytes());
     // SAFETY: the kernel reads a NUL-terminated string behind `name` unless it is 0; it lives until
     // the call returns.
-    unsafe { made(Command::OpenRawTracepoint, &attributes) }.map(Attached)
-}
-
-#[repr(C)]
-#[derive(Debug, Default)]
-struct TracepointAttributes {
-    name: u64,
-    program: u32,
-    _padding: u32,
+    unsafe { made(Command::OpenRawTracepoint, &attributes) }
 }
 
 const EVENT_SOURCE: &str = "/sys/bus/event_source/devices/kprobe";
@@ -179,6 +174,7 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
             io::Error::new(io::ErrorKind::InvalidData, format!("{EVENT_SOURCE}/{file} holds no number"))
         })
     };
+    // The file names the bit of `config` that makes it a probe of the return: `config:0`.
     let returns = if at_return { number("format/retprobe", "config:")? } else { 0 };
     const FIRST_CPU: u32 = 0;
     let attributes = EventAttributes {
@@ -189,11 +185,11 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
     };
     // SAFETY: the kernel reads a NUL-terminated string behind `function`, which lives until the
     // call returns.
-    let event = unsafe { Event::open(attributes, FIRST_CPU) }?;
+    let event = unsafe { event::open(attributes, FIRST_CPU) }?;
     // A program of a kprobe runs on every CPU, whichever CPU the event was opened for.
-    event.control(Control::SetBpf, program.as_raw_fd())?;
-    event.control(Control::Enable, 0)?;
-    Ok(Attached(event.0))
+    event::control(&event, Control::SetBpf, program.as_raw_fd())?;
+    event::control(&event, Control::Enable, 0)?;
+    Ok(event)
 }
 
 #[cfg(test)]
