@@ -6,15 +6,6 @@ use crate::chart::markup::{Attribute, Markup, number};
 use crate::chart::measure;
 use crate::chart::path::{Area, SvgPath};
 
-/// A line of text and the room that it takes at most.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DrawnText {
-    /// The text.
-    pub text: String,
-    /// The area that the text covers.
-    pub area: Area,
-}
-
 /// A picture in the making: marks and texts in px, `y` downwards.
 #[derive(Debug, Clone)]
 pub struct Drawing {
@@ -22,8 +13,8 @@ pub struct Drawing {
     pub width: f64,
     /// Its height.
     pub height: f64,
-    /// Every line of text in it.
-    pub labels: Vec<DrawnText>,
+    /// Every line of text in it, with the area that the text covers at most.
+    pub labels: Vec<(String, Area)>,
     /// The area that all marks are within.
     pub marks: Area,
     back: Markup,
@@ -68,14 +59,15 @@ impl Drawing {
         attributes.push(("y", y.into()));
         attributes.extend((!class.trim().is_empty()).then(|| ("class", class.trim().into())));
         self.front.element("text", &attributes, |inside| inside.text(&text));
-        self.labels.push(label(anchor, x, y, &text));
+        let area = text_area(anchor, x, y, &text);
+        self.labels.push((text.into_owned(), area));
     }
 
     /// Returns whether the text was written: it covers no other text, and nothing beyond the edge.
     pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
-        let area = label(anchor, x, y, &words::sanitised_line(text)).area;
+        let area = text_area(anchor, x, y, &words::sanitised_line(text));
         let inside = area.is_within(self.width, f64::MAX);
-        let free = inside && !self.labels.iter().any(|other| other.area.meets(&area));
+        let free = inside && !self.labels.iter().any(|(_, other)| other.meets(&area));
         if free {
             self.text(class, anchor, x, y, text);
         }
@@ -165,10 +157,10 @@ impl Drawing {
             group.front.append(&drawing.markup());
         });
         self.marks.join(&drawing.marks, x, y);
-        self.labels.extend(drawing.labels.iter().map(|label| {
+        self.labels.extend(drawing.labels.iter().map(|(text, within)| {
             let mut area = Area::NONE;
-            area.join(&label.area, x, y);
-            DrawnText { text: label.text.clone(), area }
+            area.join(within, x, y);
+            (text.clone(), area)
         }));
     }
 
@@ -205,14 +197,12 @@ fn write_title(element: &mut Markup, title: &str) {
     element.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
 }
 
-fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> DrawnText {
+fn text_area(anchor: Anchor, x: f64, y: f64, text: &str) -> Area {
     let width = measure::width(text);
     let left = match anchor {
         Anchor::Start => x,
         Anchor::Middle => x - width / 2.0,
         Anchor::End => x - width,
     };
-    let area =
-        Area { left, top: y - measure::SIZE * 0.85, right: left + width, bottom: y + measure::SIZE * 0.25 };
-    DrawnText { text: text.to_owned(), area }
+    Area { left, top: y - measure::SIZE * 0.85, right: left + width, bottom: y + measure::SIZE * 0.25 }
 }

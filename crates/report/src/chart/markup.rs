@@ -142,12 +142,6 @@ impl<'a> From<&'a str> for Attribute<'a> {
     }
 }
 
-impl<'a> From<&'a String> for Attribute<'a> {
-    fn from(text: &'a String) -> Self {
-        Self::Text(text)
-    }
-}
-
 impl From<f64> for Attribute<'_> {
     fn from(number: f64) -> Self {
         Self::Number(number)

@@ -9,7 +9,8 @@ mod names;
 mod table;
 mod terminal;
 
-use crate::chart::Figure;
+use crate::chart::{Figure, Id};
+use crate::data::Download;
 
 pub use colour::{Tone, colour_sequences};
 pub use layout::Layout;
@@ -21,6 +22,8 @@ pub use terminal::terminal;
 /// A piece of a page. No text in it is markup.
 #[derive(Clone)]
 pub enum Block<'a> {
+    /// A chapter of a page: its name for links, its title and its blocks.
+    Chapter(Id, String, Vec<Block<'a>>),
     /// A heading below that of a chapter.
     Heading(String),
     /// A sentence of the answer of a study.
@@ -45,6 +48,8 @@ pub enum Block<'a> {
     Appendix(&'static str, String),
     /// A figure.
     Figure(&'a Figure),
+    /// The measurements of a study, which only a page in HTML holds.
+    Download(&'a Download),
 }
 
 impl Block<'_> {

@@ -19,8 +19,8 @@ pub(crate) struct ShortNames {
 impl ShortNames {
     /// Names of at most `width` columns, with as little told elsewhere as will do.
     pub(crate) fn within(names: &[Name], width: usize) -> Self {
-        let mut names: Vec<Vec<NamePart>> = names.iter().map(NamePart::from_name).collect();
-        let fits = |name: &Vec<NamePart>| joined(name).width() <= width;
+        let mut names: Vec<Vec<NameWord>> = names.iter().map(cuttable_words).collect();
+        let fits = |name: &Vec<NameWord>| joined(name).width() <= width;
         let (mut common, mut keys) = (String::new(), String::new());
         if !names.iter().all(fits) {
             common = take_common(&mut names);
@@ -68,43 +68,30 @@ pub fn distinct_names(names: &[Name]) -> Vec<String> {
     shown.iter().map(|name| words::sanitised_line(name).into_owned()).collect()
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct NamePart {
-    key: Option<String>,
-    value: String,
-}
-
-impl NamePart {
-    /// The words of a name. What has no factor may be a whole sentence: each of its words counts.
-    fn from_name(name: &Name) -> Vec<Self> {
-        let clean = |text: &str| words::sanitised_line(text).into_owned();
-        let each = |word: &NameWord| match &word.factor {
-            Some(factor) => vec![Self { key: Some(clean(factor)), value: clean(&word.level) }],
-            None => {
-                let parts = clean(&word.level);
-                parts.split(' ').map(|part| Self { key: None, value: part.to_owned() }).collect()
-            }
-        };
-        name.words().iter().flat_map(each).collect()
-    }
-
-    fn text(&self) -> String {
-        match &self.key {
-            Some(key) => format!("{key}={}", self.value),
-            None => self.value.clone(),
+/// The words of a name, without what would damage a line.
+fn cuttable_words(name: &Name) -> Vec<NameWord> {
+    let clean = |text: &str| words::sanitised_line(text).into_owned();
+    let each = |word: &NameWord| match &word.factor {
+        Some(factor) => vec![NameWord { factor: Some(clean(factor)), level: clean(&word.level) }],
+        // What has no factor may be a whole sentence: each of its words counts.
+        None => {
+            let level = clean(&word.level);
+            level.split(' ').map(|part| NameWord { factor: None, level: part.to_owned() }).collect()
         }
-    }
+    };
+    name.words().iter().flat_map(each).collect()
 }
 
-fn joined(name: &[NamePart]) -> String {
-    name.iter().map(NamePart::text).collect::<Vec<_>>().join(" ")
+fn joined(name: &[NameWord]) -> String {
+    name.iter().map(NameWord::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Takes away the first words that all names share; a name keeps its last.
-fn take_common(names: &mut [Vec<NamePart>]) -> String {
+/// Takes away the first words that all names share.
+fn take_common(names: &mut [Vec<NameWord>]) -> String {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
     let Some(first) = names.first().filter(|_| names.len() > 1).cloned() else { return String::new() };
     let is_shared = |place: &usize| names.iter().all(|name| name[*place] == first[*place]);
+    // A name keeps its last word: without any its row would have no name.
     let count = (0..shortest.saturating_sub(1)).take_while(is_shared).count();
     for name in names {
         name.drain(..count);
@@ -112,17 +99,17 @@ fn take_common(names: &mut [Vec<NamePart>]) -> String {
     joined(&first[..count])
 }
 
-/// Takes away the keys, if all names have the same keys in the same order. A value of several words
-/// could be taken for two of them.
-fn take_keys(names: &mut [Vec<NamePart>]) -> String {
-    let keys = |name: &Vec<NamePart>| -> Option<Vec<String>> {
-        name.iter().map(|word| word.key.clone().filter(|_| !word.value.contains(' '))).collect()
+/// Takes away the keys, if all names have the same keys in the same order.
+fn take_keys(names: &mut [Vec<NameWord>]) -> String {
+    let keys = |name: &Vec<NameWord>| -> Option<Vec<String>> {
+        // Without its key a level of several words could be taken for several levels.
+        name.iter().map(|word| word.factor.clone().filter(|_| !word.level.contains(' '))).collect()
     };
     let Some(first) = names.first().and_then(keys) else { return String::new() };
     if names.iter().any(|name| keys(name).as_ref() != Some(&first)) {
         return String::new();
     }
-    names.iter_mut().flatten().for_each(|word| word.key = None);
+    names.iter_mut().flatten().for_each(|word| word.factor = None);
     first.join(" ")
 }
 

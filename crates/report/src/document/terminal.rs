@@ -5,7 +5,7 @@ use super::{Block, ListItem, Table};
 use crate::document::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
-/// Figures, which only a file has room for, are left out.
+/// Figures and measurements, which only a file has room for, are left out.
 #[must_use]
 pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
     let mut writer = TerminalWriter { layout, text: String::new(), indent: 0, is_in_paragraph: false };
@@ -43,7 +43,7 @@ impl TerminalWriter {
             }
             Block::Table(table) => self.table(table),
             Block::Verbatim(words) => self.text.push_str(&lines(words)),
-            Block::Fold(title, blocks) => {
+            Block::Chapter(_, title, blocks) | Block::Fold(title, blocks) => {
                 self.line(title);
                 self.indent += 2;
                 blocks.iter().for_each(|block| self.block(block));
@@ -54,7 +54,7 @@ impl TerminalWriter {
                 self.line(title);
                 self.text.push_str(&lines(words));
             }
-            Block::Figure(_) => {}
+            Block::Figure(_) | Block::Download(_) => {}
         }
     }
 

@@ -236,7 +236,7 @@ mod tests {
             let own: f64 = functions.iter().map(|(_, own)| own[1]).sum();
             prop_assert!((own - flame.root.costs[1]).abs() < 1e-9);
             let drawing = flame.draw(400.0);
-            prop_assert!(drawing.marks.right <= 400.5 && drawing.labels.iter().all(|label| label.area.right <= 400.5));
+            prop_assert!(drawing.marks.right <= 400.5 && drawing.labels.iter().all(|(_, area)| area.right <= 400.5));
         }
     }
 }

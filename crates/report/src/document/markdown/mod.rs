@@ -20,6 +20,13 @@ pub fn markdown(blocks: &[Block<'_>]) -> String {
 
 fn write(block: &Block<'_>, out: &mut String) {
     match block {
+        Block::Chapter(_, title, blocks) => {
+            let body = markdown(blocks);
+            // The only content of some chapters is files, which Markdown cannot hold.
+            if !body.is_empty() {
+                out.push_str(&format!("\n## {}\n\n{body}", escaped(title)));
+            }
+        }
         Block::Heading(words) => out.push_str(&format!("\n### {}\n", escaped(words))),
         Block::Lead(words) => out.push_str(&format!("\n**{}**\n", escaped(words))),
         Block::Text(words) => out.push_str(&format!("\n{}\n", paragraph(words))),
@@ -76,6 +83,7 @@ fn write(block: &Block<'_>, out: &mut String) {
                 }
             }
         }
+        Block::Download(_) => {}
     }
 }
 
