@@ -102,8 +102,7 @@ impl Page<'_> {
         let conditions = self.of_all_studies(|study| views::conditions(&study.results));
         let left_out = self.of_all_studies(|study| views::left_out(&study.results));
         let method = self.of_all_studies(|study| views::method(&study.results.comparisons));
-        let chapter =
-            |id: &str, title: &str, blocks| Block::Chapter(Id::new(id), title.to_owned(), blocks);
+        let chapter = |id: &str, title: &str, blocks| Block::Chapter(Id::new(id), title.to_owned(), blocks);
         let mut chapters = vec![chapter("answer", "Answer", answers)];
         chapters.extend(answering.map(figures));
         chapters.push(chapter("advice", "Advice", advice));

@@ -34,8 +34,8 @@ pub enum Block<'a> {
     Warning(Vec<String>),
     /// Items.
     List(Vec<String>),
-    /// Items with the facts that belong to each.
-    Items(Vec<ListItem>),
+    /// Sentences with the facts that belong to each: names with words, or with a shell's command.
+    Items(Vec<(String, Vec<(String, Cell)>)>),
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
     /// A table.
@@ -56,20 +56,5 @@ impl Block<'_> {
     /// Items below a title, on demand; `None` without an item.
     pub fn titled_list(title: impl Into<String>, items: Vec<String>) -> Option<Self> {
         (!items.is_empty()).then(|| Self::Fold(title.into(), vec![Block::List(items)]))
-    }
-}
-
-/// An item of a list, with its facts.
-#[derive(Clone)]
-pub struct ListItem {
-    /// Its sentence.
-    pub sentence: String,
-    /// Names with words, or with a command of the shell.
-    pub facts: Vec<(String, Cell)>,
-}
-
-impl From<String> for ListItem {
-    fn from(sentence: String) -> Self {
-        Self { sentence, facts: Vec::new() }
     }
 }

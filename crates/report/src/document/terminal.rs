@@ -1,7 +1,7 @@
 //! Blocks as text for a terminal.
 
 use super::bounded::{line, lines};
-use super::{Block, ListItem, Table};
+use super::{Block, Table};
 use crate::document::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
@@ -37,7 +37,15 @@ impl TerminalWriter {
                 paragraphs.iter().for_each(|words| self.line(&format!("Warning: {words}")));
             }
             Block::List(items) => items.iter().for_each(|words| self.line(words)),
-            Block::Items(items) => items.iter().for_each(|item| self.item(item)),
+            Block::Items(items) => {
+                for (sentence, facts) in items {
+                    self.indent += 2;
+                    self.line(sentence);
+                    self.indent += 2;
+                    facts.iter().for_each(|(name, cell)| self.line(&format!("{name}: {}", cell.text())));
+                    self.indent -= 4;
+                }
+            }
             Block::Facts(facts) => {
                 facts.iter().for_each(|(name, value)| self.line(&format!("{name}: {value}")));
             }
@@ -60,14 +68,6 @@ impl TerminalWriter {
 
     fn line(&mut self, words: &str) {
         self.text.push_str(&format!("{:indent$}{}\n", "", line(words), indent = self.indent));
-    }
-
-    fn item(&mut self, item: &ListItem) {
-        self.indent += 2;
-        self.line(&item.sentence);
-        self.indent += 2;
-        item.facts.iter().for_each(|(name, cell)| self.line(&format!("{name}: {}", cell.text())));
-        self.indent -= 4;
     }
 
     fn table(&mut self, table: &Table) {

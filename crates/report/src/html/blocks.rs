@@ -3,7 +3,7 @@
 use crate::chart::{Attribute, Id, Markup, write_cell, write_table};
 use crate::data::Download;
 use crate::document::bounded::{line, lines};
-use crate::document::{Block, ListItem, Table};
+use crate::document::{Block, Cell, Table};
 use crate::fixed;
 
 /// `tables`: the number of tables before these blocks in the page.
@@ -36,7 +36,12 @@ fn write_block(to: &mut Markup, block: &Block<'_>, tables: &mut usize, is_folded
             to.element("ul", &[], |to| items.iter().for_each(|words| element(to, "li", "", words)));
         }
         Block::Items(items) => to.element("ul", &[], |to| {
-            items.iter().for_each(|item| to.element("li", &[], |to| write_item(to, item)));
+            for (sentence, facts) in items {
+                to.element("li", &[], |to| {
+                    to.text(&line(sentence));
+                    write_item_facts(to, facts);
+                });
+            }
         }),
         Block::Facts(facts) => to.element("dl", &[("class", "facts".into())], |to| {
             for (name, value) in facts {
@@ -63,13 +68,12 @@ fn write_block(to: &mut Markup, block: &Block<'_>, tables: &mut usize, is_folded
     }
 }
 
-fn write_item(to: &mut Markup, item: &ListItem) {
-    to.text(&line(&item.sentence));
-    if item.facts.is_empty() {
+fn write_item_facts(to: &mut Markup, facts: &[(String, Cell)]) {
+    if facts.is_empty() {
         return;
     }
     to.element("ul", &[], |to| {
-        for (name, fact) in &item.facts {
+        for (name, fact) in facts {
             to.element("li", &[], |to| {
                 to.text(&format!("{}: ", line(name)));
                 write_cell(to, fact, line);

@@ -29,13 +29,11 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
         let words = if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
         let intervals = [Cell::interval(comparison.interval, figure), its_interval];
         // Where nothing has an interval a column of `-` would only take room.
-        let [interval, its_interval] =
-            intervals.map(|one| if judged.is_some() { one } else { Cell::EMPTY });
+        let [interval, its_interval] = intervals.map(|one| if judged.is_some() { one } else { Cell::EMPTY });
         let verdict = Cell::verdict(words, comparison.verdict, *better);
         [in_full(comparison.difference.into()), in_full(interval), size, its_interval, verdict]
     };
-    let without =
-        |word: &str| [in_full(Cell::Missing), Cell::EMPTY, Cell::Missing, Cell::EMPTY, word.into()];
+    let without = |word: &str| [in_full(Cell::Missing), Cell::EMPTY, Cell::Missing, Cell::EMPTY, word.into()];
     let line = |name: &Name, mean: Option<f64>, boots: usize, compared: [Cell; 5], limit: Cell| {
         let [difference, interval, size, its_interval, verdict] = compared;
         let boots = in_full(boots.into());
@@ -45,8 +43,8 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
     let interval = judged
         .map_or_else(String::new, |row| format!("{} % interval", stats::confidence(row.comparison.level)));
     let size = if is_percent { "diff. %" } else { "difference" };
-    let heads =
-        ["condition", value_head(unit), "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
+    let value = value_head(unit);
+    let heads = ["condition", value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
     let mut table = Table::new(heads).optional(&[8, 5, 1]);
     if is_whole && rows().next().is_some() && !unit.is_empty() {
         table = table.units(["", "", unit, unit]);

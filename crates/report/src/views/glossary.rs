@@ -2,7 +2,7 @@
 
 use results::glossary::GlossaryEntry;
 
-use crate::document::{Block, ListItem};
+use crate::document::Block;
 
 /// The terms of each section, without their definitions.
 #[must_use]
@@ -20,10 +20,8 @@ pub fn glossary_terms(entries: &[GlossaryEntry]) -> Vec<Block<'static>> {
 pub fn glossary_definitions(entries: &[GlossaryEntry]) -> Vec<Block<'static>> {
     let item = |entry: &GlossaryEntry| {
         let also = Some(entry.also.join(", ")).filter(|also| !also.is_empty());
-        ListItem {
-            sentence: format!("{} ({}): {}", entry.name, entry.section, entry.meaning),
-            facts: also.into_iter().map(|also| ("also".to_owned(), also.into())).collect(),
-        }
+        let facts = also.into_iter().map(|also| ("also".to_owned(), also.into())).collect();
+        (format!("{} ({}): {}", entry.name, entry.section, entry.meaning), facts)
     };
     vec![Block::Items(entries.iter().map(item).collect())]
 }

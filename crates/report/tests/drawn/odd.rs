@@ -1,9 +1,9 @@
 //! Every kind of plot of any names and values.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsCondition, Figure, Flame,
-    FlameStack, Forest, ForestRow, Histogram, HistoryPlot, Id, Interval, LanePlot, LaneStage,
-    Panel, Plot, Quantity, SampleSet, Scale,
+    Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsCondition, Figure, Flame, FlameStack,
+    Forest, ForestRow, Histogram, HistoryPlot, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity,
+    SampleSet, Scale,
 };
 use stats::change::Level;
 

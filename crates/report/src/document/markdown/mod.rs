@@ -40,9 +40,9 @@ fn write(block: &Block<'_>, out: &mut String) {
         }
         Block::Items(items) => {
             out.push('\n');
-            for item in items {
-                out.push_str(&format!("- {}\n", paragraph(&item.sentence)));
-                for (name, fact) in &item.facts {
+            for (sentence, facts) in items {
+                out.push_str(&format!("- {}\n", paragraph(sentence)));
+                for (name, fact) in facts {
                     out.push_str(&format!("  - {}: {}\n", escaped(name), cell(fact)));
                 }
             }

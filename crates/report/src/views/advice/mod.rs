@@ -11,7 +11,7 @@ use results::advice::{
 use results::{SwitchEffects, grouped, listed};
 
 use crate::cells;
-use crate::document::{Block, Cell, ListItem, Table};
+use crate::document::{Block, Cell, Table};
 
 pub use planned::{PlannedSetting, PlannedSettings, planned_settings};
 pub use script::advice_script;
@@ -100,13 +100,13 @@ fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvi
     let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::held(workload)))];
     for (goal, all) in &workload.recommendations {
         blocks.push(Block::Text(format!("For {goal}:")));
-        let mut items: Vec<ListItem> = all.iter().filter_map(|one| item(one, study)).collect();
+        let mut items: Vec<(String, Vec<(String, Cell)>)> =
+            all.iter().filter_map(|one| Some((head(one)?, switch_facts(one, study)))).collect();
         let ties: Vec<String> = all.iter().filter(|one| one.standing == Standing::Tie).map(switch).collect();
         let ties =
             (!ties.is_empty()).then(|| format!("no difference of {matters} % or more: {}", listed(&ties)));
-        items.extend(
-            open(all, study, matters).into_iter().chain(reasons(all)).chain(ties).map(ListItem::from),
-        );
+        let sentences = open(all, study, matters).into_iter().chain(reasons(all)).chain(ties);
+        items.extend(sentences.map(|sentence| (sentence, Vec::new())));
         blocks.push(Block::Items(items));
     }
     blocks.extend(workload.context.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
@@ -126,9 +126,7 @@ fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<Str
     ))
 }
 
-/// A switch with its facts; `None` if one sentence covers several switches.
-fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
-    let sentence = head(one)?;
+fn switch_facts(one: &Recommendation, study: &StudyAdvice) -> Vec<(String, Cell)> {
     let words = |name: &str, words: String| (name.to_owned(), Cell::Text(words));
     let mut facts = Vec::new();
     if one.standing.is_proven() || one.standing == Standing::Depends {
@@ -149,7 +147,7 @@ fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
     }
     facts.extend(phrase::commands(one).into_iter().map(|(name, command)| (name, Cell::Command(command))));
     facts.extend(phrase::more(one, study).map(|more| words("to settle it", more)));
-    Some(ListItem { sentence, facts })
+    facts
 }
 
 /// Each reason once, with all its switches.

@@ -1,8 +1,6 @@
 //! Runs as dots, and over tags.
 
-use netassay_report::chart::{
-    Dots, DotsCondition, Figure, HistoryPlot, Id, Quantity,
-};
+use netassay_report::chart::{Dots, DotsCondition, Figure, HistoryPlot, Id, Quantity};
 
 use super::{Noise, about, digits, throughput_in_mbit};
 use crate::odd::level_from;
