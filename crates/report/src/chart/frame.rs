@@ -171,9 +171,9 @@ impl Frame {
     ) {
         let bottom = self.y;
         let place = |at: f64| self.left + at * (self.right - self.left);
-        self.grid(drawing, axis.ticks.iter().map(|tick| place(tick.at)));
-        for tick in &axis.ticks {
-            drawing.tick_label(place(tick.at), bottom + 14.0, &tick.label);
+        self.grid(drawing, axis.ticks.iter().map(|(at, _)| place(*at)));
+        for (at, label) in &axis.ticks {
+            drawing.tick_label(place(*at), bottom + 14.0, label);
         }
         drawing.line("axis", (self.left, bottom), (self.right, bottom));
         if zero {

@@ -19,7 +19,7 @@ mod plots;
 mod quantity;
 mod table;
 
-pub use axis::{Axis, Scale, Tick};
+pub use axis::Scale;
 pub use colour::{COLOURS, Colour, SERIES, rules_of_pages};
 pub use drawing::Drawing;
 pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, SCRIPT, WIDE};

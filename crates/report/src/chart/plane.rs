@@ -40,7 +40,7 @@ impl Plane {
         let (name, room) = (up.title(y.factor), drawing.width);
         let above = top + drawing.paragraph("muted", Anchor::Start, (0.0, top + 11.0), &name, room);
         let top = above + 8.0;
-        let widest = y.ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
+        let widest = y.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
         let (left, right) = (widest + GAP + INSET, drawing.width - right - INSET - 4.0);
         // The labels of the values upwards decide how much room is left for the axis across.
         let x = x(AxisRoom::Across(right - left));
@@ -68,17 +68,17 @@ impl Plane {
 
     fn grid(&self, drawing: &mut Drawing, widest: f64, across: &Quantity) {
         let mut lines = SvgPath::new();
-        for tick in &self.y.ticks {
-            let y = self.bottom - tick.at * (self.bottom - self.top);
+        for (at, label) in &self.y.ticks {
+            let y = self.bottom - at * (self.bottom - self.top);
             lines.from(self.left, y).to(self.right, y);
-            drawing.text_if_free("muted", Anchor::End, widest, y + 4.0, &tick.label);
+            drawing.text_if_free("muted", Anchor::End, widest, y + 4.0, label);
         }
         drawing.behind(|back| back.path("grid", &lines));
         let mut axis = SvgPath::new();
-        for tick in &self.x.ticks {
-            let x = self.left + tick.at * (self.right - self.left);
+        for (at, label) in &self.x.ticks {
+            let x = self.left + at * (self.right - self.left);
             axis.from(x, self.foot).to(x, self.foot + 4.0);
-            drawing.tick_label(x, self.foot + 17.0, &tick.label);
+            drawing.tick_label(x, self.foot + 17.0, label);
         }
         axis.from(self.left, self.foot).to(self.right, self.foot);
         drawing.path("axis", &axis);
