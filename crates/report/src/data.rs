@@ -41,8 +41,8 @@ impl Download {
     }
 }
 
-/// Without a name and a time (RFC 1952), so that the same study gives the same file.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
+    // Without a name and a time (RFC 1952), so that the same study gives the same file.
     let level = if bytes.len() > LARGE { Compression::new(2) } else { Compression::best() };
     let mut file = GzBuilder::new().operating_system(UNKNOWN).write(Vec::new(), level);
     file.write_all(bytes).and_then(|()| file.finish()).expect("writing to memory cannot fail")

@@ -62,8 +62,9 @@ impl Axis {
         }
     }
 
-    /// An axis of names, the first at 0. Names without room are left out, but never the last.
+    /// An axis of names, the first at 0. Names without room are left out.
     pub(crate) fn names(names: &[String], room: AxisRoom) -> Self {
+        // The last, mostly the newest study, keeps its name: the others are counted from it.
         let last = names.len().saturating_sub(1);
         let axis = |every: usize| {
             let kept = names.iter().enumerate().filter(|(index, _)| (last - index).is_multiple_of(every));
@@ -127,10 +128,12 @@ fn linear(values: impl Iterator<Item = f64>, zero: bool, room: AxisRoom) -> Axis
     let exponent = if size < NOTHING { 0 } else { size.log10().floor() as i32 };
     let unit = ten_to(exponent);
     (low, high) = if size < NOTHING { (0.0, 0.0) } else { (low / unit, high / unit) };
+    // An axis from a value to itself has no length.
     if high - low <= EQUAL * low.abs().max(high.abs()) {
         let pad = if size < NOTHING { 1.0 } else { low.abs() / 20.0 };
         (low, high) = (if zero { low } else { low - pad }, high + pad);
     }
+    // Labels of more digits would not fit: they are in units of a power of a thousand.
     let factor = if (-4..7).contains(&exponent) { 0 } else { exponent.div_euclid(3) * 3 };
     let axis = |steps: u8, encloses: bool| {
         let step = TickStep::near((high - low) / f64::from(steps));
@@ -172,12 +175,13 @@ impl TickStep {
         (value / self.value(1) - 1e-6).ceil() as i64
     }
 
-    /// A tick's value times a power of ten: all digits, and no more.
+    /// A tick's value times a power of ten.
     fn label(&self, index: i64, power: i32) -> String {
         if index == 0 {
             return "0".to_owned();
         }
         let exponent = self.exponent + power;
+        // The digits come from whole numbers: a float would show the error of its last place.
         let digits = (index * self.times).abs().to_string();
         let decimals = usize::try_from(-exponent).unwrap_or(0);
         let digits = format!("{digits}{}", "0".repeat(usize::try_from(exponent).unwrap_or(0)));

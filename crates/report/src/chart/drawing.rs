@@ -63,9 +63,10 @@ impl Drawing {
         self.labels.push((text.into_owned(), area));
     }
 
-    /// Returns whether the text was written: it covers no other text, and nothing beyond the edge.
+    /// Returns whether the text was written.
     pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
         let area = text_area(anchor, x, y, &words::sanitised_line(text));
+        // The height grows until the drawing is closed.
         let inside = area.is_within(self.width, f64::MAX);
         let free = inside && !self.labels.iter().any(|(_, other)| other.meets(&area));
         if free {
@@ -107,6 +108,7 @@ impl Drawing {
     }
 
     pub(crate) fn behind(&mut self, inside: impl FnOnce(&mut Self)) {
+        // SVG has no layers: elements cover those before them.
         mem::swap(&mut self.back, &mut self.front);
         inside(self);
         mem::swap(&mut self.back, &mut self.front);
@@ -132,9 +134,9 @@ impl Drawing {
         self.front.element("path", &[("d", path.data.as_str().into())], |inside| write_title(inside, title));
     }
 
-    /// A mark: it tells `title` where a pointer is on it, and the script of a page leads the
-    /// keyboard's focus from one to the next.
+    /// A mark: it tells `title` where a pointer is on it.
     pub(crate) fn mark(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
+        // The script of a page finds marks by the class, and leads the keyboard's focus to them.
         self.group(&[("class", "mark".into())], Some(title), inside);
     }
 
@@ -143,7 +145,7 @@ impl Drawing {
         self.group(&[], Some(title), inside);
     }
 
-    /// Gives the same class to all elements that `inside` draws; adds no element if there are none.
+    /// Gives the same class to all elements that `inside` draws.
     pub(crate) fn shared(&mut self, class: &str, inside: impl FnOnce(&mut Self)) {
         self.group(&[("class", class.into())], None, inside);
     }
@@ -173,6 +175,7 @@ impl Drawing {
         let outer = mem::take(&mut self.front);
         inside(self);
         let inner = mem::replace(&mut self.front, outer);
+        // A group without an element would be a mark that shows nothing.
         if inner.as_str().is_empty() {
             return;
         }

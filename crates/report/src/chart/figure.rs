@@ -75,6 +75,7 @@ impl Figure {
     /// The `figure` element: title, description, drawing, tables. One panel is drawn for wide and
     /// for narrow screens; several are beside each other where there is room.
     pub fn html(&self) -> Markup {
+        // Small panels wrap to the width of the screen: one drawing of each does for all screens.
         if self.panels.len() > 1 {
             return self.small_html();
         }
@@ -129,6 +130,7 @@ impl Figure {
             let named = [("class", "scroll".into()), ("tabindex", "0".into()), ("role", "region".into())];
             for panel in &self.panels {
                 let title = if panel.title.is_empty() { &self.title } else { &panel.title };
+                // A screen reader lists regions by their labels, without what is around them.
                 let label = if panel.title.is_empty() {
                     words::shortened_reason(title)
                 } else {
@@ -148,6 +150,7 @@ impl Figure {
     /// colour: it follows the reader's theme, and is light in a program without themes.
     pub fn picture(&self, width: f64) -> Markup {
         let drawing = self.draw(width);
+        // Without paper of its own dark text would be on a dark page.
         let (right, bottom) = (drawing.width + 2.0 * MARGIN, drawing.height.ceil() + 2.0 * MARGIN);
         let mut whole = Drawing::new(right);
         whole.rect("cover", Area { left: 0.0, top: 0.0, right, bottom });

@@ -27,7 +27,6 @@ pub(crate) struct Frame {
     pub(crate) parts: f64,
     pub(crate) left: f64,
     pub(crate) right: f64,
-    /// Names stand above all rows, and values too.
     under: bool,
     stretches: Vec<(f64, f64)>,
     y: f64,
@@ -44,6 +43,7 @@ impl Frame {
     ) -> Self {
         let names: Vec<f64> = names.map(width).collect();
         let values: Vec<f64> = values.map(|value| width(&value)).collect();
+        // A value beside a name that has no room for it would cover the name.
         let under = names.iter().zip(&values).any(|(name, value)| name + value + GAP > across);
         let beside = across >= BESIDE;
         let with_gap = |width: f64| if width > 0.0 { width + GAP } else { 0.0 };
@@ -112,6 +112,7 @@ impl Frame {
     }
 
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: f64, high: f64) {
+        // Behind the marks: their places are known only when all rows are drawn.
         let Some((top, bottom)) = self.extent() else { return };
         let (left, right) = (self.x(axis, low), self.x(axis, high));
         drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
@@ -121,10 +122,11 @@ impl Frame {
         Some((self.stretches.first()?.0, self.stretches.last()?.1))
     }
 
-    /// Through all plots, but no name above them: one path for all lines, and one that covers them
-    /// at names. A piece of each line for each row would be most of a drawing of hundreds of rows.
+    /// Through all plots, but no name above them.
     fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
         let Some((top, bottom)) = self.extent() else { return };
+        // One path for all lines, and one that covers them at names: a piece of each line for each
+        // row would be most of a drawing of hundreds of rows.
         let (mut lines, mut covers) = (SvgPath::new(), SvgPath::new());
         places.for_each(|x| {
             lines.from(x, top).to(x, bottom);

@@ -111,10 +111,12 @@ impl Id {
         for letter in text.chars().take(Self::MOST - 1) {
             match letter.to_ascii_lowercase() {
                 small if small.is_ascii_alphanumeric() => id.push(small),
+                // Several in sequence are one hyphen.
                 _ if !id.ends_with('-') => id.push('-'),
                 _ => {}
             }
         }
+        // A name must begin with a letter: `f` stands before a name that does not.
         let named = id[1..].starts_with(|first: char| first.is_ascii_lowercase());
         Self(if named { id.split_off(1) } else { id })
     }
@@ -263,11 +265,13 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// A number as SVG writes it, to tenths: a tenth of a px is not seen. What is not finite is 0.
+/// A number as SVG writes it.
 pub(crate) fn number(value: f64) -> String {
+    // Infinities have no place in a drawing, and SVG has no word for them.
     if !value.is_finite() {
         return "0".to_owned();
     }
+    // A tenth of a px is not seen.
     let shown = format!("{value:.1}");
     let short = shown.trim_end_matches(".0");
     if short == "-0" { "0".to_owned() } else { short.to_owned() }

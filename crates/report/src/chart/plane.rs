@@ -105,6 +105,7 @@ fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<A
         let room = measure::width(&text);
         let left = (x + 4.0).min(width - room);
         let line = ends.iter().position(|end| *end + GAP <= left);
+        // Without room in any line the meaning is left out; a pointer on the line shows it.
         if let Some(line) = line {
             ends[line] = left + room;
         }

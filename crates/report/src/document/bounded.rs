@@ -17,8 +17,8 @@ pub fn lines(words: &str) -> String {
     words.lines().map(|line| cut(&words::sanitised_lines(near(line)), line.len() > LONGEST) + "\n").collect()
 }
 
-/// The beginning, which replacing may make longer.
 fn near(words: &str) -> &str {
+    // Replacing what is harmful makes a text longer, so the result is cut once more.
     &words[..words.floor_char_boundary(LONGEST)]
 }
 

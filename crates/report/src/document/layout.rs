@@ -41,6 +41,7 @@ impl Layout {
     #[must_use]
     pub fn hang(self, line: &str, indent: usize) -> String {
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
+        // Programs read wide pages by lines.
         if self.wide || display_width(body) <= self.columns() {
             return line.to_owned();
         }

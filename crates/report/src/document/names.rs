@@ -17,11 +17,12 @@ pub(crate) struct ShortNames {
 }
 
 impl ShortNames {
-    /// Names of at most `width` columns, with as little told elsewhere as will do.
+    /// Names of at most `width` columns.
     pub(crate) fn within(names: &[Name], width: usize) -> Self {
         let mut names: Vec<Vec<NameWord>> = names.iter().map(cuttable_words).collect();
         let fits = |name: &Vec<NameWord>| joined(name).width() <= width;
         let (mut common, mut keys) = (String::new(), String::new());
+        // As little as will do is told elsewhere: a reader must look for it.
         if !names.iter().all(fits) {
             common = take_common(&mut names);
         }
@@ -30,6 +31,7 @@ impl ShortNames {
         }
         let mut short: Vec<String> = names.iter().map(|name| joined(name)).collect();
         let mut marks: Vec<(String, String)> = Vec::new();
+        // Equal names get one mark: they were the same name.
         for index in 0..short.len() {
             if short[index].width() > width {
                 let (mark, name) = (mark(marks.len()), short[index].clone());

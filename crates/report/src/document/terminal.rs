@@ -29,6 +29,7 @@ impl TerminalWriter {
         if !goes_on && self.indent == 0 && !self.text.is_empty() {
             self.text.push('\n');
         }
+        // Sentences in sequence are one paragraph: no blank line parts them.
         self.is_in_paragraph = is_sentence || matches!(block, Block::Heading(_));
         match block {
             Block::Heading(words) | Block::Text(words) => self.line(words),

@@ -65,7 +65,6 @@ const PARTS: [&str; 2] = ["title", "about"];
 // The longest name of a figure, in characters, without the number that tells it from others.
 const MOST: usize = 52;
 
-/// The same figures in the same order get the same names, so that links into a page stay valid.
 #[derive(Default)]
 struct Ids(BTreeSet<String>);
 
@@ -74,6 +73,7 @@ impl Ids {
     fn unique(&mut self, words: &str) -> Id {
         let words: String = words.chars().take(MOST).collect();
         let mut id = Id::new(&words);
+        // The same figures in the same order get the same numbers: links into a page stay valid.
         let mut number = 1_u32;
         while !self.is_free(&id) {
             number += 1;

@@ -45,8 +45,8 @@ pub(super) fn of_mean(level: f64) -> String {
     format!("{} % interval of the mean", stats::confidence(level))
 }
 
-/// Empty sentences are left out. A condition's name gets no capital at the beginning.
 pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
+    // No part gets a capital here: it may begin with a condition's name, which has its own letters.
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     let sentence = |part: String| match part.ends_with(['.', '?', '!']) {
         true => part,

@@ -6,7 +6,6 @@ use record::{Column, CountedEvents, Series};
 
 use crate::document::{Cell, Table};
 
-/// A part ends at a row of the series, so it may be a step longer or shorter.
 pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     let columns = series.columns();
     let shown: Vec<_> =
@@ -17,6 +16,7 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     for row in ends(&series.at_ns, interval) {
         let at = |row: Option<usize>| row.map_or(0.0, |row| series.at_ns[row] as f64 / 1e9);
         let (from, to) = (at(before), at(Some(row)));
+        // A part ends at a row of the series, so it may be a step longer or shorter than another.
         let seconds = to - from;
         let mut cells = vec![Cell::fixed(from, 2), Cell::fixed(to, 2)];
         for column in &shown {
@@ -45,8 +45,7 @@ fn heading(column: &Column<'_>) -> String {
     }
 }
 
-/// The row that ends each part: the first at or after each multiple of `interval`. The last part
-/// ends with the series.
+/// The row that ends each part: the first at or after each multiple of `interval`, and the last.
 fn ends(at_ns: &[u64], interval: Duration) -> Vec<usize> {
     let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
     let end = at_ns.last().copied().unwrap_or(0);

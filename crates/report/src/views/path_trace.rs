@@ -180,7 +180,7 @@ fn packets(traced: &SizedTrace) -> String {
     packets
 }
 
-/// The most functions that are shown; the rest is one row.
+// The most functions that are shown; the rest is one row.
 const MOST_FUNCTIONS: usize = 15;
 
 fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {

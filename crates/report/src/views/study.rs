@@ -75,7 +75,6 @@ pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
     blocks
 }
 
-/// Where no run counts, the figures of disturbed ones.
 fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'static>> {
     let mut tables = Vec::new();
     if results.has_measurements() {
@@ -90,6 +89,7 @@ fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'stat
             }
         }
     } else {
+        // Where no run counts, these show whether anything was measured at all.
         tables.extend(disturbed_figures(results).filled());
     }
     tables.into_iter().map(Block::Table)
@@ -107,6 +107,7 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
             (&other.metric, other.level) == (&group.metric, group.level)
                 && !group.conditions.iter().any(|one| other.has(&one.label))
         };
+        // A condition in two rows of a table would be taken for a mistake.
         match tables.iter_mut().find(|table| table.iter().all(is_apart)) {
             Some(table) => table.push(group),
             None => tables.push(vec![group]),
@@ -115,7 +116,7 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
     tables
 }
 
-/// The figures of disturbed runs, from which nothing is concluded.
+/// The figures of disturbed runs.
 fn disturbed_figures(results: &Results) -> Table {
     let mut table = Table::new(["condition", "metric", "tries", "mean", "least", "most"])
         .titled("Disturbed, so nothing is concluded from these figures");

@@ -137,6 +137,7 @@ impl Plot for Bars {
                 drawing.mark(&self.about(bar), |mark| {
                     for (part, from, to) in bar.stretches() {
                         let (from, to) = (frame.x(&axis, from), frame.x(&axis, to));
+                        // A bar that is whole is drawn however short: its place is its value.
                         if (to - from).abs() < SEEN && !self.parts.is_empty() {
                             continue;
                         }

@@ -49,6 +49,7 @@ pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> 
         places[*index] = places[*index].max(least);
         least = places[*index] + gap;
     }
+    // Down may have pushed the last beyond the end: up pushes them back, and keeps the gaps.
     let mut most = high;
     for index in order.iter().rev() {
         places[*index] = places[*index].min(most);
@@ -60,6 +61,7 @@ pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> 
 impl Plot for Curves {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
+        // Names at the ends of lines are read faster than a legend, but need room.
         let beside = width >= BESIDE && self.curves.len() <= FEW;
         let alone = self.curves.len() == 1 && self.curves[0].name.is_empty();
         let names = self.curves.iter().map(|curve| measure::width(&curve.name));

@@ -51,10 +51,10 @@ fn mean(runs: &[f64]) -> Option<f64> {
 }
 
 impl Dots {
-    /// By number where the names differ in that alone, else in the order in which they appear.
     fn boots(&self) -> Vec<&str> {
         let boots = self.conditions.iter().flat_map(|condition| &condition.boots);
         let mut names = distinct(boots.map(|(name, _)| name.as_str()));
+        // By number where the names differ in that alone: a condition may lack the first boots.
         let word = names.first().and_then(|name| numbered(name)).map(|(word, _)| word);
         if word.is_some() && names.iter().all(|name| numbered(name).map(|(word, _)| word) == word) {
             names.sort_by_key(|name| numbered(name));
@@ -198,6 +198,7 @@ impl Plot for Dots {
     fn table(&self) -> Table {
         // A boot's only run is its mean.
         let is_one_each = self.conditions.iter().all(|one| one.boots.iter().all(|(_, runs)| runs.len() < 2));
+        // Of very many runs nobody reads each.
         let is_short = self.runs() > TOLD || is_one_each && self.boots().len() > 1;
         if is_short { self.table_of_conditions() } else { self.table_of_boots() }
     }
@@ -222,7 +223,7 @@ impl Dots {
         table
     }
 
-    /// A row for each condition, with the means of its boots: of very many runs nobody reads each.
+    /// A row for each condition, with the means of its boots.
     fn table_of_conditions(&self) -> Table {
         let (quantity, boots) = (self.quantity.title(0), self.boots());
         let head = ["condition", &quantity, "lower end", "upper end", "runs"].map(str::to_owned).into_iter();

@@ -140,8 +140,8 @@ impl FlameNode {
         self.called[place].add(frames, costs);
     }
 
-    /// In the order of their names, which is the same in every drawing.
     fn sort(&mut self) {
+        // By name, so that two drawings have the same order, and can be compared.
         self.called.sort_by(|one, other| one.name.cmp(&other.name));
         self.called.iter_mut().for_each(Self::sort);
     }

@@ -106,6 +106,7 @@ impl Histogram {
         for bucket in one.buckets.iter().filter(|bucket| bucket.count > 0) {
             let (left, right) = (x(bucket.low), x(bucket.high));
             match end {
+                // Where empty buckets are left out the outline returns to its base.
                 Some(end) if end == bucket.low => {}
                 Some(end) => {
                     path.to(x(end), base).to(left, base);

@@ -187,7 +187,7 @@ macro_rules! cells {
     };
 }
 
-/// Cuts a text to this number of columns: beginning and end stay.
+/// Cuts a text to this number of columns.
 pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return text.into();
@@ -202,6 +202,7 @@ pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
             })
             .collect()
     };
+    // Names of functions and conditions differ at their beginnings or at their ends.
     let start: String = taken(&mut text.chars(), room - room / 2).into_iter().collect();
     let end: String = taken(&mut text.chars().rev(), room / 2).into_iter().rev().collect();
     format!("{start}{CUT}{end}").into()

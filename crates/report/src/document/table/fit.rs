@@ -44,6 +44,7 @@ impl Table {
         let mut widths = table.widths();
         let least: Vec<usize> =
             (0..widths.len()).map(|column| table.least(column, usize::MAX).min(layout.columns())).collect();
+        // A column of the widest at a time, so that no text is cut while another is longer.
         while total(&columns, &widths) > most {
             let widest = columns.iter().filter(|column| widths[**column] > least[**column]);
             let Some(widest) = widest.max_by_key(|column| widths[**column]) else { break };
@@ -90,6 +91,7 @@ impl Table {
 
     /// The first column as lines of its own, each above the rest of its row.
     fn stacked(&self, layout: Layout) -> String {
+        // The rest is a table by itself, which knows how to fit.
         let mut rest = self.clone();
         let names: Vec<Cell> =
             rest.head.iter_mut().chain(&mut rest.rows).map(|line| line.remove(0)).collect();
@@ -119,8 +121,7 @@ impl Table {
         (0..self.head[0].len()).map(least).collect()
     }
 
-    /// To how many columns a column can be narrowed: numbers stay whole, other words keep their
-    /// ends. Names are narrowed to `name`.
+    /// The least width of a column, whose names have at least `name` columns.
     fn least(&self, column: usize, name: usize) -> usize {
         let widest = |lines: &[Vec<Cell>]| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
         let (head, widest) = (widest(&self.head), widest(&self.rows));
@@ -129,6 +130,7 @@ impl Table {
         }
         let narrowed = if Some(column) == self.names() {
             widest.min(name)
+        // A number without some of its digits would be another number.
         } else if self.rows.iter().any(|row| row[column].is_measured()) {
             widest
         } else {

@@ -113,8 +113,9 @@ fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvi
     blocks
 }
 
-/// One sentence for all switches whose effects are not proven; `None` without any.
+/// `None` if every effect is proven, or excluded.
 fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
+    // One sentence for all: the study that settles the hardest settles the others too.
     let open = || all.iter().filter(|one| one.standing == Standing::NoEvidence);
     let boots = |one: &&Recommendation| one.more.as_ref().map_or(0, |more| more.boots);
     let more = phrase::more(open().max_by_key(boots)?, study);
@@ -202,13 +203,13 @@ fn head(one: &Recommendation) -> Option<String> {
     })
 }
 
-/// The table; a kind of traffic and a goal stand in their first row only.
 fn table(rows: &[AdviceRow]) -> Table {
     // Each case has its interval below the table, too.
     let mut table = Table::new(HEAD).optional(&[HEAD.len() - 1]);
     let mut before = None;
     for row in rows {
         let [mut kind, mut goal, set, on, change, interval] = texts(row);
+        // A kind of traffic and a goal stand in their first row only.
         if before.replace((row.kind, row.goal)) == Some((row.kind, row.goal)) {
             kind.clear();
             goal.clear();

@@ -92,6 +92,7 @@ fn setting(
     };
     let (target, value) = assignment(command);
     let mut rivals = planned.iter().map(|(row, other)| (row, assignment(other)));
+    // Two commands contradict each other if they give one setting different values.
     let rival = rivals.find(|(_, other)| other.0 == target && other.1 != value);
     PlannedSetting {
         command: command.clone(),
@@ -103,7 +104,7 @@ fn setting(
     }
 }
 
-/// Two commands of one host contradict each other if they give one setting different values.
+/// The setting of a command, and its value.
 fn assignment(command: &HostCommand) -> (String, String) {
     match command {
         HostCommand::Feature { interface, name, on, .. } => {
@@ -135,7 +136,7 @@ fn broken_need(row: &AdviceRow, other: &AdviceRow) -> Option<SwitchLevel> {
     needs(row).into_iter().find(breaks)
 }
 
-/// Of two rows that do not hold beside each other the first stays: rows go by traffic, goal, gain.
+/// The rows that hold beside each other, and the others with the reason.
 fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) {
     let (mut kept, mut excluded): (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| row.to.is_some()) {
@@ -145,6 +146,7 @@ fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>
             }
             None => Some(format!("another setting is proven only with {}", level(&broken_need(known, row)?))),
         };
+        // Of two the first stays: rows go by traffic, goal and gain.
         match kept.iter().find_map(against) {
             Some(why) => excluded.push((row, why)),
             None => kept.push(row),

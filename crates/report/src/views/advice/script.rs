@@ -82,8 +82,8 @@ fn function(side: Side, planned: &PlannedSettings) -> String {
     text + "}\n\n"
 }
 
-/// A line of comment: a text of others stays on it.
 fn comment(text: &str) -> String {
+    // A text of others must not get out of its comment: the script runs as root.
     format!("# {}\n", words::sanitised_line(text).trim_end())
 }
 
