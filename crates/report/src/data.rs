@@ -54,7 +54,6 @@ const LONGEST: usize = 48;
 /// The name of the file of a report, without its ending: `quick-3`, `tcp-offload-3-4`;
 /// `studies-3-6` for studies of several names. Only letters, digits, `.`, `_` and `-`, and none of
 /// the first three but letters and digits at its beginning, whatever the studies are called.
-#[must_use]
 pub fn file_stem<'a>(studies: impl IntoIterator<Item = (&'a str, i64)>) -> String {
     let studies: Vec<(&str, i64)> = studies.into_iter().collect();
     let first = studies.first().map_or("", |(name, _)| name);

@@ -66,7 +66,6 @@ pub struct Page<'a> {
 
 impl Page<'_> {
     /// The page in GitHub's Markdown, without the downloads.
-    #[must_use]
     pub fn markdown(&self) -> String {
         format!("# {}\n\n{}", escaped(&self.heading()), markdown(&self.chapters()))
     }

@@ -131,7 +131,9 @@ impl Drawing {
         let mut path = SvgPath::new();
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
-        self.front.element("path", &[("d", path.data.as_str().into())], |inside| write_title(inside, title));
+        self.front.element("path", &[("d", path.data.as_str().into())], |dot| {
+            dot.element("title", &[], |inside| inside.short_text(title));
+        });
     }
 
     /// A mark: it tells `title` where a pointer is on it.
@@ -180,7 +182,7 @@ impl Drawing {
             return;
         }
         self.front.element("g", attributes, |group| {
-            title.iter().for_each(|title| write_title(group, title));
+            title.iter().for_each(|title| group.element("title", &[], |inside| inside.short_text(title)));
             group.append(&inner);
         });
     }
@@ -194,10 +196,6 @@ impl Anchor {
             Self::End => "end",
         }
     }
-}
-
-fn write_title(element: &mut Markup, title: &str) {
-    element.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
 }
 
 fn text_area(anchor: Anchor, x: f64, y: f64, text: &str) -> Area {

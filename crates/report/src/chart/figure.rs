@@ -110,13 +110,11 @@ impl Figure {
         html.element("figure", &[("id", self.id.as_str().into()), ("class", "chart".into())], |figure| {
             figure.element("figcaption", &[], |caption| {
                 caption.element("h3", &[("id", title.as_str().into())], |head| {
-                    head.element("a", &[("href", Attribute::Link(&self.id))], |link| {
-                        link.text(&words::shortened_reason(&self.title))
-                    });
+                    let link = [("href", Attribute::Link(&self.id))];
+                    head.element("a", &link, |link| link.short_text(&self.title));
                 });
-                caption.element("p", &[("id", about.as_str().into())], |inside| {
-                    inside.text(&words::shortened_reason(&self.description));
-                });
+                let named = [("id", about.as_str().into())];
+                caption.element("p", &named, |inside| inside.short_text(&self.description));
             });
             drawings(figure);
             self.tables(figure);
@@ -138,9 +136,7 @@ impl Figure {
                 };
                 let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
                 details.element("div", &attributes, |inside| {
-                    write_table(inside, None, &panel.plot.table(), |caption| {
-                        caption.text(&words::shortened_reason(title));
-                    });
+                    write_table(inside, None, &panel.plot.table(), |caption| caption.short_text(title));
                 });
             }
         });
@@ -165,12 +161,9 @@ impl Figure {
         ];
         let mut file = Markup::new();
         svg(&mut file, &whole, &attributes, |inside| {
-            inside.element("title", &[("id", title.as_str().into())], |inside| {
-                inside.text(&words::shortened_reason(&self.title));
-            });
-            inside.element("desc", &[("id", about.as_str().into())], |inside| {
-                inside.text(&words::shortened_reason(&self.description));
-            });
+            for (element, id, text) in [("title", &title, &self.title), ("desc", &about, &self.description)] {
+                inside.element(element, &[("id", id.as_str().into())], |inside| inside.short_text(text));
+            }
             inside.style(&following());
         });
         file

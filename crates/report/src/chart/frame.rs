@@ -29,7 +29,8 @@ pub(crate) struct Frame {
     pub(crate) right: f64,
     under: bool,
     stretches: Vec<(f64, f64)>,
-    y: f64,
+    /// The upper edge of the next row.
+    pub(crate) y: f64,
 }
 
 impl Frame {
@@ -153,14 +154,6 @@ impl Frame {
     pub(crate) fn interval(&self, drawing: &mut Drawing, class: &str, axis: &Axis, y: f64, shown: &Interval) {
         let ends = [shown.low, shown.high].map(|end| end.map(|value| self.x(axis, value)));
         legend::interval(drawing, class, y, self.x(axis, shown.estimate), ends, [self.left, self.right]);
-    }
-
-    pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [f64; 2]) {
-        legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
-    }
-
-    pub(crate) fn close_without_axis(self, drawing: &mut Drawing) {
-        drawing.height = self.y;
     }
 
     pub(crate) fn close(

@@ -188,6 +188,11 @@ impl Markup {
         escape(&words::sanitised_lines(text), &mut self.0);
     }
 
+    /// Adds text of a figure: words of others may be too long for it.
+    pub(crate) fn short_text(&mut self, text: &str) {
+        self.text(&words::shortened_reason(text));
+    }
+
     /// Adds an element `style` with these rules.
     pub fn style(&mut self, rules: &Code) {
         self.element("style", &[], |style| style.0.push_str(rules.as_str()));

@@ -8,10 +8,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShortNames {
-    pub(crate) common: String,
     /// The keys of the words, where these are the same in all names: the column's heading.
     pub(crate) keys: String,
-    pub(crate) marks: Vec<(String, String)>,
+    /// Lines that tell the common words and the marks of long names.
+    pub(crate) legend: String,
     /// The names, in the order given. No two are the same unless they were.
     pub(crate) short: Vec<String>,
 }
@@ -39,19 +39,14 @@ impl ShortNames {
                 marks.push((mark, name));
             }
         }
-        Self { common, keys, marks, short }
-    }
-
-    pub(crate) fn legend(&self) -> String {
-        let common = &self.common;
-        let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };
-        common + &self.marks.iter().map(|(mark, word)| format!("  {mark} {word}\n")).collect::<String>()
+        let begins = if common.is_empty() { common } else { format!("  each begins with {common}\n") };
+        let marks: String = marks.iter().map(|(mark, name)| format!("  {mark} {name}\n")).collect();
+        Self { keys, legend: begins + &marks, short }
     }
 }
 
 /// Names in as few words as tell them apart: words that all share are left out, each name keeps
 /// one. A level of several words stays whole. Names that differ stay different.
-#[must_use]
 pub fn distinct_names(names: &[Name]) -> Vec<String> {
     let is_shared = |word: &NameWord| names.len() > 1 && names.iter().all(|name| name.words().contains(word));
     let own = |name: &Name| -> Name {
@@ -141,7 +136,7 @@ mod tests {
         let names = ["default", "none"].map(|level| name(&[("", "ipv4"), ("offloads", level)]));
         let names = ShortNames::within(&names, 21);
         assert_eq!(names.short, ["ipv4 offloads=default", "ipv4 offloads=none"]);
-        assert_eq!((names.common.as_str(), names.legend().as_str()), ("", ""));
+        assert_eq!((names.keys.as_str(), names.legend.as_str()), ("", ""));
     }
 
     #[test]
@@ -149,11 +144,14 @@ mod tests {
         let names = [["gso", "recv"], ["sendmmsg", "io_uring"]]
             .map(|[sender, reader]| name(&[("", "udp"), ("sender", sender), ("reader", reader)]));
         let found = ShortNames::within(&names, 30);
-        assert_eq!((found.common.as_str(), found.keys.as_str()), ("udp", "sender reader"));
+        assert_eq!(
+            (found.legend.as_str(), found.keys.as_str()),
+            ("  each begins with udp\n", "sender reader")
+        );
         assert_eq!(found.short, ["gso recv", "sendmmsg io_uring"]);
         let found = ShortNames::within(&names, 12);
         assert_eq!(found.short, ["gso recv", "[a]"]);
-        assert_eq!(found.legend(), "  each begins with udp\n  [a] sendmmsg io_uring\n");
+        assert_eq!(found.legend, "  each begins with udp\n  [a] sendmmsg io_uring\n");
     }
 
     #[test]
@@ -186,7 +184,7 @@ mod tests {
     fn a_name_of_many_words_is_told_as_a_whole() {
         let found = ShortNames::within(&["a b c d e f", "g"].map(Name::from), 5);
         assert_eq!(found.short, ["[a]", "g"]);
-        assert_eq!(found.legend(), "  [a] a b c d e f\n");
+        assert_eq!(found.legend, "  [a] a b c d e f\n");
     }
 
     proptest! {

@@ -6,7 +6,6 @@ use crate::document::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
 /// Figures and measurements, which only a file has room for, are left out.
-#[must_use]
 pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
     let mut writer = TerminalWriter { layout, text: String::new(), indent: 0, is_in_paragraph: false };
     blocks.iter().for_each(|block| writer.block(block));

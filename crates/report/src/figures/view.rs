@@ -102,10 +102,6 @@ impl<'a> StudyView<'a> {
     pub(super) fn estimates(&self, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {
         estimates(self.results, metric, conditions)
     }
-
-    pub(super) fn is_choice(&self) -> bool {
-        self.workloads.iter().any(|one| one.telling.len() < one.conditions.len())
-    }
 }
 
 fn estimates(results: &Results, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {

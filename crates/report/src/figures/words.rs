@@ -8,7 +8,8 @@ use study::metric::{Metric, MetricGroup};
 use super::view::StudyView;
 
 pub(super) fn choice(views: &[StudyView<'_>]) -> Option<String> {
-    views.iter().any(StudyView::is_choice).then(|| {
+    let mut workloads = views.iter().flat_map(|view| &view.workloads);
+    workloads.any(|one| one.telling.len() < one.conditions.len()).then(|| {
         "Where a workload has more than twelve conditions, the most telling ones are shown: of a design those that \
          lead from all on to all off, else the baselines and both ends."
             .to_owned()

@@ -12,7 +12,6 @@ use crate::page::Page;
 
 impl Page<'_> {
     /// The page as one HTML file that loads nothing.
-    #[must_use]
     pub fn html(&self) -> Markup {
         let (chapters, heading) = (self.chapters(), self.heading());
         document(&self.title(), |body| {
@@ -38,7 +37,6 @@ impl Page<'_> {
 
 /// The figure as an HTML page with its table, for wide and narrow screens, light and dark. It loads
 /// nothing.
-#[must_use]
 pub fn figure_page(figure: &Figure) -> Markup {
     document(&words::shortened_reason(&figure.title), |body| {
         body.element("main", &[], |main| main.append(&figure.html()));

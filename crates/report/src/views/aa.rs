@@ -9,7 +9,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The rate of each method.
-#[must_use]
 pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
     let mut table = Table::new(["metric", "method", "differences", "rate %", "95 % interval"]).optional(&[2]);
     for metric in &found.metrics {
@@ -45,7 +44,6 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
 }
 
 /// The differences in turns beside those in runs of their own, and whether both ways agree.
-#[must_use]
 pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
     let heads =
         ["condition", "against", "metric", "verdict", "in turns", "in runs", "turns - runs", "boots", "time"];

@@ -11,7 +11,6 @@ use crate::cells;
 use crate::document::{Block, Table};
 
 /// The machines, their changes, the differences between both hosts, and all that is recorded.
-#[must_use]
 pub fn environment(results: &Results) -> Vec<Block<'static>> {
     let stored = &results.stored;
     let mut blocks = Vec::new();

@@ -13,7 +13,6 @@ const NAMED: usize = 5;
 
 /// The outcome, a table for each bound, a sentence for each check that does not plainly pass, and
 /// how it was judged.
-#[must_use]
 pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Heading(format!("Gate: {}", gate.outcome.word())),

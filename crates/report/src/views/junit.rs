@@ -15,7 +15,6 @@ type Trouble = Option<(&'static str, &'static str)>;
 
 /// The decision as JUnit XML: a case for each check. A failed check is a failure; an inconclusive
 /// check is an error, or skipped if inconclusive checks count as passed.
-#[must_use]
 pub fn gate_junit(gate: &Gate) -> String {
     let troubles: Vec<Trouble> = gate.checks.iter().map(|check| trouble(gate, check)).collect();
     let incomplete = incomplete(gate);

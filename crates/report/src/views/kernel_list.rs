@@ -5,7 +5,6 @@ use results::ListedKernel;
 use crate::document::Block;
 
 /// Each kernel with its other names.
-#[must_use]
 pub fn kernel_list(kernels: &[ListedKernel]) -> Vec<Block<'static>> {
     let item = |kernel: &ListedKernel| {
         let known = |word: &Option<String>| word.clone().unwrap_or_else(|| "not known".to_owned());

@@ -6,7 +6,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The curve, its knee, and the windows that were disturbed or failed.
-#[must_use]
 pub fn latency_curve(found: &LatencyCurve) -> Vec<Block<'static>> {
     let mut table = Table::new(["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"]);
     for (row, part) in found.points.iter().zip(1..) {

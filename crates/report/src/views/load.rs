@@ -11,7 +11,6 @@ use super::load_parts;
 use crate::document::Block;
 
 /// One run of a workload; `interval` adds a table of its parts.
-#[must_use]
 pub fn load(run: &LoadRun, interval: Option<Duration>) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(heading(run))];
     for (side, own) in run.account.sides() {

@@ -10,7 +10,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The stages of a path, how they were found, and the functions that take the CPU.
-#[must_use]
 pub fn path_trace(found: &PathTrace) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Text(format!("{}: {}", found.path, found.about)),

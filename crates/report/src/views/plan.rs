@@ -15,7 +15,6 @@ const ORDER: usize = 76;
 
 /// The conditions of a study, their time and the order of their runs: of long orders the beginning,
 /// unless `is_whole`.
-#[must_use]
 pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
     let plan = &listing.plan;
     let mut blocks: Vec<Block<'static>> = protocol(listing).into_iter().map(Block::Text).collect();

@@ -12,7 +12,6 @@ use crate::document::Block;
 const SHOWN: usize = 15;
 
 /// Each path and each profile under two conditions, and how they were judged.
-#[must_use]
 pub fn stage_differences(found: &StageDifferences) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(format!("{}: {}", found.name, found.question))];
     blocks.extend(found.pairs.iter().flat_map(|pair| stages(pair, found.unit)));

@@ -19,7 +19,6 @@ use crate::document::{Block, Cell, Table};
 const COMMANDS: usize = 3;
 
 /// The page at the end of a study. `database`: the name of its file.
-#[must_use]
 pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(format!("{}: {}", results.name, results.question))];
     blocks.extend(answer(results));

@@ -105,15 +105,12 @@ impl Histogram {
         let mut end: Option<f64> = None;
         for bucket in one.buckets.iter().filter(|bucket| bucket.count > 0) {
             let (left, right) = (x(bucket.low), x(bucket.high));
-            match end {
-                // Where empty buckets are left out the outline returns to its base.
-                Some(end) if end == bucket.low => {}
-                Some(end) => {
-                    path.to(x(end), base).to(left, base);
+            // Where empty buckets are left out the outline returns to its base.
+            if end != Some(bucket.low) {
+                if let Some(end) = end {
+                    path.to(x(end), base);
                 }
-                None => {
-                    path.to(left, base);
-                }
+                path.to(left, base);
             }
             let top = base - high(one.share(bucket)).max(LEAST);
             path.to(left, top).to(right, top);

@@ -18,7 +18,6 @@ pub(crate) fn paragraph(words: &str) -> String {
 }
 
 /// Text on one line, for a place inside a line.
-#[must_use]
 pub fn escaped(words: &str) -> String {
     let words = bounded::line(words);
     let mut out = String::with_capacity(words.len());

@@ -11,7 +11,6 @@ pub use escape::escaped;
 const ROWS: usize = 40;
 
 /// Blocks in GitHub's Markdown.
-#[must_use]
 pub fn markdown(blocks: &[Block<'_>]) -> String {
     let mut out = String::new();
     blocks.iter().for_each(|block| write(block, &mut out));

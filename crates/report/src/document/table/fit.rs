@@ -22,13 +22,14 @@ impl Table {
     /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are
     /// shortened, columns left out, then the longest words cut in the middle; numbers and whole
     /// words never are. A legend above or below has the omitted parts.
-    #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
         let widths = self.widths();
         if layout.wide {
             return self.lines(&Vec::from_iter(0..widths.len()), &widths, layout.colour);
         }
-        if self.is_stacked(layout) {
+        // The columns that are not cut may have no room beside each other.
+        let uncut = self.narrowest(Layout { width: usize::MAX, ..layout });
+        if self.whole.len() > 1 && total(&self.whole, &uncut) > layout.columns() + GAP.len() {
             return self.stacked(layout);
         }
         let columns = self.columns(layout);
@@ -50,7 +51,8 @@ impl Table {
             let Some(widest) = widest.max_by_key(|column| widths[**column]) else { break };
             widths[*widest] -= 1;
         }
-        let left_out = self.heads_but(&columns);
+        let heads = self.head[0].iter().enumerate().filter(|(column, _)| !columns.contains(column));
+        let left_out = results::distinct(heads.map(|(_, head)| head.text())).join(", ");
         let below =
             if left_out.is_empty() { String::new() } else { format!("(--wide shows also: {left_out})\n") };
         layout.wrap(&above) + &table.lines(&columns, &widths, layout.colour) + &layout.wrap(&below)
@@ -81,12 +83,6 @@ impl Table {
             columns.remove(last);
         }
         columns
-    }
-
-    /// Whether the columns that are not cut have no room beside each other.
-    fn is_stacked(&self, layout: Layout) -> bool {
-        let least = self.narrowest(Layout { width: usize::MAX, ..layout });
-        self.whole.len() > 1 && total(&self.whole, &least) > layout.columns() + GAP.len()
     }
 
     /// The first column as lines of its own, each above the rest of its row.
@@ -153,12 +149,7 @@ impl Table {
         if !names.keys.is_empty() {
             self.head[0][column] = Cell::from(&names.keys);
         }
-        names.legend()
-    }
-
-    fn heads_but(&self, columns: &[usize]) -> String {
-        let heads = self.head[0].iter().enumerate().filter(|(column, _)| !columns.contains(column));
-        results::distinct(heads.map(|(_, head)| head.text())).join(", ")
+        names.legend
     }
 
     fn lines(&self, columns: &[usize], widths: &[usize], is_coloured: bool) -> String {

@@ -8,7 +8,7 @@ use results::advice::{
     Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
     WorkloadAdvice,
 };
-use results::{SwitchEffects, grouped, listed};
+use results::{SwitchEffects, figure, grouped, listed, percent};
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
@@ -29,7 +29,6 @@ const HEAD: [&str; 6] = ["traffic", "goal", "set", "on the", "change", "interval
 const CONDITIONAL: &str = " *";
 
 /// All of the advice: the tables, then a fold for each kind of traffic.
-#[must_use]
 pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     if !advice.has_switches() {
@@ -45,7 +44,8 @@ pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
             // A fold is found by its title alone: by a search in the page, or from one fold to the
             // next.
             let SwitchEffects { study: number, name, .. } = &study.switches;
-            let title = format!("Study {number} ({name}): {}", workload_title(workload));
+            let boots = results::counted(workload.context.boots as usize, "boot");
+            let title = format!("Study {number} ({name}): {}, {boots}", phrase::workload_context(workload));
             blocks.push(Block::Fold(title, workload_blocks(advice, study, workload)));
         }
         blocks.extend(notes(study).into_iter().map(Block::Text));
@@ -54,7 +54,6 @@ pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
 }
 
 /// The recommendations in short: a table for each scenario, and one over all.
-#[must_use]
 pub fn advice_tables(advice: &Advice) -> Vec<Block<'static>> {
     let table = |summary: &AdviceSummary| {
         let scope = match summary.scope {
@@ -70,12 +69,6 @@ pub fn advice_tables(advice: &Advice) -> Vec<Block<'static>> {
 fn study_title(study: &StudyAdvice) -> String {
     let of = &study.switches;
     format!("Study {} ({}): {}", of.study, of.name, of.question)
-}
-
-/// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
-fn workload_title(workload: &WorkloadAdvice) -> String {
-    let boots = results::counted(workload.context.boots as usize, "boot");
-    format!("{}, {boots}", phrase::workload_context(workload))
 }
 
 fn notes(study: &StudyAdvice) -> Vec<String> {
@@ -208,20 +201,21 @@ fn table(rows: &[AdviceRow]) -> Table {
     let mut table = Table::new(HEAD).optional(&[HEAD.len() - 1]);
     let mut before = None;
     for row in rows {
-        let [mut kind, mut goal, set, on, change, interval] = texts(row);
+        let [mut kind, mut goal, set, on, change] = texts(row);
         // A kind of traffic and a goal stand in their first row only.
         if before.replace((row.kind, row.goal)) == Some((row.kind, row.goal)) {
             kind.clear();
             goal.clear();
         }
         let change = if row.change.is_some() { Cell::measure(change) } else { change.into() };
-        let interval = row.interval.map_or(Cell::EMPTY, |_| Cell::measure(interval));
+        let show = if row.unit == "%" { percent } else { figure };
+        let interval = row.interval.map_or(Cell::EMPTY, |ends| Cell::interval(Some(ends), show));
         table.row(cells![kind, goal, set, on, change, interval]);
     }
     table.compact()
 }
 
-fn texts(row: &AdviceRow) -> [String; 6] {
+fn texts(row: &AdviceRow) -> [String; 5] {
     let (set, on) = match (&row.to, row.factors.is_empty()) {
         (_, true) => ("nothing".to_owned(), String::new()),
         (to, false) => (
@@ -248,8 +242,7 @@ fn texts(row: &AdviceRow) -> [String; 6] {
         change.push_str(", trade-off");
     }
     change.push_str(row.why.as_deref().unwrap_or_default());
-    let interval = row.interval.map_or_else(String::new, |ends| phrase::interval(ends, row.unit));
-    [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned(), interval]
+    [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned()]
 }
 
 /// The level of another factor under which it is proven, and the switches on which it depends.

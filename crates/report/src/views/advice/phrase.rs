@@ -73,10 +73,6 @@ pub(super) fn sizes((low, high): (f64, f64), unit: &str) -> String {
     if one == other { format!("{one} {unit}") } else { format!("{one} to {other} {unit}") }
 }
 
-pub(super) fn interval(ends: (f64, f64), unit: &str) -> String {
-    range(Some(ends), if unit == "%" { percent } else { figure })
-}
-
 /// A change with its interval: `+45.1 % (30.0 to 60.1)`.
 fn sized(estimate: &ChangeEstimate, unit: &str) -> String {
     let (value, ends, unit, show) = match estimate.relative {

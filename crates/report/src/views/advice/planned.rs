@@ -35,7 +35,6 @@ pub struct PlannedSetting {
 }
 
 /// The settings for the host of a side; `None`: for a host that is both.
-#[must_use]
 pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings {
     // The last summary is over all scenarios.
     let rows = advice.summaries.last().map_or(&[][..], |summary| &summary.rows[..]);
@@ -69,7 +68,7 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings 
     }
     let is_open = |row: &&AdviceRow| row.to.is_none() && !row.factors.is_empty() && is_here(row.side);
     for row in rows.iter().filter(is_open) {
-        let [kind, goal, set, _, change, _] = texts(row);
+        let [kind, goal, set, _, change] = texts(row);
         let why = row_note(row).unwrap_or_else(|| format!("{set}, {change}"));
         left.push(format!("{kind}, {goal}: {why}"));
     }
@@ -86,7 +85,7 @@ fn setting(
     let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
     let need = |one: SwitchLevel| format!("{set} is proven only with {}", level(&one));
     let reason = |row: &&AdviceRow| {
-        let [kind, goal, set, _, change, _] = texts(row);
+        let [kind, goal, set, _, change] = texts(row);
         // The note on other switches is in `needs`, so its mark is cut.
         format!("{kind}, {goal}: {set} {}", change.trim_end_matches(CONDITIONAL))
     };
