@@ -64,10 +64,8 @@ fn answer(
         Verdict::Higher | Verdict::Lower => format!("{whole} takes {size} {unit}"),
         Verdict::Equivalent => format!("{whole} is equivalent ({size} {unit})"),
         Verdict::Inconclusive => {
-            format!(
-                "{whole} takes {size} {unit}, {}",
-                found.gap.map_or("without an interval", stats::Gap::as_str)
-            )
+            let gap = found.gap.map_or("without an interval", stats::Gap::as_str);
+            format!("{whole} takes {size} {unit}, {gap}")
         }
         _ => format!("no difference of {whole} is proven ({size} {unit})"),
     };

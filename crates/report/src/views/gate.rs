@@ -36,10 +36,8 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
         if gate.is_kept_back() { "; a complete study is required, so the gate does not pass" } else { "" };
     let unused = gate.unused.iter().map(|unused| {
         let entry = &unused.acknowledgement;
-        format!(
-            "the acknowledgement of {} for {} in line {} has no effect: {}",
-            entry.bound, entry.condition, entry.line, unused.why
-        )
+        let (bound, condition, line) = (&entry.bound, &entry.condition, entry.line);
+        format!("the acknowledgement of {bound} for {condition} in line {line} has no effect: {}", unused.why)
     });
     let notes = difference_sentence(gate).into_iter().chain(gate.notes.iter().cloned());
     let method = [
@@ -145,13 +143,8 @@ pub(super) fn check_sentence(check: &GateCheck) -> String {
         (_, None) => measured,
     };
     let known = check.acknowledged.as_ref().map_or_else(String::new, |known| {
-        format!(
-            "; {} is acknowledged until {} in place of {}: {}",
-            known.bound.limit_in_words(),
-            known.expires,
-            check.bound.limit_in_words(),
-            known.reason
-        )
+        let [own, planned] = [&known.bound, &check.bound].map(Bound::limit_in_words);
+        format!("; {own} is acknowledged until {} in place of {planned}: {}", known.expires, known.reason)
     });
     format!("{said}{known}")
 }

@@ -129,19 +129,15 @@ fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
     let unit = found.unit();
     let mut sentences = Vec::new();
     if let (Some(whole), Some(closure)) = (traced.whole, traced.closure) {
+        let (share, whole) = (closure.share() * 100.0, figure(whole));
         sentences.push(format!(
-            "closure {:.1} %: the stages add up to that share of the whole, which takes {} {unit} with the fewest probes",
-            closure.share() * 100.0,
-            figure(whole)
+            "closure {share:.1} %: the stages add up to that share of the whole, which takes {whole} {unit} with the fewest probes"
         ));
         sentences.extend(traced.breach(found.exact));
     }
-    if let Some([without, with]) = traced.account.a_message() {
-        sentences.push(format!(
-            "a message takes {} {unit} without probes, {} with all of them",
-            figure(without),
-            figure(with)
-        ));
+    if let Some(costs) = traced.account.a_message() {
+        let [without, with] = costs.map(figure);
+        sentences.push(format!("a message takes {without} {unit} without probes, {with} with all of them"));
     }
     sentences.push(packets(traced));
     sentences

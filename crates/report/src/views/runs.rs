@@ -27,10 +27,8 @@ pub fn left_out(results: &Results) -> Vec<Block<'static>> {
         let all = tries.len();
         if all > MOST {
             tries.truncate(MOST);
-            tries.push(format!(
-                "The first {MOST} of {all}; netassay show {} --runs lists all.",
-                results.study
-            ));
+            let study = results.study;
+            tries.push(format!("The first {MOST} of {all}; netassay show {study} --runs lists all."));
         }
         blocks.extend([Block::Text(title), Block::List(tries)]);
     }

@@ -28,14 +28,10 @@ fn stages(pair: &PathPair, unit: &str) -> [Block<'static>; 2] {
     let words = ["the whole", "stage", unit];
     let (table, answer) = explained(&pair.explained, &names, words, rest, usize::MAX, pair.runs);
     let title = format!("{path}, readers {reader}: {condition} against {baseline}; {unit} for a packet");
-    let (least, most) = pair.closure;
+    let [least, most] = [pair.closure.0, pair.closure.1].map(|share| 100.0 * share);
     let mut sentences = vec![
         answer,
-        format!(
-            "closure: the stages of a run add up to {:.1} to {:.1} % of its whole",
-            100.0 * least,
-            100.0 * most
-        ),
+        format!("closure: the stages of a run add up to {least:.1} to {most:.1} % of its whole"),
     ];
     if let Some(open) = &pair.open {
         let left = if names.is_empty() { "no stage is judged" } else { "not in the table" };
@@ -58,11 +54,8 @@ fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
     let title = format!(
         "functions, readers {reader}: {condition} against {baseline}; {unit} of CPU for a message {whose}"
     );
-    let mut smaller = vec![format!(
-        "smaller ones: {} with less than {} % of the samples each",
-        counted(pair.smaller, "function"),
-        100.0 * ProfilePair::LEAST
-    )];
+    let (smaller, least) = (counted(pair.smaller, "function"), 100.0 * ProfilePair::LEAST);
+    let mut smaller = vec![format!("smaller ones: {smaller} with less than {least} % of the samples each")];
     let hidden = functions.len().saturating_sub(SHOWN);
     if hidden > 0 {
         smaller.push(format!("{} that explain less are not shown", counted(hidden, "function")));
@@ -75,7 +68,7 @@ fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
     [Block::Table(table.titled(title)), Block::List(sentences)]
 }
 
-fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
+fn unmatched(one: &UnmatchedStage, [baseline, condition]: [&str; 2]) -> String {
     let (stage, cost) = (&one.stage, one.cost());
     if let Some(moved) = one.moved {
         let moved = figure(moved);
@@ -85,18 +78,17 @@ fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
     }
     let seen = [0, 1].map(|place| one.seen_at[place].iter().map(String::as_str).collect::<Vec<_>>());
     match seen.each_ref().map(Vec::is_empty) {
-        [false, true] => format!("{stage} is seen with {} only; {cost}", names[0]),
-        [true, false] => format!("{stage} is seen with {} only; {cost}", names[1]),
+        [false, true] => format!("{stage} is seen with {baseline} only; {cost}"),
+        [true, false] => format!("{stage} is seen with {condition} only; {cost}"),
         _ if seen[0] == seen[1] => {
             format!("{stage} is not seen in every run, or not in the same order; {cost}")
         }
-        _ => format!(
-            "{stage} is seen at {} with {}, at {} with {}: unlike places are not compared; {cost}",
-            listed(&seen[0]),
-            names[0],
-            listed(&seen[1]),
-            names[1]
-        ),
+        _ => {
+            let [here, there] = seen.map(|functions| listed(&functions));
+            format!(
+                "{stage} is seen at {here} with {baseline}, at {there} with {condition}: unlike places are not compared; {cost}"
+            )
+        }
     }
 }
 

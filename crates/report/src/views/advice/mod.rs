@@ -78,12 +78,10 @@ fn notes(study: &StudyAdvice) -> Vec<String> {
     }
     let absent = study.switches.absent.iter();
     notes.extend(absent.map(|gone| format!("Not switched: {}: {}.", gone.label, gone.why)));
-    if !study.switches.others.is_empty() {
-        notes.push(format!(
-            "No switch of a host, so no advice: {} (netassay compare {} compares them).",
-            listed(&study.switches.others),
-            study.switches.study
-        ));
+    let SwitchEffects { study: number, others, .. } = &study.switches;
+    if !others.is_empty() {
+        let (others, next) = (listed(others), format!("netassay compare {number} compares them"));
+        notes.push(format!("No switch of a host, so no advice: {others} ({next})."));
     }
     notes
 }
