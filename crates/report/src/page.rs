@@ -114,7 +114,7 @@ impl Page<'_> {
             chapter("method", "Method", method),
             chapter("data", "Data", self.data.iter().map(Block::Download).collect()),
         ]);
-        // A study without comparisons has no method, and most pages have no advice.
+        // A study without comparisons has no method, and one without switches no advice.
         chapters.retain(|block| !matches!(block, Block::Chapter(_, _, blocks) if blocks.is_empty()));
         chapters
     }

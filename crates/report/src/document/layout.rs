@@ -38,7 +38,7 @@ impl Layout {
     /// Breaks a long line between words; its rest goes on below, `indent` columns from the left.
     pub fn hang(self, line: &str, indent: usize) -> String {
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
-        // Programs read wide pages by lines.
+        // Colours take no room: `display_width` leaves escape sequences out.
         if self.wide || display_width(body) <= self.columns() {
             return line.to_owned();
         }

@@ -65,7 +65,8 @@ fn dots(
     let condition = |(index, name): (&usize, String)| {
         let own = runs.iter().filter(|((of, _), _)| of == index);
         let boot = |((_, boot), values): (&(usize, u32), &Vec<f64>)| {
-            (format!("boot {boot}"), values.iter().copied().filter(|value| value.is_finite()).collect())
+            let runs: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+            (format!("boot {boot}"), runs)
         };
         let estimate = estimates.iter().find(|one| one.condition == *index && one.interval.is_some());
         let interval = estimate.map(|one| Interval::new(one.mean, one.interval));

@@ -45,7 +45,7 @@ impl Table {
         let mut widths = table.widths();
         let least: Vec<usize> =
             (0..widths.len()).map(|column| table.least(column, usize::MAX).min(layout.columns())).collect();
-        // A column of the widest at a time, so that no text is cut while another is longer.
+        // The widest column goes first, so that no text is cut while another is longer.
         while total(&columns, &widths) > most {
             let widest = columns.iter().filter(|column| widths[**column] > least[**column]);
             let Some(widest) = widest.max_by_key(|column| widths[**column]) else { break };
