@@ -88,7 +88,7 @@ fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'stat
             }
         }
     } else {
-        // Where no run counts, these show whether anything was measured at all.
+        // Where no run counts, only disturbed ones have figures.
         tables.extend(disturbed_figures(results).filled());
     }
     tables.into_iter().map(Block::Table)
@@ -106,7 +106,6 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
             (&other.metric, other.level) == (&group.metric, group.level)
                 && !group.conditions.iter().any(|one| other.has(&one.label))
         };
-        // A condition in two rows of a table would be taken for a mistake.
         match tables.iter_mut().find(|table| table.iter().all(is_apart)) {
             Some(table) => table.push(group),
             None => tables.push(vec![group]),
