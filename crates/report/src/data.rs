@@ -41,8 +41,8 @@ impl Download {
     }
 }
 
-/// Without a name and a time (RFC 1952), so that the same study gives the same file.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
+    // Without a name and a time (RFC 1952), so that the same study gives the same file.
     let level = if bytes.len() > LARGE { Compression::new(2) } else { Compression::best() };
     let mut file = GzBuilder::new().operating_system(UNKNOWN).write(Vec::new(), level);
     file.write_all(bytes).and_then(|()| file.finish()).expect("writing to memory cannot fail")
@@ -54,7 +54,6 @@ const LONGEST: usize = 48;
 /// The name of the file of a report, without its ending: `quick-3`, `tcp-offload-3-4`;
 /// `studies-3-6` for studies of several names. Only letters, digits, `.`, `_` and `-`, and none of
 /// the first three but letters and digits at its beginning, whatever the studies are called.
-#[must_use]
 pub fn file_stem<'a>(studies: impl IntoIterator<Item = (&'a str, i64)>) -> String {
     let studies: Vec<(&str, i64)> = studies.into_iter().collect();
     let first = studies.first().map_or("", |(name, _)| name);

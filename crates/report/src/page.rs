@@ -55,31 +55,10 @@ pub struct Page<'a> {
     pub data: Vec<Download>,
 }
 
-pub(crate) struct Chapter<'a> {
-    pub(crate) id: Id,
-    pub(crate) title: String,
-    pub(crate) blocks: Vec<Block<'a>>,
-    pub(crate) downloads: &'a [Download],
-}
-
-impl<'a> Chapter<'a> {
-    pub(crate) fn new(id: &'static str, title: &str, blocks: Vec<Block<'a>>) -> Self {
-        Self { id: Id::new(id), title: title.to_owned(), blocks, downloads: &[] }
-    }
-}
-
 impl Page<'_> {
     /// The page in GitHub's Markdown, without the downloads.
-    #[must_use]
     pub fn markdown(&self) -> String {
-        let mut text = format!("# {}\n", escaped(&self.heading()));
-        for chapter in self.chapters() {
-            let body = markdown(&chapter.blocks);
-            if !body.is_empty() {
-                text.push_str(&format!("\n## {}\n\n{body}", escaped(&chapter.title)));
-            }
-        }
-        text
+        format!("# {}\n\n{}", escaped(&self.heading()), markdown(&self.chapters()))
     }
 
     pub(crate) fn heading(&self) -> String {
@@ -99,37 +78,35 @@ impl Page<'_> {
         }
     }
 
-    pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
+    pub(crate) fn chapters(&self) -> Vec<Block<'_>> {
         let section = |id: &&str| self.figures.iter().find(|one| one.id.as_str() == *id);
         let answering = ANSWERING.iter().find_map(section).filter(|one| !one.figures.is_empty());
         // The question of the only study is the heading of the page.
         let has_question = self.studies.len() > 1;
         let answers = self.of_all_studies(|study| answer(study, has_question));
-        let mut chapters = vec![Chapter::new("answer", "Answer", answers)];
-        chapters.extend(answering.map(figures));
-        if !self.advice.is_empty() {
-            let mut advice = self.advice.clone();
-            if self.studies.iter().any(|study| !study.comparisons.is_empty()) {
-                advice.push(Block::Text(APART.to_owned()));
-            }
-            chapters.push(Chapter::new("advice", "Advice", advice));
+        let mut advice = self.advice.clone();
+        let is_compared = self.studies.iter().any(|study| !study.comparisons.is_empty());
+        if is_compared && !advice.is_empty() {
+            advice.push(Block::Text(APART.to_owned()));
         }
-        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(views::conditions)));
+        let conditions = self.of_all_studies(views::conditions);
+        let left_out = self.of_all_studies(views::left_out);
+        let method = self.of_all_studies(|study| views::method(&study.comparisons));
+        let chapter = |id: &str, title: &str, blocks| Block::Chapter(Id::new(id), title.to_owned(), blocks);
+        let mut chapters = vec![chapter("answer", "Answer", answers)];
+        chapters.extend(answering.map(figures));
+        chapters.push(chapter("advice", "Advice", advice));
+        chapters.push(chapter("conditions", "Conditions", conditions));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(figures));
-        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
-        chapters.push(Chapter::new(
-            "left-out",
-            "Failed and disturbed runs",
-            self.of_all_studies(views::left_out),
-        ));
-        chapters.push(Chapter::new(
-            "method",
-            "Method",
-            self.of_all_studies(|study| views::method(&study.comparisons)),
-        ));
-        chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
-        chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
+        chapters.extend([
+            chapter("environment", "Environment", self.of_all_studies(environment)),
+            chapter("left-out", "Failed and disturbed runs", left_out),
+            chapter("method", "Method", method),
+            chapter("data", "Data", self.data.iter().map(Block::Download).collect()),
+        ]);
+        // A study without comparisons has no method, and one without switches no advice.
+        chapters.retain(|block| !matches!(block, Block::Chapter(_, _, blocks) if blocks.is_empty()));
         chapters
     }
 
@@ -156,7 +133,7 @@ fn answer(results: &Results, has_question: bool) -> Vec<Block<'static>> {
     blocks
 }
 
-fn figures(section: &FigureSection) -> Chapter<'_> {
+fn figures(section: &FigureSection) -> Block<'_> {
     let about = section.about.iter().cloned().map(Block::Text);
     let shown = section.figures.iter().map(Block::Figure);
     let tables = section.tables.iter().cloned().map(Block::Table);
@@ -165,7 +142,7 @@ fn figures(section: &FigureSection) -> Chapter<'_> {
         let folded = section.folded.iter().map(Block::Figure).collect();
         blocks.push(Block::Fold(FOLD.to_owned(), folded));
     }
-    Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
+    Block::Chapter(section.id.clone(), section.title.clone(), blocks)
 }
 
 fn environment(results: &Results) -> Vec<Block<'static>> {

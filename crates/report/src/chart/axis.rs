@@ -23,26 +23,17 @@ pub(crate) enum AxisRoom {
 }
 
 /// An axis: a stretch of values and the ticks on it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+#[derive(Debug)]
+pub(crate) struct Axis {
     scale: Scale,
-    /// The divisor of values before they are placed, so that no difference overflows.
+    // Values are divided by it before they are placed, so that no difference overflows.
     unit: f64,
     low: f64,
     high: f64,
-    /// Rising.
-    pub ticks: Vec<Tick>,
+    /// Rising places, from 0, the low end of the axis, to 1, each with its value as it is written.
+    pub(crate) ticks: Vec<(f64, String)>,
     /// The power of ten that the labels are in units of.
-    pub factor: i32,
-}
-
-/// A named place.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tick {
-    /// From 0, the low end of the axis, to 1.
-    pub at: f64,
-    /// The value there, as it is written.
-    pub label: String,
+    pub(crate) factor: i32,
 }
 
 // Values whose ends differ by less than this share of the larger one are all equal: a label could
@@ -71,8 +62,9 @@ impl Axis {
         }
     }
 
-    /// An axis of names, the first at 0. Names without room are left out, but never the last.
+    /// An axis of names, the first at 0. Names without room are left out.
     pub(crate) fn names(names: &[String], room: AxisRoom) -> Self {
+        // The last, mostly the newest study, keeps its name: the others are counted from it.
         let last = names.len().saturating_sub(1);
         let axis = |every: usize| {
             let kept = names.iter().enumerate().filter(|(index, _)| (last - index).is_multiple_of(every));
@@ -89,21 +81,20 @@ impl Axis {
     }
 
     fn fits(&self, room: AxisRoom) -> bool {
-        let is_apart = |pair: &[Tick]| {
+        let is_apart = |pair: &[(f64, String)]| {
+            let [(before, left), (after, right)] = pair else { return true };
             let (length, least) = match room {
-                AxisRoom::Across(length) => {
-                    (length, (width(&pair[0].label) + width(&pair[1].label)) / 2.0 + GAP)
-                }
+                AxisRoom::Across(length) => (length, (width(left) + width(right)) / 2.0 + GAP),
                 AxisRoom::Up(length) => (length, 2.0 * LINE),
             };
-            (pair[1].at - pair[0].at) * length >= least
+            (after - before) * length >= least
         };
         self.ticks.len() > 1 && self.ticks.windows(2).all(is_apart)
     }
 
     fn between(scale: Scale, (low, high): (f64, f64), ticks: impl Iterator<Item = (f64, String)>) -> Self {
-        let tick = |(at, label)| Tick { at: (at - low) / (high - low), label };
-        Self { scale, unit: 1.0, low, high, ticks: ticks.map(tick).collect(), factor: 0 }
+        let ticks = ticks.map(|(at, label)| ((at - low) / (high - low), label)).collect();
+        Self { scale, unit: 1.0, low, high, ticks, factor: 0 }
     }
 }
 
@@ -137,10 +128,12 @@ fn linear(values: impl Iterator<Item = f64>, zero: bool, room: AxisRoom) -> Axis
     let exponent = if size < NOTHING { 0 } else { size.log10().floor() as i32 };
     let unit = ten_to(exponent);
     (low, high) = if size < NOTHING { (0.0, 0.0) } else { (low / unit, high / unit) };
+    // An axis from a value to itself has no length.
     if high - low <= EQUAL * low.abs().max(high.abs()) {
         let pad = if size < NOTHING { 1.0 } else { low.abs() / 20.0 };
         (low, high) = (if zero { low } else { low - pad }, high + pad);
     }
+    // Labels of more digits would not fit: they are in units of a power of a thousand.
     let factor = if (-4..7).contains(&exponent) { 0 } else { exponent.div_euclid(3) * 3 };
     let axis = |steps: u8, encloses: bool| {
         let step = TickStep::near((high - low) / f64::from(steps));
@@ -182,12 +175,13 @@ impl TickStep {
         (value / self.value(1) - 1e-6).ceil() as i64
     }
 
-    /// A tick's value times a power of ten: all digits, and no more.
+    /// A tick's value times a power of ten.
     fn label(&self, index: i64, power: i32) -> String {
         if index == 0 {
             return "0".to_owned();
         }
         let exponent = self.exponent + power;
+        // The digits come from whole numbers: a float would show the error of its last place.
         let digits = (index * self.times).abs().to_string();
         let decimals = usize::try_from(-exponent).unwrap_or(0);
         let digits = format!("{digits}{}", "0".repeat(usize::try_from(exponent).unwrap_or(0)));
@@ -246,7 +240,7 @@ mod tests {
 
     fn labels(scale: Scale, values: &[f64]) -> String {
         let axis = axis(scale, values);
-        let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
+        let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
         format!("{} [10^{}]", labels.join(" "), axis.factor)
     }
 
@@ -278,8 +272,8 @@ mod tests {
         for values in [[4.350687337458725e-169, 2.403812036452058e-177], [-4.35, -2.4e-8], [1e-7, 3.0]] {
             let axis = axis(Scale::Linear, &values);
             let (first, last) = (axis.ticks.first().unwrap(), axis.ticks.last().unwrap());
-            assert!(first.at >= 0.0 && last.at <= 1.0, "{values:?}: {axis:?}");
-            assert!(first.label == "0" || last.label == "0", "{values:?}: {axis:?}");
+            assert!(first.0 >= 0.0 && last.0 <= 1.0, "{values:?}: {axis:?}");
+            assert!(first.1 == "0" || last.1 == "0", "{values:?}: {axis:?}");
         }
     }
 
@@ -296,9 +290,9 @@ mod tests {
             let axis = Axis::new(scale, values.iter().copied(), &Quantity::new("", "", |v| format!("{v:.1e}")), room);
             prop_assert!(axis.low < axis.high && axis.low.is_finite() && axis.high.is_finite());
             prop_assert!((1..=60).contains(&axis.ticks.len()), "{:?}", axis.ticks);
-            prop_assert!(axis.ticks.iter().all(|tick| (-1e-9..=1.0 + 1e-9).contains(&tick.at)));
+            prop_assert!(axis.ticks.iter().all(|(at, _)| (-1e-9..=1.0 + 1e-9).contains(at)));
             for pair in axis.ticks.windows(2) {
-                prop_assert!(pair[0].at < pair[1].at && pair[0].label != pair[1].label);
+                prop_assert!(pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
             }
             // Nothing stands beyond the ends, but what the scale has no place for.
             let shown = values.iter().filter(|value| value.is_finite()).filter(|value| match scale {

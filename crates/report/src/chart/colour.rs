@@ -91,8 +91,9 @@ pub(crate) fn series(index: usize) -> &'static str {
     COLOURS[index % SERIES].name
 }
 
-/// The style of a series' line: where colours repeat, dashes differ.
+/// The style of a series' line.
 pub(crate) fn stroke(index: usize) -> String {
+    // Colours repeat: the dashes tell their lines apart.
     let dash = ["", " dashed", " dotted"][(index / SERIES) % 3];
     format!("stroke {}{dash}", series(index))
 }
@@ -117,9 +118,10 @@ pub fn rules_of_pages() -> Code {
     Code::checked(format!("{themes}{}", rules(|colour| format!("var(--chart-{})", colour.name), true)))
 }
 
-/// The style sheet of a drawing that stands alone and follows the reader's theme. The light colours
-/// stand there by themselves: not every program that shows SVG knows variables or themes.
+/// The style sheet of a drawing that stands alone and follows the reader's theme.
 pub(crate) fn following() -> Code {
+    // The light colours stand by themselves: not every program that shows SVG knows variables or
+    // themes.
     let themes: [fn(&Colour) -> &'static str; 2] = [|colour| colour.light, |colour| colour.dark];
     let [light, dark] = themes.map(|value| rules(|colour| value(colour).to_owned(), false));
     // Only what the theme changes stands there twice.
@@ -128,8 +130,9 @@ pub(crate) fn following() -> Code {
     Code::checked(format!("{light}@media (prefers-color-scheme:dark){{\n{changed}}}\n"))
 }
 
-/// The rules for columns of numbers; `--wrap` lets narrow tables break their cells.
+/// The rules for columns of numbers.
 fn numbers() -> String {
+    // `--wrap` lets narrow tables break their cells.
     let column = |place| format!(".n{place} :is(td,th):nth-child({place})");
     let columns: Vec<String> = (1..=NAMED).map(column).collect();
     format!(

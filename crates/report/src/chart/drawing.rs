@@ -6,15 +6,6 @@ use crate::chart::markup::{Attribute, Markup, number};
 use crate::chart::measure;
 use crate::chart::path::{Area, SvgPath};
 
-/// A line of text and the room that it takes at most.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DrawnText {
-    /// The text.
-    pub text: String,
-    /// The area that the text covers.
-    pub area: Area,
-}
-
 /// A picture in the making: marks and texts in px, `y` downwards.
 #[derive(Debug, Clone)]
 pub struct Drawing {
@@ -22,8 +13,8 @@ pub struct Drawing {
     pub width: f64,
     /// Its height.
     pub height: f64,
-    /// Every line of text in it.
-    pub labels: Vec<DrawnText>,
+    /// Every line of text in it, with the area that the text covers at most.
+    pub labels: Vec<(String, Area)>,
     /// The area that all marks are within.
     pub marks: Area,
     back: Markup,
@@ -68,14 +59,16 @@ impl Drawing {
         attributes.push(("y", y.into()));
         attributes.extend((!class.trim().is_empty()).then(|| ("class", class.trim().into())));
         self.front.element("text", &attributes, |inside| inside.text(&text));
-        self.labels.push(label(anchor, x, y, &text));
+        let area = text_area(anchor, x, y, &text);
+        self.labels.push((text.into_owned(), area));
     }
 
-    /// Returns whether the text was written: it covers no other text, and nothing beyond the edge.
+    /// Returns whether the text was written.
     pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
-        let area = label(anchor, x, y, &words::sanitised_line(text)).area;
+        let area = text_area(anchor, x, y, &words::sanitised_line(text));
+        // The height grows until the drawing is closed.
         let inside = area.is_within(self.width, f64::MAX);
-        let free = inside && !self.labels.iter().any(|other| other.area.meets(&area));
+        let free = inside && !self.labels.iter().any(|(_, other)| other.meets(&area));
         if free {
             self.text(class, anchor, x, y, text);
         }
@@ -115,6 +108,7 @@ impl Drawing {
     }
 
     pub(crate) fn behind(&mut self, inside: impl FnOnce(&mut Self)) {
+        // SVG has no layers: elements cover those before them.
         mem::swap(&mut self.back, &mut self.front);
         inside(self);
         mem::swap(&mut self.back, &mut self.front);
@@ -137,12 +131,14 @@ impl Drawing {
         let mut path = SvgPath::new();
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
-        self.front.element("path", &[("d", path.data.as_str().into())], |inside| write_title(inside, title));
+        self.front.element("path", &[("d", path.data.as_str().into())], |dot| {
+            dot.element("title", &[], |inside| inside.short_text(title));
+        });
     }
 
-    /// A mark: it tells `title` where a pointer is on it, and the script of a page leads the
-    /// keyboard's focus from one to the next.
+    /// A mark: it tells `title` where a pointer is on it.
     pub(crate) fn mark(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
+        // The script of a page finds marks by the class, and leads the keyboard's focus to them.
         self.group(&[("class", "mark".into())], Some(title), inside);
     }
 
@@ -151,7 +147,7 @@ impl Drawing {
         self.group(&[], Some(title), inside);
     }
 
-    /// Gives the same class to all elements that `inside` draws; adds no element if there are none.
+    /// Gives the same class to all elements that `inside` draws.
     pub(crate) fn shared(&mut self, class: &str, inside: impl FnOnce(&mut Self)) {
         self.group(&[("class", class.into())], None, inside);
     }
@@ -165,10 +161,10 @@ impl Drawing {
             group.front.append(&drawing.markup());
         });
         self.marks.join(&drawing.marks, x, y);
-        self.labels.extend(drawing.labels.iter().map(|label| {
+        self.labels.extend(drawing.labels.iter().map(|(text, within)| {
             let mut area = Area::NONE;
-            area.join(&label.area, x, y);
-            DrawnText { text: label.text.clone(), area }
+            area.join(within, x, y);
+            (text.clone(), area)
         }));
     }
 
@@ -181,11 +177,12 @@ impl Drawing {
         let outer = mem::take(&mut self.front);
         inside(self);
         let inner = mem::replace(&mut self.front, outer);
+        // A group without an element would be a mark that shows nothing.
         if inner.as_str().is_empty() {
             return;
         }
         self.front.element("g", attributes, |group| {
-            title.iter().for_each(|title| write_title(group, title));
+            title.iter().for_each(|title| group.element("title", &[], |inside| inside.short_text(title)));
             group.append(&inner);
         });
     }
@@ -201,18 +198,12 @@ impl Anchor {
     }
 }
 
-fn write_title(element: &mut Markup, title: &str) {
-    element.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
-}
-
-fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> DrawnText {
+fn text_area(anchor: Anchor, x: f64, y: f64, text: &str) -> Area {
     let width = measure::width(text);
     let left = match anchor {
         Anchor::Start => x,
         Anchor::Middle => x - width / 2.0,
         Anchor::End => x - width,
     };
-    let area =
-        Area { left, top: y - measure::SIZE * 0.85, right: left + width, bottom: y + measure::SIZE * 0.25 };
-    DrawnText { text: text.to_owned(), area }
+    Area { left, top: y - measure::SIZE * 0.85, right: left + width, bottom: y + measure::SIZE * 0.25 }
 }

@@ -75,6 +75,7 @@ impl Figure {
     /// The `figure` element: title, description, drawing, tables. One panel is drawn for wide and
     /// for narrow screens; several are beside each other where there is room.
     pub fn html(&self) -> Markup {
+        // Small panels wrap to the width of the screen: one drawing of each does for all screens.
         if self.panels.len() > 1 {
             return self.small_html();
         }
@@ -109,13 +110,11 @@ impl Figure {
         html.element("figure", &[("id", self.id.as_str().into()), ("class", "chart".into())], |figure| {
             figure.element("figcaption", &[], |caption| {
                 caption.element("h3", &[("id", title.as_str().into())], |head| {
-                    head.element("a", &[("href", Attribute::Link(&self.id))], |link| {
-                        link.text(&words::shortened_reason(&self.title))
-                    });
+                    let link = [("href", Attribute::Link(&self.id))];
+                    head.element("a", &link, |link| link.short_text(&self.title));
                 });
-                caption.element("p", &[("id", about.as_str().into())], |inside| {
-                    inside.text(&words::shortened_reason(&self.description));
-                });
+                let named = [("id", about.as_str().into())];
+                caption.element("p", &named, |inside| inside.short_text(&self.description));
             });
             drawings(figure);
             self.tables(figure);
@@ -129,6 +128,7 @@ impl Figure {
             let named = [("class", "scroll".into()), ("tabindex", "0".into()), ("role", "region".into())];
             for panel in &self.panels {
                 let title = if panel.title.is_empty() { &self.title } else { &panel.title };
+                // A screen reader lists regions by their labels, without what is around them.
                 let label = if panel.title.is_empty() {
                     words::shortened_reason(title)
                 } else {
@@ -136,9 +136,7 @@ impl Figure {
                 };
                 let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
                 details.element("div", &attributes, |inside| {
-                    write_table(inside, None, &panel.plot.table(), |caption| {
-                        caption.text(&words::shortened_reason(title));
-                    });
+                    write_table(inside, None, &panel.plot.table(), |caption| caption.short_text(title));
                 });
             }
         });
@@ -148,6 +146,7 @@ impl Figure {
     /// colour: it follows the reader's theme, and is light in a program without themes.
     pub fn picture(&self, width: f64) -> Markup {
         let drawing = self.draw(width);
+        // Without paper of its own dark text would be on a dark page.
         let (right, bottom) = (drawing.width + 2.0 * MARGIN, drawing.height.ceil() + 2.0 * MARGIN);
         let mut whole = Drawing::new(right);
         whole.rect("cover", Area { left: 0.0, top: 0.0, right, bottom });
@@ -162,12 +161,9 @@ impl Figure {
         ];
         let mut file = Markup::new();
         svg(&mut file, &whole, &attributes, |inside| {
-            inside.element("title", &[("id", title.as_str().into())], |inside| {
-                inside.text(&words::shortened_reason(&self.title));
-            });
-            inside.element("desc", &[("id", about.as_str().into())], |inside| {
-                inside.text(&words::shortened_reason(&self.description));
-            });
+            for (element, id, text) in [("title", &title, &self.title), ("desc", &about, &self.description)] {
+                inside.element(element, &[("id", id.as_str().into())], |inside| inside.short_text(text));
+            }
             inside.style(&following());
         });
         file

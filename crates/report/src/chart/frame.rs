@@ -27,10 +27,10 @@ pub(crate) struct Frame {
     pub(crate) parts: f64,
     pub(crate) left: f64,
     pub(crate) right: f64,
-    /// Names stand above all rows, and values too.
     under: bool,
     stretches: Vec<(f64, f64)>,
-    y: f64,
+    /// The upper edge of the next row.
+    pub(crate) y: f64,
 }
 
 impl Frame {
@@ -44,6 +44,7 @@ impl Frame {
     ) -> Self {
         let names: Vec<f64> = names.map(width).collect();
         let values: Vec<f64> = values.map(|value| width(&value)).collect();
+        // A value beside a name that has no room for it would cover the name.
         let under = names.iter().zip(&values).any(|(name, value)| name + value + GAP > across);
         let beside = across >= BESIDE;
         let with_gap = |width: f64| if width > 0.0 { width + GAP } else { 0.0 };
@@ -112,6 +113,7 @@ impl Frame {
     }
 
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: f64, high: f64) {
+        // Behind the marks: their places are known only when all rows are drawn.
         let Some((top, bottom)) = self.extent() else { return };
         let (left, right) = (self.x(axis, low), self.x(axis, high));
         drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
@@ -121,10 +123,11 @@ impl Frame {
         Some((self.stretches.first()?.0, self.stretches.last()?.1))
     }
 
-    /// Through all plots, but no name above them: one path for all lines, and one that covers them
-    /// at names. A piece of each line for each row would be most of a drawing of hundreds of rows.
+    /// Through all plots, but no name above them.
     fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
         let Some((top, bottom)) = self.extent() else { return };
+        // One path for all lines, and one that covers them at names: a piece of each line for each
+        // row would be most of a drawing of hundreds of rows.
         let (mut lines, mut covers) = (SvgPath::new(), SvgPath::new());
         places.for_each(|x| {
             lines.from(x, top).to(x, bottom);
@@ -153,14 +156,6 @@ impl Frame {
         legend::interval(drawing, class, y, self.x(axis, shown.estimate), ends, [self.left, self.right]);
     }
 
-    pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [f64; 2]) {
-        legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
-    }
-
-    pub(crate) fn close_without_axis(self, drawing: &mut Drawing) {
-        drawing.height = self.y;
-    }
-
     pub(crate) fn close(
         mut self,
         drawing: &mut Drawing,
@@ -171,9 +166,9 @@ impl Frame {
     ) {
         let bottom = self.y;
         let place = |at: f64| self.left + at * (self.right - self.left);
-        self.grid(drawing, axis.ticks.iter().map(|tick| place(tick.at)));
-        for tick in &axis.ticks {
-            drawing.tick_label(place(tick.at), bottom + 14.0, &tick.label);
+        self.grid(drawing, axis.ticks.iter().map(|(at, _)| place(*at)));
+        for (at, label) in &axis.ticks {
+            drawing.tick_label(place(*at), bottom + 14.0, label);
         }
         drawing.line("axis", (self.left, bottom), (self.right, bottom));
         if zero {

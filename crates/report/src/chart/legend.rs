@@ -65,6 +65,7 @@ impl LegendSign {
 
 /// An interval over a bar, whose end is the estimate.
 pub(crate) fn whisker(drawing: &mut Drawing, y: f64, [low, high]: [f64; 2]) {
+    // The halo of paper keeps the lines apart from a bar of any colour.
     for (class, half) in [("halo", 5.0), ("stroke ink", 4.0)] {
         let mut path = SvgPath::new();
         path.from(low, y).to(high, y);
@@ -75,7 +76,6 @@ pub(crate) fn whisker(drawing: &mut Drawing, y: f64, [low, high]: [f64; 2]) {
     }
 }
 
-/// An end that nothing bounds is an arrow to the edge of the plot.
 pub(crate) fn interval(
     drawing: &mut Drawing,
     class: &str,
@@ -90,6 +90,7 @@ pub(crate) fn interval(
     for ((end, x), inwards) in ends.into_iter().zip(reached).zip([6.0, -6.0]) {
         match end {
             Some(_) => path.from(x, y - 4.0).to(x, y + 4.0),
+            // Nothing bounds this end: an arrow to the edge of the plot.
             None => path.from(x + inwards, y - 4.0).to(x, y).to(x + inwards, y + 4.0),
         };
     }

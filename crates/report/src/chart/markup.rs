@@ -111,10 +111,12 @@ impl Id {
         for letter in text.chars().take(Self::MOST - 1) {
             match letter.to_ascii_lowercase() {
                 small if small.is_ascii_alphanumeric() => id.push(small),
+                // Several in sequence are one hyphen.
                 _ if !id.ends_with('-') => id.push('-'),
                 _ => {}
             }
         }
+        // A name must begin with a letter: `f` stands before a name that does not.
         let named = id[1..].starts_with(|first: char| first.is_ascii_lowercase());
         Self(if named { id.split_off(1) } else { id })
     }
@@ -138,12 +140,6 @@ impl fmt::Display for Id {
 
 impl<'a> From<&'a str> for Attribute<'a> {
     fn from(text: &'a str) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl<'a> From<&'a String> for Attribute<'a> {
-    fn from(text: &'a String) -> Self {
         Self::Text(text)
     }
 }
@@ -190,6 +186,11 @@ impl Markup {
     /// Adds text; its lines and tabs stay.
     pub fn text(&mut self, text: &str) {
         escape(&words::sanitised_lines(text), &mut self.0);
+    }
+
+    /// Adds text of a figure: words of others may be too long for it.
+    pub(crate) fn short_text(&mut self, text: &str) {
+        self.text(&words::shortened_reason(text));
     }
 
     /// Adds an element `style` with these rules.
@@ -269,11 +270,13 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// A number as SVG writes it, to tenths: a tenth of a px is not seen. What is not finite is 0.
+/// A number as SVG writes it.
 pub(crate) fn number(value: f64) -> String {
+    // Infinities have no place in a drawing, and SVG has no word for them.
     if !value.is_finite() {
         return "0".to_owned();
     }
+    // A tenth of a px is not seen.
     let shown = format!("{value:.1}");
     let short = shown.trim_end_matches(".0");
     if short == "-0" { "0".to_owned() } else { short.to_owned() }

@@ -19,8 +19,9 @@ const ASCII: [u8; 95] = [
     64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
 ];
 
-/// An upper estimate, in px; of a line longer than any that is shown only the beginning counts.
+/// An upper estimate, in px.
 pub(crate) fn width(text: &str) -> f64 {
+    // Of a line longer than any that is shown only the beginning counts.
     let shown = text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end]);
     words::sanitised_line(shown).chars().map(advance).sum()
 }
@@ -39,8 +40,9 @@ fn advance(letter: char) -> f64 {
     f64::from(hundredths) / 100.0 * SIZE
 }
 
-/// Breaks between words if possible; hostile characters become escapes, the rest is cut.
+/// Breaks between words if possible; the rest is cut.
 pub(crate) fn wrap(text: &str, room: f64, most: usize) -> Vec<String> {
+    // Escapes of hostile characters are longer than these, so they are made before the lines.
     let near: String = text.chars().take(MOST + 1).collect();
     let text = words::sanitised_line(&near);
     let mut lines = vec![String::new()];
@@ -69,7 +71,7 @@ pub(crate) fn fit(text: &str, room: f64) -> String {
     wrap(text, room, 1).swap_remove(0)
 }
 
-/// A word in pieces that each have room: after `=`, `.`, `,`, `_`, `-` or `/` if there is one.
+/// A word in pieces that each have room.
 fn pieces(word: &str, room: f64) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), word);
     while !rest.is_empty() && width(rest) > room {
@@ -82,7 +84,9 @@ fn pieces(word: &str, room: f64) -> Vec<&str> {
             end = at + letter.len_utf8();
         }
         let (head, _) = rest.split_at(end);
+        // Names of conditions and functions break best after one of these.
         let border = head.rfind(['=', '.', ',', '_', '-', '/']).map(|at| at + 1);
+        // A border in the first half would leave too much of the line empty.
         let end = border.filter(|at| 2 * at > end).unwrap_or(end);
         pieces.push(&rest[..end]);
         rest = &rest[end..];

@@ -39,6 +39,7 @@ impl Area {
     }
 
     pub(crate) fn join(&mut self, other: &Self, x: f64, y: f64) {
+        // The empty area has no corners.
         if other.left <= other.right {
             self.reach(other.left + x, other.top + y);
             self.reach(other.right + x, other.bottom + y);
@@ -46,8 +47,7 @@ impl Area {
     }
 }
 
-/// Places are rounded to tenths of a px and written from the corner of the drawing or from the
-/// place before, whichever is shorter: as both are whole tenths, no error adds up.
+/// Places are written from the corner of the drawing or from the place before, as is shorter.
 #[derive(Debug, Clone)]
 pub(crate) struct SvgPath {
     pub(crate) data: String,
@@ -96,8 +96,8 @@ impl SvgPath {
         self
     }
 
-    /// A dot: a line without a length, whose round ends show.
     pub(crate) fn dot(&mut self, x: f64, y: f64) {
+        // A line without a length: its round ends show.
         self.from(x, y);
         self.data.push_str("h0");
     }
@@ -113,6 +113,7 @@ impl SvgPath {
 
     fn reach(&mut self, x: f64, y: f64) -> TenthsOfPx {
         self.area.reach(x, y);
+        // As all places are whole tenths of a px, the errors of steps do not add up.
         // A conversion saturates, and what is no number is 0.
         let tenths = |value: f64| (value * 10.0).round().clamp(-1e12, 1e12) as i64;
         (tenths(x), tenths(y))
@@ -123,27 +124,29 @@ fn shorter(whole: String, from_here: String) -> String {
     if from_here.len() < whole.len() { from_here } else { whole }
 }
 
-/// Two numbers; a minus parts them as well as a blank.
 fn pair((x, y): TenthsOfPx) -> String {
     let (x, y) = (tenths(x), tenths(y));
+    // A minus parts numbers as well as a blank.
     let gap = if y.starts_with('-') { "" } else { " " };
     format!("{x}{gap}{y}")
 }
 
-/// `-1.5` for -15; no zero stands before a point.
+/// `-1.5` for -15.
 fn tenths(value: i64) -> String {
     let sign = if value < 0 { "-" } else { "" };
     let (whole, rest) = (value.unsigned_abs() / 10, value.unsigned_abs() % 10);
     match (whole, rest) {
         (whole, 0) => format!("{sign}{whole}"),
+        // SVG needs no zero before a point.
         (0, rest) => format!("{sign}.{rest}"),
         (whole, rest) => format!("{sign}{whole}.{rest}"),
     }
 }
 
-/// At a resolution of one px: of the points in one column the first, lowest, highest and last.
+/// A line of few points that looks like this one.
 pub(crate) fn thinned_line(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
+    // Of the points in a column of one px the first, lowest, highest and last draw the same line.
     for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
         if column.len() <= 4 {
             kept.extend_from_slice(column);

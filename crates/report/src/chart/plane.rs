@@ -1,6 +1,6 @@
 //! Two axes: values upwards, time or another quantity across.
 
-use crate::chart::axis::{Axis, AxisRoom, Scale};
+use crate::chart::axis::{Axis, AxisRoom};
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::measure::{self, LINE, fit, width};
 use crate::chart::path::SvgPath;
@@ -24,36 +24,26 @@ pub(crate) struct Plane {
     pub(crate) foot: f64,
 }
 
-pub(crate) struct PlaneAxis<'a> {
-    pub(crate) quantity: &'a Quantity,
-    pub(crate) scale: Scale,
-    pub(crate) values: Vec<f64>,
-    /// The names of the values 0, 1, 2 …, if they have names.
-    pub(crate) names: &'a [String],
-}
-
 impl Plane {
+    /// The room of the axis upwards.
+    pub(crate) const UP: AxisRoom = AxisRoom::Up(HEIGHT - 2.0 * INSET);
+
     /// Begins at `top`; the plot ends before the right edge. Vertical lines have meanings above.
     pub(crate) fn new(
         drawing: &mut Drawing,
         top: f64,
-        across: &PlaneAxis,
-        up: &PlaneAxis,
+        (across, x): (&Quantity, impl FnOnce(AxisRoom) -> Axis),
+        (up, y): (&Quantity, Axis),
         right: f64,
         flags: &[(f64, String)],
     ) -> Self {
-        let y =
-            Axis::new(up.scale, up.values.iter().copied(), up.quantity, AxisRoom::Up(HEIGHT - 2.0 * INSET));
-        let (name, room) = (up.quantity.title(y.factor), drawing.width);
+        let (name, room) = (up.title(y.factor), drawing.width);
         let above = top + drawing.paragraph("muted", Anchor::Start, (0.0, top + 11.0), &name, room);
         let top = above + 8.0;
-        let widest = y.ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
+        let widest = y.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
         let (left, right) = (widest + GAP + INSET, drawing.width - right - INSET - 4.0);
-        let room = AxisRoom::Across(right - left);
-        let x = match across.names {
-            [] => Axis::new(across.scale, across.values.iter().copied(), across.quantity, room),
-            names => Axis::names(names, room),
-        };
+        // The labels of the values upwards decide how much room is left for the axis across.
+        let x = x(AxisRoom::Across(right - left));
         let rows =
             rows(drawing.width, flags.iter().map(|flag| (left + x.place(flag.0) * (right - left), &flag.1)));
         let top = top
@@ -62,7 +52,7 @@ impl Plane {
                 .filter_map(|(.., line, _)| *line)
                 .fold(0.0, |most, line| f64::max(most, line + LINE));
         let plane = Self { x, y, left, right, top, bottom: top + HEIGHT, foot: top + HEIGHT + INSET };
-        plane.grid(drawing, widest, across.quantity);
+        plane.grid(drawing, widest, across);
         for (row, (_, meaning)) in rows.iter().zip(flags) {
             let (x, left, line, text) = row;
             let from = line.map_or(plane.top, |line| above + line + 2.0);
@@ -78,17 +68,17 @@ impl Plane {
 
     fn grid(&self, drawing: &mut Drawing, widest: f64, across: &Quantity) {
         let mut lines = SvgPath::new();
-        for tick in &self.y.ticks {
-            let y = self.bottom - tick.at * (self.bottom - self.top);
+        for (at, label) in &self.y.ticks {
+            let y = self.bottom - at * (self.bottom - self.top);
             lines.from(self.left, y).to(self.right, y);
-            drawing.text_if_free("muted", Anchor::End, widest, y + 4.0, &tick.label);
+            drawing.text_if_free("muted", Anchor::End, widest, y + 4.0, label);
         }
         drawing.behind(|back| back.path("grid", &lines));
         let mut axis = SvgPath::new();
-        for tick in &self.x.ticks {
-            let x = self.left + tick.at * (self.right - self.left);
+        for (at, label) in &self.x.ticks {
+            let x = self.left + at * (self.right - self.left);
             axis.from(x, self.foot).to(x, self.foot + 4.0);
-            drawing.tick_label(x, self.foot + 17.0, &tick.label);
+            drawing.tick_label(x, self.foot + 17.0, label);
         }
         axis.from(self.left, self.foot).to(self.right, self.foot);
         drawing.path("axis", &axis);
@@ -115,6 +105,7 @@ fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<A
         let room = measure::width(&text);
         let left = (x + 4.0).min(width - room);
         let line = ends.iter().position(|end| *end + GAP <= left);
+        // Without room in any line the meaning is left out; a pointer on the line shows it.
         if let Some(line) = line {
             ends[line] = left + room;
         }

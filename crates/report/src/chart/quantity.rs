@@ -35,9 +35,9 @@ impl Interval {
         Self { estimate, low: ends.and_then(|ends| end(ends.0)), high: ends.and_then(|ends| end(ends.1)) }
     }
 
-    /// The values that an axis must reach: the finite ends and, beyond the estimate, the mirror
-    /// image of an end where the other is open.
+    /// The values that an axis must reach.
     pub(crate) fn points(&self) -> impl Iterator<Item = f64> + use<> {
+        // An open end is an arrow to the edge: it gets as much room as the other end has.
         let across = |end: Option<f64>| end.map(|end| 2.0 * self.estimate - end);
         let ends = [self.low.or_else(|| across(self.high)), self.high.or_else(|| across(self.low))];
         std::iter::once(self.estimate).chain(ends.into_iter().flatten())

@@ -6,19 +6,17 @@ const LONGEST: usize = 1 << 14;
 const CUT: &str = "… (cut)";
 
 /// Text on one line.
-#[must_use]
 pub fn line(words: &str) -> String {
     cut(&words::sanitised_line(near(words).trim()), words.len() > LONGEST)
 }
 
 /// Text whose lines and blanks matter; each line is cut by itself.
-#[must_use]
 pub fn lines(words: &str) -> String {
     words.lines().map(|line| cut(&words::sanitised_lines(near(line)), line.len() > LONGEST) + "\n").collect()
 }
 
-/// The beginning, which replacing may make longer.
 fn near(words: &str) -> &str {
+    // Replacing what is harmful makes a text longer, so the result is cut once more.
     &words[..words.floor_char_boundary(LONGEST)]
 }
 

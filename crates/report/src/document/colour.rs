@@ -23,7 +23,6 @@ impl Tone {
     pub const ALL: [Tone; 4] = [Tone::Better, Tone::Worse, Tone::Proven, Tone::Open];
 
     /// The meaning of a verdict, if this direction is better.
-    #[must_use]
     pub fn from_verdict(verdict: Verdict, better: Option<Better>) -> Self {
         match (verdict, better) {
             (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => Self::Better,
@@ -44,7 +43,6 @@ impl Tone {
 }
 
 /// Every escape sequence that a page may hold. A terminal gets no other.
-#[must_use]
 pub fn colour_sequences() -> Vec<String> {
     let starts = Tone::ALL.map(|tone| tone.style().render().to_string());
     starts.into_iter().chain([Tone::Open.style().render_reset().to_string()]).collect()

@@ -25,22 +25,20 @@ impl Layout {
     pub const WIDE: Layout = Layout { wide: true, ..Layout::PLAIN };
 
     /// The columns of a line that is not wide.
-    #[must_use]
     pub fn columns(self) -> usize {
         self.width.max(Self::NARROWEST)
     }
 
     /// Breaks long lines between words; the rest goes on below, two columns further right.
-    #[must_use]
     pub fn wrap(self, text: &str) -> String {
         let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
         text.split_inclusive('\n').map(|line| self.hang(line, indent(line) + 2)).collect()
     }
 
     /// Breaks a long line between words; its rest goes on below, `indent` columns from the left.
-    #[must_use]
     pub fn hang(self, line: &str, indent: usize) -> String {
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
+        // Colours take no room: `display_width` leaves escape sequences out.
         if self.wide || display_width(body) <= self.columns() {
             return line.to_owned();
         }

@@ -9,7 +9,8 @@ mod names;
 mod table;
 mod terminal;
 
-use crate::chart::Figure;
+use crate::chart::{Figure, Id};
+use crate::data::Download;
 
 pub use colour::{Tone, colour_sequences};
 pub use layout::Layout;
@@ -21,6 +22,8 @@ pub use terminal::terminal;
 /// A piece of a page. No text in it is markup.
 #[derive(Clone)]
 pub enum Block<'a> {
+    /// A chapter of a page: its name for links, its title and its blocks.
+    Chapter(Id, String, Vec<Block<'a>>),
     /// A heading below that of a chapter.
     Heading(String),
     /// A sentence of the answer of a study.
@@ -31,8 +34,8 @@ pub enum Block<'a> {
     Warning(Vec<String>),
     /// Items.
     List(Vec<String>),
-    /// Items with the facts that belong to each.
-    Items(Vec<ListItem>),
+    /// Sentences with the facts that belong to each: names with words, or with a shell's command.
+    Items(Vec<(String, Vec<(String, Cell)>)>),
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
     /// A table.
@@ -45,26 +48,13 @@ pub enum Block<'a> {
     Appendix(&'static str, String),
     /// A figure.
     Figure(&'a Figure),
+    /// The measurements of a study, which only a page in HTML holds.
+    Download(&'a Download),
 }
 
 impl Block<'_> {
     /// Items below a title, on demand; `None` without an item.
     pub fn titled_list(title: impl Into<String>, items: Vec<String>) -> Option<Self> {
         (!items.is_empty()).then(|| Self::Fold(title.into(), vec![Block::List(items)]))
-    }
-}
-
-/// An item of a list, with its facts.
-#[derive(Clone)]
-pub struct ListItem {
-    /// Its sentence.
-    pub sentence: String,
-    /// Names with words, or with a command of the shell.
-    pub facts: Vec<(String, Cell)>,
-}
-
-impl From<String> for ListItem {
-    fn from(sentence: String) -> Self {
-        Self { sentence, facts: Vec::new() }
     }
 }

@@ -8,20 +8,21 @@ use unicode_width::UnicodeWidthStr as _;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ShortNames {
-    pub(crate) common: String,
     /// The keys of the words, where these are the same in all names: the column's heading.
     pub(crate) keys: String,
-    pub(crate) marks: Vec<(String, String)>,
+    /// Lines that tell the common words and the marks of long names.
+    pub(crate) legend: String,
     /// The names, in the order given. No two are the same unless they were.
     pub(crate) short: Vec<String>,
 }
 
 impl ShortNames {
-    /// Names of at most `width` columns, with as little told elsewhere as will do.
+    /// Names of at most `width` columns.
     pub(crate) fn within(names: &[Name], width: usize) -> Self {
-        let mut names: Vec<Vec<NamePart>> = names.iter().map(NamePart::from_name).collect();
-        let fits = |name: &Vec<NamePart>| joined(name).width() <= width;
+        let mut names: Vec<Vec<NameWord>> = names.iter().map(cuttable_words).collect();
+        let fits = |name: &Vec<NameWord>| joined(name).width() <= width;
         let (mut common, mut keys) = (String::new(), String::new());
+        // As little as will do is told elsewhere: a reader must look for it.
         if !names.iter().all(fits) {
             common = take_common(&mut names);
         }
@@ -30,6 +31,7 @@ impl ShortNames {
         }
         let mut short: Vec<String> = names.iter().map(|name| joined(name)).collect();
         let mut marks: Vec<(String, String)> = Vec::new();
+        // Equal names get one mark: they were the same name.
         for index in 0..short.len() {
             if short[index].width() > width {
                 let (mark, name) = (mark(marks.len()), short[index].clone());
@@ -37,19 +39,14 @@ impl ShortNames {
                 marks.push((mark, name));
             }
         }
-        Self { common, keys, marks, short }
-    }
-
-    pub(crate) fn legend(&self) -> String {
-        let common = &self.common;
-        let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };
-        common + &self.marks.iter().map(|(mark, word)| format!("  {mark} {word}\n")).collect::<String>()
+        let begins = if common.is_empty() { common } else { format!("  each begins with {common}\n") };
+        let marks: String = marks.iter().map(|(mark, name)| format!("  {mark} {name}\n")).collect();
+        Self { keys, legend: begins + &marks, short }
     }
 }
 
 /// Names in as few words as tell them apart: words that all share are left out, each name keeps
 /// one. A level of several words stays whole. Names that differ stay different.
-#[must_use]
 pub fn distinct_names(names: &[Name]) -> Vec<String> {
     let is_shared = |word: &NameWord| names.len() > 1 && names.iter().all(|name| name.words().contains(word));
     let own = |name: &Name| -> Name {
@@ -68,43 +65,30 @@ pub fn distinct_names(names: &[Name]) -> Vec<String> {
     shown.iter().map(|name| words::sanitised_line(name).into_owned()).collect()
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct NamePart {
-    key: Option<String>,
-    value: String,
-}
-
-impl NamePart {
-    /// The words of a name. What has no factor may be a whole sentence: each of its words counts.
-    fn from_name(name: &Name) -> Vec<Self> {
-        let clean = |text: &str| words::sanitised_line(text).into_owned();
-        let each = |word: &NameWord| match &word.factor {
-            Some(factor) => vec![Self { key: Some(clean(factor)), value: clean(&word.level) }],
-            None => {
-                let parts = clean(&word.level);
-                parts.split(' ').map(|part| Self { key: None, value: part.to_owned() }).collect()
-            }
-        };
-        name.words().iter().flat_map(each).collect()
-    }
-
-    fn text(&self) -> String {
-        match &self.key {
-            Some(key) => format!("{key}={}", self.value),
-            None => self.value.clone(),
+/// The words of a name, without what would damage a line.
+fn cuttable_words(name: &Name) -> Vec<NameWord> {
+    let clean = |text: &str| words::sanitised_line(text).into_owned();
+    let each = |word: &NameWord| match &word.factor {
+        Some(factor) => vec![NameWord { factor: Some(clean(factor)), level: clean(&word.level) }],
+        // What has no factor may be a whole sentence: each of its words counts.
+        None => {
+            let level = clean(&word.level);
+            level.split(' ').map(|part| NameWord { factor: None, level: part.to_owned() }).collect()
         }
-    }
+    };
+    name.words().iter().flat_map(each).collect()
 }
 
-fn joined(name: &[NamePart]) -> String {
-    name.iter().map(NamePart::text).collect::<Vec<_>>().join(" ")
+fn joined(name: &[NameWord]) -> String {
+    name.iter().map(NameWord::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Takes away the first words that all names share; a name keeps its last.
-fn take_common(names: &mut [Vec<NamePart>]) -> String {
+/// Takes away the first words that all names share.
+fn take_common(names: &mut [Vec<NameWord>]) -> String {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
     let Some(first) = names.first().filter(|_| names.len() > 1).cloned() else { return String::new() };
     let is_shared = |place: &usize| names.iter().all(|name| name[*place] == first[*place]);
+    // A name keeps its last word: without any its row would have no name.
     let count = (0..shortest.saturating_sub(1)).take_while(is_shared).count();
     for name in names {
         name.drain(..count);
@@ -112,17 +96,17 @@ fn take_common(names: &mut [Vec<NamePart>]) -> String {
     joined(&first[..count])
 }
 
-/// Takes away the keys, if all names have the same keys in the same order. A value of several words
-/// could be taken for two of them.
-fn take_keys(names: &mut [Vec<NamePart>]) -> String {
-    let keys = |name: &Vec<NamePart>| -> Option<Vec<String>> {
-        name.iter().map(|word| word.key.clone().filter(|_| !word.value.contains(' '))).collect()
+/// Takes away the keys, if all names have the same keys in the same order.
+fn take_keys(names: &mut [Vec<NameWord>]) -> String {
+    let keys = |name: &Vec<NameWord>| -> Option<Vec<String>> {
+        // Without its key a level of several words could be taken for several levels.
+        name.iter().map(|word| word.factor.clone().filter(|_| !word.level.contains(' '))).collect()
     };
     let Some(first) = names.first().and_then(keys) else { return String::new() };
     if names.iter().any(|name| keys(name).as_ref() != Some(&first)) {
         return String::new();
     }
-    names.iter_mut().flatten().for_each(|word| word.key = None);
+    names.iter_mut().flatten().for_each(|word| word.factor = None);
     first.join(" ")
 }
 
@@ -152,7 +136,7 @@ mod tests {
         let names = ["default", "none"].map(|level| name(&[("", "ipv4"), ("offloads", level)]));
         let names = ShortNames::within(&names, 21);
         assert_eq!(names.short, ["ipv4 offloads=default", "ipv4 offloads=none"]);
-        assert_eq!((names.common.as_str(), names.legend().as_str()), ("", ""));
+        assert_eq!((names.keys.as_str(), names.legend.as_str()), ("", ""));
     }
 
     #[test]
@@ -160,11 +144,14 @@ mod tests {
         let names = [["gso", "recv"], ["sendmmsg", "io_uring"]]
             .map(|[sender, reader]| name(&[("", "udp"), ("sender", sender), ("reader", reader)]));
         let found = ShortNames::within(&names, 30);
-        assert_eq!((found.common.as_str(), found.keys.as_str()), ("udp", "sender reader"));
+        assert_eq!(
+            (found.legend.as_str(), found.keys.as_str()),
+            ("  each begins with udp\n", "sender reader")
+        );
         assert_eq!(found.short, ["gso recv", "sendmmsg io_uring"]);
         let found = ShortNames::within(&names, 12);
         assert_eq!(found.short, ["gso recv", "[a]"]);
-        assert_eq!(found.legend(), "  each begins with udp\n  [a] sendmmsg io_uring\n");
+        assert_eq!(found.legend, "  each begins with udp\n  [a] sendmmsg io_uring\n");
     }
 
     #[test]
@@ -197,7 +184,7 @@ mod tests {
     fn a_name_of_many_words_is_told_as_a_whole() {
         let found = ShortNames::within(&["a b c d e f", "g"].map(Name::from), 5);
         assert_eq!(found.short, ["[a]", "g"]);
-        assert_eq!(found.legend(), "  [a] a b c d e f\n");
+        assert_eq!(found.legend, "  [a] a b c d e f\n");
     }
 
     proptest! {

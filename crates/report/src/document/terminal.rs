@@ -1,12 +1,11 @@
 //! Blocks as text for a terminal.
 
 use super::bounded::{line, lines};
-use super::{Block, ListItem, Table};
+use super::{Block, Table};
 use crate::document::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
-/// Figures, which only a file has room for, are left out.
-#[must_use]
+/// Figures and measurements, which only a file has room for, are left out.
 pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
     let mut writer = TerminalWriter { layout, text: String::new(), indent: 0, is_in_paragraph: false };
     blocks.iter().for_each(|block| writer.block(block));
@@ -29,6 +28,7 @@ impl TerminalWriter {
         if !goes_on && self.indent == 0 && !self.text.is_empty() {
             self.text.push('\n');
         }
+        // Sentences in sequence are one paragraph: no blank line parts them.
         self.is_in_paragraph = is_sentence || matches!(block, Block::Heading(_));
         match block {
             Block::Heading(words) | Block::Text(words) => self.line(words),
@@ -37,13 +37,21 @@ impl TerminalWriter {
                 paragraphs.iter().for_each(|words| self.line(&format!("Warning: {words}")));
             }
             Block::List(items) => items.iter().for_each(|words| self.line(words)),
-            Block::Items(items) => items.iter().for_each(|item| self.item(item)),
+            Block::Items(items) => {
+                for (sentence, facts) in items {
+                    self.indent += 2;
+                    self.line(sentence);
+                    self.indent += 2;
+                    facts.iter().for_each(|(name, cell)| self.line(&format!("{name}: {}", cell.text())));
+                    self.indent -= 4;
+                }
+            }
             Block::Facts(facts) => {
                 facts.iter().for_each(|(name, value)| self.line(&format!("{name}: {value}")));
             }
             Block::Table(table) => self.table(table),
             Block::Verbatim(words) => self.text.push_str(&lines(words)),
-            Block::Fold(title, blocks) => {
+            Block::Chapter(_, title, blocks) | Block::Fold(title, blocks) => {
                 self.line(title);
                 self.indent += 2;
                 blocks.iter().for_each(|block| self.block(block));
@@ -54,20 +62,12 @@ impl TerminalWriter {
                 self.line(title);
                 self.text.push_str(&lines(words));
             }
-            Block::Figure(_) => {}
+            Block::Figure(_) | Block::Download(_) => {}
         }
     }
 
     fn line(&mut self, words: &str) {
         self.text.push_str(&format!("{:indent$}{}\n", "", line(words), indent = self.indent));
-    }
-
-    fn item(&mut self, item: &ListItem) {
-        self.indent += 2;
-        self.line(&item.sentence);
-        self.indent += 2;
-        item.facts.iter().for_each(|(name, cell)| self.line(&format!("{name}: {}", cell.text())));
-        self.indent -= 4;
     }
 
     fn table(&mut self, table: &Table) {

@@ -111,12 +111,10 @@ fn forest(group: &ComparisonGroup, rows: &[&ComparisonRow], family: &WorkloadEff
         let interval = interval.map(|[estimate, low, high]| Interval::new(estimate, Some((low, high))));
         ForestRow { name: family.name(row), verdict: verdict(row, group, interval.is_some()), interval }
     };
+    let confidence = stats::confidence(group.level);
     let interval = match group.resolution {
         Some(resolution) => format!("counts without noise: a difference above {resolution} % is real"),
-        None => format!(
-            "{} % interval, for all comparisons with a baseline together",
-            stats::confidence(group.level)
-        ),
+        None => format!("{confidence} % interval, for all comparisons with a baseline together"),
     };
     let mut margins = rows.iter().map(|row| margin(&row.comparison));
     let first = margins.next().flatten();

@@ -1,8 +1,7 @@
 //! A metric over stored studies, as a chart.
 
-use crate::chart::{Figure, HistoryLevel, HistoryPlot, Id, Interval, Panel, Quantity};
+use crate::chart::{Figure, HistoryPlot, Id, Interval, Panel, Quantity};
 use results::{HistorySeries, capital};
-use stats::change::Level;
 
 use super::words::paragraph;
 
@@ -37,10 +36,7 @@ fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<History
         let confidence = change.confidence.map(|one| format!(", confidence {} %", stats::confidence(one)));
         format!("{}{}", change.size, confidence.unwrap_or_default())
     });
-    let levels = series.levels.iter().zip([String::new()].into_iter().chain(changes));
-    let level =
-        |(level, change): (&Level, String)| HistoryLevel { first: level.first, value: level.mean, change };
-    let levels = levels.map(level).collect();
+    let levels = series.levels.iter().copied().zip([String::new()].into_iter().chain(changes)).collect();
     (!points.is_empty()).then(|| HistoryPlot {
         tags: found.ordered().to_owned(),
         quantity: Quantity::new(&name, unit, results::figure),

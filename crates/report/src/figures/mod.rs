@@ -66,7 +66,6 @@ const PARTS: [&str; 2] = ["title", "about"];
 // The longest name of a figure, in characters, without the number that tells it from others.
 const MOST: usize = 52;
 
-/// The same figures in the same order get the same names, so that links into a page stay valid.
 #[derive(Default)]
 struct Ids(BTreeSet<String>);
 
@@ -75,18 +74,16 @@ impl Ids {
     fn unique(&mut self, words: &str) -> Id {
         let words: String = words.chars().take(MOST).collect();
         let mut id = Id::new(&words);
+        // The same figures in the same order get the same numbers: links into a page stay valid.
         let mut number = 1_u32;
-        while !self.is_free(&id) {
+        let is_known = |id: &Id| self.0.contains(id.as_str());
+        while is_known(&id) || PARTS.iter().any(|part| is_known(&id.part(part))) {
             number += 1;
             id = Id::new(&format!("{words} {number}"));
         }
         self.0.extend(PARTS.map(|part| id.part(part).to_string()));
         self.0.insert(id.to_string());
         id
-    }
-
-    fn is_free(&self, id: &Id) -> bool {
-        !self.0.contains(id.as_str()) && PARTS.iter().all(|part| !self.0.contains(id.part(part).as_str()))
     }
 }
 

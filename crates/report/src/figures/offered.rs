@@ -24,12 +24,8 @@ pub(super) const KNEE: &str = "The knee of latency against offered load is the l
      costs less latency than it brings, above it more. Each boot has a knee of its own, one of the loads that were \
      measured; marked is their median, and the least and the largest of them hold it with the confidence given.";
 
-struct LoadCurve {
-    /// A name that tells it from others; empty for the only one.
-    name: String,
-    /// Offered loads in 1/s with their conditions, rising.
-    loads: Vec<(f64, usize)>,
-}
+/// Offered loads in 1/s with their conditions, rising.
+type Loads = Vec<(f64, usize)>;
 
 /// The knee of a path in words, with the place and the label of its mark.
 type MarkedKnee = (String, Option<(f64, String)>);
@@ -45,36 +41,35 @@ fn knee_at(load: f64, range: Option<[f64; 2]>, why: &str) -> MarkedKnee {
 
 pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let paths = paths(view, workload);
-    let latency = latency().reaching(paths.iter().flat_map(|path| path.latencies(view)));
-    let loads = paths.iter().flat_map(|path| path.loads.iter().map(|load| load.0));
-    let offered = Quantity::new("offered load", "requests/s", rounded).reaching(loads);
+    let loads = || paths.iter().flat_map(|(_, loads)| loads);
+    let latencies = loads().flat_map(|load| QUANTILES.map(|(key, _)| view.mean(load.1, key))).flatten();
+    // The panels of all paths have the same axes, so that they can be compared.
+    let latency = latency().reaching(latencies);
+    let offered = Quantity::new("offered load", "requests/s", rounded).reaching(loads().map(|load| load.0));
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for path in &paths {
+    for (name, loads) in &paths {
         let curve = |(key, name): (Metric, &str)| {
             let point = |(load, condition): &(f64, usize)| Some((*load, view.mean(*condition, key)?));
-            Curve {
-                name: name.to_owned(),
-                points: path.loads.iter().filter_map(point).collect(),
-                measured: true,
-            }
+            Curve { name: name.to_owned(), points: loads.iter().filter_map(point).collect(), measured: true }
         };
         let curves: Vec<Curve> =
             QUANTILES.into_iter().map(curve).filter(|curve| curve.points.len() > 1).collect();
         if curves.is_empty() {
             continue;
         }
-        let (knee, mark) = path.knee(view);
-        let words = format!("{knee}{}", path.unanswered(view));
-        seen.push(if path.name.is_empty() { capital(&words) } else { format!("{}: {words}", path.name) });
+        let (knee, mark) = knee(view, loads);
+        let words = format!("{knee}{}", unanswered(view, loads));
+        seen.push(if name.is_empty() { capital(&words) } else { format!("{name}: {words}") });
         let (across, up) = ((offered.clone(), Scale::FromZero), (latency.clone(), Scale::Logarithmic));
         let plot = Curves { across, up, curves, flags: mark.into_iter().collect() };
-        panels.push(Panel::new(path.name.clone(), plot));
+        panels.push(Panel::new(name, plot));
     }
     let title = format!("Latency of {} against offered load", workload.name);
     view.figure(ids, (&format!("latency load {}", workload.name), &title), seen, panels)
 }
 
-fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve> {
+/// The loads of each path, with a name that tells it from others; empty for the only one.
+fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<(String, Loads)> {
     type OtherLevels = Vec<(String, String)>;
     let load = |index: &usize| {
         let condition = view.stored.plan.conditions.get(*index)?;
@@ -87,9 +82,9 @@ fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve
     groups.retain(|(_, loads)| loads.len() > 1);
     let names: Vec<Name> = groups.iter().map(|(_, loads)| name(view, loads[0].1)).collect();
     let alone = groups.len() == 1;
-    let path = |((_, mut loads), name): ((OtherLevels, Vec<(f64, usize)>), String)| {
+    let path = |((_, mut loads), name): ((OtherLevels, Loads), String)| {
         loads.sort_by(|one, other| one.0.total_cmp(&other.0));
-        LoadCurve { name: if alone { String::new() } else { name }, loads }
+        (if alone { String::new() } else { name }, loads)
     };
     groups.into_iter().zip(crate::document::distinct_names(&names)).map(path).collect()
 }
@@ -100,73 +95,65 @@ fn name(view: &StudyView<'_>, condition: usize) -> Name {
     words.iter().filter(|word| !is_rate(word)).cloned().collect::<Vec<_>>().into()
 }
 
-impl LoadCurve {
-    fn latencies(&self, view: &StudyView<'_>) -> Vec<f64> {
-        let of = |condition: usize| QUANTILES.map(|(key, _)| view.mean(condition, key));
-        self.loads.iter().flat_map(|load| of(load.1)).flatten().collect()
-    }
-
-    fn curves(&self, view: &StudyView<'_>) -> Vec<Vec<Point>> {
-        let by_boot = |metric: Metric| {
-            let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
-            for (condition, boot, value) in view.stored.values(metric) {
-                let (sum, count) = sums.entry((boot, condition)).or_default();
-                *sum += value;
-                *count += 1.0;
-            }
-            sums
-        };
-        let (served, latency) = (by_boot(metric::TRANSACTIONS), by_boot(metric::LATENCY_MEAN));
-        let of = |sums: &BTreeMap<(u32, usize), (f64, f64)>, boot, condition| {
-            sums.get(&(boot, condition)).map(|(sum, count)| sum / count)
-        };
-        let mut boots: Vec<u32> = latency.keys().map(|key| key.0).collect();
-        boots.dedup();
-        let curve = |boot: u32| -> Option<Vec<Point>> {
-            let point = |(offered, condition): &(f64, usize)| {
-                let served = of(&served, boot, *condition)?;
-                let latency = of(&latency, boot, *condition)?;
-                Some(Point { offered: *offered, served, latency })
-            };
-            self.loads.iter().map(point).collect()
-        };
-        boots.into_iter().filter_map(curve).collect()
-    }
-
-    fn knee(&self, view: &StudyView<'_>) -> MarkedKnee {
-        let none = |why: &str| (format!("no knee: {why}"), None);
-        let most = self.loads.last().map_or(0.0, |load| load.0);
-        let curves = self.curves(view);
-        if self.loads.len() < LEAST {
-            return none("fewer than three loads were offered");
+fn curves(view: &StudyView<'_>, loads: &[(f64, usize)]) -> Vec<Vec<Point>> {
+    let by_boot = |metric: Metric| {
+        let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
+        for (condition, boot, value) in view.stored.values(metric) {
+            let (sum, count) = sums.entry((boot, condition)).or_default();
+            *sum += value;
+            *count += 1.0;
         }
-        let beyond =
-            || none(&format!("it lies beyond {} requests/s, the most that was offered", rounded(most)));
-        match (of_repeats(&curves), &curves[..]) {
-            (Some(knee), _) if knee.is_beyond(most) => beyond(),
-            (Some(Knee { load, lower, upper, confidence }), _) => {
-                let sure = format!("{} % confidence", results::percent(100.0 * confidence));
-                knee_at(load, Some([lower, upper]), &sure)
-            }
-            (None, [only]) => match of_curve(only) {
-                Some(load) if load >= most => beyond(),
-                Some(load) => knee_at(load, None, "one boot: no interval"),
-                None => none("nothing was answered"),
-            },
-            (None, []) => none("no boot measured every load"),
-            (None, _) => none("in a boot nothing was answered"),
-        }
-    }
+        sums
+    };
+    let (served, latency) = (by_boot(metric::TRANSACTIONS), by_boot(metric::LATENCY_MEAN));
+    let of = |sums: &BTreeMap<(u32, usize), (f64, f64)>, boot, condition| {
+        sums.get(&(boot, condition)).map(|(sum, count)| sum / count)
+    };
+    let mut boots: Vec<u32> = latency.keys().map(|key| key.0).collect();
+    boots.dedup();
+    let curve = |boot: u32| -> Option<Vec<Point>> {
+        let point = |(offered, condition): &(f64, usize)| {
+            let served = of(&served, boot, *condition)?;
+            let latency = of(&latency, boot, *condition)?;
+            Some(Point { offered: *offered, served, latency })
+        };
+        loads.iter().map(point).collect()
+    };
+    boots.into_iter().filter_map(curve).collect()
+}
 
-    /// From which load on less was answered than was asked for, as a part of a sentence.
-    fn unanswered(&self, view: &StudyView<'_>) -> String {
-        // A window's edges cut requests: less than this share proves nothing.
-        const SHORT: f64 = 0.98;
-        let short = self.loads.iter().find_map(|(load, condition)| {
-            let served = view.mean(*condition, metric::TRANSACTIONS)?;
-            (served < SHORT * load)
-                .then(|| format!("; of {} requests/s only {} were answered", rounded(*load), rounded(served)))
-        });
-        short.unwrap_or_default()
+fn knee(view: &StudyView<'_>, loads: &[(f64, usize)]) -> MarkedKnee {
+    let none = |why: &str| (format!("no knee: {why}"), None);
+    let most = loads.last().map_or(0.0, |load| load.0);
+    let curves = curves(view, loads);
+    if loads.len() < LEAST {
+        return none("fewer than three loads were offered");
     }
+    let beyond = || none(&format!("it lies beyond {} requests/s, the most that was offered", rounded(most)));
+    match (of_repeats(&curves), &curves[..]) {
+        (Some(knee), _) if knee.is_beyond(most) => beyond(),
+        (Some(Knee { load, lower, upper, confidence }), _) => {
+            let sure = format!("{} % confidence", results::percent(100.0 * confidence));
+            knee_at(load, Some([lower, upper]), &sure)
+        }
+        (None, [only]) => match of_curve(only) {
+            Some(load) if load >= most => beyond(),
+            Some(load) => knee_at(load, None, "one boot: no interval"),
+            None => none("nothing was answered"),
+        },
+        (None, []) => none("no boot measured every load"),
+        (None, _) => none("in a boot nothing was answered"),
+    }
+}
+
+/// From which load on less was answered than was asked for, as a part of a sentence.
+fn unanswered(view: &StudyView<'_>, loads: &[(f64, usize)]) -> String {
+    // A window's edges cut requests: less than this share proves nothing.
+    const SHORT: f64 = 0.98;
+    let short = loads.iter().find_map(|(load, condition)| {
+        let served = view.mean(*condition, metric::TRANSACTIONS)?;
+        (served < SHORT * load)
+            .then(|| format!("; of {} requests/s only {} were answered", rounded(*load), rounded(served)))
+    });
+    short.unwrap_or_default()
 }

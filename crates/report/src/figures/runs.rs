@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::chart::{Dots, DotsBoot, DotsCondition, Figure, Interval, Panel};
+use crate::chart::{Dots, DotsCondition, Figure, Interval, Panel};
 use results::{capital, distinct};
 use study::metric::Metric;
 
@@ -64,9 +64,9 @@ fn dots(
     let measured: Vec<usize> = workload.telling.iter().copied().filter(is_measured).collect();
     let condition = |(index, name): (&usize, String)| {
         let own = runs.iter().filter(|((of, _), _)| of == index);
-        let boot = |((_, boot), values): (&(usize, u32), &Vec<f64>)| DotsBoot {
-            name: format!("boot {boot}"),
-            runs: values.iter().copied().filter(|value| value.is_finite()).collect(),
+        let boot = |((_, boot), values): (&(usize, u32), &Vec<f64>)| {
+            let runs: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+            (format!("boot {boot}"), runs)
         };
         let estimate = estimates.iter().find(|one| one.condition == *index && one.interval.is_some());
         let interval = estimate.map(|one| Interval::new(one.mean, one.interval));

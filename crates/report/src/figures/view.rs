@@ -100,10 +100,6 @@ impl<'a> StudyView<'a> {
     pub(super) fn estimates(&self, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {
         estimates(self.results, metric, conditions)
     }
-
-    pub(super) fn is_choice(&self) -> bool {
-        self.workloads.iter().any(|one| one.telling.len() < one.conditions.len())
-    }
 }
 
 fn estimates(results: &Results, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {
@@ -111,14 +107,14 @@ fn estimates(results: &Results, metric: Metric, conditions: &[usize]) -> Vec<Con
     own.copied().filter(|one| one.mean.is_finite()).collect()
 }
 
-/// The conditions that a reader wants to see first, where there are very many: of a design all on,
-/// then one more off at a time; else the baselines, and those at both ends of the main metric.
+/// The conditions that a reader wants to see first, where there are very many.
 fn telling(results: &Results, workload: &str, kind: Kind, conditions: &[usize]) -> Vec<usize> {
     if conditions.len() <= MOST {
         return conditions.to_vec();
     }
     let plan = &results.stored.plan;
-    // From all on to all off, for every combination of the other factors.
+    // Of a design from all on to all off, one more at a time, for every combination of the others:
+    // each step shows what one switch adds.
     let rung = |index: &usize| {
         let on = plan.conditions.get(*index)?.designed(plan.design.as_ref()?);
         on.is_sorted().then(|| (on.iter().filter(|on| !**on).count(), *index))
@@ -128,6 +124,7 @@ fn telling(results: &Results, workload: &str, kind: Kind, conditions: &[usize]) 
     if rungs.len() > 1 {
         return rungs.into_iter().map(|(_, index)| index).collect();
     }
+    // Else the baselines, and both ends of the main metric.
     let mut by_size = estimates(results, kind.main_metric(plan.exact), conditions);
     by_size.sort_by(|one, other| one.mean.total_cmp(&other.mean));
     let ends = by_size.iter().take(ENDS).chain(by_size.iter().rev().take(ENDS));

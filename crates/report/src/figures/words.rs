@@ -8,7 +8,8 @@ use study::metric::{Metric, MetricGroup};
 use super::view::StudyView;
 
 pub(super) fn choice(views: &[StudyView<'_>]) -> Option<String> {
-    views.iter().any(StudyView::is_choice).then(|| {
+    let mut workloads = views.iter().flat_map(|view| &view.workloads);
+    workloads.any(|one| one.telling.len() < one.conditions.len()).then(|| {
         "Where a workload has more than twelve conditions, the most telling ones are shown: of a design those that \
          lead from all on to all off, else the baselines and both ends."
             .to_owned()
@@ -45,8 +46,8 @@ pub(super) fn of_mean(level: f64) -> String {
     format!("{} % interval of the mean", stats::confidence(level))
 }
 
-/// Empty sentences are left out. A condition's name gets no capital at the beginning.
 pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
+    // No part gets a capital here: it may begin with a condition's name, which has its own letters.
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     let sentence = |part: String| match part.ends_with(['.', '?', '!']) {
         true => part,

@@ -3,22 +3,27 @@
 use crate::chart::{Attribute, Id, Markup, write_cell, write_table};
 use crate::data::Download;
 use crate::document::bounded::{line, lines};
-use crate::document::{Block, ListItem, Table};
+use crate::document::{Block, Cell, Table};
 use crate::fixed;
 
-#[derive(Default)]
-pub(super) struct PagePlace {
-    tables: usize,
-    is_folded: bool,
+/// `tables`: the number of tables before these blocks in the page.
+pub(super) fn write_blocks(to: &mut Markup, blocks: &[Block<'_>], tables: &mut usize, is_folded: bool) {
+    blocks.iter().for_each(|block| write_block(to, block, tables, is_folded));
 }
 
-pub(super) fn write_blocks(to: &mut Markup, blocks: &[Block<'_>], place: &mut PagePlace) {
-    blocks.iter().for_each(|block| write_block(to, block, place));
-}
-
-fn write_block(to: &mut Markup, block: &Block<'_>, place: &mut PagePlace) {
+fn write_block(to: &mut Markup, block: &Block<'_>, tables: &mut usize, is_folded: bool) {
     let scroll = [("class", "scroll".into()), ("tabindex", "0".into())];
     match block {
+        Block::Chapter(id, title, blocks) => {
+            let label = id.part("title");
+            let attributes = [("id", id.as_str().into()), ("aria-labelledby", label.as_str().into())];
+            to.element("section", &attributes, |section| {
+                section.element("h2", &[("id", label.as_str().into())], |head| {
+                    head.element("a", &[("href", Attribute::Link(id))], |link| link.text(title));
+                });
+                write_blocks(section, blocks, tables, is_folded);
+            });
+        }
         Block::Heading(words) => element(to, "h3", "", words),
         Block::Lead(words) => element(to, "p", "lead", words),
         Block::Text(words) => element(to, "p", "", words),
@@ -31,7 +36,12 @@ fn write_block(to: &mut Markup, block: &Block<'_>, place: &mut PagePlace) {
             to.element("ul", &[], |to| items.iter().for_each(|words| element(to, "li", "", words)));
         }
         Block::Items(items) => to.element("ul", &[], |to| {
-            items.iter().for_each(|item| to.element("li", &[], |to| write_item(to, item)));
+            for (sentence, facts) in items {
+                to.element("li", &[], |to| {
+                    to.text(&line(sentence));
+                    write_item_facts(to, facts);
+                });
+            }
         }),
         Block::Facts(facts) => to.element("dl", &[("class", "facts".into())], |to| {
             for (name, value) in facts {
@@ -41,31 +51,29 @@ fn write_block(to: &mut Markup, block: &Block<'_>, place: &mut PagePlace) {
                 });
             }
         }),
-        Block::Table(table) => write_numbered_table(to, table, place),
+        Block::Table(table) => write_numbered_table(to, table, tables),
         Block::Verbatim(text) => to.element("pre", &scroll, |to| to.text(&lines(text))),
         Block::Fold(title, blocks) => to.element("details", &[], |to| {
             element(to, "summary", "", title);
-            let is_folded = std::mem::replace(&mut place.is_folded, true);
-            write_blocks(to, blocks, place);
-            place.is_folded = is_folded;
+            write_blocks(to, blocks, tables, true);
         }),
         Block::Appendix(title, text) => to.element("details", &[], |to| {
             element(to, "summary", "", title);
             to.element("pre", &scroll, |to| to.text(&lines(text)));
         }),
         // What few readers open is there once, for narrow screens: it does for wide ones too.
-        Block::Figure(figure) if place.is_folded => to.append(&figure.small_html()),
+        Block::Figure(figure) if is_folded => to.append(&figure.small_html()),
         Block::Figure(figure) => to.append(&figure.html()),
+        Block::Download(data) => write_download(to, data),
     }
 }
 
-fn write_item(to: &mut Markup, item: &ListItem) {
-    to.text(&line(&item.sentence));
-    if item.facts.is_empty() {
+fn write_item_facts(to: &mut Markup, facts: &[(String, Cell)]) {
+    if facts.is_empty() {
         return;
     }
     to.element("ul", &[], |to| {
-        for (name, fact) in &item.facts {
+        for (name, fact) in facts {
             to.element("li", &[], |to| {
                 to.text(&format!("{}: ", line(name)));
                 write_cell(to, fact, line);
@@ -80,9 +88,9 @@ fn element(to: &mut Markup, name: &'static str, class: &'static str, words: &str
     to.element(name, &attributes[..count], |to| to.text(&line(words)));
 }
 
-fn write_numbered_table(to: &mut Markup, table: &Table, place: &mut PagePlace) {
-    place.tables += 1;
-    let number = format!("Table {}", place.tables);
+fn write_numbered_table(to: &mut Markup, table: &Table, tables: &mut usize) {
+    *tables += 1;
+    let number = format!("Table {tables}");
     let id = Id::new(&number);
     let label = format!("{number}: {}", line(&table.title));
     let attributes = [
@@ -100,7 +108,7 @@ fn write_numbered_table(to: &mut Markup, table: &Table, place: &mut PagePlace) {
     table.notes.iter().for_each(|note| element(to, "p", "note", note.trim()));
 }
 
-pub(super) fn write_download(to: &mut Markup, data: &Download) {
+fn write_download(to: &mut Markup, data: &Download) {
     to.element("div", &[("class", "download".into())], |to| {
         let runs = results::counted(data.runs, "run");
         let about = format!(

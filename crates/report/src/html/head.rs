@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-/// Without it every word and figure is there.
 pub(super) fn script() -> Code {
+    // Without it every word and figure is there.
     Code::fixed(fixed!(file "page.js")).and(&Code::fixed(SCRIPT))
 }
 
@@ -32,14 +32,11 @@ pub(super) fn write(html: &mut Markup, title: &str) {
     });
 }
 
-/// Only this style and script, named by hashes, act (Content Security Policy Level 3, 2.3.1).
 fn policy(style: &Code, script: &Code) -> String {
+    // Only this style and script, named by hashes, act (Content Security Policy Level 3, 2.3.1).
     let hash = |code: &Code| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(code.as_str())));
-    format!(
-        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
-        hash(style),
-        hash(script)
-    )
+    let [style, script] = [style, script].map(hash);
+    format!("default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'")
 }
 
 #[cfg(test)]

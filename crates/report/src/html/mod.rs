@@ -6,12 +6,12 @@ mod head;
 use crate::chart::{Attribute, Figure, Markup};
 use crate::fixed;
 
-use crate::html::blocks::{PagePlace, write_blocks, write_download};
-use crate::page::{Chapter, Page};
+use crate::document::Block;
+use crate::html::blocks::write_blocks;
+use crate::page::Page;
 
 impl Page<'_> {
     /// The page as one HTML file that loads nothing.
-    #[must_use]
     pub fn html(&self) -> Markup {
         let (chapters, heading) = (self.chapters(), self.heading());
         document(&self.title(), |body| {
@@ -24,8 +24,7 @@ impl Page<'_> {
             });
             contents(body, &chapters);
             body.element("main", &[("id", "main".into())], |main| {
-                let mut place = PagePlace::default();
-                chapters.iter().for_each(|chapter| write_chapter(main, chapter, &mut place));
+                write_blocks(main, &chapters, &mut 0, false);
             });
             body.fixed(fixed!(
                 "<footer><p>This file is whole: it loads nothing and sends nothing. netassay report writes it again \
@@ -38,7 +37,6 @@ impl Page<'_> {
 
 /// The figure as an HTML page with its table, for wide and narrow screens, light and dark. It loads
 /// nothing.
-#[must_use]
 pub fn figure_page(figure: &Figure) -> Markup {
     document(&words::shortened_reason(&figure.title), |body| {
         body.element("main", &[], |main| main.append(&figure.html()));
@@ -55,28 +53,15 @@ fn document(title: &str, body: impl FnOnce(&mut Markup)) -> Markup {
     page
 }
 
-fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
+fn contents(body: &mut Markup, chapters: &[Block<'_>]) {
     body.element("nav", &[("aria-label", "Contents".into())], |nav| {
         nav.element("ul", &[], |list| {
             for chapter in chapters {
+                let Block::Chapter(id, title, _) = chapter else { continue };
                 list.element("li", &[], |item| {
-                    item.element("a", &[("href", Attribute::Link(&chapter.id))], |link| {
-                        link.text(&chapter.title)
-                    });
+                    item.element("a", &[("href", Attribute::Link(id))], |link| link.text(title));
                 });
             }
         });
-    });
-}
-
-fn write_chapter(main: &mut Markup, chapter: &Chapter<'_>, place: &mut PagePlace) {
-    let label = chapter.id.part("title");
-    let attributes = [("id", chapter.id.as_str().into()), ("aria-labelledby", label.as_str().into())];
-    main.element("section", &attributes, |section| {
-        section.element("h2", &[("id", label.as_str().into())], |head| {
-            head.element("a", &[("href", Attribute::Link(&chapter.id))], |link| link.text(&chapter.title));
-        });
-        write_blocks(section, &chapter.blocks, place);
-        chapter.downloads.iter().for_each(|data| write_download(section, data));
     });
 }

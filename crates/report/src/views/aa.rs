@@ -9,7 +9,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The rate of each method.
-#[must_use]
 pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
     let mut table = Table::new(["metric", "method", "differences", "rate %", "95 % interval"]).optional(&[2]);
     for metric in &found.metrics {
@@ -26,26 +25,23 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
     }
     let condition =
         if found.condition.is_empty() { String::new() } else { format!(" ({})", found.condition) };
+    let FalsePositives { study, name, .. } = found;
+    let experiments = counted(found.experiments, "experiment");
+    let boots = counted(found.boots as usize, "boot");
     let title = format!(
-        "study {} ({}): {} of {} each, every one a comparison of a condition with itself{condition}",
-        found.study,
-        found.name,
-        counted(found.experiments, "experiment"),
-        counted(found.boots as usize, "boot"),
+        "study {study} ({name}): {experiments} of {boots} each, every one a comparison of a condition with itself{condition}"
     );
     let meaning = "A method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.";
     let mut blocks = vec![Block::Table(table.titled(title)), Block::Text(meaning.to_owned())];
     blocks.extend(found.metrics.first().map(|first| {
         let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
-        Block::Table(
-            table.titled(format!("{}, spread of boots and runs", metric_title(&first.metric.into()))),
-        )
+        let title = format!("{}, spread of boots and runs", metric_title(&first.metric.into()));
+        Block::Table(table.titled(title))
     }));
     blocks
 }
 
 /// The differences in turns beside those in runs of their own, and whether both ways agree.
-#[must_use]
 pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
     let heads =
         ["condition", "against", "metric", "verdict", "in turns", "in runs", "turns - runs", "boots", "time"];
@@ -68,16 +64,11 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
             one.time.map(|(share, interval)| sized(share, interval, times)),
         ]);
     }
-    let uncounted = found
-        .uncounted
-        .as_ref()
-        .map(|part| format!(" (of which {part} are not counted)"))
-        .unwrap_or_default();
+    let BothWays { study, name, uncounted, .. } = found;
+    let uncounted = uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)"));
+    let turns = format!("{}{}", format_duration(found.alternate.turn), uncounted.unwrap_or_default());
     let title = format!(
-        "study {} ({}): differences in % of the baseline, measured in the same boots in turns of {}{uncounted} and in runs of their own",
-        found.study,
-        found.name,
-        format_duration(found.alternate.turn),
+        "study {study} ({name}): differences in % of the baseline, measured in the same boots in turns of {turns} and in runs of their own"
     );
     let mut texts = vec![format!(
         "Intervals have {:.0} %; those of turns - runs hold together: where both ways agree on everything, {:.0} % of such checks or fewer find that they disagree (Holm).",

@@ -11,7 +11,6 @@ use crate::document::{Block, Cell, Table};
 const TOLD: usize = 8;
 
 /// The answer, the differences of environments, and each metric's table; all if `is_whole`.
-#[must_use]
 pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     let most = if is_whole { usize::MAX } else { TOLD };
     let head = format!("{} against {}", found.study.words(), found.baseline.words());

@@ -12,7 +12,6 @@ use crate::document::Block;
 const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
 
 /// The answer, the table and the notes of each comparison; then the credit of a design.
-#[must_use]
 pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>> {
     let title = match comparisons.study {
         Some(study) => format!("study {study} ({})", comparisons.name),
@@ -59,7 +58,6 @@ fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
 }
 
 /// The classic test, in ministat's words.
-#[must_use]
 pub fn classic(test: &ClassicTest) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Heading(format!("study {} ({})", test.study, test.name))];
     for group in &test.groups {

@@ -16,9 +16,9 @@ const FEW: usize = 4;
 // The most unreachable states that are listed; the JSON has all.
 const LISTED: usize = 12;
 
-/// In brief, of many combinations a line each.
 pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     let combinations: Vec<&[Credit]> = combinations(credits).collect();
+    // Of many combinations a line each: nobody reads a table for each on one screen.
     let is_overview = !is_whole && combinations.len() > FEW;
     let mut blocks = Vec::new();
     if is_overview {

@@ -6,7 +6,6 @@ use crate::cells;
 use crate::document::{Block, Table};
 
 /// The findings by area, two machines side by side, and the number of findings of each kind.
-#[must_use]
 pub fn doctor(found: &Examination) -> Vec<Block<'static>> {
     let areas = found.findings.chunk_by(|one, other| one.area == other.area);
     let areas =

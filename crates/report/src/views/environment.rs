@@ -11,7 +11,6 @@ use crate::cells;
 use crate::document::{Block, Table};
 
 /// The machines, their changes, the differences between both hosts, and all that is recorded.
-#[must_use]
 pub fn environment(results: &Results) -> Vec<Block<'static>> {
     let stored = &results.stored;
     let mut blocks = Vec::new();
@@ -53,12 +52,13 @@ fn hosts_that_differ(stored: &StoredStudy) -> Option<Table> {
     table.titled("Differences between the two hosts (first boot)").filled()
 }
 
-/// In their own order: the ends of a path are compared, whatever they are called.
+/// Gives interfaces that only one host has a common name, in their own order.
 fn pair_interfaces(one: &mut Value, other: &mut Value) {
     let own = |host: &Value| -> Vec<String> {
         host["interfaces"].as_object().map_or_else(Vec::new, |all| all.keys().cloned().collect())
     };
     let (here, there) = (own(one), own(other));
+    // The ends of a path are compared, whatever they are called.
     for (host, names, others) in [(one, &here, &there), (other, &there, &here)] {
         let Some(interfaces) = host["interfaces"].as_object_mut() else { continue };
         for (place, name) in names.iter().filter(|name| !others.contains(name)).enumerate() {

@@ -37,7 +37,6 @@ const LOSSES: [MetricColumn; 8] = [
 
 /// The state of each condition's switches, and the conditions that were not measured for that;
 /// `None` if nothing was read back.
-#[must_use]
 pub fn switch_states(results: &Results) -> Option<Block<'static>> {
     let states = results.switches();
     let head = ["condition", "switches", "not applied, or changed by the kernel"];
@@ -52,7 +51,6 @@ pub fn switch_states(results: &Results) -> Option<Block<'static>> {
 
 /// The kernel's counters, the offloads that acted, the places where messages were lost, the
 /// settling of turns, and sends without copying; empty without a run.
-#[must_use]
 pub fn evidence(results: &Results) -> Vec<Block<'static>> {
     if !results.has_measurements() {
         return Vec::new();

@@ -7,8 +7,27 @@ use stats::{Comparison, Verdict, signed};
 use crate::cells;
 use crate::document::{Cell, Table};
 
+/// The table of a whole and its named parts, those first that explain most, and the answer in a
+/// sentence. `words`: the whole, a part, and their unit. `rest`: the row of the unexplained.
+pub(super) fn explained(
+    explained: &Explained,
+    names: &[String],
+    words: [&str; 3],
+    rest: Option<&str>,
+    most: usize,
+    runs: usize,
+) -> (Table, String) {
+    let mut ranked: Vec<(&str, &Comparison)> =
+        names.iter().map(String::as_str).zip(&explained.parts).collect();
+    ranked.sort_by(|(_, one), (_, other)| other.difference.abs().total_cmp(&one.difference.abs()));
+    let rest = rest.map(|rest| (rest, &explained.unexplained));
+    let others = rest.into_iter().chain([("whole", &explained.whole)]);
+    let rows = ranked.iter().copied().take(most).chain(others);
+    (table(words[1], explained, rows), answer(explained, &ranked, words, runs))
+}
+
 /// `part`: the heading of the names.
-pub(super) fn table<'e>(
+fn table<'e>(
     part: &str,
     explained: &Explained,
     rows: impl IntoIterator<Item = (&'e str, &'e Comparison)>,
@@ -29,19 +48,11 @@ pub(super) fn table<'e>(
     table.optional(&[1, 2, 4, 5]).uncut(&[0, 3, 6]).compact()
 }
 
-/// The places of the parts, those first that explain most.
-pub(super) fn ranked(explained: &Explained) -> Vec<usize> {
-    let mut ranked: Vec<usize> = (0..explained.parts.len()).collect();
-    let size = |place: usize| explained.parts[place].difference.abs();
-    ranked.sort_by(|one, other| size(*other).total_cmp(&size(*one)));
-    ranked
-}
-
 /// Whether the whole differs, and which of its parts: `the whole takes +347.3 instructions; proven
-/// to differ: …`. `whole`, `part`, `unit`: their names.
-pub(super) fn answer(
+/// to differ: …`.
+fn answer(
     explained: &Explained,
-    names: &[String],
+    ranked: &[(&str, &Comparison)],
     [whole, part, unit]: [&str; 3],
     runs: usize,
 ) -> String {
@@ -53,20 +64,16 @@ pub(super) fn answer(
         Verdict::Higher | Verdict::Lower => format!("{whole} takes {size} {unit}"),
         Verdict::Equivalent => format!("{whole} is equivalent ({size} {unit})"),
         Verdict::Inconclusive => {
-            format!(
-                "{whole} takes {size} {unit}, {}",
-                found.gap.map_or("without an interval", stats::Gap::as_str)
-            )
+            let gap = found.gap.map_or("without an interval", stats::Gap::as_str);
+            format!("{whole} takes {size} {unit}, {gap}")
         }
         _ => format!("no difference of {whole} is proven ({size} {unit})"),
     };
-    let differs = |place: &usize| matches!(explained.parts[*place].verdict, Verdict::Higher | Verdict::Lower);
-    let proven = ranked(explained).into_iter().filter(differs);
-    let named: Vec<String> = proven
-        .map(|place| format!("{} ({})", names[place], shown(explained.parts[place].difference)))
-        .collect();
+    let proven = ranked.iter().filter(|(_, one)| matches!(one.verdict, Verdict::Higher | Verdict::Lower));
+    let named: Vec<String> =
+        proven.map(|(name, one)| format!("{name} ({})", shown(one.difference))).collect();
     let parts = match named.as_slice() {
-        [] if names.is_empty() => format!("no {part} is judged"),
+        [] if ranked.is_empty() => format!("no {part} is judged"),
         [] => format!("no {part} is proven to differ"),
         named => format!("proven to differ: {}", listed(named)),
     };

@@ -13,7 +13,6 @@ const NAMED: usize = 5;
 
 /// The outcome, a table for each bound, a sentence for each check that does not plainly pass, and
 /// how it was judged.
-#[must_use]
 pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Heading(format!("Gate: {}", gate.outcome.word())),
@@ -25,6 +24,7 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     }
     let has_sentence =
         |check: &&GateCheck| check.outcome != GateOutcome::Pass || check.acknowledged.is_some();
+    // The table says enough of a check that plainly passes.
     let mut checks: Vec<&GateCheck> = gate.checks.iter().filter(has_sentence).collect();
     checks.sort_by_key(|check| check.outcome);
     let sentence = |check: &GateCheck| {
@@ -36,10 +36,8 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
         if gate.is_kept_back() { "; a complete study is required, so the gate does not pass" } else { "" };
     let unused = gate.unused.iter().map(|unused| {
         let entry = &unused.acknowledgement;
-        format!(
-            "the acknowledgement of {} for {} in line {} has no effect: {}",
-            entry.bound, entry.condition, entry.line, unused.why
-        )
+        let (bound, condition, line) = (&entry.bound, &entry.condition, entry.line);
+        format!("the acknowledgement of {bound} for {condition} in line {line} has no effect: {}", unused.why)
     });
     let notes = difference_sentence(gate).into_iter().chain(gate.notes.iter().cloned());
     let method = [
@@ -145,13 +143,8 @@ pub(super) fn check_sentence(check: &GateCheck) -> String {
         (_, None) => measured,
     };
     let known = check.acknowledged.as_ref().map_or_else(String::new, |known| {
-        format!(
-            "; {} is acknowledged until {} in place of {}: {}",
-            known.bound.limit_in_words(),
-            known.expires,
-            check.bound.limit_in_words(),
-            known.reason
-        )
+        let [own, planned] = [&known.bound, &check.bound].map(Bound::limit_in_words);
+        format!("; {own} is acknowledged until {} in place of {planned}: {}", known.expires, known.reason)
     });
     format!("{said}{known}")
 }

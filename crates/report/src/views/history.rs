@@ -11,7 +11,6 @@ const TOLD: usize = 3;
 
 /// Each series with its changes, as sentences and by study; unless `is_whole`, of several only
 /// those that changed.
-#[must_use]
 pub fn history(found: &StudyHistory, is_whole: bool) -> Vec<Block<'static>> {
     let ends = match found.studies.as_slice() {
         [first, .., last] => format!(", {} to {}", first.label, last.label),

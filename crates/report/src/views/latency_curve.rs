@@ -6,7 +6,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The curve, its knee, and the windows that were disturbed or failed.
-#[must_use]
 pub fn latency_curve(found: &LatencyCurve) -> Vec<Block<'static>> {
     let mut table = Table::new(["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"]);
     for (row, part) in found.points.iter().zip(1..) {
@@ -14,10 +13,9 @@ pub fn latency_curve(found: &LatencyCurve) -> Vec<Block<'static>> {
         let [asked, answered] = [row.asked, row.answered].map(|rate| Cell::fixed(rate, 0));
         table.row(cells![part * 100 / found.points.len(), asked, answered, mean, p50, p99]);
     }
-    let title = format!(
-        "{}: latency against offered load; medians of {} windows of {} s each",
-        found.asked.kind, found.repeats, found.seconds
-    );
+    let (kind, repeats, seconds) = (&found.asked.kind, found.repeats, found.seconds);
+    let title =
+        format!("{kind}: latency against offered load; medians of {repeats} windows of {seconds} s each");
     let knee = match &found.knee {
         Some(knee) if knee.is_beyond(found.points.last().map_or(0.0, |last| last.asked)) => {
             "none; up to the highest load each step brings more than it costs in latency".to_owned()

@@ -11,7 +11,6 @@ use super::load_parts;
 use crate::document::Block;
 
 /// One run of a workload; `interval` adds a table of its parts.
-#[must_use]
 pub fn load(run: &LoadRun, interval: Option<Duration>) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(heading(run))];
     for (side, own) in run.account.sides() {
@@ -108,16 +107,11 @@ fn heading(run: &LoadRun) -> String {
         Family::Ipv4 => "IPv4",
         Family::Ipv6 => "IPv6",
     };
+    let (kind, scenario) = (run.traffic.kind, &run.condition.boot.scenario);
     let mut words = described(&run.traffic);
     words.extend(run.congestion_control());
-    format!(
-        "{} over {}, {family}: {}; {} s after {} s",
-        run.traffic.kind,
-        run.condition.boot.scenario,
-        words.join(", "),
-        run.window.as_secs_f64(),
-        run.ramp.as_secs_f64()
-    )
+    let [window, ramp] = [run.window, run.ramp].map(|time| time.as_secs_f64());
+    format!("{kind} over {scenario}, {family}: {}; {window} s after {ramp} s", words.join(", "))
 }
 
 fn received_at(run: &LoadRun) -> String {
@@ -156,12 +150,8 @@ fn latency(run: &LoadRun) -> Option<String> {
         ("max", latency.max),
     ];
     let quantiles = quantiles.map(|(name, ns)| format!("{name} {}", figure(ns as f64 / 1e3)));
-    Some(format!(
-        "µs: mean {}, {}; reading the clock takes {:.0} ns",
-        figure(latency.mean / 1e3),
-        quantiles.join(", "),
-        latency.clock_ns
-    ))
+    let (mean, quantiles, clock) = (figure(latency.mean / 1e3), quantiles.join(", "), latency.clock_ns);
+    Some(format!("µs: mean {mean}, {quantiles}; reading the clock takes {clock:.0} ns"))
 }
 
 /// The account of sent messages; its parts add up.

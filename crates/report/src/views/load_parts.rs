@@ -6,32 +6,22 @@ use record::{Column, CountedEvents, Series};
 
 use crate::document::{Cell, Table};
 
-/// The time between two instants of a run, and the counters that the traffic moves.
-#[derive(Debug, PartialEq)]
-struct Part {
-    from: f64,
-    to: f64,
-    row: usize,
-    before: Option<usize>,
-}
-
-/// A part ends at a row of the series, so it may be a step longer or shorter.
 pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
-    let parts = parts(&series.at_ns, interval);
-    let moved = |column: &[u64], part: &Part| {
-        let at = |row: Option<usize>| row.and_then(|row| column.get(row)).copied().unwrap_or(0);
-        at(Some(part.row)).saturating_sub(at(part.before)) as f64
-    };
     let columns = series.columns();
     let shown: Vec<_> =
         columns.iter().filter(|column| column.values.iter().any(|value| *value > 0)).collect();
     let head = ["from s", "to s"].map(str::to_owned).into_iter();
     let mut table = Table::new(head.chain(shown.iter().map(|column| heading(column))));
-    for part in &parts {
-        let seconds = part.to - part.from;
-        let mut cells = vec![Cell::fixed(part.from, 2), Cell::fixed(part.to, 2)];
+    let mut before = None;
+    for row in ends(&series.at_ns, interval) {
+        let at = |row: Option<usize>| row.map_or(0.0, |row| series.at_ns[row] as f64 / 1e9);
+        let (from, to) = (at(before), at(Some(row)));
+        // A part ends at a row of the series, so it may be a step longer or shorter than another.
+        let seconds = to - from;
+        let mut cells = vec![Cell::fixed(from, 2), Cell::fixed(to, 2)];
         for column in &shown {
-            let amount = moved(column.values, part);
+            let count = |row: Option<usize>| row.and_then(|row| column.values.get(row)).copied().unwrap_or(0);
+            let amount = count(Some(row)).saturating_sub(count(before)) as f64;
             cells.push(match column.counts {
                 CountedEvents::Bytes => (amount * 8.0 / 1e6 / seconds).into(),
                 CountedEvents::CpuTime => Cell::percent(amount / 1e7 / seconds / cpus.max(1) as f64),
@@ -40,6 +30,7 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
             });
         }
         table.row(cells);
+        before = Some(row);
     }
     table
 }
@@ -54,25 +45,23 @@ fn heading(column: &Column<'_>) -> String {
     }
 }
 
-/// Divides the instants of a series, in ns, at the first of them at or after each multiple of
-/// `interval`. The last part ends with the series; a rest of less than half an interval belongs to
-/// the part before it.
-fn parts(at_ns: &[u64], interval: Duration) -> Vec<Part> {
+/// The row that ends each part: the first at or after each multiple of `interval`, and the last.
+fn ends(at_ns: &[u64], interval: Duration) -> Vec<usize> {
     let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
     let end = at_ns.last().copied().unwrap_or(0);
-    let mut parts: Vec<Part> = Vec::new();
+    let mut ends: Vec<usize> = Vec::new();
     let mut due = interval;
     for (row, &at) in at_ns.iter().enumerate() {
-        let before = parts.last().map(|part| part.row);
-        let from = before.map_or(0, |row| at_ns[row]);
+        let from = ends.last().map_or(0, |row| at_ns[*row]);
         let is_last = row + 1 == at_ns.len();
+        // A rest of less than half an interval belongs to the part before it.
         if at <= from || !(is_last || at >= due && end - at >= interval / 2) {
             continue;
         }
-        parts.push(Part { from: from as f64 / 1e9, to: at as f64 / 1e9, row, before });
+        ends.push(row);
         due = (at / interval + 1).saturating_mul(interval);
     }
-    parts
+    ends
 }
 
 #[cfg(test)]
@@ -83,12 +72,12 @@ mod tests {
     #[test]
     fn parts_follow_each_other_and_leave_nothing_out() {
         let at: Vec<u64> = (1..=25).map(|tenth| tenth * 100_000_000).collect();
-        let cuts: Vec<(f64, f64)> =
-            parts(&at, Duration::from_secs(1)).iter().map(|part| (part.from, part.to)).collect();
-        assert_eq!(cuts, [(0.0, 1.0), (1.0, 2.0), (2.0, 2.5)]);
-        let short: Vec<f64> = parts(&at[..23], Duration::from_secs(1)).iter().map(|part| part.to).collect();
-        assert_eq!(short, [1.0, 2.3]);
-        assert!(parts(&[], Duration::from_secs(1)).is_empty());
+        let cuts = |at: &[u64]| -> Vec<u64> {
+            ends(at, Duration::from_secs(1)).iter().map(|row| at[*row] / 100_000_000).collect()
+        };
+        assert_eq!(cuts(&at), [10, 20, 25]);
+        assert_eq!(cuts(&at[..23]), [10, 23]);
+        assert!(cuts(&[]).is_empty());
     }
 
     #[test]
@@ -115,11 +104,11 @@ mod tests {
         #[test]
         fn any_series_is_parted(mut at in prop::collection::vec(any::<u64>(), 0..60), ms in 1u64..100_000) {
             at.sort_unstable();
-            let parts = parts(&at, Duration::from_millis(ms));
-            prop_assert!(parts.windows(2).all(|pair| pair[0].to == pair[1].from));
-            prop_assert!(parts.iter().all(|part| part.to > part.from));
-            if let Some(last) = at.last().filter(|last| **last > 0) {
-                prop_assert_eq!(parts.last().map(|part| part.to), Some(*last as f64 / 1e9));
+            let ends: Vec<u64> = ends(&at, Duration::from_millis(ms)).iter().map(|row| at[*row]).collect();
+            prop_assert!(ends.windows(2).all(|pair| pair[0] < pair[1]));
+            prop_assert!(ends.iter().all(|end| *end > 0));
+            if at.last().is_some_and(|last| *last > 0) {
+                prop_assert_eq!(ends.last(), at.last());
             }
         }
     }

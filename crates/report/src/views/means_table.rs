@@ -3,7 +3,10 @@
 use results::{ConditionResult, figure, percent};
 use stats::fixed;
 use study::Kind;
-use study::metric::{self, METRICS, Metric, UnitOfWork};
+use study::metric::{
+    self, CPU_SOFTIRQ, CPU_SYSTEM, CPU_USER, METRICS, Metric, SERVICE_DEMAND_BYTE, SERVICE_DEMAND_PACKET,
+    SERVICE_DEMAND_TRANSACTION, UnitOfWork,
+};
 
 use crate::document::{Cell, Table};
 
@@ -39,28 +42,14 @@ const COLUMNS: [MetricColumn; 13] = [
     column("p99.9", "ns", &[metric::LATENCY_P99_9]),
     column("p99.99", "ns", &[metric::LATENCY_P99_99]),
     LOSS,
-    cpu(
-        "transmitter CPU %",
-        &[metric::CPU_USER.transmitter, metric::CPU_SYSTEM.transmitter, metric::CPU_SOFTIRQ.transmitter],
-    ),
-    cpu(
-        "receiver CPU %",
-        &[metric::CPU_USER.receiver, metric::CPU_SYSTEM.receiver, metric::CPU_SOFTIRQ.receiver],
-    ),
-    column(
-        "CPU ns/byte",
-        "tx / rx",
-        &[metric::SERVICE_DEMAND_BYTE.transmitter, metric::SERVICE_DEMAND_BYTE.receiver],
-    ),
-    column(
-        "CPU ns/packet",
-        "tx / rx",
-        &[metric::SERVICE_DEMAND_PACKET.transmitter, metric::SERVICE_DEMAND_PACKET.receiver],
-    ),
+    cpu("transmitter CPU %", &[CPU_USER.transmitter, CPU_SYSTEM.transmitter, CPU_SOFTIRQ.transmitter]),
+    cpu("receiver CPU %", &[CPU_USER.receiver, CPU_SYSTEM.receiver, CPU_SOFTIRQ.receiver]),
+    column("CPU ns/byte", "tx / rx", &[SERVICE_DEMAND_BYTE.transmitter, SERVICE_DEMAND_BYTE.receiver]),
+    column("CPU ns/packet", "tx / rx", &[SERVICE_DEMAND_PACKET.transmitter, SERVICE_DEMAND_PACKET.receiver]),
     column(
         "CPU ns/transaction",
         "tx / rx",
-        &[metric::SERVICE_DEMAND_TRANSACTION.transmitter, metric::SERVICE_DEMAND_TRANSACTION.receiver],
+        &[SERVICE_DEMAND_TRANSACTION.transmitter, SERVICE_DEMAND_TRANSACTION.receiver],
     ),
 ];
 

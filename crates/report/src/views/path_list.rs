@@ -6,7 +6,6 @@ use trace::{At, Availability, LadderStep, PointKind, ProbePoints, ResolvedStage}
 use crate::document::Block;
 
 /// The kinds of probe, then each path with its stages.
-#[must_use]
 pub fn path_list(found: &PathList) -> Vec<Block<'static>> {
     let whose = match found.on.as_ref().and_then(TracedMachine::named) {
         Some(named) => named,
@@ -27,14 +26,11 @@ fn probe(step: &LadderStep) -> String {
 }
 
 fn path(path: &ListedPath) -> Option<Block<'static>> {
-    let both = |stage: &&ResolvedStage| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
+    let is_there = |found: &&ProbePoints| matches!(found, ProbePoints::Points(_));
+    let both = |stage: &&ResolvedStage| [&stage.ipv4, &stage.ipv6].iter().all(is_there);
     let (resolved, all) = (path.stages.iter().filter(both).count(), path.stages.len());
     let title = format!("{}: {} ({resolved} of {all} stages resolved)", path.name, path.about);
     Block::titled_list(title, path.stages.iter().map(stage).collect())
-}
-
-fn is_there(found: &ProbePoints) -> bool {
-    matches!(found, ProbePoints::Points(_))
 }
 
 fn stage(stage: &ResolvedStage) -> String {

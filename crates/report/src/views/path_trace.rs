@@ -10,7 +10,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The stages of a path, how they were found, and the functions that take the CPU.
-#[must_use]
 pub fn path_trace(found: &PathTrace) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Text(format!("{}: {}", found.path, found.about)),
@@ -130,19 +129,15 @@ fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
     let unit = found.unit();
     let mut sentences = Vec::new();
     if let (Some(whole), Some(closure)) = (traced.whole, traced.closure) {
+        let (share, whole) = (closure.share() * 100.0, figure(whole));
         sentences.push(format!(
-            "closure {:.1} %: the stages add up to that share of the whole, which takes {} {unit} with the fewest probes",
-            closure.share() * 100.0,
-            figure(whole)
+            "closure {share:.1} %: the stages add up to that share of the whole, which takes {whole} {unit} with the fewest probes"
         ));
         sentences.extend(traced.breach(found.exact));
     }
-    if let Some([without, with]) = traced.account.a_message() {
-        sentences.push(format!(
-            "a message takes {} {unit} without probes, {} with all of them",
-            figure(without),
-            figure(with)
-        ));
+    if let Some(costs) = traced.account.a_message() {
+        let [without, with] = costs.map(figure);
+        sentences.push(format!("a message takes {without} {unit} without probes, {with} with all of them"));
     }
     sentences.push(packets(traced));
     sentences
@@ -180,7 +175,7 @@ fn packets(traced: &SizedTrace) -> String {
     packets
 }
 
-/// The most functions that are shown; the rest is one row.
+// The most functions that are shown; the rest is one row.
 const MOST_FUNCTIONS: usize = 15;
 
 fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {

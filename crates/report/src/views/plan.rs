@@ -15,7 +15,6 @@ const ORDER: usize = 76;
 
 /// The conditions of a study, their time and the order of their runs: of long orders the beginning,
 /// unless `is_whole`.
-#[must_use]
 pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
     let plan = &listing.plan;
     let mut blocks: Vec<Block<'static>> = protocol(listing).into_iter().map(Block::Text).collect();
@@ -25,18 +24,15 @@ pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
         blocks.push(Block::Table(conditions(listing)));
     }
     let refused = plan.effective.iter().map(refusals).zip(1..).filter(|(refused, _)| !refused.is_empty());
-    let merged = "Merged, because both ends read back the same state:";
+    let refused = refused.map(|(refused, number)| format!("{number}: {refused}")).collect();
+    let unmeasured = plan.excluded.iter().chain(&plan.lacking).map(dropped).collect();
+    let merged = plan.merged.iter().map(dropped).collect();
+    let orders = listing.schedule.iter().filter_map(|runs| order_of_runs(runs, is_whole)).collect();
     let lists = [
-        (
-            "Requested, but not applied:",
-            refused.map(|(refused, number)| format!("{number}: {refused}")).collect(),
-        ),
-        ("Not measured:", plan.excluded.iter().chain(&plan.lacking).map(dropped).collect()),
-        (merged, plan.merged.iter().map(dropped).collect()),
-        (
-            "Order of runs, by condition:",
-            listing.schedule.iter().filter_map(|runs| order_of_runs(runs, is_whole)).collect(),
-        ),
+        ("Requested, but not applied:", refused),
+        ("Not measured:", unmeasured),
+        ("Merged, because both ends read back the same state:", merged),
+        ("Order of runs, by condition:", orders),
     ];
     blocks.extend(lists.into_iter().filter_map(|(title, lines)| Block::titled_list(title, lines)));
     blocks.extend(listing.notes.iter().map(|note| Block::Text(format!("Note: {note}"))));
@@ -47,19 +43,14 @@ fn protocol(listing: &PlanListing) -> Vec<String> {
     let states = listing.plan.states().len();
     let of_each =
         if states > 1 { format!(" of each of {states} states of the testbed") } else { String::new() };
+    let PlanListing { scenario, warmups, runs, order, seed, .. } = listing;
+    let conditions = counted(listing.plan.conditions.len(), "condition");
+    let boots = counted(listing.boots as usize, "boot");
+    let (all, time) = (counted(listing.total_runs, "run"), duration(listing.expected.total()));
     let mut texts = vec![
         format!("{}: {}", listing.study, listing.question),
         format!(
-            "scenario {}, {} x {}{of_each} x ({} warm-up + {} recorded) = {}, {}, seed {}, about {}",
-            listing.scenario,
-            counted(listing.plan.conditions.len(), "condition"),
-            counted(listing.boots as usize, "boot"),
-            listing.warmups,
-            listing.runs,
-            counted(listing.total_runs, "run"),
-            listing.order,
-            listing.seed,
-            duration(listing.expected.total()),
+            "scenario {scenario}, {conditions} x {boots}{of_each} x ({warmups} warm-up + {runs} recorded) = {all}, {order}, seed {seed}, about {time}"
         ),
     ];
     texts.extend(listing.boots_how.map(|how| format!("boots: {}", how.sentence())));

@@ -10,7 +10,6 @@ use crate::document::{Block, Cell, Table};
 const MOST: usize = 100;
 
 /// Every run in the order of measurement, and why tries do not count.
-#[must_use]
 pub fn runs(results: &Results) -> Vec<Block<'static>> {
     let mut blocks =
         vec![Block::Table(run_table(results).titled("Runs, in the order in which they were measured"))];
@@ -20,7 +19,6 @@ pub fn runs(results: &Results) -> Vec<Block<'static>> {
 }
 
 /// The tries that do not count, and why; how many count in spite of a disturbance.
-#[must_use]
 pub fn left_out(results: &Results) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     let uncounted = uncounted(results);
@@ -29,10 +27,8 @@ pub fn left_out(results: &Results) -> Vec<Block<'static>> {
         let all = tries.len();
         if all > MOST {
             tries.truncate(MOST);
-            tries.push(format!(
-                "The first {MOST} of {all}; netassay show {} --runs lists all.",
-                results.study
-            ));
+            let study = results.study;
+            tries.push(format!("The first {MOST} of {all}; netassay show {study} --runs lists all."));
         }
         blocks.extend([Block::Text(title), Block::List(tries)]);
     }

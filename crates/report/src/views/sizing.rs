@@ -7,7 +7,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The sizes of a study, with the lines of the cheapest to paste into its file.
-#[must_use]
 pub fn sizing(found: &Sizing) -> Vec<Block<'static>> {
     let Sizing { study, detect, metric, baseline, spread, states, .. } = found;
     let conditions = counted(found.conditions - 1, "condition");

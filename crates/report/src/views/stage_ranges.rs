@@ -6,7 +6,6 @@ use crate::cells;
 use crate::document::{Block, Table};
 
 /// The least and the most cost of each stage, by path and traffic; then runs that are left out.
-#[must_use]
 pub fn stage_ranges(found: &StageRanges) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     for group in &found.groups {

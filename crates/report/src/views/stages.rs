@@ -5,41 +5,33 @@ use results::{
 };
 use stats::confidence;
 
-use super::explained::{answer, ranked, table};
+use super::explained::explained;
 use crate::document::Block;
 
 // The number of functions that are shown, those that explain most; the rest is in the JSON.
 const SHOWN: usize = 15;
 
 /// Each path and each profile under two conditions, and how they were judged.
-#[must_use]
 pub fn stage_differences(found: &StageDifferences) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(format!("{}: {}", found.name, found.question))];
-    for pair in &found.pairs {
-        blocks.extend(stages(pair, found.unit));
-    }
-    for pair in &found.profiles {
-        blocks.extend(functions(pair, found.unit));
-    }
+    blocks.extend(found.pairs.iter().flat_map(|pair| stages(pair, found.unit)));
+    blocks.extend(found.profiles.iter().flat_map(|pair| functions(pair, found.unit)));
     blocks.push(Block::List(method(found)));
     blocks
 }
 
 fn stages(pair: &PathPair, unit: &str) -> [Block<'static>; 2] {
-    let PathPair { path, reader, condition, baseline, explained, .. } = pair;
+    let PathPair { path, reader, condition, baseline, .. } = pair;
     let names: Vec<String> = pair.stages.iter().map(|(from, to)| format!("{from} to {to}")).collect();
-    let stages = ranked(explained).into_iter().map(|place| (names[place].as_str(), &explained.parts[place]));
-    let unexplained = (!names.is_empty()).then_some(("unexplained", &explained.unexplained));
-    let table = table("stage", explained, stages.chain(unexplained).chain([("whole", &explained.whole)]));
+    // Without a stage nothing could explain the whole.
+    let rest = (!names.is_empty()).then_some("unexplained");
+    let words = ["the whole", "stage", unit];
+    let (table, answer) = explained(&pair.explained, &names, words, rest, usize::MAX, pair.runs);
     let title = format!("{path}, readers {reader}: {condition} against {baseline}; {unit} for a packet");
-    let (least, most) = pair.closure;
+    let [least, most] = [pair.closure.0, pair.closure.1].map(|share| 100.0 * share);
     let mut sentences = vec![
-        answer(explained, &names, ["the whole", "stage", unit], pair.runs),
-        format!(
-            "closure: the stages of a run add up to {:.1} to {:.1} % of its whole",
-            100.0 * least,
-            100.0 * most
-        ),
+        answer,
+        format!("closure: the stages of a run add up to {least:.1} to {most:.1} % of its whole"),
     ];
     if let Some(open) = &pair.open {
         let left = if names.is_empty() { "no stage is judged" } else { "not in the table" };
@@ -54,33 +46,29 @@ fn stages(pair: &PathPair, unit: &str) -> [Block<'static>; 2] {
 }
 
 fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
-    let ProfilePair { reader, condition, baseline, explained, .. } = pair;
-    let shown = ranked(explained).into_iter().take(SHOWN);
-    let shown = shown.map(|place| (pair.functions[place].as_str(), &explained.parts[place]));
-    let others = [("smaller ones", &explained.unexplained), ("whole", &explained.whole)];
-    let table = table("function", explained, shown.chain(others));
+    let ProfilePair { reader, condition, baseline, functions, .. } = pair;
+    let words = ["a message", "function", unit];
+    let (table, answer) =
+        explained(&pair.explained, functions, words, Some("smaller ones"), SHOWN, pair.runs);
     let whose = if pair.one_end { "at the transmitter" } else { "at both ends" };
     let title = format!(
         "functions, readers {reader}: {condition} against {baseline}; {unit} of CPU for a message {whose}"
     );
-    let mut smaller = vec![format!(
-        "smaller ones: {} with less than {} % of the samples each",
-        counted(pair.smaller, "function"),
-        100.0 * ProfilePair::LEAST
-    )];
-    let hidden = pair.functions.len().saturating_sub(SHOWN);
+    let (smaller, least) = (counted(pair.smaller, "function"), 100.0 * ProfilePair::LEAST);
+    let mut smaller = vec![format!("smaller ones: {smaller} with less than {least} % of the samples each")];
+    let hidden = functions.len().saturating_sub(SHOWN);
     if hidden > 0 {
         smaller.push(format!("{} that explain less are not shown", counted(hidden, "function")));
     }
     let sentences = vec![
-        answer(explained, &pair.functions, ["a message", "function", unit], pair.runs),
+        answer,
         listed(&smaller),
         format!("{} of each condition at least", counted(pair.samples as usize, "sample")),
     ];
     [Block::Table(table.titled(title)), Block::List(sentences)]
 }
 
-fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
+fn unmatched(one: &UnmatchedStage, [baseline, condition]: [&str; 2]) -> String {
     let (stage, cost) = (&one.stage, one.cost());
     if let Some(moved) = one.moved {
         let moved = figure(moved);
@@ -90,18 +78,17 @@ fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
     }
     let seen = [0, 1].map(|place| one.seen_at[place].iter().map(String::as_str).collect::<Vec<_>>());
     match seen.each_ref().map(Vec::is_empty) {
-        [false, true] => format!("{stage} is seen with {} only; {cost}", names[0]),
-        [true, false] => format!("{stage} is seen with {} only; {cost}", names[1]),
+        [false, true] => format!("{stage} is seen with {baseline} only; {cost}"),
+        [true, false] => format!("{stage} is seen with {condition} only; {cost}"),
         _ if seen[0] == seen[1] => {
             format!("{stage} is not seen in every run, or not in the same order; {cost}")
         }
-        _ => format!(
-            "{stage} is seen at {} with {}, at {} with {}: unlike places are not compared; {cost}",
-            listed(&seen[0]),
-            names[0],
-            listed(&seen[1]),
-            names[1]
-        ),
+        _ => {
+            let [here, there] = seen.map(|functions| listed(&functions));
+            format!(
+                "{stage} is seen at {here} with {baseline}, at {there} with {condition}: unlike places are not compared; {cost}"
+            )
+        }
     }
 }
 

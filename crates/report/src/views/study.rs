@@ -19,7 +19,6 @@ use crate::document::{Block, Cell, Table};
 const COMMANDS: usize = 3;
 
 /// The page at the end of a study. `database`: the name of its file.
-#[must_use]
 pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(format!("{}: {}", results.name, results.question))];
     blocks.extend(answer(results));
@@ -75,7 +74,6 @@ pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
     blocks
 }
 
-/// Where no run counts, the figures of disturbed ones.
 fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'static>> {
     let mut tables = Vec::new();
     if results.has_measurements() {
@@ -90,6 +88,7 @@ fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'stat
             }
         }
     } else {
+        // Where no run counts, only disturbed ones have figures.
         tables.extend(disturbed_figures(results).filled());
     }
     tables.into_iter().map(Block::Table)
@@ -115,7 +114,7 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
     tables
 }
 
-/// The figures of disturbed runs, from which nothing is concluded.
+/// The figures of disturbed runs.
 fn disturbed_figures(results: &Results) -> Table {
     let mut table = Table::new(["condition", "metric", "tries", "mean", "least", "most"])
         .titled("Disturbed, so nothing is concluded from these figures");
@@ -164,13 +163,11 @@ fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
         acted_flags(acted)
     };
     let programs = programs(&results.stored);
+    let boots = results.stored.plan.how_of_boots().map(|how| how.sentence().to_owned());
     let notes = results.comparisons.iter().flat_map(|group| &group.notes).chain(&results.notes);
     let kinds = [
         ("Caution", few_boots.into_iter().map(str::to_owned).chain(programs).collect()),
-        (
-            "Boots",
-            results.stored.plan.how_of_boots().map(|how| how.sentence().to_owned()).into_iter().collect(),
-        ),
+        ("Boots", boots.into_iter().collect()),
         ("Looks", results.stopping.iter().cloned().collect()),
         ("Flag", flags),
         ("Copies", copies(results)),
@@ -213,32 +210,22 @@ fn copies(results: &Results) -> Vec<String> {
 fn commands(results: &Results, is_whole: bool) -> Vec<String> {
     let id = results.study;
     let rows = || results.comparisons.iter().flat_map(|group| &group.rows);
-    let (is_measured, show) = (results.has_measurements(), format!("netassay show {id}"));
-    let is_counted = results.stored.plan.exact;
+    let (show, compare) = (format!("netassay show {id}"), format!("netassay compare {id}"));
+    let is_measured = results.has_measurements();
+    let is_uncounted = results.failed_runs > 0 || results.invalid_runs.runs > 0;
+    // Counts of instructions repeat: more boots show no smaller differences of them.
+    let is_timed = !results.stored.plan.exact;
     let has_receiver = results.conditions.iter().any(|condition| condition.kind.is_received());
+    let is_received = is_measured && has_receiver && is_timed;
+    let is_open = is_timed && rows().any(|row| !row.is_proven());
+    let is_quick = results.name == "quick" && is_measured;
     let commands = [
-        (
-            results.failed_runs > 0 || results.invalid_runs.runs > 0,
-            format!("{show} --runs"),
-            "why runs do not count",
-        ),
-        (is_needed(&results.comparisons), format!("netassay compare {id}"), "a table for each comparison"),
+        (is_uncounted, format!("{show} --runs"), "why runs do not count"),
+        (is_needed(&results.comparisons), compare.clone(), "a table for each comparison"),
         (is_measured, format!("{show} --wide"), "all figures, and proof of switches"),
-        (
-            is_measured && has_receiver && !is_counted,
-            format!("netassay compare {id} --metric receiver.cpu"),
-            "the same runs by another metric",
-        ),
-        (
-            !is_counted && rows().any(|row| !row.is_proven()),
-            "netassay study new mine".to_owned(),
-            "more boots show smaller differences",
-        ),
-        (
-            results.name == "quick" && is_measured,
-            "netassay run tcp-offload".to_owned(),
-            "the same question with longer runs",
-        ),
+        (is_received, format!("{compare} --metric receiver.cpu"), "the same runs by another metric"),
+        (is_open, "netassay study new mine".to_owned(), "more boots show smaller differences"),
+        (is_quick, "netassay run tcp-offload".to_owned(), "the same question with longer runs"),
         (!results.notes.is_empty(), "netassay doctor".to_owned(), "what limits this machine, and fixes"),
     ];
     let most = if is_whole { commands.len() } else { COMMANDS };

@@ -6,7 +6,6 @@ use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The studies of a database, in their order.
-#[must_use]
 pub fn study_list(studies: &[ListedStudy]) -> Vec<Block<'static>> {
     if studies.is_empty() {
         return vec![Block::Text("no study is stored yet".to_owned())];

@@ -21,8 +21,9 @@ pub(crate) fn faults(figure: &Figure, width: f64) -> Vec<String> {
         .filter(|_| drawing.marks.left <= drawing.marks.right)
         .collect();
     for (index, label) in drawing.labels.iter().enumerate() {
-        faults.extend(inside(&label.text, &label.area));
-        let covered = drawing.labels[..index].iter().filter(|other| other.area.meets(&label.area));
+        let (text, area) = label;
+        faults.extend(inside(text, area));
+        let covered = drawing.labels[..index].iter().filter(|(_, other)| other.meets(area));
         faults.extend(covered.map(|other| format!("{:?} covers {:?}", label, other)));
     }
     faults.into_iter().map(|fault| format!("{} at {width}: {fault}", figure.id)).collect()

@@ -50,7 +50,7 @@ fn a_forest_without_intervals_has_no_axis() {
     let mut forest = figures::effects::forest_plot();
     forest.effects.iter_mut().for_each(|effect| effect.interval = None);
     for width in [NARROW, WIDE] {
-        let names: Vec<String> = forest.draw(width).labels.into_iter().map(|label| label.text).collect();
+        let names: Vec<String> = forest.draw(width).labels.into_iter().map(|(text, _)| text).collect();
         for effect in &forest.effects {
             assert!(names.join(" ").contains(&effect.verdict), "{names:?}");
         }
@@ -79,8 +79,8 @@ fn a_picture_has_paper_of_its_own_and_follows_the_theme() {
 fn a_thousand_runs_take_little_room() {
     let size = |figure: &Figure| figure.html().as_str().len();
     let mut dots = figures::runs::dots_plot();
-    for boot in dots.conditions.iter_mut().flat_map(|condition| &mut condition.boots) {
-        boot.runs = boot.runs.iter().cycle().take(112).copied().collect();
+    for (_, runs) in dots.conditions.iter_mut().flat_map(|condition| &mut condition.boots) {
+        *runs = runs.iter().cycle().take(112).copied().collect();
     }
     let table = rows(&dots.table()).concat();
     let figure = Figure::new(netassay_report::chart::Id::new("many"), "Many", "Many runs.", dots);
@@ -93,7 +93,7 @@ fn what_is_thinned_is_said() {
     let strip = figures::every_kind().into_iter().find(|figure| figure.id.as_str() == "strip").unwrap();
     let remark = |width| {
         let labels = strip.draw(width).labels;
-        let said: Vec<String> = labels.into_iter().map(|label| label.text).collect();
+        let said: Vec<String> = labels.into_iter().map(|(text, _)| text).collect();
         let said = said.join(" ");
         said.contains("of 3000 points are drawn: the others would cover these.")
     };

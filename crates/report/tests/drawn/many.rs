@@ -8,7 +8,7 @@ use crate::figures;
 
 /// The labels of a plot, from left to right and from top to bottom as they were drawn.
 fn labels(plot: &Dots, width: f64) -> Vec<String> {
-    plot.draw(width).labels.into_iter().map(|label| label.text).collect()
+    plot.draw(width).labels.into_iter().map(|(text, _)| text).collect()
 }
 
 /// A dot plot of so many conditions, boots and runs.
@@ -21,10 +21,9 @@ fn dots(conditions: usize, boots: usize, runs: usize) -> Dots {
             condition.name = format!("condition {number}");
             condition.boots = (0..boots)
                 .map(|number| {
-                    let mut boot = first.boots[number % first.boots.len()].clone();
-                    boot.name = format!("boot {}", number + 1);
-                    boot.runs.truncate(runs);
-                    boot
+                    let (_, mut values) = first.boots[number % first.boots.len()].clone();
+                    values.truncate(runs);
+                    (format!("boot {}", number + 1), values)
                 })
                 .collect();
             condition
@@ -42,10 +41,10 @@ fn boots_are_named_in_the_order_of_their_numbers() {
     // The first condition was measured only from the third boot on.
     plot.conditions[0].boots.drain(..2);
     assert_eq!(named(&plot), ["boot 1", "boot 2", "boot 3", "boot 4", "boot 5"]);
-    for (boot, name) in
+    for ((boot, _), name) in
         plot.conditions.iter_mut().flat_map(|one| &mut one.boots).zip(["6.18", "6.12", "6.6"].iter().cycle())
     {
-        (*name).clone_into(&mut boot.name);
+        (*name).clone_into(boot);
     }
     assert_eq!(named(&plot), ["6.18", "6.12", "6.6"], "names without a number stay in their order");
 }
@@ -77,7 +76,7 @@ fn few_runs_are_all_in_the_table() {
     let table = plot.table();
     assert_eq!(table.rows().len(), 4 + 4 * 5, "a row for each boot, and one for each mean");
     let cells: String = table.rows().iter().flatten().map(|cell| format!("{} ", cell.text())).collect();
-    for run in plot.conditions.iter().flat_map(|one| &one.boots).flat_map(|boot| &boot.runs) {
+    for run in plot.conditions.iter().flat_map(|one| &one.boots).flat_map(|(_, runs)| runs) {
         assert!(cells.contains(&(plot.quantity.show)(*run)), "{run:?} in {cells}");
     }
 }

@@ -1,10 +1,11 @@
 //! Every kind of plot of any names and values.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition, Figure, Flame,
-    FlameStack, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot, Id, Interval, LanePlot, LaneStage,
-    Panel, Plot, Quantity, SampleSet, Scale,
+    Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsCondition, Figure, Flame, FlameStack,
+    Forest, ForestRow, Histogram, HistoryPlot, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity,
+    SampleSet, Scale,
 };
+use stats::change::Level;
 
 /// Names and values that are handed out again and again.
 pub(crate) struct Odd<'a> {
@@ -15,6 +16,11 @@ pub(crate) struct Odd<'a> {
 
 fn show(value: f64) -> String {
     format!("{value:.3e}")
+}
+
+/// A level of a history that begins at a point.
+pub(crate) fn level_from(first: usize, mean: f64) -> Level {
+    Level { first, points: 1, mean, interval: None }
 }
 
 impl<'a> Odd<'a> {
@@ -94,9 +100,7 @@ impl<'a> Odd<'a> {
             quantity: self.quantity(),
             interval: self.name(),
             points: self.many(count, |odd| (odd.name(), odd.interval())),
-            levels: (0..count / 2)
-                .map(|level| HistoryLevel { first: 2 * level, value: self.value(), change: self.name() })
-                .collect(),
+            levels: (0..count / 2).map(|level| (level_from(2 * level, self.value()), self.name())).collect(),
         }));
         plots
     }
@@ -107,7 +111,7 @@ impl<'a> Odd<'a> {
             interval: self.name(),
             conditions: self.many(count, |odd| DotsCondition {
                 name: odd.name(),
-                boots: odd.many(count, |odd| DotsBoot { name: odd.name(), runs: odd.many(5, Self::value) }),
+                boots: odd.many(count, |odd| (odd.name(), odd.many(5, Self::value))),
                 interval: Some(odd.interval()),
             }),
         })

@@ -30,7 +30,7 @@ fn effects(boots: u32, factors: &str, lost: impl Fn(&Condition, f64) -> f64) -> 
 
 fn labels(figure: &Figure) -> Vec<String> {
     assert_eq!(faults(figure, WIDE), [""; 0]);
-    figure.draw(WIDE).labels.into_iter().map(|label| label.text).collect()
+    figure.draw(WIDE).labels.into_iter().map(|(text, _)| text).collect()
 }
 
 const FAMILY: &str = "family = [\"ipv4\", \"ipv6\"]";

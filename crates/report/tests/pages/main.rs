@@ -13,7 +13,7 @@ mod made_up;
 mod partial;
 mod size;
 
-use netassay_report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
+use netassay_report::chart::{Dots, DotsCondition, Figure, Id, Quantity};
 use netassay_report::document::Block;
 use netassay_report::{Download, FigureSection, Page};
 use results::Results;
@@ -68,7 +68,7 @@ fn study() -> StoredStudy {
 
 fn section() -> FigureSection {
     let runs = vec![1000.0, 1010.0];
-    let boots = vec![DotsBoot { name: "boot 1".to_owned(), runs }];
+    let boots = vec![("boot 1".to_owned(), runs)];
     let conditions = vec![DotsCondition { name: "6.18".to_owned(), boots, interval: None }];
     let quantity = Quantity::new("throughput", "Mbit/s", results::figure);
     let plot = Dots { quantity, interval: "95 % interval".to_owned(), conditions };

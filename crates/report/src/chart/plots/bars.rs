@@ -8,7 +8,7 @@ use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
 use crate::chart::frame::Frame;
-use crate::chart::legend::{LegendSign, legend};
+use crate::chart::legend::{LegendSign, legend, whisker};
 use crate::chart::measure;
 use crate::chart::path::Area;
 use crate::chart::quantity::{Interval, Quantity};
@@ -137,6 +137,7 @@ impl Plot for Bars {
                 drawing.mark(&self.about(bar), |mark| {
                     for (part, from, to) in bar.stretches() {
                         let (from, to) = (frame.x(&axis, from), frame.x(&axis, to));
+                        // A bar that is whole is drawn however short: its place is its value.
                         if (to - from).abs() < SEEN && !self.parts.is_empty() {
                             continue;
                         }
@@ -146,7 +147,7 @@ impl Plot for Bars {
                         mark.rect(&format!("fill {class}"), area);
                     }
                     if let (Some(low), Some(high)) = (bar.whole.low, bar.whole.high) {
-                        frame.whisker(mark, &axis, middle, [low, high]);
+                        whisker(mark, middle, [low, high].map(|end| frame.x(&axis, end)));
                     }
                 });
                 let value = measure::fit(&shown(bar), room[1]);

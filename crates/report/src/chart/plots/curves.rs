@@ -1,14 +1,14 @@
 //! Lines over a quantity.
 
 use crate::cells;
-use crate::chart::axis::Scale;
+use crate::chart::axis::{Axis, Scale};
 use crate::chart::colour::{series, stroke};
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure::{self, LINE, fit};
 use crate::chart::path::{SvgPath, drawn_note, thinned_line};
-use crate::chart::plane::{Plane, PlaneAxis, remark};
+use crate::chart::plane::{Plane, remark};
 use crate::chart::quantity::Quantity;
 use crate::document::Table;
 
@@ -49,6 +49,7 @@ pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> 
         places[*index] = places[*index].max(least);
         least = places[*index] + gap;
     }
+    // Down may have pushed the last beyond the end: up pushes them back, and keeps the gaps.
     let mut most = high;
     for index in order.iter().rev() {
         places[*index] = places[*index].min(most);
@@ -60,6 +61,7 @@ pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> 
 impl Plot for Curves {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
+        // Names at the ends of lines are read faster than a legend, but need room.
         let beside = width >= BESIDE && self.curves.len() <= FEW;
         let alone = self.curves.len() == 1 && self.curves[0].name.is_empty();
         let names = self.curves.iter().map(|curve| measure::width(&curve.name));
@@ -69,17 +71,13 @@ impl Plot for Curves {
             named.map(|(index, curve)| (LegendSign::Line(index), curve.name.clone())).collect();
         let top = legend(&mut drawing, 0.0, &signs);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let ((across, across_scale), (up, up_scale)) = (&self.across, &self.up);
         let flags = self.flags.iter().map(|flag| flag.0);
-        let across = PlaneAxis {
-            quantity: &self.across.0,
-            scale: self.across.1,
-            values: points().map(|point| point.0).chain(flags).collect(),
-            names: &[],
-        };
-        let values = points().map(|point| point.1).collect();
-        let up = PlaneAxis { quantity: &self.up.0, scale: self.up.1, values, names: &[] };
+        let xs = points().map(|point| point.0).chain(flags);
+        let x = |room| Axis::new(*across_scale, xs, across, room);
+        let y = Axis::new(*up_scale, points().map(|point| point.1), up, Plane::UP);
         let gutter = if room > 0.0 { room + 8.0 } else { 0.0 };
-        let plane = Plane::new(&mut drawing, top, &across, &up, gutter, &self.flags);
+        let plane = Plane::new(&mut drawing, top, (across, x), (up, y), gutter, &self.flags);
         let (mut drawn, mut ends) = (0, Vec::new());
         for (index, curve) in self.curves.iter().enumerate() {
             let places: Vec<(f64, f64)> = curve.points.iter().map(|(x, y)| plane.place(*x, *y)).collect();
@@ -98,7 +96,7 @@ impl Plot for Curves {
                 mark.path(&class, &path);
                 mark.shared(&format!("dots {}", series(index)), |dots| {
                     for ((x, y), point) in places.iter().zip(&curve.points).filter(|_| curve.measured) {
-                        let words = format!("{}: {}", self.across.0.shown(point.0), self.up.0.shown(point.1));
+                        let words = format!("{}: {}", across.shown(point.0), up.shown(point.1));
                         dots.dot(*x, *y, &words);
                     }
                 });

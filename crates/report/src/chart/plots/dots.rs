@@ -29,19 +29,11 @@ pub struct Dots {
 pub struct DotsCondition {
     /// Its name.
     pub name: String,
-    /// Its boots, in order of time.
-    pub boots: Vec<DotsBoot>,
+    /// Its boots in order of time, each with the value of each run. A boot has the same name in
+    /// every condition.
+    pub boots: Vec<(String, Vec<f64>)>,
     /// Its mean; none where it has no interval.
     pub interval: Option<Interval>,
-}
-
-/// The runs of a condition in one boot.
-#[derive(Debug, Clone)]
-pub struct DotsBoot {
-    /// The boot's name: the same one in every condition.
-    pub name: String,
-    /// The value of each run.
-    pub runs: Vec<f64>,
 }
 
 // With more runs each has no words of its own: its boot has, and the table has the boots.
@@ -52,27 +44,17 @@ const SEPARATE: usize = 240;
 const LANE: f64 = 11.0;
 const LANES: f64 = 150.0;
 
-impl DotsBoot {
-    /// The mean of its runs; none without any.
-    pub fn mean(&self) -> Option<f64> {
-        // Divided first, the sum of finite numbers cannot overflow.
-        let count = self.runs.len() as f64;
-        (count > 0.0).then(|| self.runs.iter().map(|run| run / count).sum())
-    }
-}
-
-impl DotsCondition {
-    fn means(&self) -> Vec<DotsBoot> {
-        let mean = |boot: &DotsBoot| Some(DotsBoot { name: boot.name.clone(), runs: vec![boot.mean()?] });
-        self.boots.iter().filter_map(mean).collect()
-    }
+fn mean(runs: &[f64]) -> Option<f64> {
+    // Divided first, the sum of finite numbers cannot overflow.
+    let count = runs.len() as f64;
+    (count > 0.0).then(|| runs.iter().map(|run| run / count).sum())
 }
 
 impl Dots {
-    /// By number where the names differ in that alone, else in the order in which they appear.
     fn boots(&self) -> Vec<&str> {
         let boots = self.conditions.iter().flat_map(|condition| &condition.boots);
-        let mut names = distinct(boots.map(|boot| boot.name.as_str()));
+        let mut names = distinct(boots.map(|(name, _)| name.as_str()));
+        // By number where the names differ in that alone: a condition may lack the first boots.
         let word = names.first().and_then(|name| numbered(name)).map(|(word, _)| word);
         if word.is_some() && names.iter().all(|name| numbered(name).map(|(word, _)| word) == word) {
             names.sort_by_key(|name| numbered(name));
@@ -81,7 +63,7 @@ impl Dots {
     }
 
     fn runs(&self) -> usize {
-        self.conditions.iter().flat_map(|condition| &condition.boots).map(|boot| boot.runs.len()).sum()
+        self.conditions.iter().flat_map(|condition| &condition.boots).map(|(_, runs)| runs.len()).sum()
     }
 
     fn lanes(&self) -> usize {
@@ -90,7 +72,7 @@ impl Dots {
 
     fn values(&self) -> impl Iterator<Item = f64> {
         self.conditions.iter().flat_map(|condition| {
-            let runs = condition.boots.iter().flat_map(|boot| boot.runs.iter().copied());
+            let runs = condition.boots.iter().flat_map(|(_, runs)| runs.iter().copied());
             runs.chain(condition.interval.iter().flat_map(Interval::points))
         })
     }
@@ -114,7 +96,7 @@ impl Dots {
 
     fn about(&self, condition: &DotsCondition) -> String {
         let show = self.quantity.show;
-        let of = |boot: &DotsBoot| Some(format!("{} {}", boot.name, show(boot.mean()?)));
+        let of = |(name, runs): &(String, Vec<f64>)| Some(format!("{name} {}", show(mean(runs)?)));
         let whole = condition.interval.map(|shown| {
             format!("{}, {}; ", self.quantity.interval(&shown, self.quantity.show), self.interval)
         });
@@ -124,7 +106,7 @@ impl Dots {
             return format!("{}: {whole}means: {}", condition.name, means.join(", "));
         }
         // Of more boots the table has each.
-        let means: Vec<f64> = condition.boots.iter().filter_map(DotsBoot::mean).collect();
+        let means: Vec<f64> = condition.boots.iter().filter_map(|(_, runs)| mean(runs)).collect();
         let end =
             |most: fn(f64, f64) -> f64| means.iter().copied().reduce(most).map_or_else(String::new, show);
         let (low, high) = (end(f64::min), end(f64::max));
@@ -154,7 +136,9 @@ impl Plot for Dots {
         let (all, lanes, mut drawn) = (self.runs(), self.lanes(), 0);
         for condition in &self.conditions {
             // Of very many boots the means are drawn, in one lane.
-            let merged = (lanes > SEPARATE).then(|| condition.means());
+            let one_mean = |(name, runs): &(String, Vec<f64>)| Some((name.clone(), vec![mean(runs)?]));
+            let means = || condition.boots.iter().filter_map(one_mean).collect::<Vec<_>>();
+            let merged = (lanes > SEPARATE).then(means);
             let count = if merged.is_some() { 1 } else { condition.boots.len() };
             let own = merged.as_ref().unwrap_or(&condition.boots).iter().enumerate();
             let high = (LANES / count.max(1) as f64).clamp(3.0, LANE);
@@ -163,26 +147,25 @@ impl Plot for Dots {
             let y = frame.row(&mut drawing, &condition.name, &self.value(condition), lanes_end + bar);
             let x = |run| frame.x(&axis, run);
             let middle = |lane: usize| y + (lane.min(count.saturating_sub(1)) as f64 + 0.5) * high;
-            let colour =
-                |boot: &DotsBoot| series(boots.iter().position(|name| *name == boot.name).unwrap_or(0));
+            let colour = |boot: &str| series(boots.iter().position(|name| *name == boot).unwrap_or(0));
             // A path for each colour: one for each boot would be most of a drawing of many boots.
-            let coloured = grouped(own.clone().map(|(lane, boot)| (colour(boot), (lane, boot))));
+            let coloured = grouped(own.clone().map(|(lane, boot)| (colour(&boot.0), (lane, boot))));
             drawing.mark(&self.about(condition), |mark| {
                 for (colour, boots) in coloured {
                     let class = format!("dots {colour}");
                     let mut path = SvgPath::new();
                     mark.shared(&class, |dots| {
-                        for (lane, boot) in boots {
+                        for (lane, (name, runs)) in boots {
                             let y = middle(lane);
                             if all <= TOLD {
-                                drawn += boot.runs.len();
-                                for run in &boot.runs {
-                                    let words = format!("{}: {}", boot.name, self.quantity.shown(*run));
+                                drawn += runs.len();
+                                for run in runs {
+                                    let words = format!("{name}: {}", self.quantity.shown(*run));
                                     dots.dot(x(*run), y, &words);
                                 }
                                 continue;
                             }
-                            let places: Vec<(f64, f64)> = boot.runs.iter().map(|run| (x(*run), y)).collect();
+                            let places: Vec<(f64, f64)> = runs.iter().map(|run| (x(*run), y)).collect();
                             let kept = thinned_dots(&places);
                             kept.iter().for_each(|(x, y)| path.dot(*x, *y));
                             drawn += kept.len();
@@ -192,8 +175,8 @@ impl Plot for Dots {
                 }
                 // Above all dots; a boot's only run is its mean.
                 let mut means = SvgPath::new();
-                for (lane, boot) in own.filter(|(_, boot)| boot.runs.len() > 1) {
-                    if let Some(mean) = boot.mean() {
+                for (lane, (_, runs)) in own.filter(|(_, (_, runs))| runs.len() > 1) {
+                    if let Some(mean) = mean(runs) {
                         means.from(x(mean), middle(lane) - high / 2.0).to(x(mean), middle(lane) + high / 2.0);
                     }
                 }
@@ -214,7 +197,8 @@ impl Plot for Dots {
 
     fn table(&self) -> Table {
         // A boot's only run is its mean.
-        let is_one_each = self.conditions.iter().all(|one| one.boots.iter().all(|boot| boot.runs.len() < 2));
+        let is_one_each = self.conditions.iter().all(|one| one.boots.iter().all(|(_, runs)| runs.len() < 2));
+        // Of very many runs nobody reads each.
         let is_short = self.runs() > TOLD || is_one_each && self.boots().len() > 1;
         if is_short { self.table_of_conditions() } else { self.table_of_boots() }
     }
@@ -229,16 +213,17 @@ impl Dots {
                 let [mean, low, high] = Interval::cells(Some(shown), self.quantity.show);
                 table.row(cells![&condition.name, &self.interval, mean, low, high]);
             }
-            for boot in &condition.boots {
-                let runs: Vec<String> = boot.runs.iter().map(|run| (self.quantity.show)(*run)).collect();
-                let (mean, runs) = (self.quantity.cell(boot.mean()), format!("({})", runs.join(", ")));
-                table.row(cells![&condition.name, &boot.name, mean, "", "", runs]);
+            for (name, runs) in &condition.boots {
+                let mean = self.quantity.cell(mean(runs));
+                let runs: Vec<String> = runs.iter().map(|run| (self.quantity.show)(*run)).collect();
+                let runs = format!("({})", runs.join(", "));
+                table.row(cells![&condition.name, name, mean, "", "", runs]);
             }
         }
         table
     }
 
-    /// A row for each condition, with the means of its boots: of very many runs nobody reads each.
+    /// A row for each condition, with the means of its boots.
     fn table_of_conditions(&self) -> Table {
         let (quantity, boots) = (self.quantity.title(0), self.boots());
         let head = ["condition", &quantity, "lower end", "upper end", "runs"].map(str::to_owned).into_iter();
@@ -246,10 +231,10 @@ impl Dots {
         let row = |condition: &DotsCondition| {
             let mut cells = cells![&condition.name];
             cells.extend(Interval::cells(condition.interval, self.quantity.show));
-            cells.push(condition.boots.iter().map(|boot| boot.runs.len()).sum::<usize>().into());
+            cells.push(condition.boots.iter().map(|(_, runs)| runs.len()).sum::<usize>().into());
             cells.extend(boots.iter().map(|name| {
-                let boot = condition.boots.iter().find(|boot| boot.name == *name);
-                self.quantity.cell(boot.and_then(DotsBoot::mean))
+                let boot = condition.boots.iter().find(|(own, _)| own == name);
+                self.quantity.cell(boot.and_then(|(_, runs)| mean(runs)))
             }));
             cells
         };

@@ -140,8 +140,8 @@ impl FlameNode {
         self.called[place].add(frames, costs);
     }
 
-    /// In the order of their names, which is the same in every drawing.
     fn sort(&mut self) {
+        // By name, so that two drawings have the same order, and can be compared.
         self.called.sort_by(|one, other| one.name.cmp(&other.name));
         self.called.iter_mut().for_each(Self::sort);
     }
@@ -236,7 +236,7 @@ mod tests {
             let own: f64 = functions.iter().map(|(_, own)| own[1]).sum();
             prop_assert!((own - flame.root.costs[1]).abs() < 1e-9);
             let drawing = flame.draw(400.0);
-            prop_assert!(drawing.marks.right <= 400.5 && drawing.labels.iter().all(|label| label.area.right <= 400.5));
+            prop_assert!(drawing.marks.right <= 400.5 && drawing.labels.iter().all(|(_, area)| area.right <= 400.5));
         }
     }
 }

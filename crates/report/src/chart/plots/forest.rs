@@ -74,7 +74,7 @@ impl Plot for Forest {
         }
         if !has_marks {
             // Names and words alone: an axis would show values that nothing has.
-            frame.close_without_axis(&mut drawing);
+            drawing.height = frame.y;
             return drawing;
         }
         if let Some(margin) = self.margin {

@@ -105,14 +105,12 @@ impl Histogram {
         let mut end: Option<f64> = None;
         for bucket in one.buckets.iter().filter(|bucket| bucket.count > 0) {
             let (left, right) = (x(bucket.low), x(bucket.high));
-            match end {
-                Some(end) if end == bucket.low => {}
-                Some(end) => {
-                    path.to(x(end), base).to(left, base);
+            // Where empty buckets are left out the outline returns to its base.
+            if end != Some(bucket.low) {
+                if let Some(end) = end {
+                    path.to(x(end), base);
                 }
-                None => {
-                    path.to(left, base);
-                }
+                path.to(left, base);
             }
             let top = base - high(one.share(bucket)).max(LEAST);
             path.to(left, top).to(right, top);
@@ -132,7 +130,7 @@ impl Plot for Histogram {
         let axis_up = Axis::new(Scale::FromZero, [self.largest_share()], &up, AxisRoom::Up(HEIGHT));
         let head = up.title(axis_up.factor);
         let top = drawing.paragraph("muted", Anchor::Start, (0.0, 11.0), &head, across) + 4.0;
-        let ticks = axis_up.ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
+        let ticks = axis_up.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
         let names = self.series.iter().map(|one| one.name.as_str());
         let abouts = self.series.iter().map(|one| one.about.clone());
         let mut frame = Frame::new(across, top, names, abouts, [ticks, 0.0]);
@@ -141,10 +139,10 @@ impl Plot for Histogram {
         for (index, one) in self.series.iter().enumerate() {
             let base = frame.row(&mut drawing, &one.name, &one.about, ABOVE + HEIGHT) + ABOVE + HEIGHT;
             let high = |share: f64| axis_up.place(share) * HEIGHT;
-            for tick in &axis_up.ticks {
-                let y = base - tick.at * HEIGHT;
+            for (at, label) in &axis_up.ticks {
+                let y = base - at * HEIGHT;
                 drawing.behind(|back| back.line("grid", (frame.left, y), (frame.right, y)));
-                drawing.text_if_free("muted", Anchor::End, frame.parts + ticks, y + 4.0, &tick.label);
+                drawing.text_if_free("muted", Anchor::End, frame.parts + ticks, y + 4.0, label);
             }
             drawing.line("axis", (frame.left, base), (frame.right, base));
             flat |= one.buckets.iter().any(|bucket| bucket.count > 0 && high(one.share(bucket)) < LEAST);

@@ -1,12 +1,14 @@
 //! A value over versions, and where it changed.
 
+use stats::change::Level;
+
 use crate::cells;
-use crate::chart::axis::Scale;
+use crate::chart::axis::{Axis, Scale};
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::SvgPath;
-use crate::chart::plane::{Plane, PlaneAxis};
+use crate::chart::plane::Plane;
 use crate::chart::quantity::{Interval, Quantity};
 use crate::document::Table;
 
@@ -21,18 +23,8 @@ pub struct HistoryPlot {
     pub interval: String,
     /// The tag of each study and the measured value.
     pub points: Vec<(String, Interval)>,
-    pub levels: Vec<HistoryLevel>,
-}
-
-/// Points that do not differ.
-#[derive(Debug, Clone)]
-pub struct HistoryLevel {
-    /// The number of its first point, from 0.
-    pub first: usize,
-    /// Their mean.
-    pub value: f64,
-    /// The change from the level before, and how sure it is; empty for the first level.
-    pub change: String,
+    /// Each with the change from the level before, and how sure it is; empty for the first level.
+    pub levels: Vec<(Level, String)>,
 }
 
 impl Plot for HistoryPlot {
@@ -45,16 +37,18 @@ impl Plot for HistoryPlot {
         let top = legend(&mut drawing, 0.0, &signs);
         let names: Vec<String> = self.points.iter().map(|(name, _)| name.clone()).collect();
         let tags = Quantity::new(&self.tags, "", self.quantity.show);
-        let across = PlaneAxis { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
-        let levels = self.levels.iter().map(|level| level.value);
-        let values = self.points.iter().flat_map(|(_, value)| value.points()).chain(levels).collect();
-        let up = PlaneAxis { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
+        let levels = self.levels.iter().map(|(level, _)| level.mean);
+        let values = self.points.iter().flat_map(|(_, value)| value.points()).chain(levels);
+        let y = Axis::new(Scale::Linear, values, &self.quantity, Plane::UP);
         let changes = self.levels.iter().skip(1);
-        let flags: Vec<_> = changes.map(|level| (level.first as f64 - 0.5, level.change.clone())).collect();
-        let plane = Plane::new(&mut drawing, top, &across, &up, 0.0, &flags);
-        for (index, level) in self.levels.iter().enumerate() {
-            let next = self.levels.get(index + 1).map_or(self.points.len(), |next| next.first);
-            let ends = [level.first, next].map(|end| plane.place(end as f64 - 0.5, level.value));
+        // A change is between two points: the line is in the middle of them.
+        let flags: Vec<_> =
+            changes.map(|(level, change)| (level.first as f64 - 0.5, change.clone())).collect();
+        let x = |room| Axis::names(&names, room);
+        let plane = Plane::new(&mut drawing, top, (&tags, x), (&self.quantity, y), 0.0, &flags);
+        for (index, (level, _)) in self.levels.iter().enumerate() {
+            let next = self.levels.get(index + 1).map_or(self.points.len(), |(next, _)| next.first);
+            let ends = [level.first, next].map(|end| plane.place(end as f64 - 0.5, level.mean));
             drawing.line("stroke c1", ends[0], ends[1]);
         }
         for (index, (name, shown)) in self.points.iter().enumerate() {
@@ -78,11 +72,11 @@ impl Plot for HistoryPlot {
         let quantity = self.quantity.title(0);
         let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change"];
         let row = |(index, (name, value)): (usize, &(String, Interval))| {
-            let level = self.levels.iter().rfind(|level| level.first <= index);
-            let change = level.filter(|level| level.first == index).map_or("", |level| &level.change);
+            let level = self.levels.iter().rfind(|(level, _)| level.first <= index);
+            let change = level.filter(|(level, _)| level.first == index).map_or("", |(_, change)| change);
             let mut cells = cells![name];
             cells.extend(Interval::cells(Some(*value), self.quantity.show));
-            cells.push(self.quantity.cell(level.map(|level| level.value)));
+            cells.push(self.quantity.cell(level.map(|(level, _)| level.mean)));
             cells.push(change.into());
             cells
         };

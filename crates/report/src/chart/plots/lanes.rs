@@ -158,11 +158,11 @@ fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
     if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
 }
 
-/// The place of costs, and their room: right of the arrow and of the stage that it enters; where
-/// that is too near to the edge, on the wider side of the line that goes down.
+/// The place of costs, and their room: right of the arrow and of the stage that it enters.
 fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
     let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
     let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);
+    // Too near to the edge they are on the wider side of the line that goes down.
     [behind(right), before, behind(arrow)]
         .into_iter()
         .find(|(_, _, room)| *room >= COST)

@@ -18,7 +18,6 @@ pub(crate) fn paragraph(words: &str) -> String {
 }
 
 /// Text on one line, for a place inside a line.
-#[must_use]
 pub fn escaped(words: &str) -> String {
     let words = bounded::line(words);
     let mut out = String::with_capacity(words.len());
@@ -57,17 +56,19 @@ pub fn escaped(words: &str) -> String {
     out
 }
 
-/// Lines as they are, in a fence that none of them ends.
+/// Lines as they are.
 pub(crate) fn fence(lines: &str) -> String {
     let lines = bounded::lines(lines);
+    // A longer fence than any in the lines: none of them ends it.
     let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}text\n{}\n{fence}\n", lines.trim_end_matches('\n'))
 }
 
-/// Text on one line in an HTML element, where Markdown's escapes do not act.
+/// Text on one line in an HTML element.
 pub(crate) fn element(words: &str) -> String {
     let mut out = String::new();
+    // The backslashes of Markdown do not act in HTML.
     for letter in bounded::line(words).chars() {
         match letter {
             '&' => out.push_str("&amp;"),
@@ -85,11 +86,13 @@ pub(crate) fn element(words: &str) -> String {
     out
 }
 
-/// A command inside a line: the fence is longer than any run of backticks in it.
+/// A command inside a line.
 pub(crate) fn code(words: &str) -> String {
     let words = bounded::line(words);
+    // A fence longer than any run of backticks: the command cannot end it.
     let longest = words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
+    // Blanks tell backticks of the command from the fence (CommonMark takes them away again).
     let pad = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{words}{pad}{fence}")
 }

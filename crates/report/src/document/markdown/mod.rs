@@ -11,7 +11,6 @@ pub use escape::escaped;
 const ROWS: usize = 40;
 
 /// Blocks in GitHub's Markdown.
-#[must_use]
 pub fn markdown(blocks: &[Block<'_>]) -> String {
     let mut out = String::new();
     blocks.iter().for_each(|block| write(block, &mut out));
@@ -20,6 +19,13 @@ pub fn markdown(blocks: &[Block<'_>]) -> String {
 
 fn write(block: &Block<'_>, out: &mut String) {
     match block {
+        Block::Chapter(_, title, blocks) => {
+            let body = markdown(blocks);
+            // The only content of some chapters is files, which Markdown cannot hold.
+            if !body.is_empty() {
+                out.push_str(&format!("\n## {}\n\n{body}", escaped(title)));
+            }
+        }
         Block::Heading(words) => out.push_str(&format!("\n### {}\n", escaped(words))),
         Block::Lead(words) => out.push_str(&format!("\n**{}**\n", escaped(words))),
         Block::Text(words) => out.push_str(&format!("\n{}\n", paragraph(words))),
@@ -33,9 +39,9 @@ fn write(block: &Block<'_>, out: &mut String) {
         }
         Block::Items(items) => {
             out.push('\n');
-            for item in items {
-                out.push_str(&format!("- {}\n", paragraph(&item.sentence)));
-                for (name, fact) in &item.facts {
+            for (sentence, facts) in items {
+                out.push_str(&format!("- {}\n", paragraph(sentence)));
+                for (name, fact) in facts {
                     out.push_str(&format!("  - {}: {}\n", escaped(name), cell(fact)));
                 }
             }
@@ -76,6 +82,7 @@ fn write(block: &Block<'_>, out: &mut String) {
                 }
             }
         }
+        Block::Download(_) => {}
     }
 }
 

@@ -41,25 +41,21 @@ impl Cell {
     }
 
     /// A percentage.
-    #[must_use]
     pub fn percent(value: f64) -> Self {
         Self::Number(percent(value))
     }
 
     /// A number with this many decimals.
-    #[must_use]
     pub fn fixed(value: f64, decimals: usize) -> Self {
         Self::Number(fixed(value, decimals))
     }
 
     /// A difference in %, with its sign.
-    #[must_use]
     pub fn change(value: f64) -> Self {
         Self::Number(signed(percent(value)))
     }
 
     /// A number as it is written, with its unit if it has one.
-    #[must_use]
     pub fn with_unit(number: String, unit: &str) -> Self {
         match plain(unit) {
             "" => Self::Number(number),
@@ -74,7 +70,6 @@ impl Cell {
 
     /// A difference: in % of the baseline, else as a ratio to it, else in the metric's unit, so
     /// that a size is always shown. `names_percent`: no heading has the percent sign.
-    #[must_use]
     pub fn difference(comparison: &Comparison, unit: &str, names_percent: bool) -> [Self; 2] {
         if let Some(relative) = comparison.relative {
             let size = Self::with_unit(signed(percent(relative)), if names_percent { "%" } else { "" });
@@ -95,7 +90,6 @@ impl Cell {
     }
 
     /// Its text, on one line as wide as it looks, whatever name it holds.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         words::sanitised_line(match self {
             Self::Text(text)
@@ -109,7 +103,6 @@ impl Cell {
     }
 
     /// The tone of a verdict or of a proven difference.
-    #[must_use]
     pub fn tone(&self) -> Option<Tone> {
         match self {
             Self::Verdict(_, tone) => Some(*tone),
@@ -187,7 +180,7 @@ macro_rules! cells {
     };
 }
 
-/// Cuts a text to this number of columns: beginning and end stay.
+/// Cuts a text to this number of columns.
 pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return text.into();
@@ -202,6 +195,7 @@ pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
             })
             .collect()
     };
+    // Names of functions and conditions differ at their beginnings or at their ends.
     let start: String = taken(&mut text.chars(), room - room / 2).into_iter().collect();
     let end: String = taken(&mut text.chars().rev(), room / 2).into_iter().rev().collect();
     format!("{start}{CUT}{end}").into()

@@ -22,13 +22,14 @@ impl Table {
     /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are
     /// shortened, columns left out, then the longest words cut in the middle; numbers and whole
     /// words never are. A legend above or below has the omitted parts.
-    #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
         let widths = self.widths();
         if layout.wide {
             return self.lines(&Vec::from_iter(0..widths.len()), &widths, layout.colour);
         }
-        if self.is_stacked(layout) {
+        // The columns that are not cut may have no room beside each other.
+        let uncut = self.narrowest(Layout { width: usize::MAX, ..layout });
+        if self.whole.len() > 1 && total(&self.whole, &uncut) > layout.columns() + GAP.len() {
             return self.stacked(layout);
         }
         let columns = self.columns(layout);
@@ -44,12 +45,14 @@ impl Table {
         let mut widths = table.widths();
         let least: Vec<usize> =
             (0..widths.len()).map(|column| table.least(column, usize::MAX).min(layout.columns())).collect();
+        // The widest column goes first, so that no text is cut while another is longer.
         while total(&columns, &widths) > most {
             let widest = columns.iter().filter(|column| widths[**column] > least[**column]);
             let Some(widest) = widest.max_by_key(|column| widths[**column]) else { break };
             widths[*widest] -= 1;
         }
-        let left_out = self.heads_but(&columns);
+        let heads = self.head[0].iter().enumerate().filter(|(column, _)| !columns.contains(column));
+        let left_out = results::distinct(heads.map(|(_, head)| head.text())).join(", ");
         let below =
             if left_out.is_empty() { String::new() } else { format!("(--wide shows also: {left_out})\n") };
         layout.wrap(&above) + &table.lines(&columns, &widths, layout.colour) + &layout.wrap(&below)
@@ -82,14 +85,9 @@ impl Table {
         columns
     }
 
-    /// Whether the columns that are not cut have no room beside each other.
-    fn is_stacked(&self, layout: Layout) -> bool {
-        let least = self.narrowest(Layout { width: usize::MAX, ..layout });
-        self.whole.len() > 1 && total(&self.whole, &least) > layout.columns() + GAP.len()
-    }
-
     /// The first column as lines of its own, each above the rest of its row.
     fn stacked(&self, layout: Layout) -> String {
+        // The rest is a table by itself, which knows how to fit.
         let mut rest = self.clone();
         let names: Vec<Cell> =
             rest.head.iter_mut().chain(&mut rest.rows).map(|line| line.remove(0)).collect();
@@ -119,8 +117,7 @@ impl Table {
         (0..self.head[0].len()).map(least).collect()
     }
 
-    /// To how many columns a column can be narrowed: numbers stay whole, other words keep their
-    /// ends. Names are narrowed to `name`.
+    /// The least width of a column, whose names have at least `name` columns.
     fn least(&self, column: usize, name: usize) -> usize {
         let widest = |lines: &[Vec<Cell>]| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
         let (head, widest) = (widest(&self.head), widest(&self.rows));
@@ -129,6 +126,7 @@ impl Table {
         }
         let narrowed = if Some(column) == self.names() {
             widest.min(name)
+        // A number without some of its digits would be another number.
         } else if self.rows.iter().any(|row| row[column].is_measured()) {
             widest
         } else {
@@ -151,12 +149,7 @@ impl Table {
         if !names.keys.is_empty() {
             self.head[0][column] = Cell::from(&names.keys);
         }
-        names.legend()
-    }
-
-    fn heads_but(&self, columns: &[usize]) -> String {
-        let heads = self.head[0].iter().enumerate().filter(|(column, _)| !columns.contains(column));
-        results::distinct(heads.map(|(_, head)| head.text())).join(", ")
+        names.legend
     }
 
     fn lines(&self, columns: &[usize], widths: &[usize], is_coloured: bool) -> String {

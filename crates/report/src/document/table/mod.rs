@@ -24,7 +24,6 @@ pub struct Table {
 
 impl Table {
     /// A table with one header line.
-    #[must_use]
     pub fn new<S: AsRef<str>>(head: impl IntoIterator<Item = S>) -> Self {
         Self::default().units(head)
     }
@@ -40,7 +39,6 @@ impl Table {
     }
 
     /// Adds a header line below the others: units, mostly. Empty cells stay empty.
-    #[must_use]
     pub fn units<S: AsRef<str>>(mut self, head: impl IntoIterator<Item = S>) -> Self {
         let mut line: Vec<Cell> = head.into_iter().map(|cell| Cell::from(cell.as_ref())).collect();
         line.resize(self.head.first().map_or(line.len(), Vec::len), Cell::EMPTY);
@@ -100,13 +98,11 @@ impl Table {
     }
 
     /// The table, unless it has no row.
-    #[must_use]
     pub fn filled(self) -> Option<Self> {
         (!self.rows.is_empty()).then_some(self)
     }
 
     /// The heading of each column, with the lines of a heading joined.
-    #[must_use]
     pub fn heads(&self) -> Vec<String> {
         let words = |column: usize| self.head.iter().map(move |line| line[column].text());
         let joined = |column| words(column).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
@@ -114,13 +110,11 @@ impl Table {
     }
 
     /// The rows, each with a cell for every heading.
-    #[must_use]
     pub fn rows(&self) -> &[Vec<Cell>] {
         &self.rows
     }
 
     /// Whether a column holds numbers, with their units or intervals, and nothing else.
-    #[must_use]
     pub fn is_numeric(&self, column: usize) -> bool {
         let cells = || self.rows.iter().map(|row| &row[column]);
         cells().all(|cell| cell.is_number() || cell.is_measured()) && cells().any(Cell::is_measured)

@@ -8,10 +8,10 @@ use results::advice::{
     Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
     WorkloadAdvice,
 };
-use results::{SwitchEffects, grouped, listed};
+use results::{SwitchEffects, figure, grouped, listed, percent};
 
 use crate::cells;
-use crate::document::{Block, Cell, ListItem, Table};
+use crate::document::{Block, Cell, Table};
 
 pub use planned::{PlannedSetting, PlannedSettings, planned_settings};
 pub use script::advice_script;
@@ -29,7 +29,6 @@ const HEAD: [&str; 6] = ["traffic", "goal", "set", "on the", "change", "interval
 const CONDITIONAL: &str = " *";
 
 /// All of the advice: the tables, then a fold for each kind of traffic.
-#[must_use]
 pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     if !advice.has_switches() {
@@ -45,7 +44,8 @@ pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
             // A fold is found by its title alone: by a search in the page, or from one fold to the
             // next.
             let SwitchEffects { study: number, name, .. } = &study.switches;
-            let title = format!("Study {number} ({name}): {}", workload_title(workload));
+            let boots = results::counted(workload.context.boots as usize, "boot");
+            let title = format!("Study {number} ({name}): {}, {boots}", phrase::workload_context(workload));
             blocks.push(Block::Fold(title, workload_blocks(advice, study, workload)));
         }
         blocks.extend(notes(study).into_iter().map(Block::Text));
@@ -54,7 +54,6 @@ pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
 }
 
 /// The recommendations in short: a table for each scenario, and one over all.
-#[must_use]
 pub fn advice_tables(advice: &Advice) -> Vec<Block<'static>> {
     let table = |summary: &AdviceSummary| {
         let scope = match summary.scope {
@@ -72,12 +71,6 @@ fn study_title(study: &StudyAdvice) -> String {
     format!("Study {} ({}): {}", of.study, of.name, of.question)
 }
 
-/// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
-fn workload_title(workload: &WorkloadAdvice) -> String {
-    let boots = results::counted(workload.context.boots as usize, "boot");
-    format!("{}, {boots}", phrase::workload_context(workload))
-}
-
 fn notes(study: &StudyAdvice) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if phrase::recommendations(study).any(|one| !one.apply.is_empty()) {
@@ -85,12 +78,10 @@ fn notes(study: &StudyAdvice) -> Vec<String> {
     }
     let absent = study.switches.absent.iter();
     notes.extend(absent.map(|gone| format!("Not switched: {}: {}.", gone.label, gone.why)));
-    if !study.switches.others.is_empty() {
-        notes.push(format!(
-            "No switch of a host, so no advice: {} (netassay compare {} compares them).",
-            listed(&study.switches.others),
-            study.switches.study
-        ));
+    let SwitchEffects { study: number, others, .. } = &study.switches;
+    if !others.is_empty() {
+        let (others, next) = (listed(others), format!("netassay compare {number} compares them"));
+        notes.push(format!("No switch of a host, so no advice: {others} ({next})."));
     }
     notes
 }
@@ -100,21 +91,22 @@ fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvi
     let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::held(workload)))];
     for (goal, all) in &workload.recommendations {
         blocks.push(Block::Text(format!("For {goal}:")));
-        let mut items: Vec<ListItem> = all.iter().filter_map(|one| item(one, study)).collect();
+        let mut items: Vec<(String, Vec<(String, Cell)>)> =
+            all.iter().filter_map(|one| Some((head(one)?, switch_facts(one, study)))).collect();
         let ties: Vec<String> = all.iter().filter(|one| one.standing == Standing::Tie).map(switch).collect();
         let ties =
             (!ties.is_empty()).then(|| format!("no difference of {matters} % or more: {}", listed(&ties)));
-        items.extend(
-            open(all, study, matters).into_iter().chain(reasons(all)).chain(ties).map(ListItem::from),
-        );
+        let sentences = open(all, study, matters).into_iter().chain(reasons(all)).chain(ties);
+        items.extend(sentences.map(|sentence| (sentence, Vec::new())));
         blocks.push(Block::Items(items));
     }
     blocks.extend(workload.context.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
     blocks
 }
 
-/// One sentence for all switches whose effects are not proven; `None` without any.
+/// `None` if every effect is proven, or excluded.
 fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
+    // One sentence for all: the study that settles the hardest settles the others too.
     let open = || all.iter().filter(|one| one.standing == Standing::NoEvidence);
     let boots = |one: &&Recommendation| one.more.as_ref().map_or(0, |more| more.boots);
     let more = phrase::more(open().max_by_key(boots)?, study);
@@ -126,9 +118,7 @@ fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<Str
     ))
 }
 
-/// A switch with its facts; `None` if one sentence covers several switches.
-fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
-    let sentence = head(one)?;
+fn switch_facts(one: &Recommendation, study: &StudyAdvice) -> Vec<(String, Cell)> {
     let words = |name: &str, words: String| (name.to_owned(), Cell::Text(words));
     let mut facts = Vec::new();
     if one.standing.is_proven() || one.standing == Standing::Depends {
@@ -149,7 +139,7 @@ fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
     }
     facts.extend(phrase::commands(one).into_iter().map(|(name, command)| (name, Cell::Command(command))));
     facts.extend(phrase::more(one, study).map(|more| words("to settle it", more)));
-    Some(ListItem { sentence, facts })
+    facts
 }
 
 /// Each reason once, with all its switches.
@@ -204,25 +194,26 @@ fn head(one: &Recommendation) -> Option<String> {
     })
 }
 
-/// The table; a kind of traffic and a goal stand in their first row only.
 fn table(rows: &[AdviceRow]) -> Table {
     // Each case has its interval below the table, too.
     let mut table = Table::new(HEAD).optional(&[HEAD.len() - 1]);
     let mut before = None;
     for row in rows {
-        let [mut kind, mut goal, set, on, change, interval] = texts(row);
+        let [mut kind, mut goal, set, on, change] = texts(row);
+        // A kind of traffic and a goal stand in their first row only.
         if before.replace((row.kind, row.goal)) == Some((row.kind, row.goal)) {
             kind.clear();
             goal.clear();
         }
         let change = if row.change.is_some() { Cell::measure(change) } else { change.into() };
-        let interval = row.interval.map_or(Cell::EMPTY, |_| Cell::measure(interval));
+        let show = if row.unit == "%" { percent } else { figure };
+        let interval = row.interval.map_or(Cell::EMPTY, |ends| Cell::interval(Some(ends), show));
         table.row(cells![kind, goal, set, on, change, interval]);
     }
     table.compact()
 }
 
-fn texts(row: &AdviceRow) -> [String; 6] {
+fn texts(row: &AdviceRow) -> [String; 5] {
     let (set, on) = match (&row.to, row.factors.is_empty()) {
         (_, true) => ("nothing".to_owned(), String::new()),
         (to, false) => (
@@ -249,8 +240,7 @@ fn texts(row: &AdviceRow) -> [String; 6] {
         change.push_str(", trade-off");
     }
     change.push_str(row.why.as_deref().unwrap_or_default());
-    let interval = row.interval.map_or_else(String::new, |ends| phrase::interval(ends, row.unit));
-    [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned(), interval]
+    [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned()]
 }
 
 /// The level of another factor under which it is proven, and the switches on which it depends.

@@ -65,15 +65,12 @@ pub(super) fn changes(all: &[MetricChange]) -> String {
     all.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
-/// The smallest and the largest of several changes in `unit`, nearest to zero first.
+/// The smallest and the largest of several changes in `unit`.
 pub(super) fn sizes((low, high): (f64, f64), unit: &str) -> String {
     let show = |size| signed(if unit == "%" { percent(size) } else { figure(size) });
+    // The one nearest to zero is first, also of falls.
     let [one, other] = if high <= 0.0 { [high, low] } else { [low, high] }.map(show);
     if one == other { format!("{one} {unit}") } else { format!("{one} to {other} {unit}") }
-}
-
-pub(super) fn interval(ends: (f64, f64), unit: &str) -> String {
-    range(Some(ends), if unit == "%" { percent } else { figure })
 }
 
 /// A change with its interval: `+45.1 % (30.0 to 60.1)`.
@@ -162,10 +159,11 @@ pub(super) fn commands(one: &Recommendation) -> Vec<(String, String)> {
     found
 }
 
-/// A line that switches the groups of `ethtool` on restores the driver's defaults: the kernel keeps
-/// that a feature without a group is wanted while those that it needs are off. So these are not in
-/// the line.
+/// The commands of each side and interface, features on one line.
 fn lines(commands: &[HostCommand]) -> Vec<(Option<Side>, String)> {
+    // A line that switches the groups of `ethtool` on restores the driver's defaults: the kernel
+    // keeps that a feature without a group is wanted while those that it needs are off. So such a
+    // feature is not in the line.
     let is_group = |name: &str| feature::GROUPS.iter().any(|group| group.short == name);
     let follows = |command: &HostCommand| {
         let HostCommand::Feature { side, interface, name, on: true, .. } = command else { return false };

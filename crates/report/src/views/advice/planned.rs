@@ -35,7 +35,6 @@ pub struct PlannedSetting {
 }
 
 /// The settings for the host of a side; `None`: for a host that is both.
-#[must_use]
 pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings {
     // The last summary is over all scenarios.
     let rows = advice.summaries.last().map_or(&[][..], |summary| &summary.rows[..]);
@@ -69,7 +68,7 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings 
     }
     let is_open = |row: &&AdviceRow| row.to.is_none() && !row.factors.is_empty() && is_here(row.side);
     for row in rows.iter().filter(is_open) {
-        let [kind, goal, set, _, change, _] = texts(row);
+        let [kind, goal, set, _, change] = texts(row);
         let why = row_note(row).unwrap_or_else(|| format!("{set}, {change}"));
         left.push(format!("{kind}, {goal}: {why}"));
     }
@@ -86,12 +85,13 @@ fn setting(
     let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
     let need = |one: SwitchLevel| format!("{set} is proven only with {}", level(&one));
     let reason = |row: &&AdviceRow| {
-        let [kind, goal, set, _, change, _] = texts(row);
+        let [kind, goal, set, _, change] = texts(row);
         // The note on other switches is in `needs`, so its mark is cut.
         format!("{kind}, {goal}: {set} {}", change.trim_end_matches(CONDITIONAL))
     };
     let (target, value) = assignment(command);
     let mut rivals = planned.iter().map(|(row, other)| (row, assignment(other)));
+    // Two commands contradict each other if they give one setting different values.
     let rival = rivals.find(|(_, other)| other.0 == target && other.1 != value);
     PlannedSetting {
         command: command.clone(),
@@ -103,7 +103,7 @@ fn setting(
     }
 }
 
-/// Two commands of one host contradict each other if they give one setting different values.
+/// The setting of a command, and its value.
 fn assignment(command: &HostCommand) -> (String, String) {
     match command {
         HostCommand::Feature { interface, name, on, .. } => {
@@ -135,7 +135,7 @@ fn broken_need(row: &AdviceRow, other: &AdviceRow) -> Option<SwitchLevel> {
     needs(row).into_iter().find(breaks)
 }
 
-/// Of two rows that do not hold beside each other the first stays: rows go by traffic, goal, gain.
+/// The rows that hold beside each other, and the others with the reason.
 fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) {
     let (mut kept, mut excluded): (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| row.to.is_some()) {
@@ -145,6 +145,7 @@ fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>
             }
             None => Some(format!("another setting is proven only with {}", level(&broken_need(known, row)?))),
         };
+        // Of two the first stays: rows go by traffic, goal and gain.
         match kept.iter().find_map(against) {
             Some(why) => excluded.push((row, why)),
             None => kept.push(row),

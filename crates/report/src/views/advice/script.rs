@@ -21,7 +21,6 @@ const HEAD: &str = "# HEAD\n";
 
 /// A script for `sh` that makes the settings of one host ([`planned_settings`]), notes the state
 /// before, and restores it. Trade-offs are set only if the user asks for them.
-#[must_use]
 pub fn advice_script(advice: &Advice) -> String {
     let mut head = String::new();
     for study in &advice.studies {
@@ -82,8 +81,8 @@ fn function(side: Side, planned: &PlannedSettings) -> String {
     text + "}\n\n"
 }
 
-/// A line of comment: a text of others stays on it.
 fn comment(text: &str) -> String {
+    // A text of others must not get out of its comment: the script runs as root.
     format!("# {}\n", words::sanitised_line(text).trim_end())
 }
 

@@ -1,15 +1,13 @@
 //! Runs as dots, and over tags.
 
-use netassay_report::chart::{
-    Dots, DotsBoot, DotsCondition, Figure, HistoryLevel, HistoryPlot, Id, Quantity,
-};
+use netassay_report::chart::{Dots, DotsCondition, Figure, HistoryPlot, Id, Quantity};
 
 use super::{Noise, about, digits, throughput_in_mbit};
+use crate::odd::level_from;
 
 fn condition(name: &str, means: &[f64], sd: f64, half: f64, noise: &mut Noise) -> DotsCondition {
-    let boot = |(index, mean): (usize, &f64)| DotsBoot {
-        name: format!("boot {}", index + 1),
-        runs: (0..10).map(|_| mean + sd * noise.bell()).collect(),
+    let boot = |(index, mean): (usize, &f64)| {
+        (format!("boot {}", index + 1), (0..10).map(|_| mean + sd * noise.bell()).collect())
     };
     let boots = means.iter().enumerate().map(boot).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;
@@ -72,7 +70,7 @@ pub(crate) fn history_plot() -> HistoryPlot {
         };
         (format!("v6.{}", index + 1), about(level + 0.2 * noise.bell(), 0.45))
     };
-    let level = |first, value, change: &str| HistoryLevel { first, value, change: change.to_owned() };
+    let level = |first, mean, change: &str| (level_from(first, mean), change.to_owned());
     HistoryPlot {
         tags: "kernel".to_owned(),
         quantity: Quantity::new("throughput", "Gbit/s", digits),
