@@ -15,13 +15,13 @@ use serde::Serialize;
 
 use crate::error::CallError;
 use crate::frame::{
-    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, encode,
-    read_answer,
+    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, RequestHeader, decode, encode, read_answer,
 };
 use crate::interrupt::{Interrupt, Wake};
 use crate::keepalive::{Input, is_passing, repeat};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
+use crate::read_limiter::ReadLimiter;
 
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
@@ -210,7 +210,7 @@ impl Client {
 
     /// When the oldest sign of life has waited too long; `None` without signs of life.
     fn lost_at(&self) -> Option<Instant> {
-        self.answers_within.map(|within| self.to.lost_at(within))
+        self.answers_within.map(|within| self.to.signs().lost_at(within, Instant::now()))
     }
 
     /// The error for an answer of another kind than the request's.
@@ -283,7 +283,7 @@ impl Client {
         match io::Read::read(&mut self.from, &mut piece) {
             Ok(0) => Err(self.gone()),
             Ok(count) => {
-                self.to.heard(since);
+                self.to.signs().heard(since, Instant::now());
                 self.lines.push(&piece[..count]);
                 self.limiter.pause();
                 Ok(())

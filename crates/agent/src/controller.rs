@@ -132,8 +132,7 @@ struct Reader {
 impl Reader {
     fn run(mut self) {
         while self.hand_over() && self.read_more() {}
-        let Self { give, .. } = self;
-        drop(give);
+        drop(self.give);
         thread::sleep(LAST_WORDS);
         end();
     }

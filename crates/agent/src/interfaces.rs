@@ -19,13 +19,8 @@ pub(crate) struct Interfaces {
     pub(crate) ethtool: Ethtool,
     pub(crate) machine: MachineSettings,
     made: BTreeSet<String>,
-    given: BTreeMap<String, AddressPlan>,
-}
-
-#[derive(Clone, Default)]
-struct AddressPlan {
-    addresses: Vec<(IpAddr, u8)>,
-    behind: Vec<IpAddr>,
+    given: BTreeMap<String, Vec<(IpAddr, u8)>>,
+    behind: BTreeMap<String, Vec<IpAddr>>,
 }
 
 impl Interfaces {
@@ -36,6 +31,7 @@ impl Interfaces {
             machine: MachineSettings::new(launch),
             made: BTreeSet::new(),
             given: BTreeMap::new(),
+            behind: BTreeMap::new(),
         })
     }
 
@@ -77,7 +73,7 @@ impl Interfaces {
                 machine.cover(&[target], || links.add_address(name, *address, *prefix))?;
             }
         }
-        self.given.entry(name.to_owned()).or_default().addresses.extend(addresses);
+        self.given.entry(name.to_owned()).or_default().extend(addresses);
         Ok(())
     }
 
@@ -119,7 +115,7 @@ impl Interfaces {
         for address in &behind {
             self.links.add_neighbour_behind_discard(name, *address)?;
         }
-        self.given.entry(name.to_owned()).or_default().behind = behind;
+        self.behind.insert(name.to_owned(), behind);
         Ok(())
     }
 
@@ -145,11 +141,12 @@ impl Interfaces {
             self.change(name, affected, |links, _| links.set_mtu(name, mtu))?;
         }
         if is_back && journalled.is_none() {
-            let AddressPlan { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
-            for (address, prefix) in addresses.iter().filter(|(address, _)| address.is_ipv6()) {
+            let given = self.given.get(name).into_iter().flatten();
+            for (address, prefix) in given.filter(|(address, _)| address.is_ipv6()) {
                 self.links.add_address(name, *address, *prefix)?;
             }
-            for address in behind.iter().filter(|address| address.is_ipv6()) {
+            let behind = self.behind.get(name).into_iter().flatten();
+            for address in behind.filter(|address| address.is_ipv6()) {
                 self.links.add_neighbour_behind_discard(name, *address)?;
             }
         }
@@ -266,6 +263,7 @@ impl Interfaces {
     pub(crate) fn undo(&mut self) -> Reply {
         self.made.clear();
         self.given.clear();
+        self.behind.clear();
         self.machine.undo()
     }
 
@@ -300,11 +298,6 @@ impl Interfaces {
 pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
 
 pub(crate) fn check_one_queue(interface: &str, change: &DeviceChange) -> Result<(), Refusal> {
-    match change.refused.get(&DeviceSetting::Queues) {
-        Some(why) => {
-            Err(format!("interface {interface:?} cannot have one queue, which `placement` needs: {why}")
-                .into())
-        }
-        None => Ok(()),
-    }
+    let Some(why) = change.refused.get(&DeviceSetting::Queues) else { return Ok(()) };
+    Err(format!("interface {interface:?} cannot have one queue, which `placement` needs: {why}").into())
 }

@@ -22,7 +22,7 @@ pub(crate) struct Input {
 }
 
 #[derive(Debug, Default)]
-struct Signs {
+pub(crate) struct Signs {
     unanswered: Option<Instant>,
     slowest: Duration,
 }
@@ -50,15 +50,7 @@ impl Input {
         Ok(())
     }
 
-    pub(crate) fn lost_at(&self, within: Duration) -> Instant {
-        self.signs().lost_at(within, Instant::now())
-    }
-
-    pub(crate) fn heard(&self, since: Instant) {
-        self.signs().heard(since, Instant::now());
-    }
-
-    fn signs(&self) -> MutexGuard<'_, Signs> {
+    pub(crate) fn signs(&self) -> MutexGuard<'_, Signs> {
         self.signs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,12 +58,12 @@ impl Input {
 impl Signs {
     // An emulated machine, or one with a single busy CPU, may be silent for a second again and
     // again: hence three times the slowest answer.
-    fn lost_at(&self, within: Duration, now: Instant) -> Instant {
+    pub(crate) fn lost_at(&self, within: Duration, now: Instant) -> Instant {
         let slow = (SLOWDOWN * self.slowest).min(Launch::LEASE);
         self.unanswered.unwrap_or(now) + within.max(slow)
     }
 
-    fn heard(&mut self, since: Instant, now: Instant) {
+    pub(crate) fn heard(&mut self, since: Instant, now: Instant) {
         if let Some(given) = self.unanswered.take() {
             // Time in which the controller was busy elsewhere is not a wait for the agent.
             self.slowest = self.slowest.max(now.saturating_duration_since(given.max(since)));

@@ -11,7 +11,7 @@ use crate::error::{Refusal, ServeError};
 use crate::frame::{NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::session::{AgentFacts, Session};
+use crate::session::Session;
 use crate::undo_process;
 
 /// Serves standard input, from its first line ([`Launch`]), in a process of one thread. `version`:
@@ -26,8 +26,8 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let Some(line) = requests.next()? else { return Ok(()) };
     let launch: Launch = or_refuse(decode(&line.bytes))?;
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
-    let (machine, usable) = (host::visible_sysctls(), host::affinity::usable());
-    let facts = AgentFacts { version, machine, usable, quotas: host::Quotas::read() };
+    let (sysctls, usable, quotas) =
+        (host::visible_sysctls(), host::affinity::usable(), host::Quotas::read());
     let pinned = || match launch.cpus.as_slice() {
         [] => Ok(()),
         cpus => host::affinity::pin_current_thread(cpus),
@@ -44,7 +44,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     }
     let lease = launch.lease_ms.map(Duration::from_millis);
     let mut requests = requests.watched(lease)?;
-    let mut session = Session::open(launch, facts)?;
+    let mut session = Session::open(launch, version, sysctls, usable, quotas)?;
     loop {
         let line = match requests.next_before(session.traffic.as_ref().map(|traffic| traffic.closes))? {
             NextLine::Line(line) => line,

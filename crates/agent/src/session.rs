@@ -24,15 +24,11 @@ pub(crate) struct Session {
     probe: Option<load::PairProbe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
-    facts: AgentFacts,
+    version: &'static str,
+    machine_sysctls: BTreeMap<String, String>,
+    usable_cpus: Vec<(u32, u32)>,
+    quotas: host::Quotas,
     originals: BTreeMap<String, Original>,
-}
-
-pub(crate) struct AgentFacts {
-    pub(crate) version: &'static str,
-    pub(crate) machine: BTreeMap<String, String>,
-    pub(crate) usable: Vec<(u32, u32)>,
-    pub(crate) quotas: host::Quotas,
 }
 
 struct Original {
@@ -42,10 +38,24 @@ struct Original {
 }
 
 impl Session {
-    pub(crate) fn open(launch: Launch, facts: AgentFacts) -> Result<Self, host::Error> {
-        let interfaces = Interfaces::open(&launch)?;
-        let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
-        Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None })
+    pub(crate) fn open(
+        launch: Launch,
+        version: &'static str,
+        machine_sysctls: BTreeMap<String, String>,
+        usable_cpus: Vec<(u32, u32)>,
+        quotas: host::Quotas,
+    ) -> Result<Self, host::Error> {
+        Ok(Self {
+            traffic: None,
+            probe: None,
+            interfaces: Interfaces::open(&launch)?,
+            cpus: if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus },
+            version,
+            machine_sysctls,
+            usable_cpus,
+            quotas,
+            originals: BTreeMap::new(),
+        })
     }
 
     /// A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
@@ -67,7 +77,7 @@ impl Session {
             Request::CreateVxlan { name, vxlan, addresses, bridge } => {
                 self.interfaces.make(&name, "vxlan", |links| links.create_vxlan(&name, &vxlan))?;
                 self.interfaces.links.quiet_ipv6(&name)?;
-                self.join(&name, bridge.as_deref())?;
+                bridge.map_or(Ok(()), |bridge| self.interfaces.links.add_port(&bridge, &name))?;
                 self.interfaces.add_addresses(&name, &addresses)?;
                 self.interfaces.links.set_vxlan_up(&name, &vxlan)?;
                 done(self.original(&name).map(drop))
@@ -80,7 +90,7 @@ impl Session {
             Request::CreateTap { name, bridge } => {
                 self.interfaces.make(&name, "tun", |_| host::create_tap(&name))?;
                 self.interfaces.links.quiet_ipv6(&name)?;
-                self.join(&name, Some(&bridge))?;
+                self.interfaces.links.add_port(&bridge, &name)?;
                 done(self.interfaces.links.set_up(&name))
             }
             Request::AddPort { bridge, interface } => done(self.interfaces.add_port(&bridge, &interface)),
@@ -116,8 +126,8 @@ impl Session {
                 self.settle(&interface, mtu, &features, &device, tuning.as_ref()).map(Answer::Settled)
             }
             Request::Environment { interfaces } => {
-                let environment = host::Environment::read(&interfaces, self.facts.version);
-                Ok(Answer::Environment(Box::new(environment.with_hidden(&self.facts.machine))))
+                let environment = host::Environment::read(&interfaces, self.version);
+                Ok(Answer::Environment(Box::new(environment.with_hidden(&self.machine_sysctls))))
             }
             Request::Lacking { traffic, family } => {
                 let mut what = load::lacking(&traffic, family);
@@ -128,8 +138,7 @@ impl Session {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let (links, place) = (&mut self.interfaces.links, (interface, underlay));
-                let traffic =
-                    WorkloadSide::open(links, &spec, endpoints.as_deref(), place, &self.facts.quotas)?;
+                let traffic = WorkloadSide::open(links, &spec, endpoints.as_deref(), place, &self.quotas)?;
                 let addresses = traffic.endpoint.addresses().to_vec();
                 self.traffic = Some(traffic);
                 Ok(Answer::Sockets { addresses })
@@ -160,8 +169,8 @@ impl Session {
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                let (links, quotas) = (&mut self.interfaces.links, &self.facts.quotas);
-                watch(links, (&processes, &cpus), underlay.as_deref(), quotas, times, deadline)
+                let links = &mut self.interfaces.links;
+                watch(links, (&processes, &cpus), underlay.as_deref(), &self.quotas, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
             Request::Exact { spec, receiver } => {
@@ -212,9 +221,9 @@ impl Session {
         }
         Ok(Answer::Hello {
             protocol: PROTOCOL,
-            version: self.facts.version.to_owned(),
+            version: self.version.to_owned(),
             pid: std::process::id(),
-            cpus: self.facts.usable.clone(),
+            cpus: self.usable_cpus.clone(),
         })
     }
 
@@ -224,10 +233,6 @@ impl Session {
         // Read now: before the first settling, other agents may switch settings that this one
         // follows.
         done(self.original(interface).map(drop))
-    }
-
-    fn join(&mut self, interface: &str, bridge: Option<&str>) -> Result<(), host::Error> {
-        bridge.map_or(Ok(()), |bridge| self.interfaces.links.add_port(bridge, interface))
     }
 
     fn settle(
@@ -243,12 +248,12 @@ impl Session {
         let original = self.original(interface)?;
         let target_mtu = mtu.unwrap_or(original.mtu);
         let defaults = original.features.clone();
-        let defaults_on = defaults
+        let mut wanted: BTreeMap<String, bool> = defaults
             .iter()
             .filter(|(name, state)| state.changeable && switchable(name).is_ok())
-            .map(|(name, state)| (name.clone(), state.active));
-        let wanted: BTreeMap<String, bool> =
-            defaults_on.chain(asked.iter().map(|(name, on)| (name.clone(), *on))).collect();
+            .map(|(name, state)| (name.clone(), state.active))
+            .collect();
+        wanted.extend(asked.clone());
         let mut device = now_of(&original.device);
         if let Some(absent) = asked_of_device.keys().find(|setting| !device.contains_key(setting)) {
             return Err(no_setting(interface, *absent, &original.device).into());

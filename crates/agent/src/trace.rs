@@ -1,6 +1,6 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 use host::perf::{Profile, SampleBatch, Sampler, Symbols, softirq_threads};
@@ -86,10 +86,11 @@ impl TracedWork<'_> {
         work: &mut LentWork<'_>,
         neighbours: Option<&mut Neighbours<'_>>,
     ) -> Result<TraceAccount, Refusal> {
-        let mut profiler = match self.wanted.profile {
-            0 => None,
-            frequency => Some(Profiler::ready(work, frequency)?),
-        };
+        let symbols = (self.wanted.profile > 0).then(Symbols::read).transpose()?;
+        if symbols.is_some() {
+            // A kernel that refuses samples refuses them before the trace, which takes long.
+            Sampler::open(self.sample_period())?;
+        }
         work.repeat(WARM_UP)?;
         neighbours.map_or(Ok(()), Neighbours::keep)?;
         let stages = self.choose(work)?;
@@ -169,9 +170,9 @@ impl TracedWork<'_> {
             account.add(finished);
         }
         tracer.detach();
-        if let (Some(profiler), Some([lasts, _])) = (&mut profiler, account.a_message()) {
+        if let (Some(symbols), Some([lasts, _])) = (&symbols, account.a_message()) {
             let on_cpu = account.of_a_message(on_cpu).unwrap_or_default();
-            account.profile = Some(profiler.profile(work, [lasts, on_cpu])?);
+            account.profile = Some(self.profile(work, symbols, [lasts, on_cpu])?);
         }
         Ok(account)
     }
@@ -253,40 +254,34 @@ const SAMPLES: f64 = 4000.0;
 // on the same places again and again: each part has its own.
 const PARTS: u32 = 64;
 
-struct Profiler {
-    symbols: Symbols,
-    threads: BTreeSet<u32>,
-    period: u64,
-}
-
-impl Profiler {
-    fn ready(work: &LentWork<'_>, frequency: u32) -> Result<Self, Refusal> {
-        let threads = work.workers().iter().map(|worker| worker.thread).collect();
-        let period = 1_000_000_000 / u64::from(frequency.max(1));
-        let ready = Self { symbols: Symbols::read()?, threads, period };
-        ready.sampler(0)?;
-        Ok(ready)
-    }
-
-    fn sampler(&self, longer: u64) -> Result<Sampler, Refusal> {
-        Ok(Sampler::open(self.period + longer)?)
+impl TracedWork<'_> {
+    /// In ns.
+    fn sample_period(&self) -> u64 {
+        1_000_000_000 / u64::from(self.wanted.profile.max(1))
     }
 
     /// `lasts`, `on_cpu`: the time and CPU time of each message, in ns.
-    fn profile(&self, work: &mut LentWork<'_>, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
+    fn profile(
+        &self,
+        work: &mut LentWork<'_>,
+        symbols: &Symbols,
+        [lasts, on_cpu]: [f64; 2],
+    ) -> Result<Profile, Refusal> {
+        let period = self.sample_period();
         // If each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
         let turn = (takes * f64::from(work.messages())).max(1.0);
-        let turns = (SAMPLES / f64::from(PARTS) * self.period as f64 / turn).ceil() as u32;
+        let turns = (SAMPLES / f64::from(PARTS) * period as f64 / turn).ceil() as u32;
         let mut parts: Vec<SampleBatch> = Vec::new();
         for part in 0..PARTS {
-            let mut sampler = self.sampler(period_addition(part, takes.min(self.period as f64)))?;
+            let mut sampler = Sampler::open(period + period_addition(part, takes.min(period as f64)))?;
             sampler.start()?;
             work.repeat(turns.max(1))?;
             parts.push(sampler.stop()?);
         }
-        let whose = (&self.threads, &softirq_threads());
-        let profile = Profile::from_samples(&parts, &self.symbols, self.period, whose, on_cpu);
+        let threads = work.workers().iter().map(|worker| worker.thread).collect();
+        let whose = (&threads, &softirq_threads());
+        let profile = Profile::from_samples(&parts, symbols, period, whose, on_cpu);
         if profile.samples == 0 {
             let others: usize = parts.iter().map(|part| part.taken.len()).sum();
             let why = format!("no sample met the work, {others} others: the kernel's timer does not tick");

@@ -111,11 +111,9 @@ impl Following<'_> {
         self.traffic.endpoint.set_phase(Phase::Tail);
         let link = LinkLimit::read(&mut self.interfaces.links, &self.traffic.interface)?;
         let whole = sums.into_iter().collect::<Option<Vec<InTurns>>>();
-        let whole = whole.ok_or("the schedule counts no turn of a condition")?;
-        Ok(whole
-            .into_iter()
-            .map(|one| InTurns { sum: Measured { link: link.clone(), ..one.sum }, ..one })
-            .collect())
+        let mut whole = whole.ok_or("the schedule counts no turn of a condition")?;
+        whole.iter_mut().for_each(|one| one.sum.link.clone_from(&link));
+        Ok(whole)
     }
 
     fn turn(&mut self, at: Instant, state: usize) -> Result<TurnReadings, Refusal> {

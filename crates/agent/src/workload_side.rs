@@ -13,8 +13,8 @@ use load::{Endpoint, Kind, Phase};
 use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::series::{self, Recorder, SeriesRow};
-use record::{Finished, Late, Measured};
+use crate::series::{self, SeriesRow};
+use record::{Finished, Late, Measured, Series};
 
 // The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -84,25 +84,26 @@ impl WorkloadSide {
         self.wait_until(opens)?;
         let opened_ns = ns(opens.elapsed());
         let (devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
-        let mut recorder = Recorder::new(first.row(), step);
+        let (first_row, mut rows) = (first.row(), Series { step_ns: ns(step), ..Series::default() });
         loop {
             let next = series::next(opens, step, Instant::now());
             if next >= closes {
                 break;
             }
             self.wait_until(next)?;
-            recorder.record(&self.row(links, cpus)?);
+            series::add_row(&mut rows, &first_row, &self.row(links, cpus)?);
         }
         self.wait_until(closes)?;
         let closed_ns = ns(closes.elapsed());
         let (devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
+        series::add_row(&mut rows, &first_row, &last.row());
 
         Ok(Answer::Measured(Box::new(Measured {
             device: Some(device.passed(&devices, &devices_after)).filter(|passed| !passed.changed.is_empty()),
             late: Late { opened_ns, closed_ns },
             // Read after the window, so that the reading disturbs no measurement.
             link: LinkLimit::read(links, &self.interface)?,
-            series: recorder.finish(&last.row()),
+            series: rows,
             ..last.since(&first, cpus)
         })))
     }

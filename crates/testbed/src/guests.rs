@@ -13,7 +13,7 @@ use words::Accelerated;
 
 use crate::builder::{Builder, Options};
 use crate::error::Error;
-use crate::guest::{self, Guest, GuestOrder, Initramfs, Kernel, Tools};
+use crate::guest::{self, Guest, GuestOrder, Kernel, Tools};
 use crate::hosts::{Brought, Hosts};
 use crate::launched_agent::{ANY_TIME, AgentStart, GUEST, LaunchedAgent, ask};
 use crate::path::node::{Node, NodeGuest, TAPS};
@@ -154,7 +154,7 @@ pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>
     for (_, end) in ends.each_mut() {
         await_running(&mut end.agent, &end.interface)?;
     }
-    let mut testbed = Testbed::two(options, ends);
+    let mut testbed = Testbed::new(options, ends.transmitter, Some(ends.receiver));
     testbed.nodes = nodes;
     testbed.add_machines(machines);
     Ok(testbed)
@@ -203,7 +203,7 @@ impl RemoteGuest {
             let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
             let mac = [0x02, a, b, c, d, e];
             let order = GuestOrder { tap: Some(TAPS[side].to_owned()), mac, ..order };
-            let Initramfs { bytes, absent } = guest::pack(&order)?;
+            let (bytes, absent) = guest::pack(&order)?;
             let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
             let initramfs = places[side].bring(bytes, interrupt)?;
             Ok(Self { agent, host: host(side), order, absent, kernel, initramfs })

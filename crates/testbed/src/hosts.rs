@@ -230,7 +230,7 @@ impl Hosts {
                 }
                 connected = Some(hosts);
                 *until = (*until).min(Instant::now() + FOR_ADDRESSES);
-                Err(other_addresses())
+                Err(Error::Failed(OTHER_ADDRESSES.to_owned()))
             })
         });
         if connected.is_err() && may_be_other {
@@ -267,10 +267,7 @@ fn not_restartable(host: &str, why: &str) -> Error {
     ))
 }
 
-fn other_addresses() -> Error {
-    let what = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
-    Error::Failed(what.to_owned())
-}
+const OTHER_ADDRESSES: &str = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
 
 /// `launcher`: `None` for this machine.
 fn against_restart(launcher: Option<&Launcher>, is_here: bool, is_the_other: bool) -> Option<&'static str> {
@@ -323,10 +320,10 @@ mod restart_tests {
         let mut tries = 0;
         let second = patiently(Instant::now() + Duration::from_secs(30), &interrupt, |_| {
             tries += 1;
-            if tries == 2 { Ok(tries) } else { Err(other_addresses()) }
+            if tries == 2 { Ok(tries) } else { Err(Error::Failed(OTHER_ADDRESSES.to_owned())) }
         });
         assert_eq!(second.unwrap(), 2);
-        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(other_addresses()));
+        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(Error::Failed(OTHER_ADDRESSES.to_owned())));
         assert!(over.unwrap_err().to_string().contains("--addresses own"));
     }
 }

@@ -47,18 +47,14 @@ impl Testbed {
         tunnel: Option<&str>,
     ) -> Self {
         let cpus = &options.cpus;
-        let ends = hosts.map(|side, agent| match tunnel {
+        let BySide { transmitter, receiver } = hosts.map(|side, agent| match tunnel {
             None => End::new(side, agent, &cpus[side], interfaces[side], addresses[side]),
             Some(tunnel) => End {
                 underlay: Some(interfaces[side].to_owned()),
                 ..End::new(side, agent, &cpus[side], tunnel, TRAFFIC[side])
             },
         });
-        Self::two(options, ends)
-    }
-
-    pub(crate) fn two(options: &Options, ends: BySide<End>) -> Self {
-        Self::new(options, ends.transmitter, Some(ends.receiver))
+        Self::new(options, transmitter, Some(receiver))
     }
 
     pub(crate) fn new(options: &Options, transmitter: End, receiver: Option<End>) -> Self {

@@ -203,11 +203,8 @@ pub(crate) fn machines(
     };
     let one = find(first, &[])?;
     let other = find(first.other(), &one.addresses)?;
-    let mut located = BySide { transmitter: one, receiver: other };
-    if first == Side::Receiver {
-        std::mem::swap(&mut located.transmitter, &mut located.receiver);
-    }
-    Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located[side].clone() }))
+    let located = |side: Side| if side == first { one.clone() } else { other.clone() };
+    Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located(side) }))
 }
 
 /// An interface with the controller's connection must be named. `beside`: the peer's addresses.

@@ -43,10 +43,7 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     let random = File::options().write(true).open("/dev/random").map_err(|error| in_step(step, error))?;
     // struct rand_pool_info (include/uapi/linux/random.h): bits of entropy, bytes, the bytes.
     let size = i32::try_from(bytes.len()).map_err(|error| format!("{step}: {error}"))?;
-    let mut pool = Vec::with_capacity(8 + bytes.len());
-    pool.extend_from_slice(&size.saturating_mul(8).to_ne_bytes());
-    pool.extend_from_slice(&size.to_ne_bytes());
-    pool.extend_from_slice(bytes);
+    let pool = [&size.saturating_mul(8).to_ne_bytes()[..], &size.to_ne_bytes(), bytes].concat();
     // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives
     // through the call.
     let result = unsafe { libc::ioctl(random.as_raw_fd(), RNDADDENTROPY, pool.as_ptr()) };
@@ -84,10 +81,8 @@ const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
 
 pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, String> {
     let failed = |error| in_step(format_args!("read {}", directory.display()), error);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        paths.push(entry.map_err(failed)?.path());
-    }
+    let entries = fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut paths: Vec<_> = entries.map_err(failed)?.iter().map(fs::DirEntry::path).collect();
     paths.sort();
     let mut refused = Vec::new();
     for path in paths {
@@ -104,11 +99,6 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
     Ok(refused)
 }
 
-pub(super) fn fork() -> io::Result<bool> {
-    // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
-    Ok(matches!(unsafe { nix::unistd::fork() }?, ForkResult::Parent { .. }))
-}
-
 pub(super) fn reap() -> Option<(i32, i32)> {
     loop {
         let mut status = 0;
@@ -123,15 +113,15 @@ pub(super) fn reap() -> Option<(i32, i32)> {
     }
 }
 
-/// Reads give an end of file until the other end is connected.
-pub(super) fn await_connection(port: &impl AsFd, step: Duration, steps: u32) -> io::Result<()> {
-    for _ in 0..steps {
+fn await_connection(port: &OwnedFd) -> io::Result<()> {
+    // Until the other end is connected, reads give an end of file.
+    for _ in 0..STEPS {
         let mut watched = [PollFd::new(port.as_fd(), PollFlags::POLLOUT)];
         poll(&mut watched, PollTimeout::ZERO)?;
         if watched[0].revents().is_some_and(|events| !events.contains(PollFlags::POLLHUP)) {
             return Ok(());
         }
-        std::thread::sleep(step);
+        std::thread::sleep(STEP);
     }
     Err(io::Error::new(io::ErrorKind::TimedOut, "the controller is not connected to its port"))
 }
@@ -182,7 +172,9 @@ fn device(class: &Path, name: &str) -> Option<String> {
 }
 
 pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), String> {
-    if fork().map_err(|error| in_step("start a process", error))? {
+    // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
+    let forked = unsafe { nix::unistd::fork() };
+    if let ForkResult::Parent { .. } = forked.map_err(|errno| in_step("start a process", errno.into()))? {
         return Ok(());
     }
     let code = match live(port, version) {
@@ -196,7 +188,7 @@ pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) ->
 }
 
 fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
-    await_connection(&port, STEP, STEPS).map_err(|error| error.to_string())?;
+    await_connection(&port).map_err(|error| error.to_string())?;
     dup2_stdin(&port).and_then(|()| dup2_stdout(&port)).map_err(|error| error.to_string())?;
     drop(port);
     serve(version).map_err(|error| error.to_string())

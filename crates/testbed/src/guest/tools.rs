@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::guest::initramfs::LARGEST_IMAGE;
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu;
-use crate::guest::sandbox::{self, ProcessUser, has_sandbox};
+use crate::guest::sandbox::{self, has_sandbox};
 use crate::guest::spawn::{ProcessContext, in_memory, spawn};
 
 const QEMU: &str = "qemu-system-x86_64";
@@ -59,10 +59,10 @@ impl Tools {
         firmware.is_file().then_some(firmware)
     }
 
-    pub(crate) fn user(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
+    pub(crate) fn nobodys_group(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<u32>, String> {
         let firmware = self.firmware();
         let files: Vec<&Path> = [qemu].into_iter().chain(firmware.as_deref()).collect();
-        sandbox::user(&files, kvm)
+        sandbox::nobodys_group(&files, kvm)
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
@@ -102,8 +102,8 @@ impl Tools {
         let kernel = user_file::read(image, LARGEST_IMAGE).and_then(|bytes| in_memory(&bytes));
         let kernel = kernel.map_err(|error| format!("{} cannot be read: {error}", image.display()))?;
         let firmware = self.firmware();
-        let user = self.user(&qemu, Some(&self.kvm)).unwrap_or(None);
-        let place = ProcessContext { user, ..ProcessContext::default() };
+        let nobodys_group = self.nobodys_group(&qemu, Some(&self.kvm)).unwrap_or(None);
+        let place = ProcessContext { nobodys_group, ..ProcessContext::default() };
         let mut arguments = qemu::machine(true, false, firmware.as_deref(), has_sandbox(&qemu));
         arguments.extend(["-cpu", "host", "-m", "128", "-kernel"].map(str::to_owned));
         arguments.push(qemu::file(kernel.as_raw_fd()));

@@ -167,30 +167,12 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
 
 const UNDERLAY_MTU: u32 = 1_500;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TunnelMtu {
-    pub(crate) inner: u32,
-    pub(crate) outer: u32,
-    needed: u32,
-}
-
-impl TunnelMtu {
-    pub(crate) fn resolve(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
-        let outer = outer.unwrap_or(UNDERLAY_MTU);
-        let overhead = Vxlan::overhead(family == Family::Ipv6);
-        let inner = inner.unwrap_or(outer.saturating_sub(overhead));
-        Self { inner, outer, needed: inner.saturating_add(overhead) }
-    }
-
-    /// The kernel rejects a tunnel larger than its underlay; the underlay may shrink later.
-    pub(crate) fn roomy(&self) -> u32 {
-        self.outer.max(self.needed)
-    }
-
-    pub(crate) fn fragments(&self) -> Option<Fragments> {
-        let Self { inner, outer, needed } = *self;
-        (needed > outer).then_some(Fragments { inner, needed, outer })
-    }
+/// Those that are not given: of an underlay Ethernet's, of a tunnel what its underlay leaves.
+pub(crate) fn tunnel_mtus(inner: Option<u32>, outer: Option<u32>, family: Family) -> Fragments {
+    let outer = outer.unwrap_or(UNDERLAY_MTU);
+    let overhead = Vxlan::overhead(family == Family::Ipv6);
+    let inner = inner.unwrap_or(outer.saturating_sub(overhead));
+    Fragments { inner, needed: inner.saturating_add(overhead), outer }
 }
 
 #[cfg(test)]
@@ -201,13 +183,13 @@ mod tests {
 
     #[test]
     fn the_inner_follows_the_outer_and_what_does_not_fit_is_reported() {
-        let mtu = TunnelMtu::resolve(None, None, Family::Ipv4);
-        assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.fragments()), (1450, 1500, 1500, None));
-        assert_eq!(TunnelMtu::resolve(None, Some(9000), Family::Ipv6).inner, 8930);
-        let tight = TunnelMtu::resolve(Some(1500), None, Family::Ipv4);
-        assert_eq!((tight.inner, tight.outer, tight.roomy()), (1500, 1500, 1550));
+        let mtus = tunnel_mtus(None, None, Family::Ipv4);
+        assert_eq!((mtus.inner, mtus.outer, mtus.needed), (1450, 1500, 1500));
+        assert_eq!(tunnel_mtus(None, Some(9000), Family::Ipv6).inner, 8930);
+        let tight = tunnel_mtus(Some(1500), None, Family::Ipv4);
+        assert_eq!((tight.inner, tight.outer, tight.needed), (1500, 1500, 1550));
         assert_eq!(
-            tight.fragments().unwrap().to_string(),
+            tight.to_string(),
             "the tunnel's MTU of 1500 bytes makes packets of 1550 bytes on an underlay of 1500: those are sent in fragments, or not at all; an \
              MTU of 1450 fits"
         );
@@ -226,9 +208,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
-            let mtu = TunnelMtu::resolve(inner, outer, Family::from_ipv6(ipv6));
-            prop_assert!(mtu.roomy() >= mtu.outer);
-            prop_assert_eq!(mtu.fragments().is_some(), mtu.roomy() > mtu.outer);
+            let mtus = tunnel_mtus(inner, outer, Family::from_ipv6(ipv6));
+            prop_assert!(mtus.needed >= mtus.inner);
+            // A tunnel without an MTU of its own fits its underlay, unless that is smaller than the headers.
+            prop_assert!(inner.is_some() || mtus.inner == 0 || mtus.needed <= mtus.outer);
         }
     }
 }
