@@ -27,8 +27,8 @@ use crate::read_limiter::ReadLimiter;
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    /// Ends the thread of the signs of life; declared before the input, so that the thread ends
-    /// first.
+    // Its drop ends the thread of the signs of life. Declared before the input, so that the thread
+    // ends first.
     keepalive: Option<Sender<()>>,
     to: Arc<Input>,
     from: File,
@@ -36,7 +36,8 @@ pub struct Client {
     limiter: ReadLimiter,
     interrupt: Interrupt,
     asked: (u64, Deadline),
-    /// The last one included. A late answer belongs to its own request and not to a later one.
+    // Requests without an answer, the last one included. A late answer belongs to its own request
+    // and not to a later one.
     open: BTreeSet<u64>,
     /// The longest wait for an answer to a sign of life; `None` without signs of life.
     answers_within: Option<Duration>,
@@ -226,7 +227,7 @@ impl Client {
         &self.host
     }
 
-    /// An agent is not trusted: its text is made harmless. `None`: a late answer.
+    /// `None`: a late answer.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
         let took = self.asked.1.elapsed();
@@ -239,6 +240,7 @@ impl Client {
             false if id != NO_REQUEST => return Err(wrong()),
             _ => {}
         }
+        // An agent is not trusted: its text is made harmless before anything shows it.
         let plain = str::from_utf8(answer).map(|answer| words::sanitised_json(answer, MAX_FRAME));
         let decoded = match &plain {
             Ok(Some(plain)) => decode(plain.as_bytes()),
@@ -310,9 +312,9 @@ impl Client {
         CallError::Gone { host: self.host.clone() }
     }
 
-    /// A socket, such as a guest's port, tells its end in another way if it held unread bytes.
     fn pipe(&self, source: io::Error) -> CallError {
         match source.kind() {
+            // A socket, such as a guest's port, gives the second if it held unread bytes.
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => self.gone(),
             _ => CallError::Pipe { host: self.host.clone(), source },
         }

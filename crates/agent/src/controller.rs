@@ -73,11 +73,12 @@ impl Requests {
         Ok(Self::Given(given))
     }
 
-    /// `None` at the end of the input. Empty lines only say that the controller lives.
+    /// `None` at the end of the input.
     pub(crate) fn next(&mut self) -> Result<Option<Line>, ServeError> {
         match self {
             Self::Given(given) => Ok(given.recv().ok().transpose()?),
             Self::Read(lines) => loop {
+                // Empty lines only say that the controller lives.
                 match lines.next_message()? {
                     Some(line) => return Ok(Some(Line::new(line))),
                     None if read_piece(lines)? => {}
@@ -87,8 +88,8 @@ impl Requests {
         }
     }
 
-    /// No `limit` at a guest's port: the sockets of a guest are in a network that ends with it.
     pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<NextLine, ServeError> {
+        // At a guest's port there is no limit: a guest's sockets are in a network that ends with it.
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
             match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
                 Ok(line) => return Ok(NextLine::Line(line?)),
@@ -165,7 +166,7 @@ impl Reader {
         }
     }
 
-    /// `false` if nobody is left. Bytes behind a line that stays here extend no lease.
+    /// `false` if nobody is left.
     fn give(&self, mut line: Result<Line, FrameError>) -> bool {
         let mut waited = Duration::ZERO;
         loop {
@@ -178,6 +179,7 @@ impl Reader {
             if matches!(is_ready(io::stdin().as_fd(), hung_up, Some(STEP)), Ok(true)) {
                 return false;
             }
+            // Bytes behind a line that stays here extend no lease.
             waited += STEP;
             if self.lease.is_some_and(|lease| waited >= lease) {
                 end();
@@ -244,11 +246,11 @@ pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> 
     Ok(())
 }
 
-/// Does nothing while an answer is written, whose bytes say the same, or if the write would wait:
-/// the caller also watches the lease.
 pub(crate) fn sign_of_life() {
+    // While an answer is written, its bytes say the same.
     let Ok(_whole) = WHOLE.try_lock() else { return };
     let out = io::stdout();
+    // A write must not wait: the caller also watches the lease.
     if matches!(is_ready(out.as_fd(), PollFlags::POLLOUT, Some(Duration::ZERO)), Ok(true)) {
         // The end of standard input shows that the controller is gone.
         let _ = nix::unistd::write(&out, b"\n");

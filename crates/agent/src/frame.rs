@@ -55,11 +55,11 @@ pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
 /// # Errors
 /// [`FrameError`] for anything else; never panics, whatever the bytes.
 pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, FrameError> {
+    // Before memory is allocated for its lists, maps and texts.
     check_sizes(line)?;
     serde_json::from_slice(line).map_err(|error| not_a_message(&error.to_string(), line))
 }
 
-/// Runs before memory is allocated. A list belongs to the last text before it: its field's name.
 fn check_sizes(line: &[u8]) -> Result<(), FrameError> {
     if line.len() > MAX_FRAME {
         return Err(FrameError::TooLong);
@@ -89,6 +89,7 @@ fn check_sizes(line: &[u8]) -> Result<(), FrameError> {
             }
             b'[' | b'{' => {
                 values += 1;
+                // A list belongs to the last text before it: its field's name.
                 open.push((field, 1));
             }
             b',' => {
@@ -122,7 +123,7 @@ pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
 pub struct LineReader {
     pending: Vec<u8>,
     begin: usize,
-    /// The bytes of `pending` already searched for a newline: a long line is searched once.
+    // The bytes of `pending` already searched for a newline: a long line is searched once.
     searched: usize,
 }
 

@@ -101,11 +101,11 @@ impl Interfaces {
         self.change(name, affected, |links, _| links.set_up(name))
     }
 
-    /// The bridge's deletion frees a port; features that the kernel turns off (LRO) stay off.
     pub(crate) fn add_port(&mut self, bridge: &str, name: &str) -> Result<(), Refusal> {
         if self.journalled(name)?.is_some() && !self.made.contains(bridge) {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
         }
+        // The bridge's deletion frees the port, but features that the kernel turns off (LRO) stay off.
         let affected =
             |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_features(interface);
         self.change(name, affected, |links, _| links.add_port(bridge, name))
@@ -119,12 +119,12 @@ impl Interfaces {
         Ok(())
     }
 
-    /// IPv6 settings that a small MTU removed come back with a larger one.
     pub(crate) fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Refusal> {
         let before = self.links.find(name)?.mtu;
         if before == mtu {
             return Ok(());
         }
+        // IPv6 settings that a small MTU removed come back with a larger one.
         let is_back = before < LEAST_IPV6_MTU && mtu >= LEAST_IPV6_MTU;
         let journalled = self.journalled(name)?.filter(|_| is_back);
         if journalled.is_some() {
@@ -237,14 +237,14 @@ impl Interfaces {
         })
     }
 
-    /// On a machine that must not be changed, only the CPUs that receive for an interface of the
-    /// agent's own namespace can be set.
     pub(crate) fn tune_in_flight(
         &mut self,
         name: &str,
         tuning: &Tuning,
     ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
         match tuning.placement {
+            // On a machine that must not be changed, only the CPUs that receive for an interface of
+            // the agent's own namespace can be set.
             Some(placement) if !self.machine.is_allowed() => {
                 let own = tuning.of_network().unwrap_or_default();
                 let tuned = self.tune(name, &own)?;

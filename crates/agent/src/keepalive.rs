@@ -13,10 +13,10 @@ use crate::launch::Launch;
 // The factor by which an answer to a sign of life may be slower than the slowest one so far.
 const SLOWDOWN: u32 = 3;
 
-/// Messages are written under the lock, so that no sign of life comes between their parts.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) file: File,
+    // Held while a message is written, so that no sign of life comes between its parts.
     writing: Mutex<()>,
     signs: Mutex<Signs>,
 }
@@ -37,10 +37,11 @@ impl Input {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Skips a full pipe, and a message that is being written, whose bytes are as good.
     pub(crate) fn keep_alive(&self) -> io::Result<()> {
+        // The bytes of a message that is being written are as good.
         let Ok(_message) = self.writing.try_lock() else { return Ok(()) };
         match (&self.file).write(b"\n") {
+            // A full pipe holds bytes that the agent has yet to read.
             Err(error) if is_passing(&error) => {}
             written => {
                 written?;
@@ -71,8 +72,8 @@ impl Signs {
     }
 }
 
-/// A signal interrupted the call, or another reader or writer was faster.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
+    // A signal interrupted the call, or another reader or writer was faster.
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 

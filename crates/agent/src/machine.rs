@@ -15,7 +15,7 @@ use crate::message::{Answer, Undone};
 pub(crate) struct MachineSettings {
     launch: Launch,
     journal: Option<Journal>,
-    /// Ends with the agent, so that it needs no journal.
+    // It ends with the agent, so that it needs no journal.
     latency: Option<HeldLatency>,
     session_latency: Option<u32>,
     placed: Vec<(Target, String)>,
@@ -41,11 +41,11 @@ impl MachineSettings {
         self.launch.isolation == Isolation::Machine
     }
 
-    /// If one is refused, earlier changes stay until they are undone. With an earlier session's
-    /// changes even an empty request is refused: a study would measure them.
+    /// If one is refused, earlier changes stay until they are undone.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
         if wanted.is_empty() {
+            // A study would measure what an earlier session has changed.
             if host::Privileges::read().capabilities.contains(CapabilitySet::NET_ADMIN) {
                 self.journal()?.check_free().map_err(Refusal::of_settings)?;
             }
@@ -62,9 +62,9 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    /// Settings of the whole machine belong to one agent of the session: they are undone once.
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
         let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
+        // Settings of the whole machine belong to one agent of the session: they are undone once.
         settings.retain(|(target, _)| !self.launch.shares_machine || !target.is_of_whole_machine());
         Ok(settings)
     }
@@ -103,8 +103,7 @@ impl MachineSettings {
         }
     }
 
-    /// Also sets back earlier conditions' changes that it does not ask for. In a network namespace
-    /// of the agent's own only sysctls can be set, alike for all conditions.
+    /// Also sets back earlier conditions' changes that it does not ask for.
     pub(crate) fn tune(&mut self, tuning: &Tuning, interface: &str) -> Result<(), Refusal> {
         let wanted = MachineRequest::of_condition(tuning, interface);
         if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
@@ -114,6 +113,8 @@ impl MachineSettings {
             self.launch.isolation,
             Isolation::Network | Isolation::UserAndNetwork | Isolation::NetworkInUserOf(_)
         );
+        // In a network namespace of the agent's own only sysctls can be set, alike for all conditions,
+        // and the namespace ends with the agent.
         if has_own_network && wanted.cpu_latency.is_none() {
             let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
             let set = |(target, value): &(Target, String)| Machine::system().set_of_network(target, value);
@@ -172,12 +173,12 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::of_settings)? })
     }
 
-    /// The settings are in the journal before the action.
     pub(crate) fn cover<T>(
         &mut self,
         targets: &[Target],
         action: impl FnOnce() -> Result<T, host::Error>,
     ) -> Result<T, Refusal> {
+        // They are in the journal, on disk, before the action.
         Ok(self.journal()?.cover(targets, action)?)
     }
 
@@ -210,8 +211,8 @@ impl MachineSettings {
         }
     }
 
-    /// Then other sessions may change the machine.
     pub(crate) fn undo(&mut self) -> Reply {
+        // Without the journal's lock other sessions may change the machine.
         let journal = self.journal.take();
         *self = Self::new(&self.launch);
         let undone = journal.map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
@@ -219,8 +220,8 @@ impl MachineSettings {
     }
 }
 
-/// Without the end of line that the kernel adds.
 fn as_written(value: &Value) -> String {
+    // The kernel adds the end of the line.
     value.text().trim().to_owned()
 }
 

@@ -119,11 +119,11 @@ fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(
     Ok(to.write_all(b"\n")?)
 }
 
-/// Passes complete lines on, so that no sign of life comes between parts of a line.
 fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let (mut from, mut lines) = (File::from(from), LineReader::default());
     let mut piece = [0; 16 << 10];
     loop {
+        // Only complete lines, so that no sign of life comes between parts of a line.
         while let Some(mut line) = lines.next_line()? {
             line.push(b'\n');
             let until = *waits.lock().unwrap_or_else(PoisonError::into_inner);

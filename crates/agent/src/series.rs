@@ -6,14 +6,14 @@ use host::{CpuTimes, QueueCounters};
 
 use record::Series;
 
-/// A series has one row more: at nine columns of up to 21 characters, 190 KB of an answer.
+// A series has one row more: at nine columns of up to 21 characters, 190 KB of an answer.
 pub(crate) const MOST: u32 = 1000;
 // A step took 27 µs on a virtual machine of two CPUs: 12 for the queues, 14 for `/proc/stat`. With
 // the wake-up, a step in 10 ms takes 0.3 to 0.4 % of a CPU.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// A generous guess: many times one look at a flow's counters and one short system call.
+// A generous guess: many times one look at a flow's counters and one short system call.
 pub(crate) const FLOW: Duration = Duration::from_micros(10);
 
 /// The step is 10 ms to 1 s, longer with very many flows, and there are at most [`MOST`].

@@ -112,8 +112,8 @@ pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), Serv
     controller::write_line(&answer_line(id, answer)?, limit)
 }
 
-/// The controller waits for its first answer: that can be the failure.
 fn or_refuse<T, E: std::error::Error + Into<ServeError>>(result: Result<T, E>) -> Result<T, ServeError> {
+    // The controller waits for its first answer: that can be the failure.
     if let Err(error) = &result {
         refuse(error.to_string())?;
     }

@@ -19,7 +19,7 @@ use crate::workload_side::{WorkloadSide, within};
 use words::{DeviceSetting, Settled, Tuning};
 
 pub(crate) struct Session {
-    /// Declared first: at the end its threads end before any undo begins.
+    // Declared first: at the end its threads end before any undo begins.
     pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
     interfaces: Interfaces,
@@ -58,9 +58,9 @@ impl Session {
         })
     }
 
-    /// A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
-    /// are given up then; all other work ends by itself.
     pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
+        // A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
+        // are given up then; all other work ends by itself.
         deadline.allows(Instant::now())?;
         match request {
             Request::Hello { protocol } => self.hello(protocol),
@@ -256,6 +256,7 @@ impl Session {
         wanted.extend(asked.clone());
         let mut device = now_of(&original.device);
         if let Some(absent) = asked_of_device.keys().find(|setting| !device.contains_key(setting)) {
+            // No run of the study can be valid.
             return Err(no_setting(interface, *absent, &original.device).into());
         }
         device.extend(asked_of_device);
@@ -328,7 +329,6 @@ fn now_of(device: &DeviceSettings) -> BTreeMap<DeviceSetting, u32> {
     device.iter().map(|(setting, value)| (*setting, value.now)).collect()
 }
 
-/// The driver lacks a setting that a study sets: no run can be valid.
 fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) -> String {
     let present: Vec<&str> = present.keys().map(|setting| setting.word()).collect();
     let has =
@@ -338,8 +338,8 @@ fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) 
     )
 }
 
-/// Each end applies it to what it sends.
 fn impairment_of(traffic: &load::Traffic) -> Impairment {
+    // Each end applies it to what it sends.
     let loss = traffic.path_loss.map(words::Percent::value);
     Impairment::new(traffic.path_delay, loss, traffic.path_rate.map(words::Pacing::bits))
 }

@@ -34,7 +34,7 @@ const MOST_SAMPLED: u32 = 100_000;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
 
-/// The agent reads nothing meanwhile. `connected`: for a receiver on another machine.
+/// `connected`: for a receiver on another machine.
 pub(crate) fn trace(
     links: &mut Links,
     spec: &Spec,
@@ -242,8 +242,8 @@ fn described() -> io::Result<Worker> {
     Ok(Worker { thread, initial: host::bpf::current_thread()? })
 }
 
-/// All of this process's CPU time is the work's.
 fn taken(before: &ProcessTimes) -> u64 {
+    // All of this process's CPU time is the work's.
     let since = ProcessTimes::read().since(before);
     since.user_ns + since.system_ns
 }
@@ -291,8 +291,8 @@ impl TracedWork<'_> {
     }
 }
 
-/// Multiples of the golden ratio: the first few parts divide a message's time evenly already.
 fn period_addition(part: u32, message: f64) -> u64 {
+    // Multiples of the golden ratio: the first few parts divide a message's time evenly already.
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     ((f64::from(part) * GOLDEN).fract() * message) as u64
 }

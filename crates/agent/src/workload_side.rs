@@ -19,7 +19,7 @@ use record::{Finished, Late, Measured, Series};
 // The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// With more flows neighbours are summed, so that answers and stored results stay small.
+// With more flows neighbours are summed, so that answers and stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
 // Afterwards the sockets are closed, whatever keeps the controller.
@@ -64,8 +64,8 @@ impl WorkloadSide {
         self.underlay.as_deref().unwrap_or(&self.interface)
     }
 
-    /// Reads all counters at the window's edges, by this host's own clock, and a few at each step.
-    /// The times: ramp, window, step of the series.
+    /// Reads all counters at the window's edges, and a few at each step. The times: ramp, window,
+    /// step of the series.
     pub(crate) fn measure(
         &self,
         links: &mut Links,
@@ -73,6 +73,7 @@ impl WorkloadSide {
         [ramp, window, step]: [Duration; 3],
         deadline: Deadline,
     ) -> Reply {
+        // By this host's own clock: those of the two ends may differ.
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
         deadline.allows(closes)?;
@@ -154,8 +155,8 @@ impl WorkloadSide {
         Ok(SeriesRow { queue, cpu: CpuTimes::sum(&CpuTimes::read_each(cpus)?), load: self.sample() })
     }
 
-    /// The sum of all flows: single flows are only reported at the end.
     pub(crate) fn sample(&self) -> load::Sample {
+        // The sum of all flows: single flows are only reported at the end.
         load::Sample { flows: Vec::new(), ..self.endpoint.sample() }
     }
 

@@ -17,10 +17,9 @@ const SHOWN: usize = 12;
 // Time for the reader to end after its process. A child of that may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A pipe and the thread that reads it, so that no process ever waits for a reader.
 #[derive(Debug)]
 pub(crate) struct Console {
-    /// The text, and a sign that it changed.
+    // A thread reads the pipe, so that no process ever waits for a reader.
     shared: Arc<(Mutex<Text>, Condvar)>,
 }
 

@@ -239,7 +239,6 @@ impl Hosts {
         connected
     }
 
-    /// An interface that gets netassay's own addresses has the default.
     fn addresses(
         &self,
         program: &path::Path,
@@ -247,6 +246,7 @@ impl Hosts {
     ) -> Result<Option<BySide<Addresses>>, Error> {
         let machines = two_machines::machines(self, program, interrupt)?;
         let there = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
+        // Where the interfaces get netassay's own addresses, the present ones do not matter.
         Ok((!self.own_addresses).then_some(there))
     }
 }

@@ -167,9 +167,9 @@ impl IntendedChange {
         Self { change: set(on), undo: set(!on) }
     }
 
-    /// A small MTU, in bytes, removes the addresses of IPv6.
     pub(crate) fn mtu(interface: &str, to: u32, from: u32, addresses: &[(IpAddr, u8)]) -> Self {
         let set = |mtu: u32| set_link(interface, &["mtu", &mtu.to_string()]);
+        // The kernel removes the addresses of IPv6 under an MTU that IPv6 does not allow.
         let lost = addresses.iter().filter(|(address, _)| address.is_ipv6() && to < LEAST_IPV6_MTU);
         let again = lost.map(|one| format!("; {}", change_address("replace", *one, interface)));
         Self { change: set(to), undo: set(from) + &again.collect::<String>() }

@@ -193,8 +193,8 @@ fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> O
     })
 }
 
-/// Extra time: each thread may get the CPU first, and each socket is opened and closed.
 fn turns(order: &RunOrder) -> Duration {
+    // Each thread may get the CPU before the agent's, and each socket is opened and closed.
     let lanes = order.traffic.lanes();
     Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
 }
@@ -205,9 +205,9 @@ pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
 }
 
-/// Traffic without a receiver is refused where a host would answer that nobody listens.
 pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(), Error> {
     match (has_receiver, kind) {
+        // A host that receives such packets answers that nobody listens.
         (true, load::Kind::Pps) => Err(Error::Unfit(
             "pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream"
                 .to_owned(),
@@ -245,7 +245,6 @@ fn sockets(
     Ok(ask!(end.agent, &open, Answer::Sockets { addresses } => addresses))
 }
 
-/// A lost end ends the wait at once; a failed one does not, as the other is busy until its end.
 fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>, Error> {
     let mut windows: Vec<Option<Result<Answer, CallError>>> = ends.iter().map(|_| None).collect();
     while windows.iter().any(Option::is_none) {
@@ -253,7 +252,9 @@ fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>
             match end.agent.client.receive_within(GLANCE) {
                 Ok(Some(answer)) => *slot = Some(Ok(answer)),
                 Ok(None) => {}
+                // The other end is busy until its window's end.
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
+                // Nothing is left to measure with a lost end.
                 Err(error) => return Err(end.agent.explain(error)),
             }
         }

@@ -76,11 +76,11 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(testbed)
 }
 
-/// Both are on one bridge, or each is on its node's bridge, with a tunnel between the nodes.
 fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (cpus, tunnel) = (&builder.options.cpus, builder.options.tunnel());
     let controller = cpus.controller.as_slice();
     let mut nodes = if tunnel.is_some() {
+        // Each guest is on its node's bridge, with the tunnel between the nodes.
         let names = BySide { transmitter: "transmitter's node", receiver: "receiver's node" };
         let agents = builder.two_agents(names, BySide::from_fn(|_| controller))?;
         let mut nodes = agents.try_map(|_, agent| Node::new(agent, BRIDGE))?;
@@ -93,6 +93,7 @@ fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         }
         nodes.into_iter().map(|(_, node)| node).collect()
     } else {
+        // Both guests are on one bridge.
         let mut node = Node::new(builder.agent_in_namespace(None, "node", controller)?, BRIDGE)?;
         TAPS.into_iter().try_for_each(|(_, tap)| node.add_tap(tap))?;
         vec![node]

@@ -85,7 +85,6 @@ impl Testbed {
         self.machines.extend(machines);
     }
 
-    /// Where steering is refused, receive work runs on the sending CPU, and a note says so.
     pub(crate) fn steer(&mut self) {
         if self.named.is_some() || self.scenario == Scenario::Discard || self.exact {
             return;
@@ -105,7 +104,7 @@ impl Testbed {
             end.agent.order(&Request::Steer { interface, cpus: end.cpus.clone() })
         });
         if let Err(error) = steered {
-            // Both ends are refused for the same reason.
+            // Then receive work runs on the sending CPU. Both ends are refused for the same reason.
             self.notes.push(Note::NotSteered(error.to_string()));
         }
     }

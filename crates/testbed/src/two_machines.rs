@@ -250,13 +250,14 @@ fn prepare(
     Ok(own.unwrap_or_else(|| pairs(&there)))
 }
 
-/// Addresses in one network come before others; an unspecified one stands for none.
+/// An unspecified address stands for none.
 pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
     let of = |family: Family| {
         let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
         let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
         let mut both =
             all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
+        // Between other addresses a router may lie.
         match both.find(|(one, other)| same_network(**one, **other)) {
             Some((one, other)) => BySide { transmitter: one.0, receiver: other.0 },
             None => all.map(|_, all| all.first().map_or(Addresses::NONE.in_family(family), |one| one.0)),
@@ -285,7 +286,6 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
 
 type PlacedAndChanged = (Vec<u32>, Vec<Change>);
 
-/// The agents undo the settings at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
@@ -303,6 +303,7 @@ fn apply_settings(
             }
             cpus = vec![traffic];
         }
+        // The agent undoes the settings at its end.
         agent.work = WORK;
         let answer = agent.call(&Request::ChangeMachine(wanted));
         agent.work = Duration::ZERO;

@@ -17,11 +17,11 @@ use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 use super::in_step;
 use crate::serve::serve;
 
-/// Waits until the line has left: the guest may power off next.
 pub(super) fn say(line: &str) {
     // A failure here cannot be reported anywhere.
     if let Ok(mut console) = File::options().write(true).open("/dev/console") {
         let _ = console.write_all(format!("{line}\n").as_bytes());
+        // The line must have left: the guest may power off next.
         let _ = tcdrain(console);
     }
 }
@@ -37,10 +37,10 @@ pub(super) fn mount_all() -> Result<(), String> {
     Ok(())
 }
 
-/// Credits the seed as entropy, so that random numbers are the same at each boot.
 pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     let step = "seed the random numbers";
     let random = File::options().write(true).open("/dev/random").map_err(|error| in_step(step, error))?;
+    // Credited as entropy, the bytes make random numbers the same at each boot.
     // struct rand_pool_info (include/uapi/linux/random.h): bits of entropy, bytes, the bytes.
     let size = i32::try_from(bytes.len()).map_err(|error| format!("{step}: {error}"))?;
     let pool = [&size.saturating_mul(8).to_ne_bytes()[..], &size.to_ne_bytes(), bytes].concat();
@@ -50,17 +50,17 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     if result == 0 { Ok(()) } else { Err(in_step(step, io::Error::last_os_error())) }
 }
 
-/// Otherwise other memory decides whether that of packets is given back and allocated anew. A
-/// kernel without this setting stays as it is.
 pub(super) fn keep_slabs() {
+    // Otherwise other memory decides whether that of packets is given back and allocated anew. A
+    // kernel without this setting stays as it is.
     for cache in fs::read_dir("/sys/kernel/slab").into_iter().flatten().flatten() {
         let _ = fs::write(cache.path().join("min_partial"), KEPT);
     }
 }
 
-/// While `ksoftirqd` waits for the CPU, the kernel leaves all soft interrupts to it, and packets
-/// take another way: for thousands of messages of a sender that takes the CPU back.
 pub(super) fn hasten_softirqs() {
+    // While `ksoftirqd` waits for the CPU, the kernel leaves all soft interrupts to it, and packets
+    // take another way: for thousands of messages of a sender that takes the CPU back.
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let name = fs::read_to_string(process.path().join("comm"));
         let is_one = name.is_ok_and(|name| name.starts_with("ksoftirqd/"));

@@ -7,7 +7,7 @@ pub(crate) struct Candidate {
     pub(crate) depends: Vec<String>,
 }
 
-/// Debian policy, section 5.1: fields `Name: value`, continued on lines that begin with a space.
+/// Debian policy, section 5.1: fields `Name: value`.
 pub(crate) fn candidate(text: &str) -> Option<Candidate> {
     let mut found = Candidate::default();
     for line in text.lines().take_while(|line| !line.trim().is_empty()) {
@@ -43,8 +43,9 @@ fn first_name(alternatives: &str) -> Option<String> {
     is_package_name(name).then(|| name.to_owned())
 }
 
-/// Debian policy, section 5.6.1. Such a name is safe as an argument and as a file name.
+/// Debian policy, section 5.6.1.
 pub(crate) fn is_package_name(name: &str) -> bool {
+    // Such a name is safe as an argument, where it is no option, and as a file name.
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() >= 2
         && name.bytes().next().is_some_and(plain)

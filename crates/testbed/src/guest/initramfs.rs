@@ -16,7 +16,7 @@ use crate::guest::order::GuestOrder;
 // The seed of exact mode's random numbers: arbitrary, but always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
 
-/// In bytes, of an image and of an initramfs: distributions have about 15 MB.
+// In bytes, of an image and of an initramfs: distributions have about 15 MB.
 pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
 pub(crate) fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {

@@ -89,8 +89,8 @@ fn by_name(asked: &str, kept: Option<&Path>) -> Result<Kernel, Error> {
     )))
 }
 
-/// XDG base directory specification: relative directories do not count.
 pub(crate) fn fetched_kernels() -> Result<PathBuf, Error> {
+    // XDG base directory specification: relative directories do not count.
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = named("XDG_DATA_HOME").or_else(|| named("HOME").map(|home| home.join(".local/share")));
     let none = "cannot store fetched kernels: neither XDG_DATA_HOME nor HOME is set; set one";
@@ -122,13 +122,14 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     .into())
 }
 
-/// Looks in the tree of the unpacked package, in the image's directory, then on this machine.
 fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
     let image = image.canonicalize().ok()?;
     let directory = image.parent()?;
+    // Fedora's image is `lib/modules/RELEASE/vmlinuz`.
     if directory.file_name().is_some_and(|name| name == release) {
         return Some(directory.to_owned());
     }
+    // The tree of an unpacked package has `boot/` beside `lib/`; else this machine may have them.
     let roots = directory.parent().into_iter().chain([Path::new("/")]);
     let candidates =
         roots.flat_map(|root| ["lib/modules", "usr/lib/modules"].map(|part| root.join(part).join(release)));

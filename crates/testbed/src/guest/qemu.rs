@@ -9,7 +9,6 @@ use words::{Copies, Nic};
 use crate::guest::order::GuestOrder;
 use crate::guest::sandbox::SANDBOX;
 
-/// The order's part comes last and wins.
 pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
     // earlycon shows early panics; panic: exit at once. Calibration of an emulated machine's clocks
     // fails under load and leaves steps of 10 ns. Self-tests of ciphers take a tenth of a boot.
@@ -27,6 +26,7 @@ pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
             " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 nolapic_timer uhash_entries=65536",
         );
     }
+    // The kernel takes the last of several values: the order's wins.
     if !order.command_line.trim().is_empty() {
         line.push(' ');
         line.push_str(order.command_line.trim());

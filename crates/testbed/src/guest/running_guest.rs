@@ -162,7 +162,7 @@ impl Guest {
         Ok(life)
     }
 
-    /// A guest that panics or hangs is booted once more, and its first error returned too.
+    /// Returns also the first error of a guest that was booted again.
     pub(crate) fn alive(
         mut self,
         order: &GuestOrder,
@@ -170,6 +170,7 @@ impl Guest {
         interrupt: &Interrupt,
     ) -> Result<(Self, Duration, Option<Error>), Error> {
         let first = match self.await_life(interrupt) {
+            // Once in many boots any kernel panics or hangs.
             Err(first) if first.may_pass() => first,
             boot => return boot.map(|boot| (self, boot, None)),
         };

@@ -76,9 +76,9 @@ fn is_open_to_all(path: &Path) -> bool {
     })
 }
 
-/// Runs between `fork` and `exec`: system calls only, without allocation, and without the C
-/// library's wrappers, which would wait for threads that do not exist here.
 pub(crate) fn drop_privileges(nobodys_group: Option<u32>) -> io::Result<()> {
+    // This runs between `fork` and `exec`: system calls only, without allocation, and without the C
+    // library's wrappers, which would wait for threads that do not exist here.
     // Without capabilities root still owns its files. If this fails, there were none to lose.
     let _ = host::lower_bounds(host::CapabilitySet::empty());
     if let Some(group) = nobodys_group {

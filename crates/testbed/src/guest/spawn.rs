@@ -12,9 +12,9 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::guest::sandbox;
 
-/// The parent opens the namespaces: the child may do little between `fork` and `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessContext {
+    // The parent opens them: the child may do little between `fork` and `exec`.
     pub(crate) namespaces: Vec<OwnedFd>,
     pub(crate) tap: Option<Tap>,
     /// `None`: it keeps our user.
@@ -92,7 +92,7 @@ fn settle(place: &ProcessContext, closed: &[RawFd], kept: &[RawFd], parent: libc
 
 #[derive(Debug)]
 pub(crate) struct Tap {
-    /// Reserves the number, which the command line names before the tap can be opened.
+    // It reserves the number, which the command line names before the tap can be opened.
     place: OwnedFd,
     name: [libc::c_char; libc::IFNAMSIZ],
     flags: libc::c_short,
@@ -117,8 +117,9 @@ impl Tap {
         self.place.as_raw_fd()
     }
 
-    /// A device belongs to the network namespace that opened it, so it is opened after `fork`.
     fn open(&self) -> io::Result<()> {
+        // A device belongs to the network namespace that opened it: this runs after `fork`, and after
+        // QEMU's process has entered its own.
         // SAFETY: a text that ends with zero.
         let device =
             Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;

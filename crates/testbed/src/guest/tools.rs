@@ -130,7 +130,6 @@ impl Tools {
     }
 }
 
-/// A process tries KVM once for each set of tools: the kernel makes no difference to it.
 pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, Error> {
     const EXACT: &str = "exact mode counts instructions, which only emulation can";
     let why = match order.acceleration {
@@ -151,7 +150,8 @@ pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, E
 
 fn kvm_trial(tools: &Tools, image: &Path) -> Result<(), String> {
     static TRIALS: Mutex<Vec<(Tools, Result<(), String>)>> = Mutex::new(Vec::new());
-    // Held through the trial: other threads wait for its outcome.
+    // One trial for each set of tools: the guest's kernel makes no difference to KVM. The lock is held
+    // through the trial: other threads wait for its outcome.
     let mut trials = TRIALS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = trials.iter().find(|(tried, _)| tried == tools) {
         return known.clone();

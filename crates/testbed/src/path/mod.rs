@@ -57,8 +57,7 @@ pub(crate) const DISCARD: &str = "discard0";
 // The port of the discard service (RFC 863), where nothing listens here.
 const DISCARD_PORT: u16 = 9;
 
-/// `None`: the first kind that the kernel has. The neighbour is permanent, so that the kernel never
-/// has to resolve it.
+/// `device`: `None` for the first kind that the kernel has.
 pub(crate) fn create_discard(
     host: &mut LaunchedAgent,
     device: Option<DiscardDevice>,
@@ -68,6 +67,7 @@ pub(crate) fn create_discard(
         name: DISCARD.to_owned(),
         device,
         addresses: TRAFFIC.transmitter.with_prefixes(families),
+        // A permanent neighbour, so that the kernel never has to resolve it.
         behind: families.iter().map(|family| TRAFFIC.receiver.in_family(*family)).collect(),
     };
     Ok(ask!(host, &create, Answer::Discards(discard) => discard))
@@ -138,11 +138,10 @@ pub(crate) fn create_tunnel(
     hosts.each_mut().into_iter().try_for_each(|(_, host)| await_running(host, name))
 }
 
-/// A refusal is ignored: steering the interfaces tells it. Silence is an error: the late answer
-/// would be mistaken for that to the next request.
 fn steer_new(hosts: &mut BySide<&mut LaunchedAgent>, cpus: &BySide<Vec<u32>>) -> Result<(), Error> {
     for (side, host) in hosts.each_mut() {
         match host.order(&Request::SteerNew { cpus: cpus[side].clone() }) {
+            // Steering the interfaces tells the refusal.
             Err(Error::Call(CallError::Refused { .. })) => {}
             answer => answer?,
         }

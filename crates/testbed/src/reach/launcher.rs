@@ -85,9 +85,9 @@ impl Launcher {
     }
 }
 
-/// Any other shell that reads the line, because a startup file has started one, sees a comment.
 fn line_of(script: &str, arguments: &[&str]) -> String {
     let words: Vec<String> = arguments.iter().copied().map(shell_word).collect();
+    // Any other shell that reads the line, because a startup file has started one, sees a comment.
     let script = format!("#\nset -- {}\n{script}", words.join(" "));
     script.replace('\\', r"\\").replace('\n', r"\n") + "\n"
 }

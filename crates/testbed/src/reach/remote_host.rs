@@ -35,7 +35,7 @@ const TO_ARRIVE: Duration = Duration::from_secs(120);
 pub struct RemoteHost {
     /// The way to run commands there.
     pub launcher: Launcher,
-    /// Keeps the program there for as long as its input is open.
+    // The program stays there for as long as its input is open.
     holder: ScriptSession,
     signs: Option<Sender<()>>,
     control: ControlSocket,
@@ -265,8 +265,8 @@ impl RemoteHost {
 }
 
 impl Drop for RemoteHost {
-    /// The far side removes the program at the end of its input, and then closes the connection.
     fn drop(&mut self) {
+        // The far side removes the program at the end of its input, and then closes the connection.
         drop(self.signs.take());
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::reach::control_socket::ControlSocket;
 use crate::reach::launcher::Launcher;
 
-/// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
+// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
 pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
 
 pub(crate) fn unexpected_answer(host: &str, got: &str, hint: &str) -> Error {
@@ -221,10 +221,10 @@ enum NoMore {
     Endless,
 }
 
-/// The first line of the input is the script, where the command is a host's shell.
 #[derive(Debug)]
 pub(crate) struct PipedCommand {
     pub(crate) command: Command,
+    // Of the input: the script, where the command is a host's shell.
     pub(crate) first_line: String,
 }
 
