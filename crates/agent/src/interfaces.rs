@@ -160,12 +160,9 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<String, bool>,
     ) -> Result<FeatureChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| match FeatureChange::is_needed(
-            &ethtool.features(name)?,
-            wanted,
-        ) {
-            true => Machine::system().affected_by_features(interface),
-            false => Ok(Vec::new()),
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
+            let is_needed = FeatureChange::is_needed(&ethtool.features(name)?, wanted);
+            if is_needed { Machine::system().affected_by_features(interface) } else { Ok(Vec::new()) }
         };
         self.change(name, affected, |_, ethtool| ethtool.set(name, wanted))
     }
@@ -175,12 +172,9 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<DeviceSetting, u32>,
     ) -> Result<DeviceChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| match DeviceChange::is_needed(
-            &ethtool.device(name)?,
-            wanted,
-        ) {
-            true => Machine::system().affected_by_device(interface),
-            false => Ok(Vec::new()),
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
+            let is_needed = DeviceChange::is_needed(&ethtool.device(name)?, wanted);
+            if is_needed { Machine::system().affected_by_device(interface) } else { Ok(Vec::new()) }
         };
         self.change(name, affected, |_, ethtool| ethtool.set_device(name, wanted))
     }

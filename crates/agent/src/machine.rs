@@ -128,10 +128,8 @@ impl MachineSettings {
         // An interrupt may be gone with its queue.
         let back = self.tuned.iter().filter(|(target, _)| !is_wanted(target) && machine.read(target).is_ok());
         let back = back.map(|(target, value)| (target.clone(), value.clone()));
-        let all: Vec<(Target, String)> = back
-            .chain(settings.iter().cloned())
-            .filter(|(target, value)| !machine.has(target, value))
-            .collect();
+        let mut all: Vec<(Target, String)> = back.chain(settings.iter().cloned()).collect();
+        all.retain(|(target, value)| !machine.has(target, value));
         for (target, _) in settings {
             let before = machine.read(&target).map_err(Refusal::passing)?;
             self.tuned.entry(target).or_insert_with(|| as_written(&before));
@@ -144,10 +142,8 @@ impl MachineSettings {
 
     pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
         let machine = Machine::system();
-        let is_so =
-            |target: &Target, value: &str| self.tuned.contains_key(target) || machine.has(target, value);
-        let again = self.placed.iter().filter(|(target, value)| !is_so(target, value));
-        let again: Vec<_> = again.cloned().collect();
+        let mut again = self.placed.clone();
+        again.retain(|(target, value)| !self.tuned.contains_key(target) && !machine.has(target, value));
         if again.is_empty() {
             return Ok(());
         }

@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::controller;
-use crate::controller::{Line, Requests};
+use crate::controller::{self, Line, Requests};
 use crate::error::{Refusal, ServeError};
 use crate::frame::{Deadline, LineReader, NO_REQUEST, decode, encode};
 use crate::launch::Launch;

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use host::{CapabilitySet, namespace};
 
-use crate::controller;
-use crate::controller::{Line, NextLine, Requests};
+use crate::controller::{self, Line, NextLine, Requests};
 use crate::error::{Refusal, ServeError};
 use crate::frame::{NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};

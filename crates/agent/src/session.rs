@@ -63,7 +63,16 @@ impl Session {
         // are given up then; all other work ends by itself.
         deadline.allows(Instant::now())?;
         match request {
-            Request::Hello { protocol } => self.hello(protocol),
+            Request::Hello { protocol } if protocol != PROTOCOL => Err(format!(
+                "the controller speaks protocol {protocol}, this agent {PROTOCOL}: install the same netassay on both hosts"
+            )
+            .into()),
+            Request::Hello { protocol } => Ok(Answer::Hello {
+                protocol,
+                version: self.version.to_owned(),
+                pid: std::process::id(),
+                cpus: self.usable_cpus.clone(),
+            }),
             Request::CreateVeth { name, peer, peer_pid } => {
                 done(self.interfaces.make(&name, "veth", |links| links.create_veth(&name, &peer, peer_pid)))
             }
@@ -212,21 +221,6 @@ impl Session {
         }
     }
 
-    fn hello(&self, protocol: u32) -> Reply {
-        if protocol != PROTOCOL {
-            return Err(format!(
-                "the controller speaks protocol {protocol}, this agent {PROTOCOL}: install the same netassay on both hosts"
-            )
-            .into());
-        }
-        Ok(Answer::Hello {
-            protocol: PROTOCOL,
-            version: self.version.to_owned(),
-            pid: std::process::id(),
-            cpus: self.usable_cpus.clone(),
-        })
-    }
-
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.interfaces.add_addresses(interface, addresses)?;
         self.interfaces.set_up(interface)?;
@@ -280,30 +274,21 @@ impl Session {
         if ran {
             self.interfaces.links.await_running(interface)?;
         }
-        let after = &change.after;
+        let states = change.after.iter().map(|(name, state)| (name.clone(), state.active));
+        let active: BTreeMap<String, bool> = states.collect();
         // The rest of `wanted` returns to the defaults. An unknown feature is off.
-        let unfulfilled = |name: &String| {
-            asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
-        };
+        let is_on = |name: &String| active.get(name).copied().unwrap_or(false);
+        let unfulfilled = |name: &String| asked.get(name).is_some_and(|on| is_on(name) != *on);
+        let of_features = change.refused.iter().filter(|(name, _)| unfulfilled(name));
+        let of_features = of_features.map(|(name, reason)| (name.clone(), reason.to_string()));
         let of_device = device.refused.iter().filter(|(setting, _)| asked_of_device.contains_key(setting));
         let of_device = of_device.map(|(setting, why)| (setting.to_string(), why.clone()));
-        let refused = change
-            .refused
-            .iter()
-            .filter(|(name, _)| unfulfilled(name))
-            .map(|(name, reason)| (name.clone(), reason.to_string()))
-            .chain(of_device)
-            .collect();
+        let refused = of_features.chain(of_device).collect();
         // A condition's record must not depend on the condition before.
-        let follow_on = after
-            .iter()
-            .filter(|(name, state)| {
-                !asked.contains_key(*name)
-                    && defaults.get(*name).is_some_and(|was| was.active != state.active)
-            })
-            .map(|(name, state)| (name.clone(), state.active))
-            .collect();
-        let active = after.iter().map(|(name, state)| (name.clone(), state.active)).collect();
+        let mut follow_on = active.clone();
+        follow_on.retain(|name, on| {
+            !asked.contains_key(name) && defaults.get(name).is_some_and(|was| was.active != *on)
+        });
         let mtu = self.interfaces.links.find(interface)?.mtu;
         // Read again: a switch of a feature may change them too.
         let device = now_of(&self.interfaces.ethtool.device(interface)?);

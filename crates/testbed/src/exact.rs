@@ -143,6 +143,7 @@ impl Testbed {
         (path, reader): (KernelPath, Waiting),
         traces: &mut Vec<PathTrace>,
     ) -> Result<(), Error> {
+        let is_sampled = tracing.samples(order.traffic.kind, (path, reader));
         let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
         let wanted = TraceOptions {
             path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
@@ -151,11 +152,7 @@ impl Testbed {
             rounds: tracing.rounds,
             asleep: reader == Waiting::Asleep,
             every: 0,
-            profile: if tracing.samples(order.traffic.kind, (path, reader)) {
-                varied(host::perf::frequency(self.exact))
-            } else {
-                0
-            },
+            profile: if is_sampled { varied(host::perf::frequency(self.exact)) } else { 0 },
         };
         let mut finished = None;
         let (account, result) = match self.trace(order, wanted, &mut finished) {
@@ -182,14 +179,13 @@ fn path_trace(account: &TraceAccount, path: KernelPath, reader: Waiting) -> Path
         returns: stage.at == At::Return,
         seen_at: stage.seen.as_ref().map(|seen| seen.name.clone()).unwrap_or_default(),
     };
-    let steps = rows.iter();
+    let steps =
+        rows.iter().map(|row| PathStep { cost: row.corrected, outside: row.outside, waits: row.waits });
     PathTrace {
         path,
         reader,
         places: passed.filter_map(|stage| account.stages.get(stage)).map(place).collect(),
-        steps: steps
-            .map(|row| PathStep { cost: row.corrected, outside: row.outside, waits: row.waits })
-            .collect(),
+        steps: steps.collect(),
         whole: account.time_of_way().filter(|_| !rows.is_empty()),
         packets: account.reading().journeys.arrived,
         profile: account.profile.clone(),

@@ -71,10 +71,6 @@ impl Builder<'_> {
 }
 
 impl VirtualMachine {
-    pub(crate) fn is_pinned(&self) -> bool {
-        !self.order.pin.is_empty()
-    }
-
     pub(crate) fn describe(&self) -> GuestEnvironment {
         let Self { order, booted, .. } = self;
         GuestEnvironment {

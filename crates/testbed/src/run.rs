@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use study::{BySide, Family, Side};
 
 use crate::error::Error;
-use crate::guests::VirtualMachine;
 use crate::launched_agent::{answer, ask};
 use crate::path::nobody;
 use crate::path::node::Node;
@@ -58,8 +57,8 @@ impl Testbed {
             made => return made,
         };
         if error.testbed_is_well() {
-            for end in self.ends() {
-                end.agent.order_within(&Request::Abandon, RECOVERY)?;
+            for End { agent, .. } in self.ends() {
+                agent.client.order(&Request::Abandon, RECOVERY).map_err(|error| agent.explain(error))?;
             }
         }
         Err(error)
@@ -119,7 +118,7 @@ impl Testbed {
         for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.work = traffic + turns;
         }
-        let pinned = self.machines.iter().all(VirtualMachine::is_pinned);
+        let pinned = !self.machines.iter().any(|machine| machine.order.pin.is_empty());
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         check_receiver(receiver.is_some(), order.traffic.kind)?;
         open(transmitter, receiver.as_deref_mut(), order)?;
@@ -158,13 +157,10 @@ impl Testbed {
             let (number, guest) = self.node(side)?;
             host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
+        let around = self.watcher.as_ref().zip(around);
         let beside = RunAccount {
             hosts: BySide::try_from_fn(|side| account(side).ok_or(())).ok(),
-            around: self
-                .watcher
-                .as_ref()
-                .zip(around)
-                .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
+            around: around.and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
             apart: self.named.is_some(),
             ..RunAccount::default()

@@ -139,10 +139,7 @@ impl Testbed {
                 Ok::<_, Error>(differences.into_iter().map(Cause::Setting).collect())
             };
             let causes = ask().unwrap_or_else(|error| vec![Cause::SettingsUnread(error.to_string())]);
-            let at = Some(match side {
-                Side::Transmitter => Part::Transmitter,
-                Side::Receiver => Part::Receiver,
-            });
+            let at = Some(if side == Side::Transmitter { Part::Transmitter } else { Part::Receiver });
             all.extend(causes.into_iter().map(|cause| Disturbance { at, cause }));
         }
         all

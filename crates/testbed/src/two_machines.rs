@@ -242,9 +242,8 @@ fn prepare(
         let addresses = own.as_ref().map(|own| own[side].with_prefixes(families)).unwrap_or_default();
         machine.agent.order(&Request::Configure { interface, addresses })?;
     }
-    for (_, machine) in machines.each_mut() {
-        let interface = machine.located.interface.clone();
-        await_running(&mut machine.agent, &interface)?;
+    for (_, ConnectedMachine { agent, located }) in machines.each_mut() {
+        await_running(agent, &located.interface)?;
     }
     let there = machines.each_ref().map(|_, machine| machine.located.addresses.as_slice());
     Ok(own.unwrap_or_else(|| pairs(&there)))

@@ -177,14 +177,9 @@ pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) ->
     if let ForkResult::Parent { .. } = forked.map_err(|errno| in_step("start a process", errno.into()))? {
         return Ok(());
     }
-    let code = match live(port, version) {
-        Ok(()) => 0,
-        Err(why) => {
-            say(&format!("netassay-init: the agent at {}: {why}", port_name(index)));
-            1
-        }
-    };
-    std::process::exit(code)
+    let lived = live(port, version);
+    let lived = lived.inspect_err(|why| say(&format!("netassay-init: the agent at {}: {why}", port_name(index))));
+    std::process::exit(i32::from(lived.is_err()))
 }
 
 fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {

@@ -55,10 +55,8 @@ pub(crate) fn is_package_name(name: &str) -> bool {
 pub(crate) fn complaint(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().rev().find(|line| line.starts_with("E:")).or(lines.last());
-    error.map_or_else(
-        || "it printed nothing".to_owned(),
-        |line| words::shortened_reason(line.trim_start_matches("E:")),
-    )
+    let Some(line) = error else { return "it printed nothing".to_owned() };
+    words::shortened_reason(line.trim_start_matches("E:"))
 }
 
 /// A package, or "PACKAGE/RELEASE"; both are safe as arguments.

@@ -106,15 +106,12 @@ fn running(root: &Path) -> Result<Kernel, Error> {
         format!("boot/vmlinuz-{release}"),
         format!("lib/modules/{release}/vmlinuz"),
         format!("usr/lib/modules/{release}/vmlinuz"),
-    ];
-    for place in &places {
-        let image = root.join(place);
-        if image.is_file() {
-            return Kernel::of_image(&image);
-        }
+    ]
+    .map(|place| root.join(place));
+    if let Some(image) = places.iter().find(|place| place.is_file()) {
+        return Kernel::of_image(image);
     }
-    let looked =
-        places.iter().map(|place| root.join(place).display().to_string()).collect::<Vec<_>>().join(", ");
+    let looked = places.map(|place| place.display().to_string()).join(", ");
     Err(format!(
         "no image of the running kernel {release} (looked for {looked}): give one with kernel = \"PATH\" in [guest], or fetch a \
          distribution's with `netassay kernel fetch linux-image-cloud-amd64` and give kernel = \"linux-image-cloud-amd64\""

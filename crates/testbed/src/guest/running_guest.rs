@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted};
 use agent::{Interrupt, Relay, RelayEnd, ServeError};
-use host::CapabilitySet;
-use host::user_file;
+use host::{CapabilitySet, user_file};
 use words::{Accelerated, Nic};
 
 use crate::console::{BootSign, Console};

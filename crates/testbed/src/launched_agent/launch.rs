@@ -81,7 +81,7 @@ impl LaunchedAgent {
     }
 
     pub(crate) fn on_this_machine(start: AgentStart<'_>) -> Result<Self, Error> {
-        let mut agent = Self::process(AgentStart { name: "host", ..start })?;
+        let mut agent = Self::process(start)?;
         agent.greet()?;
         Ok(agent)
     }

@@ -130,11 +130,7 @@ impl LaunchedAgent {
     }
 
     pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
-        self.order_within(request, self.patience())
-    }
-
-    pub(crate) fn order_within(&mut self, request: &Request, patience: Duration) -> Result<(), Error> {
-        self.client.order(request, patience).map_err(|error| self.explain(error))
+        self.client.order(request, self.patience()).map_err(|error| self.explain(error))
     }
 
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
