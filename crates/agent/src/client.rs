@@ -300,7 +300,7 @@ impl Client {
     }
 
     fn silent(&self) -> CallError {
-        self.lose(CallError::Silent { host: self.host.clone(), patience: self.asked.1.within() })
+        self.lose(CallError::Silent { host: self.host.clone(), patience: self.asked.1.within })
     }
 
     fn lose(&self, error: CallError) -> CallError {

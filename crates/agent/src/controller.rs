@@ -56,10 +56,6 @@ pub(crate) enum NextLine {
 }
 
 impl Requests {
-    pub(crate) fn new() -> Self {
-        Self::Read(LineReader::default())
-    }
-
     /// The thread ends this process soon after standard input, or after a `lease` without a byte.
     /// Not for a guest.
     pub(crate) fn watched(self, lease: Option<Duration>) -> io::Result<Self> {

@@ -224,17 +224,13 @@ fn number(line: &[u8]) -> Option<(u64, &[u8])> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     at: Instant,
-    within: Duration,
+    pub(crate) within: Duration,
 }
 
 impl Deadline {
     pub(crate) fn new(begun: Instant, within: Duration) -> Self {
         let within = within.min(MOST);
         Self { at: begun + within, within }
-    }
-
-    pub(crate) fn within(self) -> Duration {
-        self.within
     }
 
     pub(crate) fn elapsed(self) -> Duration {

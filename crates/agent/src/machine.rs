@@ -179,10 +179,8 @@ impl MachineSettings {
     }
 
     pub(crate) fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
-        self.journal
-            .as_mut()
-            .map_or(Ok(()), |journal| journal.undo_matching(chosen))
-            .map_err(Refusal::of_settings)
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        journal.undo_matching(chosen).map_err(Refusal::of_settings)
     }
 
     fn journal(&mut self) -> Result<&mut Journal, Refusal> {

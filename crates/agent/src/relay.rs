@@ -39,7 +39,7 @@ impl Relay {
     /// The first line is no launch, or the pipes fail.
     pub fn open(version: &str, cannot: Option<String>) -> Result<Option<Self>, ServeError> {
         host::close_inherited()?;
-        let mut requests = Requests::new();
+        let mut requests = Requests::Read(LineReader::default());
         let Some(line) = requests.next()? else { return Ok(None) };
         let launch: Launch = decode(&line.bytes)?;
         crate::serve::ignore_signals();

@@ -7,7 +7,7 @@ use host::{CapabilitySet, namespace};
 
 use crate::controller::{self, Line, NextLine, Requests};
 use crate::error::{Refusal, ServeError};
-use crate::frame::{NO_REQUEST, answer_line, decode};
+use crate::frame::{LineReader, NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::session::Session;
@@ -21,7 +21,7 @@ use crate::undo_process;
 pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // The parents of this process may have left files open.
     host::close_inherited()?;
-    let mut requests = Requests::new();
+    let mut requests = Requests::Read(LineReader::default());
     let Some(line) = requests.next()? else { return Ok(()) };
     let launch: Launch = or_refuse(decode(&line.bytes))?;
     // A network namespace hides most sysctls, and its sysfs hides cgroups.

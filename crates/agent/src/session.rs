@@ -173,8 +173,10 @@ impl Session {
             Request::Alternate { ramp_ns, turn_ns, settle_ns, states, turns } => {
                 let [ramp, turn, settle] = [ramp_ns, turn_ns, settle_ns].map(Duration::from_nanos);
                 let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
-                let schedule = Schedule { ramp, turn, settle, states, turns };
-                schedule.follow(traffic, &mut self.interfaces, &self.cpus, deadline)
+                let (interfaces, cpus, tuned) = (&mut self.interfaces, &*self.cpus, BTreeMap::new());
+                let schedule =
+                    Schedule { ramp, turn, settle, states, turns, traffic, interfaces, cpus, tuned };
+                schedule.follow(deadline)
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);

@@ -101,8 +101,7 @@ impl<'a> Builder<'a> {
     }
 
     fn launch(&mut self, name: &str, isolation: Isolation, cpus: &[u32]) -> Result<LaunchedAgent, Error> {
-        let Options { program, .. } = self.options;
-        let start = AgentStart { name, program, isolation, cpus, interrupt: self.interrupt };
+        let start = AgentStart { isolation, cpus, ..self.start(name) };
         match (&mut self.inside, self.on) {
             (Some((guest, taken)), _) => {
                 let port = *taken;

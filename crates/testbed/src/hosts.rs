@@ -13,9 +13,9 @@ use study::{BySide, Placement, Side};
 
 use crate::error::Error;
 use crate::guest;
-use crate::path::Addresses;
+use crate::path::{Addresses, pairs};
 use crate::reach::{self, Binary, ConnectionAddresses, HostBoot, Launcher, RemoteHost, Restart, Retention};
-use crate::two_machines::{self, FoundMachine, pairs};
+use crate::two_machines::{self, FoundMachine};
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]

@@ -11,10 +11,9 @@ use study::{BySide, Family, Side};
 
 use crate::error::Error;
 use crate::launched_agent::{answer, ask};
-use crate::path::nobody;
 use crate::path::node::Node;
+use crate::path::{nobody, reachable};
 use crate::testbed::{End, Testbed};
-use crate::two_machines::reachable;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

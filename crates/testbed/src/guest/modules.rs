@@ -32,9 +32,8 @@ impl Modules {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => pending.push(path),
                     Ok(kind) if kind.is_file() => {
-                        if let Some(name) = name_of(&entry.file_name().to_string_lossy()) {
-                            files.insert(name, path);
-                        }
+                        let name = name_of(&entry.file_name().to_string_lossy());
+                        files.extend(name.map(|name| (name, path)));
                     }
                     _ => {}
                 }

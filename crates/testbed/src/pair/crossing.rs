@@ -3,10 +3,10 @@
 use load::{Arrived, Direction, Kind, TCP, UDP};
 use study::{BootState, BySide, Family, Scenario, Side};
 
-use crate::path::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY, pairs};
 use crate::run::RunOrder;
 use crate::switches::Switches;
-use crate::two_machines::{FoundMachine, pairs};
+use crate::two_machines::FoundMachine;
 
 /// Packets that cross the network between two machines.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
+use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan, same_network};
 use study::{BySide, Family, Fragments};
 
 use crate::error::Error;
@@ -164,6 +164,33 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     (0..NUMBERS).find(is_free).unwrap_or_default()
 }
 
+/// An unspecified address stands for none.
+pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
+    let of = |family: Family| {
+        let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
+        let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
+        let mut both =
+            all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
+        // Between other addresses a router may lie.
+        match both.find(|(one, other)| same_network(**one, **other)) {
+            Some((one, other)) => BySide { transmitter: one.0, receiver: other.0 },
+            None => all.map(|_, all| all.first().map_or(Addresses::NONE.in_family(family), |one| one.0)),
+        }
+    };
+    let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
+    BySide::from_fn(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
+}
+
+pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
+    if !address.is_unspecified() {
+        return Ok(address);
+    }
+    Err(Error::Unfit(format!(
+        "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own), or measure another family alone (--set family=)",
+        end.to_string()
+    )))
+}
+
 const UNDERLAY_MTU: u32 = 1_500;
 
 /// Those that are not given: of an underlay Ethernet's, of a tunnel what its underlay leaves.
@@ -202,6 +229,35 @@ mod tests {
         assert_eq!(texts(Family::Ipv4, 2, None), ["198.18.0.2:9", "198.18.0.2:9"]);
         assert_eq!(texts(Family::Ipv6, 2, Some(7000)), ["[2001:2::2]:7000", "[2001:2::2]:7001"]);
         assert_eq!(texts(Family::Ipv4, 2, Some(65535))[1], "198.18.0.2:65535");
+    }
+
+    fn addresses_of(list: &[&str]) -> Vec<(IpAddr, u8)> {
+        let one = |text: &&str| {
+            let (address, prefix) = text.split_once('/').unwrap();
+            (address.parse().unwrap(), prefix.parse().unwrap())
+        };
+        list.iter().map(one).collect()
+    }
+
+    fn paired(transmitter: &[&str], receiver: &[&str]) -> [String; 4] {
+        let (transmitter, receiver) = (addresses_of(transmitter), addresses_of(receiver));
+        let BySide { transmitter, receiver } =
+            pairs(&BySide { transmitter: transmitter.as_slice(), receiver: receiver.as_slice() });
+        [transmitter.ipv4, receiver.ipv4, transmitter.ipv6, receiver.ipv6].map(|one| one.to_string())
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_paired_before_others() {
+        let pair = paired(
+            &["10.1.0.1/24", "10.2.0.1/24", "2001:db8:1::1/64"],
+            &["10.3.0.2/24", "10.2.0.2/24", "2001:db8:2::2/64"],
+        );
+        assert_eq!(pair, ["10.2.0.1", "10.2.0.2", "2001:db8:1::1", "2001:db8:2::2"]);
+        // Without a common network a router may lie between them.
+        assert_eq!(paired(&["10.1.0.1/24"], &["10.3.0.2/16"]), ["10.1.0.1", "10.3.0.2", "::", "::"]);
+        assert_eq!(paired(&["10.0.0.1/0"], &["192.0.2.1/0"])[..2], ["10.0.0.1", "192.0.2.1"]);
+        // Only one machine lacks an address.
+        assert_eq!(paired(&["10.1.0.1/32"], &[]), ["10.1.0.1", "0.0.0.0", "::", "::"]);
     }
 
     proptest! {

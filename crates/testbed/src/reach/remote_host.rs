@@ -287,11 +287,7 @@ impl SetupAnswer {
             "unknown" => None,
             mask => Some(u64::from_str_radix(mask, 16).ok()?),
         };
-        let mut flag = || match words.next() {
-            Some("yes") => Some(true),
-            Some("no") => Some(false),
-            _ => None,
-        };
+        let mut flag = || words.next().filter(|word| ["yes", "no"].contains(word)).map(|word| word == "yes");
         let (has, by_sudo) = (flag()?, flag()?);
         let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
         Some(Self { architecture, user, capabilities, has, by_sudo, directory })
