@@ -249,12 +249,8 @@ impl Client {
         };
         match decoded {
             Ok(Answer::Failed { why, broken }) => {
-                let broken = broken || id == NO_REQUEST;
-                Err(CallError::Refused {
-                    host: self.host.clone(),
-                    why: words::shortened_reason(&why),
-                    broken,
-                })
+                let (host, why) = (self.host.clone(), words::shortened_reason(&why));
+                Err(CallError::Refused { host, why, broken: broken || id == NO_REQUEST })
             }
             Ok(Answer::NoJournal { why }) => {
                 Err(CallError::NoJournal { host: self.host.clone(), why: words::shortened_reason(&why) })

@@ -199,10 +199,8 @@ impl Interfaces {
         if let Some(PlacementRequest { interface, .. }) = &wanted.placement
             && let Some(queues) = self.queues(interface)?.filter(|queues| *queues > 1)
         {
-            let target = Target::Device {
-                interface: Interface::find(interface).map_err(Refusal::passing)?,
-                setting: DeviceSetting::Queues,
-            };
+            let interface = Interface::find(interface).map_err(Refusal::passing)?;
+            let target = Target::Device { interface, setting: DeviceSetting::Queues };
             let (before, after) = (queues.to_string().as_str().into(), Some("1".into()));
             changes.insert(0, Change { number: 0, target, before, after });
         }

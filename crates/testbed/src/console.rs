@@ -125,14 +125,13 @@ impl Text {
     fn end_line(&mut self) {
         let line = plain(&std::mem::take(&mut self.pending));
         self.has_panicked |= line.contains(PANIC_END);
-        // A panic explains more than earlier lines.
-        match boot_sign(&line) {
-            Some(found @ BootSign::Panicked(_)) if !matches!(self.sign, Some(BootSign::Panicked(_))) => {
-                self.sign = Some(found)
-            }
-            Some(found) if self.sign.is_none() => self.sign = Some(found),
-            _ => {}
-        }
+        // A panic explains more than earlier lines, the first of several more than the others.
+        let is_panic = |sign: &BootSign| matches!(sign, BootSign::Panicked(_));
+        let found = boot_sign(&line).filter(|found| match &self.sign {
+            None => true,
+            Some(known) => is_panic(found) && !is_panic(known),
+        });
+        self.sign = found.or(self.sign.take());
         if self.lines.len() == LINES {
             self.lines.pop_front();
         }
