@@ -85,7 +85,7 @@ impl Requests {
     }
 
     pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<NextLine, ServeError> {
-        // At a guest's port there is no limit: a guest's sockets are in a network that ends with it.
+        // At a guest's port there is none: a guest's sockets are in a network that ends with it.
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
             match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
                 Ok(line) => return Ok(NextLine::Line(line?)),

@@ -105,7 +105,7 @@ impl Interfaces {
         if self.journalled(name)?.is_some() && !self.made.contains(bridge) {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
         }
-        // The bridge's deletion frees the port, but features that the kernel turns off (LRO) stay off.
+        // The bridge's deletion frees the port; features that the kernel turns off (LRO) stay off.
         let affected =
             |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_features(interface);
         self.change(name, affected, |links, _| links.add_port(bridge, name))

@@ -113,8 +113,8 @@ impl MachineSettings {
             self.launch.isolation,
             Isolation::Network | Isolation::UserAndNetwork | Isolation::NetworkInUserOf(_)
         );
-        // In a network namespace of the agent's own only sysctls can be set, alike for all conditions,
-        // and the namespace ends with the agent.
+        // In a network namespace of the agent's own only sysctls can be set, alike for all
+        // conditions, and the namespace ends with the agent.
         if has_own_network && wanted.cpu_latency.is_none() {
             let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
             let set = |(target, value): &(Target, String)| Machine::system().set_of_network(target, value);

@@ -59,8 +59,8 @@ impl Session {
     }
 
     pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
-        // A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
-        // are given up then; all other work ends by itself.
+        // A request is refused if its time is over. Waits and repeated work (a measurement, a
+        // trace) are given up then; all other work ends by itself.
         deadline.allows(Instant::now())?;
         match request {
             Request::Hello { protocol } if protocol != PROTOCOL => Err(format!(

@@ -26,7 +26,7 @@ pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 /// A virtual machine that lives, as its host sees it.
 #[derive(Debug)]
 pub(crate) struct VirtualMachine {
-    // Kept, so that no port closes while others are in use: a guest ends with the last of its agents.
+    // Kept, so that no port closes while others are in use: it ends with the last of its agents.
     pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
     pub(crate) order: GuestOrder,

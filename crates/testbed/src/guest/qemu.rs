@@ -53,9 +53,9 @@ pub(crate) fn arguments(
         arguments.push(value);
     };
     add("-name", format!("{},debug-threads=on", order.name.replace(',', ",,")));
-    // With a single virtual CPU QEMU's emulator drops memory barriers, although devices run in another
-    // thread: with QEMU 7.2 a queue of the network card waits forever after some ten runs. A place
-    // for a second CPU keeps them. Exact mode has one thread for both, and no network card.
+    // With a single virtual CPU QEMU's emulator drops memory barriers, although devices run in
+    // another thread: with QEMU 7.2 a queue of the network card waits forever after some ten runs.
+    // A place for a second CPU keeps them. Exact mode has one thread for both, and no network card.
     let one_is_enough = kvm || order.exact || order.vcpus > 1;
     add("-smp", if one_is_enough { order.vcpus.to_string() } else { "1,maxcpus=2".to_owned() });
     add("-m", format!("{}M", order.memory_mib));

@@ -118,8 +118,7 @@ impl Tap {
     }
 
     fn open(&self) -> io::Result<()> {
-        // A device belongs to the network namespace that opened it: this runs after `fork`, and after
-        // QEMU's process has entered its own.
+        // A device belongs to the network namespace that opened it, so it is opened after `fork`.
         // SAFETY: a text that ends with zero.
         let device =
             Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;

@@ -150,8 +150,8 @@ pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, E
 
 fn kvm_trial(tools: &Tools, image: &Path) -> Result<(), String> {
     static TRIALS: Mutex<Vec<(Tools, Result<(), String>)>> = Mutex::new(Vec::new());
-    // One trial for each set of tools: the guest's kernel makes no difference to KVM. The lock is held
-    // through the trial: other threads wait for its outcome.
+    // One trial for each set of tools: the guest's kernel makes no difference to KVM. The lock is
+    // held through the trial: other threads wait for its outcome.
     let mut trials = TRIALS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = trials.iter().find(|(tried, _)| tried == tools) {
         return known.clone();

@@ -251,7 +251,7 @@ impl Drop for LaunchedAgent {
 }
 
 fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
-    // A process whose pipe is closed ends soon, but on a busy machine not within a tenth of a second.
+    // A process whose pipe is closed ends soon, on a busy machine not within a tenth of a second.
     within(Duration::from_secs(1), look)
 }
 

@@ -265,7 +265,7 @@ mod tests {
         fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
             let mtus = tunnel_mtus(inner, outer, Family::from_ipv6(ipv6));
             prop_assert!(mtus.needed >= mtus.inner);
-            // A tunnel without an MTU of its own fits its underlay, unless that is smaller than the headers.
+            // A tunnel without an MTU of its own fits its underlay, if that takes the headers.
             prop_assert!(inner.is_some() || mtus.inner == 0 || mtus.needed <= mtus.outer);
         }
     }
