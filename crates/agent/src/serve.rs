@@ -25,8 +25,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let Some(line) = requests.next()? else { return Ok(()) };
     let launch: Launch = or_refuse(decode(&line.bytes))?;
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
-    let (sysctls, usable, quotas) =
-        (host::visible_sysctls(), host::affinity::usable(), host::Quotas::read());
+    let (sysctls, usable, quotas) = (host::visible_sysctls(), host::affinity::usable(), host::Quotas::read());
     let pinned = || match launch.cpus.as_slice() {
         [] => Ok(()),
         cpus => host::affinity::pin_current_thread(cpus),

@@ -101,12 +101,7 @@ impl Schedule<'_> {
         Ok(whole)
     }
 
-    fn take(
-        &mut self,
-        at: Instant,
-        state: usize,
-        sockets: &SocketSwitches,
-    ) -> Result<TurnReadings, Refusal> {
+    fn take(&mut self, at: Instant, state: usize, sockets: &SocketSwitches) -> Result<TurnReadings, Refusal> {
         let (turn, settle) = (self.turn, self.settle);
         self.traffic.wait_until(at)?;
         let switched_late = at.elapsed();

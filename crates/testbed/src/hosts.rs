@@ -323,7 +323,8 @@ mod restart_tests {
             if tries == 2 { Ok(tries) } else { Err(Error::Failed(OTHER_ADDRESSES.to_owned())) }
         });
         assert_eq!(second.unwrap(), 2);
-        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(Error::Failed(OTHER_ADDRESSES.to_owned())));
+        let over =
+            patiently::<()>(Instant::now(), &interrupt, |_| Err(Error::Failed(OTHER_ADDRESSES.to_owned())));
         assert!(over.unwrap_err().to_string().contains("--addresses own"));
     }
 }

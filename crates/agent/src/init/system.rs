@@ -177,9 +177,9 @@ pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) ->
     if let ForkResult::Parent { .. } = forked.map_err(|errno| in_step("start a process", errno.into()))? {
         return Ok(());
     }
-    let lived = live(port, version);
-    let lived = lived.inspect_err(|why| say(&format!("netassay-init: the agent at {}: {why}", port_name(index))));
-    std::process::exit(i32::from(lived.is_err()))
+    let Err(why) = live(port, version) else { std::process::exit(0) };
+    say(&format!("netassay-init: the agent at {}: {why}", port_name(index)));
+    std::process::exit(1)
 }
 
 fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {

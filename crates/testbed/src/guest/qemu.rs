@@ -126,7 +126,6 @@ fn processor(order: &GuestOrder, kvm: bool) -> String {
     processor
 }
 
-
 #[cfg(test)]
 mod tests {
     use words::Acceleration;
