@@ -198,10 +198,7 @@ impl TracedWork<'_> {
 
     /// `batch`: its messages, of which the usual number is sampled, unless a number was asked for.
     fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, Refusal> {
-        let every = match self.wanted.every {
-            0 => batch.div_ceil(SAMPLED),
-            asked => asked,
-        };
+        let every = if self.wanted.every == 0 { batch.div_ceil(SAMPLED) } else { self.wanted.every };
         let (tracer, means) = self.kernel.attach(probes, self.call(), every, false)?;
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),

@@ -115,12 +115,10 @@ impl Testbed {
 
     fn exact_receiver(&self, order: &RunOrder) -> Result<ExactReceiver, Error> {
         check_receiver(self.receiver.is_some(), order.traffic.kind)?;
-        Ok(match &self.receiver {
-            Some(receiver) => {
-                ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) }
-            }
-            None => ExactReceiver::Nobody(nobody(order.family, 1, order.traffic.port)[0]),
-        })
+        let Some(receiver) = &self.receiver else {
+            return Ok(ExactReceiver::Nobody(nobody(order.family, 1, order.traffic.port)[0]));
+        };
+        Ok(ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) })
     }
 
     fn has_two_kernels(&self) -> bool {

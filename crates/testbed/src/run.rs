@@ -216,18 +216,16 @@ pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(),
 
 pub(crate) fn open(
     transmitter: &mut End,
-    mut receiver: Option<&mut End>,
+    receiver: Option<&mut End>,
     order: &RunOrder,
 ) -> Result<(), Error> {
-    let endpoints = match &mut receiver {
-        Some(receiver) => sockets(receiver, order, None)?,
-        None => nobody(order.family, order.traffic.flows, order.traffic.port),
+    let Some(receiver) = receiver else {
+        let endpoints = nobody(order.family, order.traffic.flows, order.traffic.port);
+        return sockets(transmitter, order, Some(endpoints)).map(drop);
     };
+    let endpoints = sockets(receiver, order, None)?;
     let locals = sockets(transmitter, order, Some(endpoints))?;
-    match receiver {
-        Some(receiver) => receiver.agent.order(&Request::Attach { locals }),
-        None => Ok(()),
-    }
+    receiver.agent.order(&Request::Attach { locals })
 }
 
 fn sockets(

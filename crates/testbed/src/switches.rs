@@ -125,13 +125,10 @@ fn settle_one(
 fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error> {
     let mut both = switches.features.transmitter.clone();
     for (name, on) in &switches.features.receiver {
-        match both.insert(name.clone(), *on) {
-            Some(other) if other != *on => {
-                return Err(Error::Unfit(format!(
-                    "over loopback both ends share one interface, so {name} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
-                )));
-            }
-            _ => {}
+        if both.insert(name.clone(), *on).is_some_and(|other| other != *on) {
+            return Err(Error::Unfit(format!(
+                "over loopback both ends share one interface, so {name} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
+            )));
         }
     }
     Ok(both)

@@ -26,10 +26,8 @@ pub(crate) fn candidate(text: &str) -> Option<Candidate> {
 
 impl Candidate {
     pub(crate) fn image(&self) -> Option<&str> {
-        self.depends
-            .iter()
-            .map(String::as_str)
-            .find(|name| name.starts_with("linux-image-") && *name != self.package)
+        let mut names = self.depends.iter().map(String::as_str);
+        names.find(|name| name.starts_with("linux-image-") && *name != self.package)
     }
 
     pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
