@@ -127,10 +127,9 @@ impl Text {
         self.has_panicked |= line.contains(PANIC_END);
         // A panic explains more than earlier lines, the first of several more than the others.
         let is_panic = |sign: &BootSign| matches!(sign, BootSign::Panicked(_));
-        let found = boot_sign(&line).filter(|found| match &self.sign {
-            None => true,
-            Some(known) => is_panic(found) && !is_panic(known),
-        });
+        let known = self.sign.as_ref();
+        let found =
+            boot_sign(&line).filter(|found| known.is_none_or(|known| is_panic(found) && !is_panic(known)));
         self.sign = found.or(self.sign.take());
         if self.lines.len() == LINES {
             self.lines.pop_front();

@@ -214,11 +214,7 @@ pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(),
     }
 }
 
-pub(crate) fn open(
-    transmitter: &mut End,
-    receiver: Option<&mut End>,
-    order: &RunOrder,
-) -> Result<(), Error> {
+pub(crate) fn open(transmitter: &mut End, receiver: Option<&mut End>, order: &RunOrder) -> Result<(), Error> {
     let Some(receiver) = receiver else {
         let endpoints = nobody(order.family, order.traffic.flows, order.traffic.port);
         return sockets(transmitter, order, Some(endpoints)).map(drop);

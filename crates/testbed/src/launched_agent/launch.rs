@@ -73,8 +73,8 @@ impl LaunchedAgent {
 
     fn spawn(command: PipedCommand, start: AgentStart<'_>, launch: Launch) -> Result<Self, Error> {
         let program = command.program();
-        let started = command.spawn().map_err(|error| not_started(start.name, &program, &error))?;
-        let (mut process, stderr) = started;
+        let started = command.spawn();
+        let (mut process, stderr) = started.map_err(|error| not_started(start.name, &program, &error))?;
         let input = process.stdin.take().expect("its standard input was asked to be a pipe");
         let output = process.stdout.take().expect("its standard output was asked to be a pipe");
         Self::launch(start, launch, (input.into(), output.into()), Carrier::Process(process, stderr))
