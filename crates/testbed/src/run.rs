@@ -117,7 +117,7 @@ impl Testbed {
         for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.work = traffic + turns;
         }
-        let pinned = !self.machines.iter().any(|machine| machine.order.pin.is_empty());
+        let pinned = self.machines.iter().all(|machine| !machine.order.pin.is_empty());
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         check_receiver(receiver.is_some(), order.traffic.kind)?;
         open(transmitter, receiver.as_deref_mut(), order)?;

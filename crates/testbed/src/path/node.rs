@@ -45,6 +45,13 @@ impl Node {
         Ok(())
     }
 
+    pub(crate) fn add_wire(&mut self, name: &str, mtu: u32) -> Result<(), Error> {
+        let (bridge, interface) = (self.bridge.clone(), name.to_owned());
+        self.agent.order(&Request::AddPort { bridge, interface })?;
+        self.wire = Some((name.to_owned(), mtu));
+        Ok(())
+    }
+
     pub(crate) fn set_mtu(&mut self, mtu: u32) -> Result<(), Error> {
         // A bridge drops packets that are too long for the outgoing port.
         if let Some((interface, own)) = self.wire.clone() {
@@ -53,13 +60,6 @@ impl Node {
         for interface in self.ports.clone() {
             self.agent.order(&Request::SetMtu { interface, mtu })?;
         }
-        Ok(())
-    }
-
-    pub(crate) fn add_wire(&mut self, name: &str, mtu: u32) -> Result<(), Error> {
-        let (bridge, interface) = (self.bridge.clone(), name.to_owned());
-        self.agent.order(&Request::AddPort { bridge, interface })?;
-        self.wire = Some((name.to_owned(), mtu));
         Ok(())
     }
 
