@@ -15,20 +15,20 @@ use serde::Serialize;
 
 use crate::error::CallError;
 use crate::frame::{
-    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, encode,
-    read_answer,
+    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, RequestHeader, decode, encode, read_answer,
 };
 use crate::interrupt::{Interrupt, Wake};
 use crate::keepalive::{Input, is_passing, repeat};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
+use crate::read_limiter::ReadLimiter;
 
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    /// Ends the thread of the signs of life; declared before the input, so that the thread ends
-    /// first.
+    // Its drop ends the thread of the signs of life. Declared before the input, so that the thread
+    // ends first.
     keepalive: Option<Sender<()>>,
     to: Arc<Input>,
     from: File,
@@ -36,7 +36,8 @@ pub struct Client {
     limiter: ReadLimiter,
     interrupt: Interrupt,
     asked: (u64, Deadline),
-    /// The last one included. A late answer belongs to its own request and not to a later one.
+    // Requests without an answer, the last one included. A late answer belongs to its own request
+    // and not to a later one.
     open: BTreeSet<u64>,
     /// The longest wait for an answer to a sign of life; `None` without signs of life.
     answers_within: Option<Duration>,
@@ -210,7 +211,7 @@ impl Client {
 
     /// When the oldest sign of life has waited too long; `None` without signs of life.
     fn lost_at(&self) -> Option<Instant> {
-        self.answers_within.map(|within| self.to.lost_at(within))
+        self.answers_within.map(|within| self.to.signs().lost_at(within, Instant::now()))
     }
 
     /// The error for an answer of another kind than the request's.
@@ -226,7 +227,7 @@ impl Client {
         &self.host
     }
 
-    /// An agent is not trusted: its text is made harmless. `None`: a late answer.
+    /// `None`: a late answer.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
         let took = self.asked.1.elapsed();
@@ -239,6 +240,7 @@ impl Client {
             false if id != NO_REQUEST => return Err(wrong()),
             _ => {}
         }
+        // An agent is not trusted: its text is made harmless before anything shows it.
         let plain = str::from_utf8(answer).map(|answer| words::sanitised_json(answer, MAX_FRAME));
         let decoded = match &plain {
             Ok(Some(plain)) => decode(plain.as_bytes()),
@@ -247,12 +249,8 @@ impl Client {
         };
         match decoded {
             Ok(Answer::Failed { why, broken }) => {
-                let broken = broken || id == NO_REQUEST;
-                Err(CallError::Refused {
-                    host: self.host.clone(),
-                    why: words::shortened_reason(&why),
-                    broken,
-                })
+                let (host, why) = (self.host.clone(), words::shortened_reason(&why));
+                Err(CallError::Refused { host, why, broken: broken || id == NO_REQUEST })
             }
             Ok(Answer::NoJournal { why }) => {
                 Err(CallError::NoJournal { host: self.host.clone(), why: words::shortened_reason(&why) })
@@ -283,7 +281,7 @@ impl Client {
         match io::Read::read(&mut self.from, &mut piece) {
             Ok(0) => Err(self.gone()),
             Ok(count) => {
-                self.to.heard(since);
+                self.to.signs().heard(since, Instant::now());
                 self.lines.push(&piece[..count]);
                 self.limiter.pause();
                 Ok(())
@@ -298,7 +296,7 @@ impl Client {
     }
 
     fn silent(&self) -> CallError {
-        self.lose(CallError::Silent { host: self.host.clone(), patience: self.asked.1.within() })
+        self.lose(CallError::Silent { host: self.host.clone(), patience: self.asked.1.within })
     }
 
     fn lose(&self, error: CallError) -> CallError {
@@ -310,9 +308,9 @@ impl Client {
         CallError::Gone { host: self.host.clone() }
     }
 
-    /// A socket, such as a guest's port, tells its end in another way if it held unread bytes.
     fn pipe(&self, source: io::Error) -> CallError {
         match source.kind() {
+            // A socket, such as a guest's port, gives the second if it held unread bytes.
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => self.gone(),
             _ => CallError::Pipe { host: self.host.clone(), source },
         }

@@ -56,10 +56,6 @@ pub(crate) enum NextLine {
 }
 
 impl Requests {
-    pub(crate) fn new() -> Self {
-        Self::Read(LineReader::default())
-    }
-
     /// The thread ends this process soon after standard input, or after a `lease` without a byte.
     /// Not for a guest.
     pub(crate) fn watched(self, lease: Option<Duration>) -> io::Result<Self> {
@@ -73,11 +69,12 @@ impl Requests {
         Ok(Self::Given(given))
     }
 
-    /// `None` at the end of the input. Empty lines only say that the controller lives.
+    /// `None` at the end of the input.
     pub(crate) fn next(&mut self) -> Result<Option<Line>, ServeError> {
         match self {
             Self::Given(given) => Ok(given.recv().ok().transpose()?),
             Self::Read(lines) => loop {
+                // Empty lines only say that the controller lives.
                 match lines.next_message()? {
                     Some(line) => return Ok(Some(Line::new(line))),
                     None if read_piece(lines)? => {}
@@ -87,8 +84,8 @@ impl Requests {
         }
     }
 
-    /// No `limit` at a guest's port: the sockets of a guest are in a network that ends with it.
     pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<NextLine, ServeError> {
+        // At a guest's port there is none: a guest's sockets are in a network that ends with it.
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
             match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
                 Ok(line) => return Ok(NextLine::Line(line?)),
@@ -132,8 +129,7 @@ struct Reader {
 impl Reader {
     fn run(mut self) {
         while self.hand_over() && self.read_more() {}
-        let Self { give, .. } = self;
-        drop(give);
+        drop(self.give);
         thread::sleep(LAST_WORDS);
         end();
     }
@@ -166,7 +162,7 @@ impl Reader {
         }
     }
 
-    /// `false` if nobody is left. Bytes behind a line that stays here extend no lease.
+    /// `false` if nobody is left.
     fn give(&self, mut line: Result<Line, FrameError>) -> bool {
         let mut waited = Duration::ZERO;
         loop {
@@ -179,6 +175,7 @@ impl Reader {
             if matches!(is_ready(io::stdin().as_fd(), hung_up, Some(STEP)), Ok(true)) {
                 return false;
             }
+            // Bytes behind a line that stays here extend no lease.
             waited += STEP;
             if self.lease.is_some_and(|lease| waited >= lease) {
                 end();
@@ -245,11 +242,11 @@ pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> 
     Ok(())
 }
 
-/// Does nothing while an answer is written, whose bytes say the same, or if the write would wait:
-/// the caller also watches the lease.
 pub(crate) fn sign_of_life() {
+    // While an answer is written, its bytes say the same.
     let Ok(_whole) = WHOLE.try_lock() else { return };
     let out = io::stdout();
+    // A write must not wait: the caller also watches the lease.
     if matches!(is_ready(out.as_fd(), PollFlags::POLLOUT, Some(Duration::ZERO)), Ok(true)) {
         // The end of standard input shows that the controller is gone.
         let _ = nix::unistd::write(&out, b"\n");

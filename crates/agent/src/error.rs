@@ -86,9 +86,9 @@ impl Refusal {
         error.to_string().into()
     }
 
-    /// Other requests can still be met, unless the journal cannot be written.
     pub(crate) fn of_settings(error: host::Error) -> Self {
         match error {
+            // No further change can be made; after any other error other requests can still be met.
             host::Error::Journal { .. } => error.into(),
             error => Self::passing(error),
         }

@@ -33,7 +33,7 @@ fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result
             run(spec, receiver, nobody, &mut settled, &mut count_softirqs)
         });
         let work = work.map_err(|error| format!("cannot start a thread for the work: {error}"))?;
-        work.join().map_err(|_| Refusal::from("the thread of the work died".to_owned()))
+        work.join().map_err(|_| Refusal::from("the thread of the work died"))
     })?;
     kept?;
     Ok(account?)
@@ -48,28 +48,25 @@ pub(crate) struct OtherEnd {
 }
 
 impl OtherEnd {
+    /// `None`: it is on another machine.
     pub(crate) fn open(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
-        Ok(match receiver {
-            ExactReceiver::In { process, spec } => Some(Self::in_namespace_of(process, *spec)?),
+        let (process, spec) = match receiver {
+            ExactReceiver::In { process, spec } => (process, spec),
             ExactReceiver::Nobody(address) => {
-                Some(Self { receiver: None, links: None, nobody: Some(address) })
+                return Ok(Some(Self { receiver: None, links: None, nobody: Some(address) }));
             }
-            ExactReceiver::Apart => None,
-        })
-    }
-
-    fn in_namespace_of(process: u32, spec: Spec) -> Result<Self, Refusal> {
-        let open = move || -> Result<Self, Refusal> {
+            ExactReceiver::Apart => return Ok(None),
+        };
+        let open = move || -> Result<Option<Self>, Refusal> {
             host::namespace::join_net(process)?;
             let receiver = Some(ReceivingEnd::open(&spec)?);
-            Ok(Self { receiver, links: Some(Links::open()?), nobody: None })
+            Ok(Some(Self { receiver, links: Some(Links::open()?), nobody: None }))
         };
+        // Sockets stay in their namespace; a thread of their own leaves this one's as it is.
         let opened = thread::Builder::new().name("receiver".to_owned()).spawn(open);
         let thread = opened
             .map_err(|error| format!("cannot start a thread for the receiving end's socket: {error}"))?;
-        thread
-            .join()
-            .map_err(|_| Refusal::from("the thread that opens the receiving end's socket died".to_owned()))?
+        thread.join().map_err(|_| "the thread that opens the receiving end's socket died")?
     }
 }
 

@@ -1,6 +1,5 @@
 //! Messages are one JSON value per line, so that people can read and write a conversation.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -56,11 +55,11 @@ pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
 /// # Errors
 /// [`FrameError`] for anything else; never panics, whatever the bytes.
 pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, FrameError> {
+    // Before memory is allocated for its lists, maps and texts.
     check_sizes(line)?;
     serde_json::from_slice(line).map_err(|error| not_a_message(&error.to_string(), line))
 }
 
-/// Runs before memory is allocated. A list belongs to the last text before it: its field's name.
 fn check_sizes(line: &[u8]) -> Result<(), FrameError> {
     if line.len() > MAX_FRAME {
         return Err(FrameError::TooLong);
@@ -90,6 +89,7 @@ fn check_sizes(line: &[u8]) -> Result<(), FrameError> {
             }
             b'[' | b'{' => {
                 values += 1;
+                // A list belongs to the last text before it: its field's name.
                 open.push((field, 1));
             }
             b',' => {
@@ -123,7 +123,7 @@ pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
 pub struct LineReader {
     pending: Vec<u8>,
     begin: usize,
-    /// The bytes of `pending` already searched for a newline: a long line is searched once.
+    // The bytes of `pending` already searched for a newline: a long line is searched once.
     searched: usize,
 }
 
@@ -224,17 +224,13 @@ fn number(line: &[u8]) -> Option<(u64, &[u8])> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     at: Instant,
-    within: Duration,
+    pub(crate) within: Duration,
 }
 
 impl Deadline {
     pub(crate) fn new(begun: Instant, within: Duration) -> Self {
         let within = within.min(MOST);
         Self { at: begun + within, within }
-    }
-
-    pub(crate) fn within(self) -> Duration {
-        self.within
     }
 
     pub(crate) fn elapsed(self) -> Duration {
@@ -253,35 +249,6 @@ impl Deadline {
         }
         let seconds = self.within.as_secs_f64();
         Err(format!("the request is given up: its time of {seconds} s is too short, or this host too busy"))
-    }
-}
-
-// The time between two reads in the long run: with 16 KiB each, 16 MiB arrive in a second.
-const INTERVAL: Duration = Duration::from_millis(1);
-
-// The reads that need no wait, as time: twice the longest message arrives in that many.
-const BURST: Duration = Duration::from_secs(2);
-
-/// Bounds the reads per second: endless output fills the pipe, and blocks its writer.
-#[derive(Debug)]
-pub struct ReadLimiter {
-    ahead: Duration,
-    then: Instant,
-}
-
-impl Default for ReadLimiter {
-    fn default() -> Self {
-        Self { ahead: Duration::ZERO, then: Instant::now() }
-    }
-}
-
-impl ReadLimiter {
-    /// Counts a read, and waits until the next one may follow.
-    pub fn pause(&mut self) {
-        let now = Instant::now();
-        self.ahead = self.ahead.saturating_sub(now - self.then) + INTERVAL;
-        self.then = now;
-        thread::sleep(self.ahead.saturating_sub(BURST));
     }
 }
 
@@ -399,19 +366,5 @@ mod tests {
             let (read, rest) = read_answer(line.trim_ascii_end()).unwrap();
             prop_assert_eq!((read, decode::<Answer>(rest).unwrap()), (id, Answer::Done));
         }
-    }
-
-    #[test]
-    fn two_thousand_reads_need_no_wait_and_each_one_after_them_does() {
-        let begun = Instant::now();
-        let mut pace = ReadLimiter::default();
-        (0..2000).for_each(|_| pace.pause());
-        assert!(pace.ahead <= BURST);
-        (0..50).for_each(|_| pace.pause());
-        assert!(begun.elapsed() >= INTERVAL * 49, "{:?}", begun.elapsed());
-        // A reader that was idle may not read more often afterwards.
-        pace.then -= BURST * 2;
-        pace.pause();
-        assert_eq!(pace.ahead, INTERVAL);
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Refusal;
 use crate::frame::Deadline;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::session::{AgentFacts, Session};
+use crate::session::Session;
 
 /// One controller's conversation with an agent.
 pub struct Conversation(Session);
@@ -19,9 +19,8 @@ impl Conversation {
     /// If the kernel gives no netlink sockets.
     pub fn new(isolation: Isolation) -> Self {
         let launch = Launch { isolation, ..Launch::default() };
-        let (machine, usable, quotas) = (BTreeMap::new(), Vec::new(), host::Quotas::default());
-        let facts = AgentFacts { version: "fuzz", machine, usable, quotas };
-        Self(Session::open(launch, facts).expect("netlink sockets can be opened"))
+        let session = Session::open(launch, "fuzz", BTreeMap::new(), Vec::new(), host::Quotas::default());
+        Self(session.expect("netlink sockets can be opened"))
     }
 
     /// The agent's answer to a request that has this time.

@@ -19,13 +19,8 @@ pub(crate) struct Interfaces {
     pub(crate) ethtool: Ethtool,
     pub(crate) machine: MachineSettings,
     made: BTreeSet<String>,
-    given: BTreeMap<String, AddressPlan>,
-}
-
-#[derive(Clone, Default)]
-struct AddressPlan {
-    addresses: Vec<(IpAddr, u8)>,
-    behind: Vec<IpAddr>,
+    given: BTreeMap<String, Vec<(IpAddr, u8)>>,
+    behind: BTreeMap<String, Vec<IpAddr>>,
 }
 
 impl Interfaces {
@@ -36,6 +31,7 @@ impl Interfaces {
             machine: MachineSettings::new(launch),
             made: BTreeSet::new(),
             given: BTreeMap::new(),
+            behind: BTreeMap::new(),
         })
     }
 
@@ -77,7 +73,7 @@ impl Interfaces {
                 machine.cover(&[target], || links.add_address(name, *address, *prefix))?;
             }
         }
-        self.given.entry(name.to_owned()).or_default().addresses.extend(addresses);
+        self.given.entry(name.to_owned()).or_default().extend(addresses);
         Ok(())
     }
 
@@ -105,11 +101,11 @@ impl Interfaces {
         self.change(name, affected, |links, _| links.set_up(name))
     }
 
-    /// The bridge's deletion frees a port; features that the kernel turns off (LRO) stay off.
     pub(crate) fn add_port(&mut self, bridge: &str, name: &str) -> Result<(), Refusal> {
         if self.journalled(name)?.is_some() && !self.made.contains(bridge) {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
         }
+        // The bridge's deletion frees the port; features that the kernel turns off (LRO) stay off.
         let affected =
             |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_features(interface);
         self.change(name, affected, |links, _| links.add_port(bridge, name))
@@ -119,16 +115,16 @@ impl Interfaces {
         for address in &behind {
             self.links.add_neighbour_behind_discard(name, *address)?;
         }
-        self.given.entry(name.to_owned()).or_default().behind = behind;
+        self.behind.insert(name.to_owned(), behind);
         Ok(())
     }
 
-    /// IPv6 settings that a small MTU removed come back with a larger one.
     pub(crate) fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Refusal> {
         let before = self.links.find(name)?.mtu;
         if before == mtu {
             return Ok(());
         }
+        // IPv6 settings that a small MTU removed come back with a larger one.
         let is_back = before < LEAST_IPV6_MTU && mtu >= LEAST_IPV6_MTU;
         let journalled = self.journalled(name)?.filter(|_| is_back);
         if journalled.is_some() {
@@ -145,11 +141,12 @@ impl Interfaces {
             self.change(name, affected, |links, _| links.set_mtu(name, mtu))?;
         }
         if is_back && journalled.is_none() {
-            let AddressPlan { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
-            for (address, prefix) in addresses.iter().filter(|(address, _)| address.is_ipv6()) {
+            let given = self.given.get(name).into_iter().flatten();
+            for (address, prefix) in given.filter(|(address, _)| address.is_ipv6()) {
                 self.links.add_address(name, *address, *prefix)?;
             }
-            for address in behind.iter().filter(|address| address.is_ipv6()) {
+            let behind = self.behind.get(name).into_iter().flatten();
+            for address in behind.filter(|address| address.is_ipv6()) {
                 self.links.add_neighbour_behind_discard(name, *address)?;
             }
         }
@@ -163,12 +160,9 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<String, bool>,
     ) -> Result<FeatureChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| match FeatureChange::is_needed(
-            &ethtool.features(name)?,
-            wanted,
-        ) {
-            true => Machine::system().affected_by_features(interface),
-            false => Ok(Vec::new()),
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
+            let is_needed = FeatureChange::is_needed(&ethtool.features(name)?, wanted);
+            if is_needed { Machine::system().affected_by_features(interface) } else { Ok(Vec::new()) }
         };
         self.change(name, affected, |_, ethtool| ethtool.set(name, wanted))
     }
@@ -178,12 +172,9 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<DeviceSetting, u32>,
     ) -> Result<DeviceChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| match DeviceChange::is_needed(
-            &ethtool.device(name)?,
-            wanted,
-        ) {
-            true => Machine::system().affected_by_device(interface),
-            false => Ok(Vec::new()),
+        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
+            let is_needed = DeviceChange::is_needed(&ethtool.device(name)?, wanted);
+            if is_needed { Machine::system().affected_by_device(interface) } else { Ok(Vec::new()) }
         };
         self.change(name, affected, |_, ethtool| ethtool.set_device(name, wanted))
     }
@@ -208,10 +199,8 @@ impl Interfaces {
         if let Some((interface, _)) = &wanted.placement
             && let Some(queues) = self.queues(interface)?.filter(|queues| *queues > 1)
         {
-            let target = Target::Device {
-                interface: Interface::find(interface).map_err(Refusal::passing)?,
-                setting: DeviceSetting::Queues,
-            };
+            let interface = Interface::find(interface).map_err(Refusal::passing)?;
+            let target = Target::Device { interface, setting: DeviceSetting::Queues };
             let (before, after) = (queues.to_string().as_str().into(), Some("1".into()));
             changes.insert(0, Change { number: 0, target, before, after });
         }
@@ -240,14 +229,14 @@ impl Interfaces {
         })
     }
 
-    /// On a machine that must not be changed, only the CPUs that receive for an interface of the
-    /// agent's own namespace can be set.
     pub(crate) fn tune_in_flight(
         &mut self,
         name: &str,
         tuning: &Tuning,
     ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
         match tuning.placement {
+            // On a machine that must not be changed, only the CPUs that receive for an interface of
+            // the agent's own namespace can be set.
             Some(placement) if !self.machine.is_allowed() => {
                 let own = tuning.of_network().unwrap_or_default();
                 let tuned = self.tune(name, &own)?;
@@ -266,6 +255,7 @@ impl Interfaces {
     pub(crate) fn undo(&mut self) -> Reply {
         self.made.clear();
         self.given.clear();
+        self.behind.clear();
         self.machine.undo()
     }
 
@@ -300,11 +290,6 @@ impl Interfaces {
 pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
 
 pub(crate) fn check_one_queue(interface: &str, change: &DeviceChange) -> Result<(), Refusal> {
-    match change.refused.get(&DeviceSetting::Queues) {
-        Some(why) => {
-            Err(format!("interface {interface:?} cannot have one queue, which `placement` needs: {why}")
-                .into())
-        }
-        None => Ok(()),
-    }
+    let Some(why) = change.refused.get(&DeviceSetting::Queues) else { return Ok(()) };
+    Err(format!("interface {interface:?} cannot have one queue, which `placement` needs: {why}").into())
 }

@@ -65,20 +65,20 @@ pub enum Wake {
     Interrupted,
 }
 
-/// The end of the other side counts as an event.
 pub(crate) fn is_ready(fd: BorrowedFd<'_>, events: PollFlags, limit: Option<Duration>) -> io::Result<bool> {
     let limit = limit.map_or(PollTimeout::NONE, poll_time);
     loop {
         match poll(&mut [PollFd::new(fd, events)], limit) {
             // Signals are rare: the time begins again.
             Err(Errno::EINTR) => {}
+            // The end of the other side counts as an event: the read or write tells it.
             ready => return Ok(ready? > 0),
         }
     }
 }
 
-/// Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
 pub(crate) fn poll_time(time: Duration) -> PollTimeout {
+    // Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
     PollTimeout::try_from(time.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX)
 }
 

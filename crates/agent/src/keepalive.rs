@@ -13,16 +13,16 @@ use crate::launch::Launch;
 // The factor by which an answer to a sign of life may be slower than the slowest one so far.
 const SLOWDOWN: u32 = 3;
 
-/// Messages are written under the lock, so that no sign of life comes between their parts.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) file: File,
+    // Held while a message is written, so that no sign of life comes between its parts.
     writing: Mutex<()>,
     signs: Mutex<Signs>,
 }
 
 #[derive(Debug, Default)]
-struct Signs {
+pub(crate) struct Signs {
     unanswered: Option<Instant>,
     slowest: Duration,
 }
@@ -37,10 +37,11 @@ impl Input {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Skips a full pipe, and a message that is being written, whose bytes are as good.
     pub(crate) fn keep_alive(&self) -> io::Result<()> {
+        // The bytes of a message that is being written are as good.
         let Ok(_message) = self.writing.try_lock() else { return Ok(()) };
         match (&self.file).write(b"\n") {
+            // A full pipe holds bytes that the agent has yet to read.
             Err(error) if is_passing(&error) => {}
             written => {
                 written?;
@@ -50,15 +51,7 @@ impl Input {
         Ok(())
     }
 
-    pub(crate) fn lost_at(&self, within: Duration) -> Instant {
-        self.signs().lost_at(within, Instant::now())
-    }
-
-    pub(crate) fn heard(&self, since: Instant) {
-        self.signs().heard(since, Instant::now());
-    }
-
-    fn signs(&self) -> MutexGuard<'_, Signs> {
+    pub(crate) fn signs(&self) -> MutexGuard<'_, Signs> {
         self.signs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,12 +59,12 @@ impl Input {
 impl Signs {
     // An emulated machine, or one with a single busy CPU, may be silent for a second again and
     // again: hence three times the slowest answer.
-    fn lost_at(&self, within: Duration, now: Instant) -> Instant {
+    pub(crate) fn lost_at(&self, within: Duration, now: Instant) -> Instant {
         let slow = (SLOWDOWN * self.slowest).min(Launch::LEASE);
         self.unanswered.unwrap_or(now) + within.max(slow)
     }
 
-    fn heard(&mut self, since: Instant, now: Instant) {
+    pub(crate) fn heard(&mut self, since: Instant, now: Instant) {
         if let Some(given) = self.unanswered.take() {
             // Time in which the controller was busy elsewhere is not a wait for the agent.
             self.slowest = self.slowest.max(now.saturating_duration_since(given.max(since)));
@@ -79,8 +72,8 @@ impl Signs {
     }
 }
 
-/// A signal interrupted the call, or another reader or writer was faster.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
+    // A signal interrupted the call, or another reader or writer was faster.
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 

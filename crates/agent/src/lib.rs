@@ -16,6 +16,7 @@ mod keepalive;
 mod launch;
 mod machine;
 pub mod message;
+mod read_limiter;
 mod relay;
 mod series;
 mod serve;
@@ -30,12 +31,12 @@ pub use client::Client;
 pub use controller::await_lease_end;
 pub use error::{CallError, ServeError};
 pub use frame::{
-    FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, answer_line, decode, encode,
-    read_answer,
+    FrameError, LineReader, MAX_FRAME, NO_REQUEST, RequestHeader, answer_line, decode, encode, read_answer,
 };
 pub use interrupt::{Interrupt, Wake};
 pub use keepalive::repeat;
 pub use launch::{Isolation, Launch};
+pub use read_limiter::ReadLimiter;
 pub use relay::{Relay, RelayEnd};
 pub use serve::serve;
 pub use watch::is_vcpu;

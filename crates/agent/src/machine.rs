@@ -16,7 +16,7 @@ use crate::message::{Answer, Undone};
 pub(crate) struct MachineSettings {
     launch: Launch,
     journal: Option<Journal>,
-    /// In µs, with the file that holds it: it ends with the agent, so that it needs no journal.
+    // In µs, with the file that holds it: it ends with the agent, so that it needs no journal.
     latency: Option<(u32, File)>,
     session_latency: Option<u32>,
     placed: Vec<(Target, String)>,
@@ -42,11 +42,11 @@ impl MachineSettings {
         self.launch.isolation == Isolation::Machine
     }
 
-    /// If one is refused, earlier changes stay until they are undone. With an earlier session's
-    /// changes even an empty request is refused: a study would measure them.
+    /// If one is refused, earlier changes stay until they are undone.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
         if wanted.is_empty() {
+            // A study would measure what an earlier session has changed.
             if host::Privileges::read().capabilities.contains(CapabilitySet::NET_ADMIN) {
                 self.journal()?.check_free().map_err(Refusal::of_settings)?;
             }
@@ -63,9 +63,9 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    /// Settings of the whole machine belong to one agent of the session: they are undone once.
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
         let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
+        // Settings of the whole machine belong to one agent of the session: they are undone once.
         settings.retain(|(target, _)| !self.launch.shares_machine || !target.is_of_whole_machine());
         Ok(settings)
     }
@@ -105,8 +105,7 @@ impl MachineSettings {
         }
     }
 
-    /// Also sets back earlier conditions' changes that it does not ask for. In a network namespace
-    /// of the agent's own only sysctls can be set, alike for all conditions.
+    /// Also sets back earlier conditions' changes that it does not ask for.
     pub(crate) fn tune(&mut self, tuning: &Tuning, interface: &str) -> Result<(), Refusal> {
         let wanted = MachineRequest::of_condition(tuning, interface);
         if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
@@ -116,6 +115,8 @@ impl MachineSettings {
             self.launch.isolation,
             Isolation::Network | Isolation::UserAndNetwork | Isolation::NetworkInUserOf(_)
         );
+        // In a network namespace of the agent's own only sysctls can be set, alike for all
+        // conditions, and the namespace ends with the agent.
         if has_own_network && wanted.cpu_latency.is_none() {
             let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
             let set = |(target, value): &(Target, String)| Machine::system().set_of_network(target, value);
@@ -129,10 +130,8 @@ impl MachineSettings {
         // An interrupt may be gone with its queue.
         let back = self.tuned.iter().filter(|(target, _)| !is_wanted(target) && machine.read(target).is_ok());
         let back = back.map(|(target, value)| (target.clone(), value.clone()));
-        let all: Vec<(Target, String)> = back
-            .chain(settings.iter().cloned())
-            .filter(|(target, value)| !machine.has(target, value))
-            .collect();
+        let mut all: Vec<(Target, String)> = back.chain(settings.iter().cloned()).collect();
+        all.retain(|(target, value)| !machine.has(target, value));
         for (target, _) in settings {
             let before = machine.read(&target).map_err(Refusal::passing)?;
             self.tuned.entry(target).or_insert_with(|| as_written(&before));
@@ -145,10 +144,8 @@ impl MachineSettings {
 
     pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
         let machine = Machine::system();
-        let is_so =
-            |target: &Target, value: &str| self.tuned.contains_key(target) || machine.has(target, value);
-        let again = self.placed.iter().filter(|(target, value)| !is_so(target, value));
-        let again: Vec<_> = again.cloned().collect();
+        let mut again = self.placed.clone();
+        again.retain(|(target, value)| !self.tuned.contains_key(target) && !machine.has(target, value));
         if again.is_empty() {
             return Ok(());
         }
@@ -174,20 +171,18 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::of_settings)? })
     }
 
-    /// The settings are in the journal before the action.
     pub(crate) fn cover<T>(
         &mut self,
         targets: &[Target],
         action: impl FnOnce() -> Result<T, host::Error>,
     ) -> Result<T, Refusal> {
+        // They are in the journal, on disk, before the action.
         Ok(self.journal()?.cover(targets, action)?)
     }
 
     pub(crate) fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
-        self.journal
-            .as_mut()
-            .map_or(Ok(()), |journal| journal.undo_matching(chosen))
-            .map_err(Refusal::of_settings)
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        journal.undo_matching(chosen).map_err(Refusal::of_settings)
     }
 
     fn journal(&mut self) -> Result<&mut Journal, Refusal> {
@@ -212,8 +207,8 @@ impl MachineSettings {
         }
     }
 
-    /// Then other sessions may change the machine.
     pub(crate) fn undo(&mut self) -> Reply {
+        // Without the journal's lock other sessions may change the machine.
         let journal = self.journal.take();
         *self = Self::new(&self.launch);
         let undone = journal.map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
@@ -221,8 +216,8 @@ impl MachineSettings {
     }
 }
 
-/// Without the end of line that the kernel adds.
 fn as_written(value: &Value) -> String {
+    // The kernel adds the end of the line.
     value.text().trim().to_owned()
 }
 

@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::controller;
-use crate::controller::{Line, Requests};
+use crate::controller::{self, Line, Requests};
 use crate::error::{Refusal, ServeError};
 use crate::frame::{Deadline, LineReader, NO_REQUEST, decode, encode};
 use crate::launch::Launch;
@@ -40,7 +39,7 @@ impl Relay {
     /// The first line is no launch, or the pipes fail.
     pub fn open(version: &str, cannot: Option<String>) -> Result<Option<Self>, ServeError> {
         host::close_inherited()?;
-        let mut requests = Requests::new();
+        let mut requests = Requests::Read(LineReader::default());
         let Some(line) = requests.next()? else { return Ok(None) };
         let launch: Launch = decode(&line.bytes)?;
         crate::serve::ignore_signals();
@@ -119,11 +118,11 @@ fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(
     Ok(to.write_all(b"\n")?)
 }
 
-/// Passes complete lines on, so that no sign of life comes between parts of a line.
 fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let (mut from, mut lines) = (File::from(from), LineReader::default());
     let mut piece = [0; 16 << 10];
     loop {
+        // Only complete lines, so that no sign of life comes between parts of a line.
         while let Some(mut line) = lines.next_line()? {
             line.push(b'\n');
             let until = *waits.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,16 +6,14 @@ use host::{CpuTimes, QueueCounters};
 
 use record::Series;
 
-use crate::workload_side::ns;
-
-/// A series has one row more: at nine columns of up to 21 characters, 190 KB of an answer.
+// A series has one row more: at nine columns of up to 21 characters, 190 KB of an answer.
 pub(crate) const MOST: u32 = 1000;
 // A step took 27 µs on a virtual machine of two CPUs: 12 for the queues, 14 for `/proc/stat`. With
 // the wake-up, a step in 10 ms takes 0.3 to 0.4 % of a CPU.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// A generous guess: many times one look at a flow's counters and one short system call.
+// A generous guess: many times one look at a flow's counters and one short system call.
 pub(crate) const FLOW: Duration = Duration::from_micros(10);
 
 /// The step is 10 ms to 1 s, longer with very many flows, and there are at most [`MOST`].
@@ -30,37 +28,21 @@ pub(crate) struct SeriesRow {
     pub(crate) queue: QueueCounters,
 }
 
-#[derive(Debug)]
-pub(crate) struct Recorder {
-    first: SeriesRow,
-    series: Series,
-}
-
-impl Recorder {
-    pub(crate) fn new(first: SeriesRow, step: Duration) -> Self {
-        Self { first, series: Series { step_ns: ns(step), ..Series::default() } }
-    }
-
-    pub(crate) fn record(&mut self, row: &SeriesRow) {
-        let load = row.load.since(&self.first.load);
-        let (sent, received, series) = (load.sent, load.received, &mut self.series);
-        series.at_ns.push(load.at_ns);
-        series.bytes_sent.push(sent.bytes);
-        series.bytes_received.push(received.bytes);
-        series.messages_sent.push(sent.messages);
-        series.messages_received.push(received.messages);
-        series.transactions.push(sent.transactions.saturating_add(received.transactions));
-        series.socket_drops.push(sent.socket_drops.saturating_add(received.socket_drops));
-        series.queue_drops.push(row.queue.since(&self.first.queue).drops);
-        series.cpu_busy_ns.push(row.cpu.since(&self.first.cpu).busy());
-        if load.tcp.count > 0 {
-            series.tcp.push(load.tcp);
-        }
-    }
-
-    pub(crate) fn finish(mut self, last: &SeriesRow) -> Series {
-        self.record(last);
-        self.series
+/// Adds a row, whose counters count from the window's `first` row.
+pub(crate) fn add_row(series: &mut Series, first: &SeriesRow, row: &SeriesRow) {
+    let load = row.load.since(&first.load);
+    let (sent, received) = (load.sent, load.received);
+    series.at_ns.push(load.at_ns);
+    series.bytes_sent.push(sent.bytes);
+    series.bytes_received.push(received.bytes);
+    series.messages_sent.push(sent.messages);
+    series.messages_received.push(received.messages);
+    series.transactions.push(sent.transactions.saturating_add(received.transactions));
+    series.socket_drops.push(sent.socket_drops.saturating_add(received.socket_drops));
+    series.queue_drops.push(row.queue.since(&first.queue).drops);
+    series.cpu_busy_ns.push(row.cpu.since(&first.cpu).busy());
+    if load.tcp.count > 0 {
+        series.tcp.push(load.tcp);
     }
 }
 
@@ -99,10 +81,10 @@ mod tests {
 
     #[test]
     fn rows_count_from_the_opening_and_end_with_the_closing() {
-        let mut recorder = Recorder::new(row(3), Duration::from_millis(10));
-        recorder.record(&row(5));
-        let series = recorder.finish(&row(9));
-        assert_eq!((series.step_ns, series.at_ns.as_slice()), (10_000_000, &[200, 600][..]));
+        let mut series = Series::default();
+        add_row(&mut series, &row(3), &row(5));
+        add_row(&mut series, &row(3), &row(9));
+        assert_eq!(series.at_ns, [200, 600]);
         assert_eq!(series.bytes_sent, [20, 60]);
         assert_eq!(series.bytes_received, [0, 0]);
         assert_eq!(

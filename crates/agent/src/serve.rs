@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use host::{CapabilitySet, namespace};
 
-use crate::controller;
-use crate::controller::{Line, NextLine, Requests};
+use crate::controller::{self, Line, NextLine, Requests};
 use crate::error::{Refusal, ServeError};
-use crate::frame::{NO_REQUEST, answer_line, decode};
+use crate::frame::{LineReader, NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::session::{AgentFacts, Session};
+use crate::session::Session;
 use crate::undo_process;
 
 /// Serves standard input, from its first line ([`Launch`]), in a process of one thread. `version`:
@@ -22,12 +21,11 @@ use crate::undo_process;
 pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // The parents of this process may have left files open.
     host::close_inherited()?;
-    let mut requests = Requests::new();
+    let mut requests = Requests::Read(LineReader::default());
     let Some(line) = requests.next()? else { return Ok(()) };
     let launch: Launch = or_refuse(decode(&line.bytes))?;
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
-    let (machine, usable) = (host::visible_sysctls(), host::affinity::usable());
-    let facts = AgentFacts { version, machine, usable, quotas: host::Quotas::read() };
+    let (sysctls, usable, quotas) = (host::visible_sysctls(), host::affinity::usable(), host::Quotas::read());
     let pinned = || match launch.cpus.as_slice() {
         [] => Ok(()),
         cpus => host::affinity::pin_current_thread(cpus),
@@ -44,7 +42,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     }
     let lease = launch.lease_ms.map(Duration::from_millis);
     let mut requests = requests.watched(lease)?;
-    let mut session = Session::open(launch, facts)?;
+    let mut session = Session::open(launch, version, sysctls, usable, quotas)?;
     loop {
         let line = match requests.next_before(session.traffic.as_ref().map(|traffic| traffic.closes))? {
             NextLine::Line(line) => line,
@@ -112,8 +110,8 @@ pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), Serv
     controller::write_line(&answer_line(id, answer)?, limit)
 }
 
-/// The controller waits for its first answer: that can be the failure.
 fn or_refuse<T, E: std::error::Error + Into<ServeError>>(result: Result<T, E>) -> Result<T, ServeError> {
+    // The controller waits for its first answer: that can be the failure.
     if let Err(error) = &result {
         refuse(error.to_string())?;
     }

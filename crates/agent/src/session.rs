@@ -19,20 +19,16 @@ use crate::workload_side::{WorkloadSide, within};
 use words::{DeviceSetting, Settled, Tuning};
 
 pub(crate) struct Session {
-    /// Declared first: at the end its threads end before any undo begins.
+    // Declared first: at the end its threads end before any undo begins.
     pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
-    facts: AgentFacts,
+    version: &'static str,
+    machine_sysctls: BTreeMap<String, String>,
+    usable_cpus: Vec<(u32, u32)>,
+    quotas: host::Quotas,
     originals: BTreeMap<String, Original>,
-}
-
-pub(crate) struct AgentFacts {
-    pub(crate) version: &'static str,
-    pub(crate) machine: BTreeMap<String, String>,
-    pub(crate) usable: Vec<(u32, u32)>,
-    pub(crate) quotas: host::Quotas,
 }
 
 struct Original {
@@ -42,18 +38,41 @@ struct Original {
 }
 
 impl Session {
-    pub(crate) fn open(launch: Launch, facts: AgentFacts) -> Result<Self, host::Error> {
-        let interfaces = Interfaces::open(&launch)?;
-        let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
-        Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None })
+    pub(crate) fn open(
+        launch: Launch,
+        version: &'static str,
+        machine_sysctls: BTreeMap<String, String>,
+        usable_cpus: Vec<(u32, u32)>,
+        quotas: host::Quotas,
+    ) -> Result<Self, host::Error> {
+        Ok(Self {
+            traffic: None,
+            probe: None,
+            interfaces: Interfaces::open(&launch)?,
+            cpus: if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus },
+            version,
+            machine_sysctls,
+            usable_cpus,
+            quotas,
+            originals: BTreeMap::new(),
+        })
     }
 
-    /// A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
-    /// are given up then; all other work ends by itself.
     pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
+        // A request is refused if its time is over. Waits and repeated work (a measurement, a
+        // trace) are given up then; all other work ends by itself.
         deadline.allows(Instant::now())?;
         match request {
-            Request::Hello { protocol } => self.hello(protocol),
+            Request::Hello { protocol } if protocol != PROTOCOL => Err(format!(
+                "the controller speaks protocol {protocol}, this agent {PROTOCOL}: install the same netassay on both hosts"
+            )
+            .into()),
+            Request::Hello { protocol } => Ok(Answer::Hello {
+                protocol,
+                version: self.version.to_owned(),
+                pid: std::process::id(),
+                cpus: self.usable_cpus.clone(),
+            }),
             Request::CreateVeth { name, peer, peer_pid } => {
                 done(self.interfaces.make(&name, "veth", |links| links.create_veth(&name, &peer, peer_pid)))
             }
@@ -67,7 +86,7 @@ impl Session {
             Request::CreateVxlan { name, vxlan, addresses, bridge } => {
                 self.interfaces.make(&name, "vxlan", |links| links.create_vxlan(&name, &vxlan))?;
                 self.interfaces.links.quiet_ipv6(&name)?;
-                self.join(&name, bridge.as_deref())?;
+                bridge.map_or(Ok(()), |bridge| self.interfaces.links.add_port(&bridge, &name))?;
                 self.interfaces.add_addresses(&name, &addresses)?;
                 self.interfaces.links.set_vxlan_up(&name, &vxlan)?;
                 done(self.original(&name).map(drop))
@@ -80,7 +99,7 @@ impl Session {
             Request::CreateTap { name, bridge } => {
                 self.interfaces.make(&name, "tun", |_| host::create_tap(&name))?;
                 self.interfaces.links.quiet_ipv6(&name)?;
-                self.join(&name, Some(&bridge))?;
+                self.interfaces.links.add_port(&bridge, &name)?;
                 done(self.interfaces.links.set_up(&name))
             }
             Request::AddPort { bridge, interface } => done(self.interfaces.add_port(&bridge, &interface)),
@@ -116,8 +135,8 @@ impl Session {
                 self.settle(&interface, mtu, &features, &device, tuning.as_ref()).map(Answer::Settled)
             }
             Request::Environment { interfaces } => {
-                let environment = host::Environment::read(&interfaces, self.facts.version);
-                Ok(Answer::Environment(Box::new(environment.with_hidden(&self.facts.machine))))
+                let environment = host::Environment::read(&interfaces, self.version);
+                Ok(Answer::Environment(Box::new(environment.with_hidden(&self.machine_sysctls))))
             }
             Request::Lacking { traffic, family } => {
                 let mut what = load::lacking(&traffic, family);
@@ -128,8 +147,7 @@ impl Session {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let (links, place) = (&mut self.interfaces.links, (interface, underlay));
-                let traffic =
-                    WorkloadSide::open(links, &spec, endpoints.as_deref(), place, &self.facts.quotas)?;
+                let traffic = WorkloadSide::open(links, &spec, endpoints.as_deref(), place, &self.quotas)?;
                 let addresses = traffic.endpoint.addresses().to_vec();
                 self.traffic = Some(traffic);
                 Ok(Answer::Sockets { addresses })
@@ -155,13 +173,15 @@ impl Session {
             Request::Alternate { ramp_ns, turn_ns, settle_ns, states, turns } => {
                 let [ramp, turn, settle] = [ramp_ns, turn_ns, settle_ns].map(Duration::from_nanos);
                 let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
-                let schedule = Schedule { ramp, turn, settle, states, turns };
-                schedule.follow(traffic, &mut self.interfaces, &self.cpus, deadline)
+                let (interfaces, cpus, tuned) = (&mut self.interfaces, &*self.cpus, BTreeMap::new());
+                let schedule =
+                    Schedule { ramp, turn, settle, states, turns, traffic, interfaces, cpus, tuned };
+                schedule.follow(deadline)
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                let (links, quotas) = (&mut self.interfaces.links, &self.facts.quotas);
-                watch(links, (&processes, &cpus), underlay.as_deref(), quotas, times, deadline)
+                let links = &mut self.interfaces.links;
+                watch(links, (&processes, &cpus), underlay.as_deref(), &self.quotas, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
             Request::Exact { spec, receiver } => {
@@ -203,31 +223,12 @@ impl Session {
         }
     }
 
-    fn hello(&self, protocol: u32) -> Reply {
-        if protocol != PROTOCOL {
-            return Err(format!(
-                "the controller speaks protocol {protocol}, this agent {PROTOCOL}: install the same netassay on both hosts"
-            )
-            .into());
-        }
-        Ok(Answer::Hello {
-            protocol: PROTOCOL,
-            version: self.facts.version.to_owned(),
-            pid: std::process::id(),
-            cpus: self.facts.usable.clone(),
-        })
-    }
-
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.interfaces.add_addresses(interface, addresses)?;
         self.interfaces.set_up(interface)?;
         // Read now: before the first settling, other agents may switch settings that this one
         // follows.
         done(self.original(interface).map(drop))
-    }
-
-    fn join(&mut self, interface: &str, bridge: Option<&str>) -> Result<(), host::Error> {
-        bridge.map_or(Ok(()), |bridge| self.interfaces.links.add_port(bridge, interface))
     }
 
     fn settle(
@@ -243,14 +244,15 @@ impl Session {
         let original = self.original(interface)?;
         let target_mtu = mtu.unwrap_or(original.mtu);
         let defaults = original.features.clone();
-        let defaults_on = defaults
+        let mut wanted: BTreeMap<String, bool> = defaults
             .iter()
             .filter(|(name, state)| state.changeable && switchable(name).is_ok())
-            .map(|(name, state)| (name.clone(), state.active));
-        let wanted: BTreeMap<String, bool> =
-            defaults_on.chain(asked.iter().map(|(name, on)| (name.clone(), *on))).collect();
+            .map(|(name, state)| (name.clone(), state.active))
+            .collect();
+        wanted.extend(asked.clone());
         let mut device = now_of(&original.device);
         if let Some(absent) = asked_of_device.keys().find(|setting| !device.contains_key(setting)) {
+            // No run of the study can be valid.
             return Err(no_setting(interface, *absent, &original.device).into());
         }
         device.extend(asked_of_device);
@@ -274,30 +276,21 @@ impl Session {
         if ran {
             self.interfaces.links.await_running(interface)?;
         }
-        let after = &change.after;
+        let states = change.after.iter().map(|(name, state)| (name.clone(), state.active));
+        let active: BTreeMap<String, bool> = states.collect();
         // The rest of `wanted` returns to the defaults. An unknown feature is off.
-        let unfulfilled = |name: &String| {
-            asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
-        };
+        let is_on = |name: &String| active.get(name).copied().unwrap_or(false);
+        let unfulfilled = |name: &String| asked.get(name).is_some_and(|on| is_on(name) != *on);
+        let of_features = change.refused.iter().filter(|(name, _)| unfulfilled(name));
+        let of_features = of_features.map(|(name, reason)| (name.clone(), reason.to_string()));
         let of_device = device.refused.iter().filter(|(setting, _)| asked_of_device.contains_key(setting));
         let of_device = of_device.map(|(setting, why)| (setting.to_string(), why.clone()));
-        let refused = change
-            .refused
-            .iter()
-            .filter(|(name, _)| unfulfilled(name))
-            .map(|(name, reason)| (name.clone(), reason.to_string()))
-            .chain(of_device)
-            .collect();
+        let refused = of_features.chain(of_device).collect();
         // A condition's record must not depend on the condition before.
-        let follow_on = after
-            .iter()
-            .filter(|(name, state)| {
-                !asked.contains_key(*name)
-                    && defaults.get(*name).is_some_and(|was| was.active != state.active)
-            })
-            .map(|(name, state)| (name.clone(), state.active))
-            .collect();
-        let active = after.iter().map(|(name, state)| (name.clone(), state.active)).collect();
+        let mut follow_on = active.clone();
+        follow_on.retain(|name, on| {
+            !asked.contains_key(name) && defaults.get(name).is_some_and(|was| was.active != *on)
+        });
         let mtu = self.interfaces.links.find(interface)?.mtu;
         // Read again: a switch of a feature may change them too.
         let device = now_of(&self.interfaces.ethtool.device(interface)?);
@@ -323,7 +316,6 @@ fn now_of(device: &DeviceSettings) -> BTreeMap<DeviceSetting, u32> {
     device.iter().map(|(setting, value)| (*setting, value.now)).collect()
 }
 
-/// The driver lacks a setting that a study sets: no run can be valid.
 fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) -> String {
     let present: Vec<&str> = present.keys().map(|setting| setting.word()).collect();
     let has =
@@ -333,8 +325,8 @@ fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) 
     )
 }
 
-/// Each end applies it to what it sends.
 fn impairment_of(traffic: &load::Traffic) -> Impairment {
+    // Each end applies it to what it sends.
     let loss = traffic.path_loss.map(words::Percent::value);
     Impairment::new(traffic.path_delay, loss, traffic.path_rate.map(words::Pacing::bits))
 }

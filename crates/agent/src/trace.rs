@@ -1,6 +1,6 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 use host::perf::{Profile, SampleBatch, Sampler, Symbols, softirq_threads};
@@ -34,7 +34,7 @@ const MOST_SAMPLED: u32 = 100_000;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
 
-/// The agent reads nothing meanwhile. `connected`: for a receiver on another machine.
+/// `connected`: for a receiver on another machine.
 pub(crate) fn trace(
     links: &mut Links,
     spec: &Spec,
@@ -86,10 +86,11 @@ impl TracedWork<'_> {
         work: &mut LentWork<'_>,
         neighbours: Option<&mut Neighbours<'_>>,
     ) -> Result<TraceAccount, Refusal> {
-        let mut profiler = match self.wanted.profile {
-            0 => None,
-            frequency => Some(Profiler::ready(work, frequency)?),
-        };
+        let symbols = (self.wanted.profile > 0).then(Symbols::read).transpose()?;
+        if symbols.is_some() {
+            // A kernel that refuses samples refuses them before the trace, which takes long.
+            Sampler::open(self.sample_period())?;
+        }
         work.repeat(WARM_UP)?;
         neighbours.map_or(Ok(()), Neighbours::keep)?;
         let stages = self.choose(work)?;
@@ -169,9 +170,9 @@ impl TracedWork<'_> {
             account.add(finished);
         }
         tracer.detach();
-        if let (Some(profiler), Some([lasts, _])) = (&mut profiler, account.a_message()) {
+        if let (Some(symbols), Some([lasts, _])) = (&symbols, account.a_message()) {
             let on_cpu = account.of_a_message(on_cpu).unwrap_or_default();
-            account.profile = Some(profiler.profile(work, [lasts, on_cpu])?);
+            account.profile = Some(self.profile(work, symbols, [lasts, on_cpu])?);
         }
         Ok(account)
     }
@@ -197,10 +198,7 @@ impl TracedWork<'_> {
 
     /// `batch`: its messages, of which the usual number is sampled, unless a number was asked for.
     fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, Refusal> {
-        let every = match self.wanted.every {
-            0 => batch.div_ceil(SAMPLED),
-            asked => asked,
-        };
+        let every = if self.wanted.every == 0 { batch.div_ceil(SAMPLED) } else { self.wanted.every };
         let (tracer, means) = self.kernel.attach(probes, self.call(), every, false)?;
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),
@@ -241,8 +239,8 @@ fn described() -> io::Result<Worker> {
     Ok(Worker { thread, initial: host::bpf::current_thread()? })
 }
 
-/// All of this process's CPU time is the work's.
 fn taken(before: &ProcessTimes) -> u64 {
+    // All of this process's CPU time is the work's.
     let since = ProcessTimes::read().since(before);
     since.user_ns + since.system_ns
 }
@@ -253,40 +251,34 @@ const SAMPLES: f64 = 4000.0;
 // on the same places again and again: each part has its own.
 const PARTS: u32 = 64;
 
-struct Profiler {
-    symbols: Symbols,
-    threads: BTreeSet<u32>,
-    period: u64,
-}
-
-impl Profiler {
-    fn ready(work: &LentWork<'_>, frequency: u32) -> Result<Self, Refusal> {
-        let threads = work.workers().iter().map(|worker| worker.thread).collect();
-        let period = 1_000_000_000 / u64::from(frequency.max(1));
-        let ready = Self { symbols: Symbols::read()?, threads, period };
-        ready.sampler(0)?;
-        Ok(ready)
-    }
-
-    fn sampler(&self, longer: u64) -> Result<Sampler, Refusal> {
-        Ok(Sampler::open(self.period + longer)?)
+impl TracedWork<'_> {
+    /// In ns.
+    fn sample_period(&self) -> u64 {
+        1_000_000_000 / u64::from(self.wanted.profile.max(1))
     }
 
     /// `lasts`, `on_cpu`: the time and CPU time of each message, in ns.
-    fn profile(&self, work: &mut LentWork<'_>, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
+    fn profile(
+        &self,
+        work: &mut LentWork<'_>,
+        symbols: &Symbols,
+        [lasts, on_cpu]: [f64; 2],
+    ) -> Result<Profile, Refusal> {
+        let period = self.sample_period();
         // If each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
         let turn = (takes * f64::from(work.messages())).max(1.0);
-        let turns = (SAMPLES / f64::from(PARTS) * self.period as f64 / turn).ceil() as u32;
+        let turns = (SAMPLES / f64::from(PARTS) * period as f64 / turn).ceil() as u32;
         let mut parts: Vec<SampleBatch> = Vec::new();
         for part in 0..PARTS {
-            let mut sampler = self.sampler(period_addition(part, takes.min(self.period as f64)))?;
+            let mut sampler = Sampler::open(period + period_addition(part, takes.min(period as f64)))?;
             sampler.start()?;
             work.repeat(turns.max(1))?;
             parts.push(sampler.stop()?);
         }
-        let whose = (&self.threads, &softirq_threads());
-        let profile = Profile::from_samples(&parts, &self.symbols, self.period, whose, on_cpu);
+        let threads = work.workers().iter().map(|worker| worker.thread).collect();
+        let whose = (&threads, &softirq_threads());
+        let profile = Profile::from_samples(&parts, symbols, period, whose, on_cpu);
         if profile.samples == 0 {
             let others: usize = parts.iter().map(|part| part.taken.len()).sum();
             let why = format!("no sample met the work, {others} others: the kernel's timer does not tick");
@@ -296,8 +288,8 @@ impl Profiler {
     }
 }
 
-/// Multiples of the golden ratio: the first few parts divide a message's time evenly already.
 fn period_addition(part: u32, message: f64) -> u64 {
+    // Multiples of the golden ratio: the first few parts divide a message's time evenly already.
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     ((f64::from(part) * GOLDEN).fract() * message) as u64
 }

@@ -16,46 +16,17 @@ use crate::message::{Answer, TurnState};
 use crate::series;
 use crate::workload_side::{Reading, TOO_LONG, WorkloadSide, ns};
 
-/// The schedule of a [`crate::message::Request::Alternate`].
-pub(crate) struct Schedule {
+/// The schedule of a [`crate::message::Request::Alternate`], and what it switches and reads.
+pub(crate) struct Schedule<'a> {
     pub(crate) ramp: Duration,
     pub(crate) turn: Duration,
     pub(crate) settle: Duration,
     pub(crate) states: Vec<TurnState>,
     pub(crate) turns: Vec<Turn>,
-}
-
-impl Schedule {
-    pub(crate) fn follow(
-        &self,
-        traffic: &mut WorkloadSide,
-        interfaces: &mut Interfaces,
-        cpus: &[u32],
-        deadline: Deadline,
-    ) -> Reply {
-        if self.settle > self.turn / 2 || self.turns.iter().any(|turn| turn.state >= self.states.len()) {
-            return Err("a turn has an unknown state, or is half over before it counts".into());
-        }
-        let states = self.states.iter().map(|state| state.traffic.clone()).collect();
-        let sockets = traffic.endpoint.take_turns(states)?;
-        let tuned = BTreeMap::new();
-        let followed = Following { schedule: self, traffic, sockets, interfaces, cpus, tuned }.run(deadline);
-        traffic.note_window_end();
-        Ok(Answer::Alternated { states: followed? })
-    }
-
-    fn begins(&self, number: usize) -> Option<Duration> {
-        self.turn.checked_mul(u32::try_from(number).ok()?)
-    }
-}
-
-struct Following<'a> {
-    schedule: &'a Schedule,
-    traffic: &'a WorkloadSide,
-    sockets: SocketSwitches,
-    interfaces: &'a mut Interfaces,
-    cpus: &'a [u32],
-    tuned: BTreeMap<TuningKey, String>,
+    pub(crate) traffic: &'a mut WorkloadSide,
+    pub(crate) interfaces: &'a mut Interfaces,
+    pub(crate) cpus: &'a [u32],
+    pub(crate) tuned: BTreeMap<TuningKey, String>,
 }
 
 struct TurnReadings {
@@ -67,26 +38,40 @@ struct TurnReadings {
     closed_late: Duration,
 }
 
-impl Following<'_> {
-    fn run(mut self, deadline: Deadline) -> Result<Vec<InTurns>, Refusal> {
-        let Schedule { ramp, turns, states, .. } = self.schedule;
+impl Schedule<'_> {
+    pub(crate) fn follow(mut self, deadline: Deadline) -> Reply {
+        if self.settle > self.turn / 2 || self.turns.iter().any(|turn| turn.state >= self.states.len()) {
+            return Err("a turn has an unknown state, or is half over before it counts".into());
+        }
+        let states = self.states.iter().map(|state| state.traffic.clone()).collect();
+        let sockets = self.traffic.endpoint.take_turns(states)?;
+        let followed = self.take_all(&sockets, deadline);
+        self.traffic.note_window_end();
+        Ok(Answer::Alternated { states: followed? })
+    }
+
+    fn begins(&self, number: usize) -> Option<Duration> {
+        self.turn.checked_mul(u32::try_from(number).ok()?)
+    }
+
+    fn take_all(&mut self, sockets: &SocketSwitches, deadline: Deadline) -> Result<Vec<InTurns>, Refusal> {
         let least = series::FLOW * self.traffic.flows * 10;
-        if self.schedule.turn < least {
+        if self.turn < least {
             return Err(Refusal::not_in_turns(format!(
                 "the counters of {} sockets take longer to read than a tenth of a turn; write a turn of {} ms or more",
                 self.traffic.flows,
                 least.as_millis() + 1
             )));
         }
-        let begins = Instant::now().checked_add(*ramp).ok_or(TOO_LONG)?;
-        let ends = self.schedule.begins(turns.len()).and_then(|all| begins.checked_add(all));
+        let begins = Instant::now().checked_add(self.ramp).ok_or(TOO_LONG)?;
+        let ends = self.begins(self.turns.len()).and_then(|all| begins.checked_add(all));
         deadline.allows(ends.ok_or(TOO_LONG)?)?;
-        let mut sums: Vec<Option<InTurns>> = states.iter().map(|_| None).collect();
+        let mut sums: Vec<Option<InTurns>> = self.states.iter().map(|_| None).collect();
         let mut clocks = None;
         let mut before = None;
-        for (number, turn) in turns.iter().enumerate() {
-            let at = begins + self.schedule.begins(number).ok_or(TOO_LONG)?;
-            let readings = self.turn(at, turn.state)?;
+        for (number, turn) in self.turns.clone().into_iter().enumerate() {
+            let at = begins + self.begins(number).ok_or(TOO_LONG)?;
+            let readings = self.take(at, turn.state, sockets)?;
             let first = clocks.get_or_insert_with(|| readings.first.clock.clone());
             let clock = readings.last.clock.since(first);
             if let (true, Some(after)) = (turn.counts, before) {
@@ -112,29 +97,27 @@ impl Following<'_> {
         self.traffic.endpoint.set_phase(Phase::Tail);
         let link = LinkLimit::read(&mut self.interfaces.links, &self.traffic.interface)?;
         let whole = sums.into_iter().collect::<Option<Vec<InTurns>>>();
-        let whole = whole.ok_or("the schedule counts no turn of a condition")?;
-        Ok(whole
-            .into_iter()
-            .map(|one| InTurns { sum: Measured { link: link.clone(), ..one.sum }, ..one })
-            .collect())
+        let mut whole = whole.ok_or("the schedule counts no turn of a condition")?;
+        whole.iter_mut().for_each(|one| one.sum.link.clone_from(&link));
+        Ok(whole)
     }
 
-    fn turn(&mut self, at: Instant, state: usize) -> Result<TurnReadings, Refusal> {
-        let Schedule { turn, settle, .. } = self.schedule;
+    fn take(&mut self, at: Instant, state: usize, sockets: &SocketSwitches) -> Result<TurnReadings, Refusal> {
+        let (turn, settle) = (self.turn, self.settle);
         self.traffic.wait_until(at)?;
         let switched_late = at.elapsed();
-        self.switch(state)?;
+        self.switch(state, sockets)?;
         let mut mark = self.traffic.sample();
         let sent = mark.sent.bytes;
         let mut tenths = [Slice::default(); TENTHS];
         let mut opened: Option<(Reading, Duration)> = None;
         for (tenth, slice) in (1..).zip(&mut tenths) {
-            let end = at + *turn * tenth / 10;
-            if opened.is_none() && (at + *settle <= end || tenth == 10) {
-                self.traffic.wait_until(at + *settle)?;
+            let end = at + turn * tenth / 10;
+            if opened.is_none() && (at + settle <= end || tenth == 10) {
+                self.traffic.wait_until(at + settle)?;
                 // The far end of a veth pair follows some changes of the near one.
-                self.switch(state)?;
-                let late = (at + *settle).elapsed().max(switched_late);
+                self.switch(state, sockets)?;
+                let late = (at + settle).elapsed().max(switched_late);
                 opened = Some((self.read()?, late));
             }
             if tenth < 10 {
@@ -144,12 +127,12 @@ impl Following<'_> {
                 mark = next;
             }
         }
-        let end = at + *turn;
+        let end = at + turn;
         self.traffic.wait_until(end)?;
         let closed_late = end.elapsed();
         let last = self.read()?;
         tenths[TENTHS - 1] = self.slice(&last.load, &mark);
-        self.check(state)?;
+        self.check(state, sockets)?;
         let (first, opened_late) = opened.ok_or("a turn has no part that is counted")?;
         Ok(TurnReadings { sent, first, last, tenths, opened_late, closed_late })
     }
@@ -163,8 +146,8 @@ impl Following<'_> {
         self.traffic.read(&mut self.interfaces.links, self.cpus, Phase::Window)
     }
 
-    fn switch(&mut self, state: usize) -> Result<(), Refusal> {
-        let TurnState { features, tuning, .. } = &self.schedule.states[state];
+    fn switch(&mut self, state: usize, sockets: &SocketSwitches) -> Result<(), Refusal> {
+        let TurnState { features, tuning, .. } = &self.states[state];
         let interface = &self.traffic.interface;
         if !features.is_empty() {
             let change = self.interfaces.switch(interface, features)?;
@@ -183,11 +166,11 @@ impl Following<'_> {
             let tuned = self.interfaces.tune_in_flight(self.traffic.lowest(), wanted);
             self.tuned = tuned.map_err(Refusal::of_turns)?;
         }
-        self.traffic.endpoint.switch(&self.sockets, state).map_err(Refusal::not_in_turns)
+        self.traffic.endpoint.switch(sockets, state).map_err(Refusal::not_in_turns)
     }
 
-    fn check(&mut self, state: usize) -> Result<(), Refusal> {
-        let TurnState { features, tuning, .. } = &self.schedule.states[state];
+    fn check(&mut self, state: usize, sockets: &SocketSwitches) -> Result<(), Refusal> {
+        let TurnState { features, tuning, .. } = &self.states[state];
         let interface = &self.traffic.interface;
         if !features.is_empty() {
             let now = self.interfaces.ethtool.features(interface)?;
@@ -210,7 +193,7 @@ impl Following<'_> {
                 )));
             }
         }
-        self.traffic.endpoint.check(&self.sockets, state).map_err(Refusal::not_in_turns)
+        self.traffic.endpoint.check(sockets, state).map_err(Refusal::not_in_turns)
     }
 }
 

@@ -11,7 +11,6 @@ use crate::message::Answer;
 use crate::workload_side::{TOO_LONG, each_since, ns};
 use record::{Late, Watched};
 
-/// The processes are in the agent's cgroup, whose `quotas` may throttle them.
 pub(crate) fn watch(
     links: &mut Links,
     (processes, cpus): (&[u32], &[u32]),
@@ -30,6 +29,7 @@ pub(crate) fn watch(
         let times = CpuTimes::read_each(cpus)?;
         let interrupts = Interrupts::read_each(cpus);
         let underlay = underlay.map(|name| WireCounters::read(links, name)).transpose()?;
+        // The processes are in the agent's cgroup, whose quotas may throttle them.
         Ok(HostReading { at, threads, cpus: times, interrupts, underlay, throttled: quotas.counters() })
     };
     thread::sleep(opens.saturating_duration_since(Instant::now()));

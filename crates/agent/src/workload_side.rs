@@ -13,13 +13,13 @@ use load::{Endpoint, Kind, Phase};
 use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::series::{self, Recorder, SeriesRow};
-use record::{Finished, Late, Measured};
+use crate::series::{self, SeriesRow};
+use record::{Finished, Late, Measured, Series};
 
 // The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// With more flows neighbours are summed, so that answers and stored results stay small.
+// With more flows neighbours are summed, so that answers and stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
 // Afterwards the sockets are closed, whatever keeps the controller.
@@ -64,8 +64,8 @@ impl WorkloadSide {
         self.underlay.as_deref().unwrap_or(&self.interface)
     }
 
-    /// Reads all counters at the window's edges, by this host's own clock, and a few at each step.
-    /// The times: ramp, window, step of the series.
+    /// Reads all counters at the window's edges, and a few at each step. The times: ramp, window,
+    /// step of the series.
     pub(crate) fn measure(
         &self,
         links: &mut Links,
@@ -73,6 +73,7 @@ impl WorkloadSide {
         [ramp, window, step]: [Duration; 3],
         deadline: Deadline,
     ) -> Reply {
+        // By this host's own clock: those of the two ends may differ.
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
         deadline.allows(closes)?;
@@ -84,25 +85,26 @@ impl WorkloadSide {
         self.wait_until(opens)?;
         let opened_ns = ns(opens.elapsed());
         let (devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
-        let mut recorder = Recorder::new(first.row(), step);
+        let (first_row, mut rows) = (first.row(), Series { step_ns: ns(step), ..Series::default() });
         loop {
             let next = series::next(opens, step, Instant::now());
             if next >= closes {
                 break;
             }
             self.wait_until(next)?;
-            recorder.record(&self.row(links, cpus)?);
+            series::add_row(&mut rows, &first_row, &self.row(links, cpus)?);
         }
         self.wait_until(closes)?;
         let closed_ns = ns(closes.elapsed());
         let (devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
+        series::add_row(&mut rows, &first_row, &last.row());
 
         Ok(Answer::Measured(Box::new(Measured {
             device: Some(device.passed(&devices, &devices_after)).filter(|passed| !passed.changed.is_empty()),
             late: Late { opened_ns, closed_ns },
             // Read after the window, so that the reading disturbs no measurement.
             link: LinkLimit::read(links, &self.interface)?,
-            series: recorder.finish(&last.row()),
+            series: rows,
             ..last.since(&first, cpus)
         })))
     }
@@ -153,8 +155,8 @@ impl WorkloadSide {
         Ok(SeriesRow { queue, cpu: CpuTimes::sum(&CpuTimes::read_each(cpus)?), load: self.sample() })
     }
 
-    /// The sum of all flows: single flows are only reported at the end.
     pub(crate) fn sample(&self) -> load::Sample {
+        // The sum of all flows: single flows are only reported at the end.
         load::Sample { flows: Vec::new(), ..self.endpoint.sample() }
     }
 

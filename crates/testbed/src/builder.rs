@@ -101,8 +101,7 @@ impl<'a> Builder<'a> {
     }
 
     fn launch(&mut self, name: &str, isolation: Isolation, cpus: &[u32]) -> Result<LaunchedAgent, Error> {
-        let Options { program, .. } = self.options;
-        let start = AgentStart { name, program, isolation, cpus, interrupt: self.interrupt };
+        let start = AgentStart { isolation, cpus, ..self.start(name) };
         match (&mut self.inside, self.on) {
             (Some((guest, taken)), _) => {
                 let port = *taken;
@@ -197,10 +196,7 @@ fn remote_namespaces(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Er
     let within = Options { cpus: split_cpus(&first.cpus), ..options.clone() };
     let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;
     let interface = testbed.transmitter.interface.clone();
-    testbed.named = Some(BySide::from_fn(|_| NamedMachine {
-        host: place.to_string(),
-        interface: interface.clone(),
-        changed: Vec::new(),
-    }));
+    let named = NamedMachine { host: place.to_string(), interface, changed: Vec::new() };
+    testbed.named = Some(BySide::from_fn(|_| named.clone()));
     Ok(testbed)
 }

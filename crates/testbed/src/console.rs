@@ -17,16 +17,10 @@ const SHOWN: usize = 12;
 // Time for the reader to end after its process. A child of that may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A pipe and the thread that reads it, so that no process ever waits for a reader.
 #[derive(Debug)]
 pub(crate) struct Console {
-    shared: Arc<SharedText>,
-}
-
-#[derive(Debug, Default)]
-struct SharedText {
-    text: Mutex<Text>,
-    changed: Condvar,
+    // A thread reads the pipe, so that no process ever waits for a reader.
+    shared: Arc<(Mutex<Text>, Condvar)>,
 }
 
 #[derive(Debug, Default)]
@@ -40,23 +34,24 @@ pub(crate) struct Text {
 
 impl Console {
     pub(crate) fn read(mut pipe: impl Read + Send + 'static) -> std::io::Result<Self> {
-        let shared = Arc::new(SharedText::default());
+        let shared = Arc::<(Mutex<Text>, Condvar)>::default();
         let theirs = Arc::clone(&shared);
         thread::Builder::new().name("console".to_owned()).spawn(move || {
+            let (text, changed) = &*theirs;
             let (mut piece, mut pace) = ([0; 4096], ReadLimiter::default());
             // Without a reader of its own, what is left of the process is not read either.
             while Arc::strong_count(&theirs) > 1 {
                 match pipe.read(&mut piece) {
                     Ok(0) => break,
-                    Ok(count) => theirs.lock().add(&piece[..count]),
+                    Ok(count) => lock(text).add(&piece[..count]),
                     Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                     Err(_) => break,
                 }
-                theirs.changed.notify_all();
+                changed.notify_all();
                 pace.pause();
             }
-            theirs.lock().close();
-            theirs.changed.notify_all();
+            lock(text).close();
+            changed.notify_all();
         })?;
         Ok(Self { shared })
     }
@@ -75,19 +70,19 @@ impl Console {
     }
 
     fn wait(&self, patience: Duration, goes_on: impl Fn(&Text) -> bool) -> MutexGuard<'_, Text> {
-        let text = self.shared.lock();
-        let waited = self.shared.changed.wait_timeout_while(text, patience, |text| goes_on(text));
+        let (text, changed) = &*self.shared;
+        let waited = changed.wait_timeout_while(lock(text), patience, |text| goes_on(text));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     pub(crate) fn says(&self, words: &str) -> bool {
-        let text = self.shared.lock();
+        let text = lock(&self.shared.0);
         text.lines.iter().any(|line| line.contains(words))
             || String::from_utf8_lossy(&text.pending).contains(words)
     }
 
     pub(crate) fn last_line(&self) -> String {
-        let text = self.shared.lock();
+        let text = lock(&self.shared.0);
         let line = text.lines.iter().rev().find(|line| !line.trim().is_empty());
         line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
     }
@@ -100,14 +95,12 @@ impl Console {
     }
 
     pub(crate) fn tail(&self) -> String {
-        self.shared.lock().tail()
+        lock(&self.shared.0).tail()
     }
 }
 
-impl SharedText {
-    fn lock(&self) -> MutexGuard<'_, Text> {
-        self.text.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(text: &Mutex<Text>) -> MutexGuard<'_, Text> {
+    text.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Text {
@@ -132,14 +125,12 @@ impl Text {
     fn end_line(&mut self) {
         let line = plain(&std::mem::take(&mut self.pending));
         self.has_panicked |= line.contains(PANIC_END);
-        // A panic explains more than earlier lines.
-        match boot_sign(&line) {
-            Some(found @ BootSign::Panicked(_)) if !matches!(self.sign, Some(BootSign::Panicked(_))) => {
-                self.sign = Some(found)
-            }
-            Some(found) if self.sign.is_none() => self.sign = Some(found),
-            _ => {}
-        }
+        // A panic explains more than earlier lines, the first of several more than the others.
+        let is_panic = |sign: &BootSign| matches!(sign, BootSign::Panicked(_));
+        let known = self.sign.as_ref();
+        let found =
+            boot_sign(&line).filter(|found| known.is_none_or(|known| is_panic(found) && !is_panic(known)));
+        self.sign = found.or(self.sign.take());
         if self.lines.len() == LINES {
             self.lines.pop_front();
         }

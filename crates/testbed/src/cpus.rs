@@ -1,5 +1,6 @@
 //! The CPUs of each host, and of the controller.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use agent::Interrupt;
@@ -26,9 +27,8 @@ const CORES_TO_SPARE_ONE: usize = 5;
 ///
 /// `cpus` holds each usable CPU with the number of its core.
 pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
-    let mut cores: Vec<u32> = cpus.iter().map(|&(_, core)| core).collect();
-    cores.sort_unstable();
-    cores.dedup();
+    let cores: BTreeSet<u32> = cpus.iter().map(|&(_, core)| core).collect();
+    let cores = Vec::from_iter(cores);
     let of = |wanted: &[u32]| {
         let mut set: Vec<u32> =
             cpus.iter().filter(|(_, core)| wanted.contains(core)).map(|&(cpu, _)| cpu).collect();
@@ -54,9 +54,7 @@ pub fn oversubscription(state: &BootState, inside_guest: bool, cpus: &CpuSplit) 
         (false, true) => (1, cpus.for_one_host()),
         (false, false) => return None,
     };
-    let mut all: Vec<u32> = owned.transmitter.iter().chain(&owned.receiver).copied().collect();
-    all.sort_unstable();
-    all.dedup();
+    let all: BTreeSet<u32> = owned.transmitter.into_iter().chain(owned.receiver).collect();
     let (vcpus, count) = (machines * guest.vcpus as usize, all.len());
     // A thread of QEMU moves what leaves its machine; it may also run on the controller's CPUs.
     let moving = if scenario.has_guests() { machines } else { 0 };

@@ -93,14 +93,11 @@ impl Error {
         self.refusal().map_or_else(|other| other, |why| Self::Failed(format!("the {end}: {why}")))
     }
 
-    pub(crate) fn after(self, first: &Self) -> Self {
-        match self {
-            Self::Guest { what, console, fault } => {
-                let console = format!("{console}\nit was booted twice; the first time {first}");
-                Self::Guest { what, console, fault }
-            }
-            other => other,
+    pub(crate) fn after(mut self, first: &Self) -> Self {
+        if let Self::Guest { console, .. } = &mut self {
+            *console += &format!("\nit was booted twice; the first time {first}");
         }
+        self
     }
 
     pub(crate) fn or_late(self) -> Self {

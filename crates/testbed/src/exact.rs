@@ -115,12 +115,10 @@ impl Testbed {
 
     fn exact_receiver(&self, order: &RunOrder) -> Result<ExactReceiver, Error> {
         check_receiver(self.receiver.is_some(), order.traffic.kind)?;
-        Ok(match &self.receiver {
-            Some(receiver) => {
-                ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) }
-            }
-            None => ExactReceiver::Nobody(nobody(order.family, 1, order.traffic.port)[0]),
-        })
+        let Some(receiver) = &self.receiver else {
+            return Ok(ExactReceiver::Nobody(nobody(order.family, 1, order.traffic.port)[0]));
+        };
+        Ok(ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) })
     }
 
     fn has_two_kernels(&self) -> bool {
@@ -143,6 +141,7 @@ impl Testbed {
         (path, reader): (KernelPath, Waiting),
         traces: &mut Vec<PathTrace>,
     ) -> Result<(), Error> {
+        let is_sampled = tracing.samples(order.traffic.kind, (path, reader));
         let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
         let wanted = TraceOptions {
             path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
@@ -151,11 +150,7 @@ impl Testbed {
             rounds: tracing.rounds,
             asleep: reader == Waiting::Asleep,
             every: 0,
-            profile: if tracing.samples(order.traffic.kind, (path, reader)) {
-                varied(host::perf::frequency(self.exact))
-            } else {
-                0
-            },
+            profile: if is_sampled { varied(host::perf::frequency(self.exact)) } else { 0 },
         };
         let mut finished = None;
         let (account, result) = match self.trace(order, wanted, &mut finished) {
@@ -182,14 +177,13 @@ fn path_trace(account: &TraceAccount, path: KernelPath, reader: Waiting) -> Path
         returns: stage.at == At::Return,
         seen_at: stage.seen.as_ref().map(|seen| seen.name.clone()).unwrap_or_default(),
     };
-    let steps = rows.iter();
+    let steps =
+        rows.iter().map(|row| PathStep { cost: row.corrected, outside: row.outside, waits: row.waits });
     PathTrace {
         path,
         reader,
         places: passed.filter_map(|stage| account.stages.get(stage)).map(place).collect(),
-        steps: steps
-            .map(|row| PathStep { cost: row.corrected, outside: row.outside, waits: row.waits })
-            .collect(),
+        steps: steps.collect(),
         whole: account.time_of_way().filter(|_| !rows.is_empty()),
         packets: account.reading().journeys.arrived,
         profile: account.profile.clone(),

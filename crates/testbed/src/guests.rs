@@ -13,7 +13,7 @@ use words::Accelerated;
 
 use crate::builder::{Builder, Options};
 use crate::error::Error;
-use crate::guest::{self, Guest, GuestOrder, Initramfs, Kernel, Tools};
+use crate::guest::{self, Guest, GuestOrder, Kernel, Tools};
 use crate::hosts::{Brought, Hosts};
 use crate::launched_agent::{ANY_TIME, AgentStart, GUEST, LaunchedAgent, ask};
 use crate::path::node::{Node, NodeGuest, TAPS};
@@ -23,10 +23,10 @@ use crate::two_machines::{self, ConnectedMachine};
 
 pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 
-/// A virtual machine that lives, as its host sees it. It ends with the last of its agents.
+/// A virtual machine that lives, as its host sees it.
 #[derive(Debug)]
 pub(crate) struct VirtualMachine {
-    /// Kept, so that no port closes while others are in use.
+    // Kept, so that no port closes while others are in use: it ends with the last of its agents.
     pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
     pub(crate) order: GuestOrder,
@@ -71,10 +71,6 @@ impl Builder<'_> {
 }
 
 impl VirtualMachine {
-    pub(crate) fn is_pinned(&self) -> bool {
-        !self.order.pin.is_empty()
-    }
-
     pub(crate) fn describe(&self) -> GuestEnvironment {
         let Self { order, booted, .. } = self;
         GuestEnvironment {
@@ -154,7 +150,7 @@ pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>
     for (_, end) in ends.each_mut() {
         await_running(&mut end.agent, &end.interface)?;
     }
-    let mut testbed = Testbed::two(options, ends);
+    let mut testbed = Testbed::new(options, ends.transmitter, Some(ends.receiver));
     testbed.nodes = nodes;
     testbed.add_machines(machines);
     Ok(testbed)
@@ -203,7 +199,7 @@ impl RemoteGuest {
             let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
             let mac = [0x02, a, b, c, d, e];
             let order = GuestOrder { tap: Some(TAPS[side].to_owned()), mac, ..order };
-            let Initramfs { bytes, absent } = guest::pack(&order)?;
+            let (bytes, absent) = guest::pack(&order)?;
             let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
             let initramfs = places[side].bring(bytes, interrupt)?;
             Ok(Self { agent, host: host(side), order, absent, kernel, initramfs })

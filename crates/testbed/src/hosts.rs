@@ -13,9 +13,9 @@ use study::{BySide, Placement, Side};
 
 use crate::error::Error;
 use crate::guest;
-use crate::path::Addresses;
+use crate::path::{Addresses, pairs};
 use crate::reach::{self, Binary, ConnectionAddresses, HostBoot, Launcher, RemoteHost, Restart, Retention};
-use crate::two_machines::{self, FoundMachine, pairs};
+use crate::two_machines::{self, FoundMachine};
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]
@@ -229,7 +229,7 @@ impl Hosts {
                 }
                 connected = Some(hosts);
                 *until = (*until).min(Instant::now() + FOR_ADDRESSES);
-                Err(other_addresses())
+                Err(Error::Failed(OTHER_ADDRESSES.to_owned()))
             })
         });
         if connected.is_err() && may_be_other {
@@ -238,7 +238,6 @@ impl Hosts {
         connected
     }
 
-    /// An interface that gets netassay's own addresses has the default.
     fn addresses(
         &self,
         program: &path::Path,
@@ -246,6 +245,7 @@ impl Hosts {
     ) -> Result<Option<BySide<Addresses>>, Error> {
         let machines = two_machines::machines(self, program, interrupt)?;
         let there = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
+        // Where the interfaces get netassay's own addresses, the present ones do not matter.
         Ok((!self.own_addresses).then_some(there))
     }
 }
@@ -266,10 +266,7 @@ fn not_restartable(host: &str, why: &str) -> Error {
     ))
 }
 
-fn other_addresses() -> Error {
-    let what = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
-    Error::Failed(what.to_owned())
-}
+const OTHER_ADDRESSES: &str = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
 
 /// `launcher`: `None` for this machine.
 fn against_restart(launcher: Option<&Launcher>, is_here: bool, is_the_other: bool) -> Option<&'static str> {
@@ -322,10 +319,11 @@ mod restart_tests {
         let mut tries = 0;
         let second = patiently(Instant::now() + Duration::from_secs(30), &interrupt, |_| {
             tries += 1;
-            if tries == 2 { Ok(tries) } else { Err(other_addresses()) }
+            if tries == 2 { Ok(tries) } else { Err(Error::Failed(OTHER_ADDRESSES.to_owned())) }
         });
         assert_eq!(second.unwrap(), 2);
-        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(other_addresses()));
+        let over =
+            patiently::<()>(Instant::now(), &interrupt, |_| Err(Error::Failed(OTHER_ADDRESSES.to_owned())));
         assert!(over.unwrap_err().to_string().contains("--addresses own"));
     }
 }

@@ -1,6 +1,6 @@
 //! The changes that a study would make on a machine of the user's, before any is made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path;
 
@@ -130,36 +130,28 @@ impl IntendedChange {
     }
 
     fn of_machine(changes: &[Change], cpu_latency: Option<u32>) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
-        let of_governor = |change: &Change| match change.target {
-            Target::Governor { cpu } => {
-                Some((cpu, change.before.to_string(), change.after.clone()?.to_string()))
-            }
-            _ => None,
-        };
-        let governors: Vec<(u32, String, String)> = changes.iter().filter_map(of_governor).collect();
-        let mut kinds: Vec<(&str, &str)> =
-            governors.iter().map(|(_, before, after)| (&**before, &**after)).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for (before, after) in kinds {
-            let alike = governors.iter().filter(|one| (&*one.1, &*one.2) == (before, after));
-            let cpus = host::affinity::format_cpu_list(&alike.map(|(cpu, ..)| *cpu).collect::<Vec<_>>());
-            all.push(Self { change: governor(&cpus, after), undo: governor(&cpus, before) });
-        }
-        for change in changes.iter().filter(|change| of_governor(change).is_none()) {
+        let mut governors: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
+        let mut others: Vec<Self> = Vec::new();
+        for change in changes {
+            let Some(after) = &change.after else { continue };
             let command = |value| change.target.command(value);
-            if let Some((set, undo)) =
-                change.after.as_ref().and_then(|after| Some((command(after)?, command(&change.before)?)))
-            {
-                all.push(Self { change: set, undo });
+            if let Target::Governor { cpu } = change.target {
+                // CPUs with the same change share a command.
+                let kind = (change.before.to_string(), after.to_string());
+                governors.entry(kind).or_default().push(cpu);
+            } else if let Some((change, undo)) = command(after).zip(command(&change.before)) {
+                others.push(Self { change, undo });
             }
         }
-        all.extend(cpu_latency.map(|bound| Self {
+        let governors = governors.into_iter().map(|((before, after), cpus)| {
+            let cpus = host::affinity::format_cpu_list(&cpus);
+            Self { change: governor(&cpus, &after), undo: governor(&cpus, &before) }
+        });
+        let latency = cpu_latency.map(|bound| Self {
             change: format!("/dev/cpu_dma_latency held open at {bound} µs by the agent"),
             undo: "# /dev/cpu_dma_latency: it ends with the agent".to_owned(),
-        }));
-        all
+        });
+        governors.chain(others).chain(latency).collect()
     }
 
     pub(crate) fn feature(interface: &str, name: &str, on: bool) -> Self {
@@ -167,9 +159,9 @@ impl IntendedChange {
         Self { change: set(on), undo: set(!on) }
     }
 
-    /// A small MTU, in bytes, removes the addresses of IPv6.
     pub(crate) fn mtu(interface: &str, to: u32, from: u32, addresses: &[(IpAddr, u8)]) -> Self {
         let set = |mtu: u32| set_link(interface, &["mtu", &mtu.to_string()]);
+        // The kernel removes the addresses of IPv6 under an MTU that IPv6 does not allow.
         let lost = addresses.iter().filter(|(address, _)| address.is_ipv6() && to < LEAST_IPV6_MTU);
         let again = lost.map(|one| format!("; {}", change_address("replace", *one, interface)));
         Self { change: set(to), undo: set(from) + &again.collect::<String>() }

@@ -10,12 +10,10 @@ use serde::{Deserialize, Serialize};
 use study::{BySide, Family, Side};
 
 use crate::error::Error;
-use crate::guests::VirtualMachine;
 use crate::launched_agent::{answer, ask};
-use crate::path::nobody;
 use crate::path::node::Node;
+use crate::path::{nobody, reachable};
 use crate::testbed::{End, Testbed};
-use crate::two_machines::reachable;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,8 +56,8 @@ impl Testbed {
             made => return made,
         };
         if error.testbed_is_well() {
-            for end in self.ends() {
-                end.agent.order_within(&Request::Abandon, RECOVERY)?;
+            for End { agent, .. } in self.ends() {
+                agent.client.order(&Request::Abandon, RECOVERY).map_err(|error| agent.explain(error))?;
             }
         }
         Err(error)
@@ -119,7 +117,7 @@ impl Testbed {
         for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.work = traffic + turns;
         }
-        let pinned = self.machines.iter().all(VirtualMachine::is_pinned);
+        let pinned = self.machines.iter().all(|machine| !machine.order.pin.is_empty());
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         check_receiver(receiver.is_some(), order.traffic.kind)?;
         open(transmitter, receiver.as_deref_mut(), order)?;
@@ -158,13 +156,10 @@ impl Testbed {
             let (number, guest) = self.node(side)?;
             host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
+        let around = self.watcher.as_ref().zip(around);
         let beside = RunAccount {
             hosts: BySide::try_from_fn(|side| account(side).ok_or(())).ok(),
-            around: self
-                .watcher
-                .as_ref()
-                .zip(around)
-                .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
+            around: around.and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
             apart: self.named.is_some(),
             ..RunAccount::default()
@@ -193,8 +188,8 @@ fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> O
     })
 }
 
-/// Extra time: each thread may get the CPU first, and each socket is opened and closed.
 fn turns(order: &RunOrder) -> Duration {
+    // Each thread may get the CPU before the agent's, and each socket is opened and closed.
     let lanes = order.traffic.lanes();
     Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
 }
@@ -205,9 +200,9 @@ pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
 }
 
-/// Traffic without a receiver is refused where a host would answer that nobody listens.
 pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(), Error> {
     match (has_receiver, kind) {
+        // A host that receives such packets answers that nobody listens.
         (true, load::Kind::Pps) => Err(Error::Unfit(
             "pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream"
                 .to_owned(),
@@ -219,20 +214,14 @@ pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(),
     }
 }
 
-pub(crate) fn open(
-    transmitter: &mut End,
-    mut receiver: Option<&mut End>,
-    order: &RunOrder,
-) -> Result<(), Error> {
-    let endpoints = match &mut receiver {
-        Some(receiver) => sockets(receiver, order, None)?,
-        None => nobody(order.family, order.traffic.flows, order.traffic.port),
+pub(crate) fn open(transmitter: &mut End, receiver: Option<&mut End>, order: &RunOrder) -> Result<(), Error> {
+    let Some(receiver) = receiver else {
+        let endpoints = nobody(order.family, order.traffic.flows, order.traffic.port);
+        return sockets(transmitter, order, Some(endpoints)).map(drop);
     };
+    let endpoints = sockets(receiver, order, None)?;
     let locals = sockets(transmitter, order, Some(endpoints))?;
-    match receiver {
-        Some(receiver) => receiver.agent.order(&Request::Attach { locals }),
-        None => Ok(()),
-    }
+    receiver.agent.order(&Request::Attach { locals })
 }
 
 fn sockets(
@@ -245,7 +234,6 @@ fn sockets(
     Ok(ask!(end.agent, &open, Answer::Sockets { addresses } => addresses))
 }
 
-/// A lost end ends the wait at once; a failed one does not, as the other is busy until its end.
 fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>, Error> {
     let mut windows: Vec<Option<Result<Answer, CallError>>> = ends.iter().map(|_| None).collect();
     while windows.iter().any(Option::is_none) {
@@ -253,7 +241,9 @@ fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>
             match end.agent.client.receive_within(GLANCE) {
                 Ok(Some(answer)) => *slot = Some(Ok(answer)),
                 Ok(None) => {}
+                // The other end is busy until its window's end.
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
+                // Nothing is left to measure with a lost end.
                 Err(error) => return Err(end.agent.explain(error)),
             }
         }

@@ -16,11 +16,9 @@ use crate::two_machines::between_machines;
 
 /// `None`: the scenario has machines of its own.
 pub(crate) fn agents_in_guest(scenario: Scenario) -> Option<usize> {
-    match scenario {
-        Scenario::Loopback | Scenario::Veth | Scenario::Vxlan => Some(2),
-        Scenario::Discard => Some(1),
-        Scenario::Vm | Scenario::VmVxlan | Scenario::Ssh | Scenario::SshVxlan => None,
-    }
+    // Discarded packets have no receiver.
+    let agents = if scenario == Scenario::Discard { 1 } else { 2 };
+    scenario.is_of_namespaces().then_some(agents)
 }
 
 pub(crate) fn compose(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
@@ -76,11 +74,11 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(testbed)
 }
 
-/// Both are on one bridge, or each is on its node's bridge, with a tunnel between the nodes.
 fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (cpus, tunnel) = (&builder.options.cpus, builder.options.tunnel());
     let controller = cpus.controller.as_slice();
     let mut nodes = if tunnel.is_some() {
+        // Each guest is on its node's bridge, with the tunnel between the nodes.
         let names = BySide { transmitter: "transmitter's node", receiver: "receiver's node" };
         let agents = builder.two_agents(names, BySide::from_fn(|_| controller))?;
         let mut nodes = agents.try_map(|_, agent| Node::new(agent, BRIDGE))?;
@@ -93,6 +91,7 @@ fn virtual_machines(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         }
         nodes.into_iter().map(|(_, node)| node).collect()
     } else {
+        // Both guests are on one bridge.
         let mut node = Node::new(builder.agent_in_namespace(None, "node", controller)?, BRIDGE)?;
         TAPS.into_iter().try_for_each(|(_, tap)| node.add_tap(tap))?;
         vec![node]

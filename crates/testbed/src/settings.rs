@@ -16,7 +16,7 @@ use crate::hosts::HostPlace;
 use crate::intended_change::IntendedChange;
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, ask};
 
-/// Each change is on disk before it is made, and a setting of each CPU makes thousands of them.
+// Each change is on disk before it is made, and a setting of each CPU makes thousands of them.
 pub(crate) const WORK: Duration = Duration::from_secs(300);
 
 /// Changes the settings of this machine. Dropping it undoes the changes.

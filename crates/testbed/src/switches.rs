@@ -8,7 +8,7 @@ use study::{BySide, DeviceSetting, Effective, Placement, Settled, Side, Tuning, 
 
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
-use crate::path::TunnelMtu;
+use crate::path::tunnel_mtus;
 use crate::testbed::{End, Testbed};
 use crate::two_machines::not_allowed;
 
@@ -52,14 +52,16 @@ impl Testbed {
             let (transmitter, receiver) = self.settle_ends(switches, own.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, fragments: None });
         };
-        let mtu = TunnelMtu::resolve(own.mtu, under.mtu, family);
-        let mut underlay = self.settle_underlay(switches, mtu.roomy())?;
-        self.set_bridged_mtu(mtu.inner)?;
-        let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
-        if mtu.roomy() > mtu.outer {
-            underlay = self.settle_underlay(switches, mtu.outer)?;
+        let mtus = tunnel_mtus(own.mtu, under.mtu, family);
+        // The kernel rejects a tunnel larger than its underlay; the underlay may shrink later.
+        let mut underlay = self.settle_underlay(switches, mtus.outer.max(mtus.needed))?;
+        self.set_bridged_mtu(mtus.inner)?;
+        let (transmitter, receiver) = self.settle_ends(switches, Some(mtus.inner))?;
+        let fragments = (mtus.needed > mtus.outer).then_some(mtus);
+        if fragments.is_some() {
+            underlay = self.settle_underlay(switches, mtus.outer)?;
         }
-        Ok(Effective { transmitter, receiver, underlay: Some(underlay), fragments: mtu.fragments() })
+        Ok(Effective { transmitter, receiver, underlay: Some(underlay), fragments })
     }
 
     fn set_bridged_mtu(&mut self, mtu: u32) -> Result<(), Error> {
@@ -120,18 +122,13 @@ fn settle_one(
     Ok(ask!(agent, &request, Answer::Settled(settled) => settled))
 }
 
-fn one_interface(feature: &str) -> Error {
-    Error::Unfit(format!(
-        "over loopback both ends share one interface, so {feature} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
-    ))
-}
-
 fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error> {
     let mut both = switches.features.transmitter.clone();
     for (name, on) in &switches.features.receiver {
-        match both.insert(name.clone(), *on) {
-            Some(other) if other != *on => return Err(one_interface(name)),
-            _ => {}
+        if both.insert(name.clone(), *on).is_some_and(|other| other != *on) {
+            return Err(Error::Unfit(format!(
+                "over loopback both ends share one interface, so {name} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
+            )));
         }
     }
     Ok(both)

@@ -47,18 +47,14 @@ impl Testbed {
         tunnel: Option<&str>,
     ) -> Self {
         let cpus = &options.cpus;
-        let ends = hosts.map(|side, agent| match tunnel {
+        let BySide { transmitter, receiver } = hosts.map(|side, agent| match tunnel {
             None => End::new(side, agent, &cpus[side], interfaces[side], addresses[side]),
             Some(tunnel) => End {
                 underlay: Some(interfaces[side].to_owned()),
                 ..End::new(side, agent, &cpus[side], tunnel, TRAFFIC[side])
             },
         });
-        Self::two(options, ends)
-    }
-
-    pub(crate) fn two(options: &Options, ends: BySide<End>) -> Self {
-        Self::new(options, ends.transmitter, Some(ends.receiver))
+        Self::new(options, transmitter, Some(receiver))
     }
 
     pub(crate) fn new(options: &Options, transmitter: End, receiver: Option<End>) -> Self {
@@ -89,7 +85,6 @@ impl Testbed {
         self.machines.extend(machines);
     }
 
-    /// Where steering is refused, receive work runs on the sending CPU, and a note says so.
     pub(crate) fn steer(&mut self) {
         if self.named.is_some() || self.scenario == Scenario::Discard || self.exact {
             return;
@@ -109,7 +104,7 @@ impl Testbed {
             end.agent.order(&Request::Steer { interface, cpus: end.cpus.clone() })
         });
         if let Err(error) = steered {
-            // Both ends are refused for the same reason.
+            // Then receive work runs on the sending CPU. Both ends are refused for the same reason.
             self.notes.push(Note::NotSteered(error.to_string()));
         }
     }
@@ -144,10 +139,7 @@ impl Testbed {
                 Ok::<_, Error>(differences.into_iter().map(Cause::Setting).collect())
             };
             let causes = ask().unwrap_or_else(|error| vec![Cause::SettingsUnread(error.to_string())]);
-            let at = Some(match side {
-                Side::Transmitter => Part::Transmitter,
-                Side::Receiver => Part::Receiver,
-            });
+            let at = Some(if side == Side::Transmitter { Part::Transmitter } else { Part::Receiver });
             all.extend(causes.into_iter().map(|cause| Disturbance { at, cause }));
         }
         all

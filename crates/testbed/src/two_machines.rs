@@ -9,7 +9,7 @@ use agent::Interrupt;
 use agent::message::{Answer, Request};
 use host::affinity::format_cpu_list;
 use host::journal::Change;
-use host::{InterfaceEnvironment, LocatedInterface, same_network};
+use host::{InterfaceEnvironment, LocatedInterface};
 use record::{CpuSplit, NamedMachine};
 use study::{BootState, BySide, Family, Placement, Scenario, Side};
 
@@ -19,7 +19,9 @@ use crate::guests::RemoteGuest;
 use crate::hosts::{HostPlace, Hosts};
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, answer, ask};
 use crate::path::node::{Node, TAPS};
-use crate::path::{Addresses, TRAFFIC, UNDERLAY, await_running, create_tunnel, free_number, numbered};
+use crate::path::{
+    Addresses, TRAFFIC, UNDERLAY, await_running, create_tunnel, free_number, numbered, pairs, reachable,
+};
 use crate::settings::WORK;
 use crate::testbed::Testbed;
 
@@ -203,11 +205,8 @@ pub(crate) fn machines(
     };
     let one = find(first, &[])?;
     let other = find(first.other(), &one.addresses)?;
-    let mut located = BySide { transmitter: one, receiver: other };
-    if first == Side::Receiver {
-        std::mem::swap(&mut located.transmitter, &mut located.receiver);
-    }
-    Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located[side].clone() }))
+    let located = |side: Side| if side == first { one.clone() } else { other.clone() };
+    Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located(side) }))
 }
 
 /// An interface with the controller's connection must be named. `beside`: the peer's addresses.
@@ -245,38 +244,11 @@ fn prepare(
         let addresses = own.as_ref().map(|own| own[side].with_prefixes(families)).unwrap_or_default();
         machine.agent.order(&Request::Configure { interface, addresses })?;
     }
-    for (_, machine) in machines.each_mut() {
-        let interface = machine.located.interface.clone();
-        await_running(&mut machine.agent, &interface)?;
+    for (_, ConnectedMachine { agent, located }) in machines.each_mut() {
+        await_running(agent, &located.interface)?;
     }
     let there = machines.each_ref().map(|_, machine| machine.located.addresses.as_slice());
     Ok(own.unwrap_or_else(|| pairs(&there)))
-}
-
-/// Addresses in one network come before others; an unspecified one stands for none.
-pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
-    let of = |family: Family| {
-        let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
-        let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
-        let mut both =
-            all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
-        match both.find(|(one, other)| same_network(**one, **other)) {
-            Some((one, other)) => BySide { transmitter: one.0, receiver: other.0 },
-            None => all.map(|_, all| all.first().map_or(Addresses::NONE.in_family(family), |one| one.0)),
-        }
-    };
-    let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
-    BySide::from_fn(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
-}
-
-pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
-    if !address.is_unspecified() {
-        return Ok(address);
-    }
-    Err(Error::Unfit(format!(
-        "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own), or measure another family alone (--set family=)",
-        end.to_string()
-    )))
 }
 
 /// Of the agent's CPUs those near the interface; all of them where none is near.
@@ -288,7 +260,6 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
 
 type PlacedAndChanged = (Vec<u32>, Vec<Change>);
 
-/// The agents undo the settings at their end.
 fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
@@ -306,6 +277,7 @@ fn apply_settings(
             }
             cpus = vec![traffic];
         }
+        // The agent undoes the settings at its end.
         agent.work = WORK;
         let answer = agent.call(&Request::ChangeMachine(wanted));
         agent.work = Duration::ZERO;
@@ -331,35 +303,6 @@ pub(crate) fn with_cpus(options: &Options, cpus: BySide<Vec<u32>>) -> Options {
 mod tests {
     use super::*;
 
-    fn addresses_of(list: &[&str]) -> Vec<(IpAddr, u8)> {
-        let one = |text: &&str| {
-            let (address, prefix) = text.split_once('/').unwrap();
-            (address.parse().unwrap(), prefix.parse().unwrap())
-        };
-        list.iter().map(one).collect()
-    }
-
-    fn paired(transmitter: &[&str], receiver: &[&str]) -> [String; 4] {
-        let (transmitter, receiver) = (addresses_of(transmitter), addresses_of(receiver));
-        let BySide { transmitter, receiver } =
-            pairs(&BySide { transmitter: transmitter.as_slice(), receiver: receiver.as_slice() });
-        [transmitter.ipv4, receiver.ipv4, transmitter.ipv6, receiver.ipv6].map(|one| one.to_string())
-    }
-
-    #[test]
-    fn addresses_of_one_network_are_paired_before_others() {
-        let pair = paired(
-            &["10.1.0.1/24", "10.2.0.1/24", "2001:db8:1::1/64"],
-            &["10.3.0.2/24", "10.2.0.2/24", "2001:db8:2::2/64"],
-        );
-        assert_eq!(pair, ["10.2.0.1", "10.2.0.2", "2001:db8:1::1", "2001:db8:2::2"]);
-        // Without a common network a router may lie between them.
-        assert_eq!(paired(&["10.1.0.1/24"], &["10.3.0.2/16"]), ["10.1.0.1", "10.3.0.2", "::", "::"]);
-        assert_eq!(paired(&["10.0.0.1/0"], &["192.0.2.1/0"])[..2], ["10.0.0.1", "192.0.2.1"]);
-        // Only one machine lacks an address.
-        assert_eq!(paired(&["10.1.0.1/32"], &[]), ["10.1.0.1", "0.0.0.0", "::", "::"]);
-    }
-
     #[test]
     fn a_condition_needs_the_family_that_crosses_the_network_and_that_of_its_tunnel() {
         let environment = host::Environment::read(&["lo"], "1");
@@ -368,7 +311,7 @@ mod tests {
                 let located = LocatedInterface {
                     interface: "data0".to_owned(),
                     mtu: 1500,
-                    addresses: addresses_of(&["10.1.0.1/24"]),
+                    addresses: vec![(IpAddr::from([10, 1, 0, 1]), 24)],
                     near: Vec::new(),
                     carries: false,
                     has_ipv6,

@@ -17,11 +17,11 @@ use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 use super::in_step;
 use crate::serve::serve;
 
-/// Waits until the line has left: the guest may power off next.
 pub(super) fn say(line: &str) {
     // A failure here cannot be reported anywhere.
     if let Ok(mut console) = File::options().write(true).open("/dev/console") {
         let _ = console.write_all(format!("{line}\n").as_bytes());
+        // The line must have left: the guest may power off next.
         let _ = tcdrain(console);
     }
 }
@@ -37,33 +37,30 @@ pub(super) fn mount_all() -> Result<(), String> {
     Ok(())
 }
 
-/// Credits the seed as entropy, so that random numbers are the same at each boot.
 pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
     let step = "seed the random numbers";
     let random = File::options().write(true).open("/dev/random").map_err(|error| in_step(step, error))?;
+    // Credited as entropy, the bytes make random numbers the same at each boot.
     // struct rand_pool_info (include/uapi/linux/random.h): bits of entropy, bytes, the bytes.
     let size = i32::try_from(bytes.len()).map_err(|error| format!("{step}: {error}"))?;
-    let mut pool = Vec::with_capacity(8 + bytes.len());
-    pool.extend_from_slice(&size.saturating_mul(8).to_ne_bytes());
-    pool.extend_from_slice(&size.to_ne_bytes());
-    pool.extend_from_slice(bytes);
+    let pool = [&size.saturating_mul(8).to_ne_bytes()[..], &size.to_ne_bytes(), bytes].concat();
     // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives
     // through the call.
     let result = unsafe { libc::ioctl(random.as_raw_fd(), RNDADDENTROPY, pool.as_ptr()) };
     if result == 0 { Ok(()) } else { Err(in_step(step, io::Error::last_os_error())) }
 }
 
-/// Otherwise other memory decides whether that of packets is given back and allocated anew. A
-/// kernel without this setting stays as it is.
 pub(super) fn keep_slabs() {
+    // Otherwise other memory decides whether that of packets is given back and allocated anew. A
+    // kernel without this setting stays as it is.
     for cache in fs::read_dir("/sys/kernel/slab").into_iter().flatten().flatten() {
         let _ = fs::write(cache.path().join("min_partial"), KEPT);
     }
 }
 
-/// While `ksoftirqd` waits for the CPU, the kernel leaves all soft interrupts to it, and packets
-/// take another way: for thousands of messages of a sender that takes the CPU back.
 pub(super) fn hasten_softirqs() {
+    // While `ksoftirqd` waits for the CPU, the kernel leaves all soft interrupts to it, and packets
+    // take another way: for thousands of messages of a sender that takes the CPU back.
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let name = fs::read_to_string(process.path().join("comm"));
         let is_one = name.is_ok_and(|name| name.starts_with("ksoftirqd/"));
@@ -84,10 +81,8 @@ const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
 
 pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, String> {
     let failed = |error| in_step(format_args!("read {}", directory.display()), error);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        paths.push(entry.map_err(failed)?.path());
-    }
+    let entries = fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut paths: Vec<_> = entries.map_err(failed)?.iter().map(fs::DirEntry::path).collect();
     paths.sort();
     let mut refused = Vec::new();
     for path in paths {
@@ -104,11 +99,6 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
     Ok(refused)
 }
 
-pub(super) fn fork() -> io::Result<bool> {
-    // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
-    Ok(matches!(unsafe { nix::unistd::fork() }?, ForkResult::Parent { .. }))
-}
-
 pub(super) fn reap() -> Option<(i32, i32)> {
     loop {
         let mut status = 0;
@@ -123,15 +113,15 @@ pub(super) fn reap() -> Option<(i32, i32)> {
     }
 }
 
-/// Reads give an end of file until the other end is connected.
-pub(super) fn await_connection(port: &impl AsFd, step: Duration, steps: u32) -> io::Result<()> {
-    for _ in 0..steps {
+fn await_connection(port: &OwnedFd) -> io::Result<()> {
+    // Until the other end is connected, reads give an end of file.
+    for _ in 0..STEPS {
         let mut watched = [PollFd::new(port.as_fd(), PollFlags::POLLOUT)];
         poll(&mut watched, PollTimeout::ZERO)?;
         if watched[0].revents().is_some_and(|events| !events.contains(PollFlags::POLLHUP)) {
             return Ok(());
         }
-        std::thread::sleep(step);
+        std::thread::sleep(STEP);
     }
     Err(io::Error::new(io::ErrorKind::TimedOut, "the controller is not connected to its port"))
 }
@@ -182,21 +172,18 @@ fn device(class: &Path, name: &str) -> Option<String> {
 }
 
 pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), String> {
-    if fork().map_err(|error| in_step("start a process", error))? {
+    // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
+    let forked = unsafe { nix::unistd::fork() };
+    if let ForkResult::Parent { .. } = forked.map_err(|errno| in_step("start a process", errno.into()))? {
         return Ok(());
     }
-    let code = match live(port, version) {
-        Ok(()) => 0,
-        Err(why) => {
-            say(&format!("netassay-init: the agent at {}: {why}", port_name(index)));
-            1
-        }
-    };
-    std::process::exit(code)
+    let Err(why) = live(port, version) else { std::process::exit(0) };
+    say(&format!("netassay-init: the agent at {}: {why}", port_name(index)));
+    std::process::exit(1)
 }
 
 fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
-    await_connection(&port, STEP, STEPS).map_err(|error| error.to_string())?;
+    await_connection(&port).map_err(|error| error.to_string())?;
     dup2_stdin(&port).and_then(|()| dup2_stdout(&port)).map_err(|error| error.to_string())?;
     drop(port);
     serve(version).map_err(|error| error.to_string())

@@ -7,7 +7,7 @@ pub(crate) struct Candidate {
     pub(crate) depends: Vec<String>,
 }
 
-/// Debian policy, section 5.1: fields `Name: value`, continued on lines that begin with a space.
+/// Debian policy, section 5.1: fields `Name: value`.
 pub(crate) fn candidate(text: &str) -> Option<Candidate> {
     let mut found = Candidate::default();
     for line in text.lines().take_while(|line| !line.trim().is_empty()) {
@@ -26,10 +26,8 @@ pub(crate) fn candidate(text: &str) -> Option<Candidate> {
 
 impl Candidate {
     pub(crate) fn image(&self) -> Option<&str> {
-        self.depends
-            .iter()
-            .map(String::as_str)
-            .find(|name| name.starts_with("linux-image-") && *name != self.package)
+        let mut names = self.depends.iter().map(String::as_str);
+        names.find(|name| name.starts_with("linux-image-") && *name != self.package)
     }
 
     pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
@@ -43,8 +41,9 @@ fn first_name(alternatives: &str) -> Option<String> {
     is_package_name(name).then(|| name.to_owned())
 }
 
-/// Debian policy, section 5.6.1. Such a name is safe as an argument and as a file name.
+/// Debian policy, section 5.6.1.
 pub(crate) fn is_package_name(name: &str) -> bool {
+    // Such a name is safe as an argument, where it is no option, and as a file name.
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() >= 2
         && name.bytes().next().is_some_and(plain)
@@ -54,10 +53,8 @@ pub(crate) fn is_package_name(name: &str) -> bool {
 pub(crate) fn complaint(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().rev().find(|line| line.starts_with("E:")).or(lines.last());
-    error.map_or_else(
-        || "it printed nothing".to_owned(),
-        |line| words::shortened_reason(line.trim_start_matches("E:")),
-    )
+    let Some(line) = error else { return "it printed nothing".to_owned() };
+    words::shortened_reason(line.trim_start_matches("E:"))
 }
 
 /// A package, or "PACKAGE/RELEASE"; both are safe as arguments.

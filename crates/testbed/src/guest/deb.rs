@@ -12,7 +12,7 @@ use crate::guest::tar::entries;
 // The most files and directories that are written; the largest kernels have about 7000.
 const MOST_ENTRIES: usize = 100_000;
 
-/// No other program may make links in `tree`, which also holds other packages' files.
+/// No other program may make links in `tree`.
 pub(crate) fn unpack(stream: &mut dyn Read, tree: &Path) -> io::Result<()> {
     directory(tree)?;
     let mut written = 0;
@@ -24,6 +24,7 @@ pub(crate) fn unpack(stream: &mut dyn Read, tree: &Path) -> io::Result<()> {
             return Err(io::Error::other(format!("it holds more than {MOST_ENTRIES} files")));
         }
         match entry.kind {
+            // Other packages of the kernel may have made it.
             EntryType::Directory => directory(&path)?,
             EntryType::Regular => {
                 directory(path.parent().unwrap_or(tree))?;

@@ -102,7 +102,8 @@ fn unpack_local(kept: &Path, workplace: &Path, name: &str, tools: &Tools) -> Res
     }
     // Absolute, so that it is not read as an option.
     let file = file.canonicalize().map_err(Error::read(file))?;
-    let control = text(tools, workplace, DPKG_DEB, name, &["--field".as_ref(), file.as_ref()])?;
+    let arguments = ["--field".as_ref(), file.as_ref()];
+    let control = run(tools, workplace, DPKG_DEB, name, &arguments, read_text)?;
     let package = candidate(&control).ok_or_else(|| unfetched(name, "it does not contain a package name"))?;
     unpack(tools, workplace, name, &file)?;
     keep(kept, workplace, &package)
@@ -127,7 +128,7 @@ fn download(kept: &Path, workplace: &Path, asked: &str, tools: &Tools) -> Result
             for name in [package.package.as_str()].into_iter().chain(package.modules()) {
                 let name = apt::in_same_release(asked, name);
                 let arguments = ["-q", "download", &name].map(OsStr::new);
-                text(tools, workplace, "apt-get", &name, &arguments)?;
+                run(tools, workplace, "apt-get", &name, &arguments, read_text)?;
                 let mut files = fs::read_dir(workplace).map_err(Error::read(workplace))?;
                 let is_package = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "deb");
                 let file = files.find_map(|file| Some(file.ok()?.path()).filter(is_package));
@@ -147,7 +148,8 @@ fn download(kept: &Path, workplace: &Path, asked: &str, tools: &Tools) -> Result
 
 fn describe(tools: &Tools, workplace: &Path, asked: &str) -> Result<Candidate, Error> {
     let arguments = ["--no-all-versions", "show", asked].map(OsStr::new);
-    match text(tools, workplace, "apt-cache", asked, &arguments).map(|shown| candidate(&shown)) {
+    let shown = run(tools, workplace, "apt-cache", asked, &arguments, read_text);
+    match shown.map(|shown| candidate(&shown)) {
         Ok(Some(found)) => Ok(found),
         Err(error) if tools.program("apt-cache").is_none() => Err(error),
         // It fails for an unknown package, and prints nothing for an unknown release.
@@ -210,18 +212,10 @@ fn unpack(tools: &Tools, workplace: &Path, package: &str, file: &Path) -> Result
     run(tools, workplace, DPKG_DEB, package, &arguments, |stream| deb::unpack(stream, &workplace.join(TREE)))
 }
 
-fn text(
-    tools: &Tools,
-    workplace: &Path,
-    program: &'static str,
-    package: &str,
-    arguments: &[&OsStr],
-) -> Result<String, Error> {
-    run(tools, workplace, program, package, arguments, |stream| {
-        let mut text = Vec::new();
-        stream.take(LONGEST_TEXT).read_to_end(&mut text)?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
-    })
+fn read_text(stream: &mut dyn Read) -> io::Result<String> {
+    let mut text = Vec::new();
+    stream.take(LONGEST_TEXT).read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn run<T>(

@@ -57,7 +57,7 @@ impl HangDetector {
     }
 }
 
-/// QEMU must run with `-name …,debug-threads=on`. Single-threaded emulation has one thread for all.
+/// QEMU must run with `-name …,debug-threads=on`.
 pub(crate) fn vcpu_threads(pid: u32) -> io::Result<Vec<u32>> {
     let mut threads = Vec::new();
     for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -74,6 +74,7 @@ pub(crate) fn vcpu_threads(pid: u32) -> io::Result<Vec<u32>> {
 
 pub(crate) fn pin(threads: &[u32], cpus: &[u32]) -> io::Result<()> {
     for (index, &thread) in threads.iter().enumerate() {
+        // Single-threaded emulation has one thread for all virtual CPUs.
         let has_one_each = threads.len() > 1 && threads.len() <= cpus.len();
         let own = if has_one_each { &cpus[index..=index] } else { cpus };
         host::affinity::pin(i32::try_from(thread).map_err(io::Error::other)?, own)?;
@@ -112,8 +113,8 @@ fn times(schedstat: &str) -> (Duration, Duration) {
     (next(), next())
 }
 
-/// The state is the word after the name, which may hold anything.
 fn wants(stat: &str) -> bool {
+    // The state is the word after the name, which may hold anything.
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     matches!(state, Some('R' | 'D'))
 }

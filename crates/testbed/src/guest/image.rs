@@ -8,7 +8,7 @@ use object::{LittleEndian as LE, elf};
 // `kernel_version`).
 const SIGNATURE: std::ops::Range<usize> = 0x202..0x206;
 const VERSION_POINTER: std::ops::Range<usize> = 0x20e..0x210;
-/// The bytes that [`release_of`] needs: the pointer has 16 bits.
+// The bytes that [`release_of`] needs: the pointer has 16 bits.
 pub(crate) const HEAD: u64 = 0x1_0400;
 // The longest release (`__NEW_UTS_LEN`).
 const LONGEST: usize = 64;

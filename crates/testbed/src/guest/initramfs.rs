@@ -10,36 +10,31 @@ use words::Nic;
 use crate::error::Error;
 use crate::guest::image::loaded_part;
 use crate::guest::kernel::Kernel;
-use crate::guest::modules::{ChosenModules, Modules};
+use crate::guest::modules::{ModuleFile, Modules};
 use crate::guest::order::GuestOrder;
 
 // The seed of exact mode's random numbers: arbitrary, but always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
 
-/// In bytes, of an image and of an initramfs: distributions have about 15 MB.
+// In bytes, of an image and of an initramfs: distributions have about 15 MB.
 pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
-
-#[derive(Debug)]
-pub(crate) struct Initramfs {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) absent: Vec<String>,
-}
 
 pub(crate) fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     user_file::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
 }
 
-pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<Initramfs, Error> {
+pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<(Vec<u8>, Vec<String>), Error> {
     let Some(packed) = &order.packed else { return pack(order) };
     let bytes = user_file::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
-    Ok(Initramfs { bytes, absent: Vec::new() })
+    Ok((bytes, Vec::new()))
 }
 
-pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
-    let chosen = match &order.kernel.modules {
+/// The archive, and the names of requested modules that the kernel lacks.
+pub(crate) fn pack(order: &GuestOrder) -> Result<(Vec<u8>, Vec<String>), Error> {
+    let (loaded, absent) = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
         // Init tells what is not built in.
-        None => ChosenModules::default(),
+        None => (Vec::new(), Vec::new()),
     };
     let program = program(&order.program)?;
     let settings =
@@ -54,14 +49,14 @@ pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
     // The kernel opens it as init's standard streams before anything is mounted.
     archive.device("dev/console", 0o600, 5, 1);
     archive.file(SETTINGS, 0o644, &settings);
-    for (index, (name, contents)) in chosen.load.iter().enumerate() {
+    for (index, (name, contents)) in loaded.iter().enumerate() {
         archive.file(&format!("{MODULES}/{index:03}-{name}.ko"), 0o644, contents);
     }
     archive.file("init", 0o755, &program);
-    Ok(Initramfs { bytes: archive.finish(), absent: chosen.absent })
+    Ok((archive.finish(), absent))
 }
 
-fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> {
+fn choose(order: &GuestOrder, directory: &Path) -> Result<(Vec<ModuleFile>, Vec<String>), Error> {
     let modules = Modules::read(directory)?;
     let drivers = drivers(order);
     let mut absent = drivers.iter().filter(|[module, ..]| !modules.has(module));
@@ -78,7 +73,9 @@ fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> 
         .into());
     }
     let drivers = drivers.iter().map(|[module, ..]| *module);
-    modules.choose(&drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect::<Vec<_>>())
+    let wanted: Vec<String> = drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect();
+    let absent = wanted.iter().filter(|name| !modules.has(name)).cloned().collect();
+    Ok((modules.in_loading_order(&wanted)?, absent))
 }
 
 fn program(path: &Path) -> Result<Vec<u8>, Error> {

@@ -89,8 +89,8 @@ fn by_name(asked: &str, kept: Option<&Path>) -> Result<Kernel, Error> {
     )))
 }
 
-/// XDG base directory specification: relative directories do not count.
 pub(crate) fn fetched_kernels() -> Result<PathBuf, Error> {
+    // XDG base directory specification: relative directories do not count.
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = named("XDG_DATA_HOME").or_else(|| named("HOME").map(|home| home.join(".local/share")));
     let none = "cannot store fetched kernels: neither XDG_DATA_HOME nor HOME is set; set one";
@@ -106,15 +106,12 @@ fn running(root: &Path) -> Result<Kernel, Error> {
         format!("boot/vmlinuz-{release}"),
         format!("lib/modules/{release}/vmlinuz"),
         format!("usr/lib/modules/{release}/vmlinuz"),
-    ];
-    for place in &places {
-        let image = root.join(place);
-        if image.is_file() {
-            return Kernel::of_image(&image);
-        }
+    ]
+    .map(|place| root.join(place));
+    if let Some(image) = places.iter().find(|place| place.is_file()) {
+        return Kernel::of_image(image);
     }
-    let looked =
-        places.iter().map(|place| root.join(place).display().to_string()).collect::<Vec<_>>().join(", ");
+    let looked = places.map(|place| place.display().to_string()).join(", ");
     Err(format!(
         "no image of the running kernel {release} (looked for {looked}): give one with kernel = \"PATH\" in [guest], or fetch a \
          distribution's with `netassay kernel fetch linux-image-cloud-amd64` and give kernel = \"linux-image-cloud-amd64\""
@@ -122,13 +119,14 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     .into())
 }
 
-/// Looks in the tree of the unpacked package, in the image's directory, then on this machine.
 fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
     let image = image.canonicalize().ok()?;
     let directory = image.parent()?;
+    // Fedora's image is `lib/modules/RELEASE/vmlinuz`.
     if directory.file_name().is_some_and(|name| name == release) {
         return Some(directory.to_owned());
     }
+    // The tree of an unpacked package has `boot/` beside `lib/`; else this machine may have them.
     let roots = directory.parent().into_iter().chain([Path::new("/")]);
     let candidates =
         roots.flat_map(|root| ["lib/modules", "usr/lib/modules"].map(|part| root.join(part).join(release)));

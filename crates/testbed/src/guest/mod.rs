@@ -27,7 +27,7 @@ mod tools;
 pub use fetch::{Fetched, fetch, fetched};
 pub use image::loaded_part;
 pub use initramfs::Archive;
-pub(crate) use initramfs::{Initramfs, pack, read_image};
+pub(crate) use initramfs::{pack, read_image};
 pub use kernel::Kernel;
 pub use order::GuestOrder;
 pub use running_guest::{Guest, serve_remote_guest};

@@ -16,11 +16,8 @@ pub(crate) struct Modules {
     builtin: BTreeSet<String>,
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct ChosenModules {
-    pub(crate) load: Vec<(String, Vec<u8>)>,
-    pub(crate) absent: Vec<String>,
-}
+/// The name and the unpacked contents.
+pub(crate) type ModuleFile = (String, Vec<u8>);
 
 impl Modules {
     /// `directory`: a `…/lib/modules/RELEASE`.
@@ -35,9 +32,8 @@ impl Modules {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => pending.push(path),
                     Ok(kind) if kind.is_file() => {
-                        if let Some(name) = name_of(&entry.file_name().to_string_lossy()) {
-                            files.insert(name, path);
-                        }
+                        let name = name_of(&entry.file_name().to_string_lossy());
+                        files.extend(name.map(|name| (name, path)));
                     }
                     _ => {}
                 }
@@ -53,8 +49,7 @@ impl Modules {
         self.builtin.contains(&name) || self.files.contains_key(&name)
     }
 
-    pub(crate) fn choose(&self, wanted: &[String]) -> Result<ChosenModules, Error> {
-        let absent = wanted.iter().filter(|name| !self.has(name)).cloned().collect();
+    pub(crate) fn in_loading_order(&self, wanted: &[String]) -> Result<Vec<ModuleFile>, Error> {
         let mut files = BTreeMap::new();
         let order = order(wanted, |name| -> Result<_, Error> {
             let Some(path) = self.files.get(name) else { return Ok(None) };
@@ -68,8 +63,7 @@ impl Modules {
             files.insert(name.to_owned(), contents);
             Ok(Some(needs))
         })?;
-        let load = order.into_iter().filter_map(|name| files.remove_entry(&name)).collect();
-        Ok(ChosenModules { load, absent })
+        Ok(order.into_iter().filter_map(|name| files.remove_entry(&name)).collect())
     }
 }
 

@@ -9,17 +9,6 @@ use words::{Copies, Nic};
 use crate::guest::order::GuestOrder;
 use crate::guest::sandbox::SANDBOX;
 
-pub(crate) struct QemuParts<'a> {
-    pub(crate) kvm: bool,
-    pub(crate) firmware: Option<&'a Path>,
-    pub(crate) sandbox: bool,
-    pub(crate) kernel: RawFd,
-    pub(crate) initramfs: RawFd,
-    pub(crate) tap: Option<RawFd>,
-    pub(crate) ports: &'a [RawFd],
-}
-
-/// The order's part comes last and wins.
 pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
     // earlycon shows early panics; panic: exit at once. Calibration of an emulated machine's clocks
     // fails under load and leaves steps of 10 ns. Self-tests of ciphers take a tenth of a boot.
@@ -37,6 +26,7 @@ pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
             " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 nolapic_timer uhash_entries=65536",
         );
     }
+    // The kernel takes the last of several values: the order's wins.
     if !order.command_line.trim().is_empty() {
         line.push(' ');
         line.push_str(order.command_line.trim());
@@ -48,27 +38,38 @@ pub(crate) fn file(fd: RawFd) -> String {
     format!("/proc/self/fd/{fd}")
 }
 
-pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String> {
-    let mut arguments = machine(parts.kvm, order.exact, parts.firmware, parts.sandbox);
-    arguments.extend(["-cpu".to_owned(), processor(order, parts.kvm)]);
+/// `arguments`: those of its [`machine`], to which the guest's are added.
+pub(crate) fn arguments(
+    order: &GuestOrder,
+    mut arguments: Vec<String>,
+    kvm: bool,
+    [kernel, initramfs]: [RawFd; 2],
+    tap: Option<RawFd>,
+    ports: &[RawFd],
+) -> Vec<String> {
+    arguments.extend(["-cpu".to_owned(), processor(order, kvm)]);
     let mut add = |name: &str, value: String| {
         arguments.push(name.to_owned());
         arguments.push(value);
     };
-    add("-name", format!("{},debug-threads=on", option_text(&order.name)));
-    add("-smp", processors(order.vcpus, parts.kvm, order.exact));
+    add("-name", format!("{},debug-threads=on", order.name.replace(',', ",,")));
+    // With a single virtual CPU QEMU's emulator drops memory barriers, although devices run in
+    // another thread: with QEMU 7.2 a queue of the network card waits forever after some ten runs.
+    // A place for a second CPU keeps them. Exact mode has one thread for both, and no network card.
+    let one_is_enough = kvm || order.exact || order.vcpus > 1;
+    add("-smp", if one_is_enough { order.vcpus.to_string() } else { "1,maxcpus=2".to_owned() });
     add("-m", format!("{}M", order.memory_mib));
-    add("-kernel", file(parts.kernel));
-    add("-initrd", file(parts.initramfs));
-    add("-append", command_line(order, parts.kvm));
+    add("-kernel", file(kernel));
+    add("-initrd", file(initramfs));
+    add("-append", command_line(order, kvm));
     // Otherwise another thread of QEMU interrupts at any time.
     let at_once = if order.exact { ",ioeventfd=off" } else { "" };
-    add("-device", format!("virtio-serial-pci,max_ports={}{at_once}", parts.ports.len() + 1));
-    for (index, fd) in parts.ports.iter().enumerate() {
+    add("-device", format!("virtio-serial-pci,max_ports={}{at_once}", ports.len() + 1));
+    for (index, fd) in ports.iter().enumerate() {
         add("-chardev", format!("socket,id=port{index},fd={fd}"));
         add("-device", format!("virtserialport,chardev=port{index},name={}", port_name(index)));
     }
-    if let Some(tap) = parts.tap {
+    if let Some(tap) = tap {
         add("-netdev", format!("tap,id=net,fd={tap}"));
         let mac = order.mac.map(|byte| format!("{byte:02x}")).join(":");
         // Nothing boots from the network.
@@ -81,7 +82,7 @@ pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String
     if order.exact {
         // The clock of an idle guest jumps to its next timer; it must not overtake a peer on a
         // network.
-        let idle = if parts.tap.is_some() { "on" } else { "off" };
+        let idle = if tap.is_some() { "on" } else { "off" };
         add("-icount", format!("shift=0,sleep={idle}"));
         add("-rtc", "base=2026-01-01T00:00:00,clock=vm".to_owned());
         add("-seed", "1".to_owned());
@@ -90,21 +91,9 @@ pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String
 }
 
 pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: bool) -> Vec<String> {
-    let mut arguments: Vec<String> = [
-        "-nodefaults",
-        "-no-user-config",
-        "-no-reboot",
-        "-display",
-        "none",
-        "-monitor",
-        "none",
-        "-serial",
-        "stdio",
-        "-machine",
-        "q35,usb=off,vmport=off,smbus=off,sata=off,hpet=off,dump-guest-core=off",
-    ]
-    .map(str::to_owned)
-    .into();
+    const ALWAYS: &str = "-nodefaults -no-user-config -no-reboot -display none -monitor none -serial stdio \
+        -machine q35,usb=off,vmport=off,smbus=off,sata=off,hpet=off,dump-guest-core=off";
+    let mut arguments: Vec<String> = ALWAYS.split(' ').map(str::to_owned).collect();
     let accelerator = match (kvm, exact) {
         (true, _) => "kvm",
         // Steps can be counted in one thread only.
@@ -135,17 +124,6 @@ fn processor(order: &GuestOrder, kvm: bool) -> String {
         processor.push_str(",-rdrand,-rdseed");
     }
     processor
-}
-
-// With a single virtual CPU QEMU's emulator drops memory barriers, although devices run in another
-// thread: with QEMU 7.2 a queue of the network card waits forever after some ten runs. A place for
-// a second CPU keeps them. Exact mode has one thread for both, and no network card.
-fn processors(vcpus: u32, kvm: bool, exact: bool) -> String {
-    if kvm || exact || vcpus > 1 { vcpus.to_string() } else { "1,maxcpus=2".to_owned() }
-}
-
-fn option_text(text: &str) -> String {
-    text.replace(',', ",,")
 }
 
 #[cfg(test)]
@@ -181,8 +159,7 @@ mod tests {
     fn line(order: &GuestOrder, kvm: bool) -> String {
         let tap = order.tap.as_ref().map(|_| 11);
         let ports = &[7, 8][..order.ports];
-        let parts = QemuParts { kvm, firmware: None, sandbox: true, kernel: 10, initramfs: 9, tap, ports };
-        arguments(order, &parts).join(" ")
+        arguments(order, machine(kvm, order.exact, None, true), kvm, [10, 9], tap, ports).join(" ")
     }
 
     #[test]

@@ -8,16 +8,15 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted};
 use agent::{Interrupt, Relay, RelayEnd, ServeError};
-use host::CapabilitySet;
-use host::user_file;
+use host::{CapabilitySet, user_file};
 use words::{Accelerated, Nic};
 
 use crate::console::{BootSign, Console};
 use crate::error::{Error, GuestFault};
 use crate::guest::hang::{HangDetector, ThreadWork, pin, vcpu_threads, work_of};
-use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
+use crate::guest::initramfs::{self, LARGEST_IMAGE};
 use crate::guest::order::GuestOrder;
-use crate::guest::qemu::{self, QemuParts};
+use crate::guest::qemu;
 use crate::guest::sandbox;
 use crate::guest::spawn::{ProcessContext, Tap, in_memory, spawn};
 use crate::guest::tools::{Tools, decide};
@@ -63,7 +62,7 @@ impl Guest {
     /// As [`Guest::start`].
     pub fn start_with(order: &GuestOrder, tools: &Tools) -> Result<Self, Error> {
         let qemu = tools.qemu()?;
-        let Initramfs { bytes, absent } = initramfs::pack_or_read(order)?;
+        let (bytes, absent) = initramfs::pack_or_read(order)?;
         let accelerated = decide(order, tools)?;
         let failed = |step: &'static str| {
             move |source: io::Error| {
@@ -83,8 +82,8 @@ impl Guest {
         place.tap = tap.transpose().map_err(failed("name its tap"))?;
         let mut stays_root = None;
         if !order.rootless {
-            match tools.user(&qemu, kvm.then_some(tools.kvm.as_path())) {
-                Ok(user) => place.user = user,
+            match tools.nobodys_group(&qemu, kvm.then_some(tools.kvm.as_path())) {
+                Ok(group) => place.nobodys_group = group,
                 Err(why) => stays_root = Some(why),
             }
         }
@@ -97,19 +96,12 @@ impl Guest {
             theirs.push(their.into());
         }
         let ports: Vec<RawFd> = theirs.iter().map(|fd| fd.as_raw_fd()).collect();
-        let parts = QemuParts {
-            kvm,
-            firmware: firmware.as_deref(),
-            sandbox: sandbox::has_sandbox(&qemu),
-            kernel: kernel.as_raw_fd(),
-            tap: place.tap.as_ref().map(Tap::fd),
-            initramfs: initramfs.as_raw_fd(),
-            ports: &ports,
-        };
-        let arguments = qemu::arguments(order, &parts);
+        let files = [kernel.as_raw_fd(), initramfs.as_raw_fd()];
+        let machine = qemu::machine(kvm, order.exact, firmware.as_deref(), sandbox::has_sandbox(&qemu));
+        let tap = place.tap.as_ref().map(Tap::fd);
+        let arguments = qemu::arguments(order, machine, kvm, files, tap, &ports);
         let (reader, writer) = io::pipe().map_err(failed("make its console"))?;
         let console = Console::read(reader).map_err(failed("read its console"))?;
-        let files = [kernel.as_raw_fd(), initramfs.as_raw_fd()];
         let kept: Vec<RawFd> = ports.iter().copied().chain(files).collect();
         let started = Instant::now();
         let process = spawn(&qemu, &arguments, place, &kept, writer).map_err(failed("start the program"))?;
@@ -169,7 +161,7 @@ impl Guest {
         Ok(life)
     }
 
-    /// A guest that panics or hangs is booted once more, and its first error returned too.
+    /// Returns also the first error of a guest that was booted again.
     pub(crate) fn alive(
         mut self,
         order: &GuestOrder,
@@ -177,6 +169,7 @@ impl Guest {
         interrupt: &Interrupt,
     ) -> Result<(Self, Duration, Option<Error>), Error> {
         let first = match self.await_life(interrupt) {
+            // Once in many boots any kernel panics or hangs.
             Err(first) if first.may_pass() => first,
             boot => return boot.map(|boot| (self, boot, None)),
         };

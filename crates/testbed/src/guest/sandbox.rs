@@ -25,16 +25,11 @@ pub(crate) fn has_sandbox(qemu: &Path) -> bool {
     has
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ProcessUser {
-    uid: u32,
-    gid: u32,
-}
-
 pub(crate) const NOBODY: u32 = 65_534;
 
-/// `None`: QEMU has our user, who is not root. An error says why QEMU must stay root.
-pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
+/// The group of QEMU as nobody. `None`: QEMU has our user, who is not root. An error says why QEMU
+/// must stay root.
+pub(crate) fn nobodys_group(files: &[&Path], kvm: Option<&Path>) -> Result<Option<u32>, String> {
     if !is_root() {
         return Ok(None);
     }
@@ -50,16 +45,15 @@ pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<Process
             "other users may not read {file}: run `chmod o+rX` on it and on the directories above it"
         ));
     }
-    let Some(kvm) = kvm else { return Ok(Some(ProcessUser { uid: NOBODY, gid: NOBODY })) };
+    let Some(kvm) = kvm else { return Ok(Some(NOBODY)) };
     let device = kvm.display();
     let about = kvm.metadata().map_err(|error| format!("{device}: {error}"))?;
     let may = |bits: u32| about.mode() & bits == bits;
-    let gid = match about.gid() {
-        _ if may(0o006) => NOBODY,
-        gid if may(0o060) && gid != 0 => gid,
-        _ => return Err(format!("only root can open {device}: `chgrp kvm {device}; chmod 660 {device}`")),
-    };
-    Ok(Some(ProcessUser { uid: NOBODY, gid }))
+    match about.gid() {
+        _ if may(0o006) => Ok(Some(NOBODY)),
+        group if may(0o060) && group != 0 => Ok(Some(group)),
+        _ => Err(format!("only root can open {device}: `chgrp kvm {device}; chmod 660 {device}`")),
+    }
 }
 
 pub(crate) fn is_root() -> bool {
@@ -82,18 +76,18 @@ fn is_open_to_all(path: &Path) -> bool {
     })
 }
 
-/// Runs between `fork` and `exec`: system calls only, without allocation, and without the C
-/// library's wrappers, which would wait for threads that do not exist here.
-pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
+pub(crate) fn drop_privileges(nobodys_group: Option<u32>) -> io::Result<()> {
+    // This runs between `fork` and `exec`: system calls only, without allocation, and without the C
+    // library's wrappers, which would wait for threads that do not exist here.
     // Without capabilities root still owns its files. If this fails, there were none to lose.
     let _ = host::lower_bounds(host::CapabilitySet::empty());
-    if let Some(ProcessUser { uid, gid }) = user {
+    if let Some(group) = nobodys_group {
         // SAFETY: an empty list, of which nothing is read.
         Errno::result(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
         // SAFETY: plain numbers.
-        Errno::result(unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
+        Errno::result(unsafe { libc::syscall(libc::SYS_setresgid, group, group, group) })?;
         // SAFETY: plain numbers.
-        Errno::result(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
+        Errno::result(unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) })?;
     }
     host::gain_no_privileges()
 }
@@ -135,15 +129,15 @@ mod tests {
     #[test]
     fn root_becomes_nobody_where_files_allow_it() {
         let root = is_root();
-        let nobody = Ok(Some(ProcessUser { uid: NOBODY, gid: NOBODY }).filter(|_| root));
-        assert_eq!(user(&[Path::new("/bin/true")], None), nobody);
-        assert_eq!(user(&[], Some(Path::new("/dev/null"))), nobody, "a device that all may use");
+        let nobody = Ok(Some(NOBODY).filter(|_| root));
+        assert_eq!(nobodys_group(&[Path::new("/bin/true")], None), nobody);
+        assert_eq!(nobodys_group(&[], Some(Path::new("/dev/null"))), nobody, "a device that all may use");
         if !root {
             return;
         }
-        let missing = user(&[Path::new("/nonexistent")], None).unwrap_err();
+        let missing = nobodys_group(&[Path::new("/nonexistent")], None).unwrap_err();
         assert!(missing.contains("/nonexistent"), "{missing}");
-        user(&[], Some(Path::new("/nonexistent"))).unwrap_err();
+        nobodys_group(&[], Some(Path::new("/nonexistent"))).unwrap_err();
 
         // In place of KVM's device: only its permissions matter.
         let directory = tempfile::tempdir().unwrap();
@@ -158,8 +152,8 @@ mod tests {
         ] {
             std::os::unix::fs::chown(&device, Some(0), Some(group)).unwrap();
             fs::set_permissions(&device, Permissions::from_mode(mode)).unwrap();
-            let found = user(&[], Some(&device));
-            assert_eq!(found.clone().ok().flatten().map(|user| user.gid), gid, "{mode:o} {group}: {found:?}");
+            let found = nobodys_group(&[], Some(&device));
+            assert_eq!(found.clone().ok().flatten(), gid, "{mode:o} {group}: {found:?}");
             assert!(found.is_ok() || found.unwrap_err().contains("kvm: `chgrp kvm "));
         }
     }

@@ -10,14 +10,15 @@ use std::process::{Child, Command, Stdio};
 use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::guest::sandbox::{self, ProcessUser};
+use crate::guest::sandbox;
 
-/// The parent opens the namespaces: the child may do little between `fork` and `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessContext {
+    // The parent opens them: the child may do little between `fork` and `exec`.
     pub(crate) namespaces: Vec<OwnedFd>,
     pub(crate) tap: Option<Tap>,
-    pub(crate) user: Option<ProcessUser>,
+    /// `None`: it keeps our user.
+    pub(crate) nobodys_group: Option<u32>,
 }
 
 impl ProcessContext {
@@ -78,7 +79,7 @@ fn settle(place: &ProcessContext, closed: &[RawFd], kept: &[RawFd], parent: libc
         // SAFETY: an open descriptor, and no flags: it is no longer closed by exec.
         Errno::result(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
     }
-    sandbox::drop_privileges(place.user)?;
+    sandbox::drop_privileges(place.nobodys_group)?;
     // Last: a change of credentials makes the kernel forget it.
     // SAFETY: plain numbers.
     Errno::result(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
@@ -91,7 +92,7 @@ fn settle(place: &ProcessContext, closed: &[RawFd], kept: &[RawFd], parent: libc
 
 #[derive(Debug)]
 pub(crate) struct Tap {
-    /// Reserves the number, which the command line names before the tap can be opened.
+    // It reserves the number, which the command line names before the tap can be opened.
     place: OwnedFd,
     name: [libc::c_char; libc::IFNAMSIZ],
     flags: libc::c_short,
@@ -116,8 +117,8 @@ impl Tap {
         self.place.as_raw_fd()
     }
 
-    /// A device belongs to the network namespace that opened it, so it is opened after `fork`.
     fn open(&self) -> io::Result<()> {
+        // A device belongs to the network namespace that opened it, so it is opened after `fork`.
         // SAFETY: a text that ends with zero.
         let device =
             Errno::result(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
@@ -194,10 +195,10 @@ mod tests {
         arguments.extend(["-m", "64", "-netdev"].map(str::to_owned));
         arguments.push(format!("tap,id=net,fd={}", tap.fd()));
         arguments.extend(["-device", "virtio-net-pci,netdev=net,romfile="].map(str::to_owned));
-        let user = sandbox::user(&[&qemu], None).unwrap();
-        assert_eq!(user.is_some(), root);
+        let group = sandbox::nobodys_group(&[&qemu], None).unwrap();
+        assert_eq!(group.is_some(), root);
         let mut place = ProcessContext::in_namespaces_of(Some(elsewhere.0.id()), !root).unwrap();
-        (place.tap, place.user) = (Some(tap), user);
+        (place.tap, place.nobodys_group) = (Some(tap), group);
         // A file that our parent left open, and QEMU must not get.
         let inherited = fs::File::open("/proc/self/status").unwrap();
         // SAFETY: an open descriptor, and no flags.
@@ -254,7 +255,8 @@ mod tests {
             // this thread only. SAFETY: a list of two, which outlives the call.
             assert_eq!(unsafe { libc::syscall(libc::SYS_setgroups, 2, [4u32, 27].as_ptr()) }, 0);
         }
-        let place = ProcessContext { user: sandbox::user(&[], None).unwrap(), ..ProcessContext::default() };
+        let nobodys_group = sandbox::nobodys_group(&[], None).unwrap();
+        let place = ProcessContext { nobodys_group, ..ProcessContext::default() };
         let (_reader, writer) = io::pipe().unwrap();
         let sleep = Path::new("/bin/sleep");
         let process = Running(spawn(sleep, &["600".to_owned()], place, &[], writer).unwrap());

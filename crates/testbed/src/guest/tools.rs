@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::guest::initramfs::LARGEST_IMAGE;
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu;
-use crate::guest::sandbox::{self, ProcessUser, has_sandbox};
+use crate::guest::sandbox::{self, has_sandbox};
 use crate::guest::spawn::{ProcessContext, in_memory, spawn};
 
 const QEMU: &str = "qemu-system-x86_64";
@@ -59,10 +59,10 @@ impl Tools {
         firmware.is_file().then_some(firmware)
     }
 
-    pub(crate) fn user(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
+    pub(crate) fn nobodys_group(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<u32>, String> {
         let firmware = self.firmware();
         let files: Vec<&Path> = [qemu].into_iter().chain(firmware.as_deref()).collect();
-        sandbox::user(&files, kvm)
+        sandbox::nobodys_group(&files, kvm)
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
@@ -102,8 +102,8 @@ impl Tools {
         let kernel = user_file::read(image, LARGEST_IMAGE).and_then(|bytes| in_memory(&bytes));
         let kernel = kernel.map_err(|error| format!("{} cannot be read: {error}", image.display()))?;
         let firmware = self.firmware();
-        let user = self.user(&qemu, Some(&self.kvm)).unwrap_or(None);
-        let place = ProcessContext { user, ..ProcessContext::default() };
+        let nobodys_group = self.nobodys_group(&qemu, Some(&self.kvm)).unwrap_or(None);
+        let place = ProcessContext { nobodys_group, ..ProcessContext::default() };
         let mut arguments = qemu::machine(true, false, firmware.as_deref(), has_sandbox(&qemu));
         arguments.extend(["-cpu", "host", "-m", "128", "-kernel"].map(str::to_owned));
         arguments.push(qemu::file(kernel.as_raw_fd()));
@@ -130,7 +130,6 @@ impl Tools {
     }
 }
 
-/// A process tries KVM once for each set of tools: the kernel makes no difference to it.
 pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, Error> {
     const EXACT: &str = "exact mode counts instructions, which only emulation can";
     let why = match order.acceleration {
@@ -151,7 +150,8 @@ pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, E
 
 fn kvm_trial(tools: &Tools, image: &Path) -> Result<(), String> {
     static TRIALS: Mutex<Vec<(Tools, Result<(), String>)>> = Mutex::new(Vec::new());
-    // Held through the trial: other threads wait for its outcome.
+    // One trial for each set of tools: the guest's kernel makes no difference to KVM. The lock is
+    // held through the trial: other threads wait for its outcome.
     let mut trials = TRIALS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = trials.iter().find(|(tried, _)| tried == tools) {
         return known.clone();

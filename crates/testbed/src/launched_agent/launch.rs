@@ -17,7 +17,7 @@ use super::{AGENT, Carrier, LaunchedAgent, PATIENCE, PATIENCE_WITH_A_GUEST};
 use crate::error::Error;
 use crate::guest::Guest;
 use crate::hosts::HostPlace;
-use crate::reach::{PipedCommand, PipedProcess, TO_ANSWER};
+use crate::reach::{PipedCommand, TO_ANSWER};
 
 // Some 100 bytes each way over ssh.
 const SIGNS: Duration = Duration::from_millis(400);
@@ -73,13 +73,15 @@ impl LaunchedAgent {
 
     fn spawn(command: PipedCommand, start: AgentStart<'_>, launch: Launch) -> Result<Self, Error> {
         let program = command.program();
-        let started = command.spawn().map_err(|error| not_started(start.name, &program, &error))?;
-        let PipedProcess { process, input, output, stderr } = started;
+        let started = command.spawn();
+        let (mut process, stderr) = started.map_err(|error| not_started(start.name, &program, &error))?;
+        let input = process.stdin.take().expect("its standard input was asked to be a pipe");
+        let output = process.stdout.take().expect("its standard output was asked to be a pipe");
         Self::launch(start, launch, (input.into(), output.into()), Carrier::Process(process, stderr))
     }
 
     pub(crate) fn on_this_machine(start: AgentStart<'_>) -> Result<Self, Error> {
-        let mut agent = Self::process(AgentStart { name: "host", ..start })?;
+        let mut agent = Self::process(start)?;
         agent.greet()?;
         Ok(agent)
     }

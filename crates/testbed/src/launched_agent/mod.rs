@@ -36,7 +36,7 @@ pub(crate) use {answer, ask, launch::AgentStart};
 
 pub(crate) const AGENT: &str = "agent";
 
-/// It is greeted twice: before it boots the guest, and as the guest's agent.
+// It is greeted twice: before it boots the guest, and as the guest's agent.
 pub(crate) const GUEST: &str = "guest";
 
 // On a busy machine an agent's main thread waits for a CPU beside the threads of its flows.
@@ -118,8 +118,8 @@ impl LaunchedAgent {
         Ok(())
     }
 
-    /// Waits while the guest's machine gives signs of life: that machine knows when a guest hangs.
     pub(crate) fn booted(&mut self) -> Result<Booted, Error> {
+        // A wait as long as the guest's machine gives signs of life: it knows when a guest hangs.
         let booted = answer!(self, self.receive()?, Answer::Booted(booted) => *booted);
         self.patience = PATIENCE_WITH_A_GUEST;
         Ok(booted)
@@ -130,11 +130,7 @@ impl LaunchedAgent {
     }
 
     pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
-        self.order_within(request, self.patience())
-    }
-
-    pub(crate) fn order_within(&mut self, request: &Request, patience: Duration) -> Result<(), Error> {
-        self.client.order(request, patience).map_err(|error| self.explain(error))
+        self.client.order(request, self.patience()).map_err(|error| self.explain(error))
     }
 
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
@@ -254,8 +250,8 @@ impl Drop for LaunchedAgent {
     }
 }
 
-/// A process whose pipe is closed ends soon, but on a busy machine not within a tenth of a second.
 fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    // A process whose pipe is closed ends soon, on a busy machine not within a tenth of a second.
     within(Duration::from_secs(1), look)
 }
 

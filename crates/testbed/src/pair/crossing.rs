@@ -3,17 +3,17 @@
 use load::{Arrived, Direction, Kind, TCP, UDP};
 use study::{BootState, BySide, Family, Scenario, Side};
 
-use crate::path::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY, pairs};
 use crate::run::RunOrder;
 use crate::switches::Switches;
-use crate::two_machines::{FoundMachine, pairs};
+use crate::two_machines::FoundMachine;
 
 /// Packets that cross the network between two machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossing {
     pub(super) family: Family,
     pub(super) own: BySide<Addresses>,
-    /// The receiver's last port, as rules often let the first one alone pass.
+    // The receiver's last port, as rules often let the first one alone pass.
     pub(super) port: Option<u16>,
     /// The largest packet of UDP, and of TCP, in bytes; `None`: the side sends none.
     pub(super) sent: BySide<[Option<u32>; 2]>,
@@ -49,7 +49,6 @@ impl Crossing {
         families.map(|family| Self { family, own: TRAFFIC, port: None, sent }).collect()
     }
 
-    /// A stream of TCP fills its packets, whatever its messages.
     pub(super) fn of_workload(order: &RunOrder) -> Self {
         let RunOrder { traffic, family, .. } = order;
         let (is_rr, is_udp) = (traffic.kind.is_rr(), traffic.kind.is_udp());
@@ -63,6 +62,7 @@ impl Crossing {
             let largest = match traffic.kind {
                 // Acknowledgements.
                 kind if !is_sender => kind.is_tcp().then_some(0),
+                // A stream fills its packets, whatever its messages.
                 Kind::TcpStream => Some(u32::MAX),
                 _ => Some(message.saturating_add(family.udp_headers())),
             };

@@ -51,8 +51,8 @@ pub(super) const CHECKS: [(&str, &str, FaultCheck); 3] = [
     ("addresses", "none that netassay would add is in use", taken),
 ];
 
-/// A copy of a virtual machine has the boot id of the first, and another link-layer address.
 fn one_interface(end: &PairEnd, other: &PairEnd, _: &[Crossing]) -> Option<PairFault> {
+    // A copy of a virtual machine has the boot id of the first, and another link-layer address.
     let [one, two] = [end, other].map(|end| (end.facts.link.index, &end.facts.link.address));
     (end.side == Side::Receiver && end.is_in_namespace_of(other) && one == two).then(|| {
         end.fault(

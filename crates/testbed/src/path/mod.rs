@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use host::{DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
+use host::{DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan, same_network};
 use study::{BySide, Family, Fragments};
 
 use crate::error::Error;
@@ -57,8 +57,7 @@ pub(crate) const DISCARD: &str = "discard0";
 // The port of the discard service (RFC 863), where nothing listens here.
 const DISCARD_PORT: u16 = 9;
 
-/// `None`: the first kind that the kernel has. The neighbour is permanent, so that the kernel never
-/// has to resolve it.
+/// `device`: `None` for the first kind that the kernel has.
 pub(crate) fn create_discard(
     host: &mut LaunchedAgent,
     device: Option<DiscardDevice>,
@@ -68,6 +67,7 @@ pub(crate) fn create_discard(
         name: DISCARD.to_owned(),
         device,
         addresses: TRAFFIC.transmitter.with_prefixes(families),
+        // A permanent neighbour, so that the kernel never has to resolve it.
         behind: families.iter().map(|family| TRAFFIC.receiver.in_family(*family)).collect(),
     };
     Ok(ask!(host, &create, Answer::Discards { device, lacking } => (device, lacking)))
@@ -138,11 +138,10 @@ pub(crate) fn create_tunnel(
     hosts.each_mut().into_iter().try_for_each(|(_, host)| await_running(host, name))
 }
 
-/// A refusal is ignored: steering the interfaces tells it. Silence is an error: the late answer
-/// would be mistaken for that to the next request.
 fn steer_new(hosts: &mut BySide<&mut LaunchedAgent>, cpus: &BySide<Vec<u32>>) -> Result<(), Error> {
     for (side, host) in hosts.each_mut() {
         match host.order(&Request::SteerNew { cpus: cpus[side].clone() }) {
+            // Steering the interfaces tells the refusal.
             Err(Error::Call(CallError::Refused { .. })) => {}
             answer => answer?,
         }
@@ -165,32 +164,41 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     (0..NUMBERS).find(is_free).unwrap_or_default()
 }
 
-const UNDERLAY_MTU: u32 = 1_500;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TunnelMtu {
-    pub(crate) inner: u32,
-    pub(crate) outer: u32,
-    needed: u32,
+/// An unspecified address stands for none.
+pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
+    let of = |family: Family| {
+        let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
+        let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
+        let mut both =
+            all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
+        // Between other addresses a router may lie.
+        match both.find(|(one, other)| same_network(**one, **other)) {
+            Some((one, other)) => BySide { transmitter: one.0, receiver: other.0 },
+            None => all.map(|_, all| all.first().map_or(Addresses::NONE.in_family(family), |one| one.0)),
+        }
+    };
+    let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
+    BySide::from_fn(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
 }
 
-impl TunnelMtu {
-    pub(crate) fn resolve(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
-        let outer = outer.unwrap_or(UNDERLAY_MTU);
-        let overhead = Vxlan::overhead(family == Family::Ipv6);
-        let inner = inner.unwrap_or(outer.saturating_sub(overhead));
-        Self { inner, outer, needed: inner.saturating_add(overhead) }
+pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
+    if !address.is_unspecified() {
+        return Ok(address);
     }
+    Err(Error::Unfit(format!(
+        "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own), or measure another family alone (--set family=)",
+        end.to_string()
+    )))
+}
 
-    /// The kernel rejects a tunnel larger than its underlay; the underlay may shrink later.
-    pub(crate) fn roomy(&self) -> u32 {
-        self.outer.max(self.needed)
-    }
+const UNDERLAY_MTU: u32 = 1_500;
 
-    pub(crate) fn fragments(&self) -> Option<Fragments> {
-        let Self { inner, outer, needed } = *self;
-        (needed > outer).then_some(Fragments { inner, needed, outer })
-    }
+/// Those that are not given: of an underlay Ethernet's, of a tunnel what its underlay leaves.
+pub(crate) fn tunnel_mtus(inner: Option<u32>, outer: Option<u32>, family: Family) -> Fragments {
+    let outer = outer.unwrap_or(UNDERLAY_MTU);
+    let overhead = Vxlan::overhead(family == Family::Ipv6);
+    let inner = inner.unwrap_or(outer.saturating_sub(overhead));
+    Fragments { inner, needed: inner.saturating_add(overhead), outer }
 }
 
 #[cfg(test)]
@@ -201,13 +209,13 @@ mod tests {
 
     #[test]
     fn the_inner_follows_the_outer_and_what_does_not_fit_is_reported() {
-        let mtu = TunnelMtu::resolve(None, None, Family::Ipv4);
-        assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.fragments()), (1450, 1500, 1500, None));
-        assert_eq!(TunnelMtu::resolve(None, Some(9000), Family::Ipv6).inner, 8930);
-        let tight = TunnelMtu::resolve(Some(1500), None, Family::Ipv4);
-        assert_eq!((tight.inner, tight.outer, tight.roomy()), (1500, 1500, 1550));
+        let mtus = tunnel_mtus(None, None, Family::Ipv4);
+        assert_eq!((mtus.inner, mtus.outer, mtus.needed), (1450, 1500, 1500));
+        assert_eq!(tunnel_mtus(None, Some(9000), Family::Ipv6).inner, 8930);
+        let tight = tunnel_mtus(Some(1500), None, Family::Ipv4);
+        assert_eq!((tight.inner, tight.outer, tight.needed), (1500, 1500, 1550));
         assert_eq!(
-            tight.fragments().unwrap().to_string(),
+            tight.to_string(),
             "the tunnel's MTU of 1500 bytes makes packets of 1550 bytes on an underlay of 1500: those are sent in fragments, or not at all; an \
              MTU of 1450 fits"
         );
@@ -223,12 +231,42 @@ mod tests {
         assert_eq!(texts(Family::Ipv4, 2, Some(65535))[1], "198.18.0.2:65535");
     }
 
+    fn addresses_of(list: &[&str]) -> Vec<(IpAddr, u8)> {
+        let one = |text: &&str| {
+            let (address, prefix) = text.split_once('/').unwrap();
+            (address.parse().unwrap(), prefix.parse().unwrap())
+        };
+        list.iter().map(one).collect()
+    }
+
+    fn paired(transmitter: &[&str], receiver: &[&str]) -> [String; 4] {
+        let (transmitter, receiver) = (addresses_of(transmitter), addresses_of(receiver));
+        let BySide { transmitter, receiver } =
+            pairs(&BySide { transmitter: transmitter.as_slice(), receiver: receiver.as_slice() });
+        [transmitter.ipv4, receiver.ipv4, transmitter.ipv6, receiver.ipv6].map(|one| one.to_string())
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_paired_before_others() {
+        let pair = paired(
+            &["10.1.0.1/24", "10.2.0.1/24", "2001:db8:1::1/64"],
+            &["10.3.0.2/24", "10.2.0.2/24", "2001:db8:2::2/64"],
+        );
+        assert_eq!(pair, ["10.2.0.1", "10.2.0.2", "2001:db8:1::1", "2001:db8:2::2"]);
+        // Without a common network a router may lie between them.
+        assert_eq!(paired(&["10.1.0.1/24"], &["10.3.0.2/16"]), ["10.1.0.1", "10.3.0.2", "::", "::"]);
+        assert_eq!(paired(&["10.0.0.1/0"], &["192.0.2.1/0"])[..2], ["10.0.0.1", "192.0.2.1"]);
+        // Only one machine lacks an address.
+        assert_eq!(paired(&["10.1.0.1/32"], &[]), ["10.1.0.1", "0.0.0.0", "::", "::"]);
+    }
+
     proptest! {
         #[test]
         fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
-            let mtu = TunnelMtu::resolve(inner, outer, Family::from_ipv6(ipv6));
-            prop_assert!(mtu.roomy() >= mtu.outer);
-            prop_assert_eq!(mtu.fragments().is_some(), mtu.roomy() > mtu.outer);
+            let mtus = tunnel_mtus(inner, outer, Family::from_ipv6(ipv6));
+            prop_assert!(mtus.needed >= mtus.inner);
+            // A tunnel without an MTU of its own fits its underlay, if that takes the headers.
+            prop_assert!(inner.is_some() || mtus.inner == 0 || mtus.needed <= mtus.outer);
         }
     }
 }

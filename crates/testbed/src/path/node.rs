@@ -52,8 +52,8 @@ impl Node {
         Ok(())
     }
 
-    /// A bridge drops packets that are too long for the outgoing port.
     pub(crate) fn set_mtu(&mut self, mtu: u32) -> Result<(), Error> {
+        // A bridge drops packets that are too long for the outgoing port.
         if let Some((interface, own)) = self.wire.clone() {
             self.agent.order(&Request::SetMtu { interface, mtu: own.max(mtu) })?;
         }

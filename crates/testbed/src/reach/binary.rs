@@ -10,14 +10,9 @@ use crate::error::Error;
 /// The program, as it is sent to hosts.
 #[derive(Debug)]
 pub struct Binary {
-    pub(crate) file: SentFile,
-    pub(crate) architecture: &'static str,
-}
-
-#[derive(Debug)]
-pub(crate) struct SentFile {
     pub(crate) plain: Vec<u8>,
     pub(crate) sum: String,
+    pub(crate) architecture: &'static str,
 }
 
 // ELF's `e_machine` (little-endian at offset 18) and Linux's name of the machine.
@@ -35,15 +30,13 @@ impl Binary {
         let architecture = architecture(&plain).map_err(|why| {
             wrong(format!("{name} is not a program for Linux on a machine that netassay knows (ELF): {why}"))
         })?;
-        Ok(Self { file: SentFile::new(plain), architecture })
+        Ok(Self { sum: checksum(&plain), plain, architecture })
     }
 }
 
-impl SentFile {
-    pub(crate) fn new(plain: Vec<u8>) -> Self {
-        let sum = Sha256::digest(&plain).iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { plain, sum }
-    }
+/// The SHA-256, as `sha256sum` writes it.
+pub(crate) fn checksum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn architecture(bytes: &[u8]) -> Result<&'static str, String> {
@@ -65,7 +58,7 @@ mod tests {
         let binary = Binary::read(&path).unwrap();
         assert_eq!(binary.architecture, std::env::consts::ARCH);
         let sum = std::process::Command::new("sha256sum").arg(&path).output().unwrap().stdout;
-        assert_eq!(binary.file.sum, String::from_utf8(sum).unwrap().split_once(' ').unwrap().0);
+        assert_eq!(binary.sum, String::from_utf8(sum).unwrap().split_once(' ').unwrap().0);
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
     Ok(HostBoot { id: id.to_owned(), release: release.to_owned(), default: default.to_owned() })
 }
 
-/// `utsname` has 64 bytes for a release.
 pub(crate) fn is_release(text: &str) -> bool {
+    // `utsname` has 64 bytes for a release. It becomes part of a path and of a command.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte);
     (1..=64).contains(&text.len()) && !text.starts_with(['.', '-']) && text.bytes().all(plain)
 }
@@ -59,7 +59,7 @@ pub(crate) struct Kernels {
     installed: Vec<String>,
     grub: Option<String>,
     grub_obeys: bool,
-    /// A storage that GRUB cannot write: it would boot the chosen kernel again and again.
+    // A storage that GRUB cannot write: it would boot the chosen kernel again and again.
     unwritable: Option<String>,
     entries: Vec<(String, String)>,
     has_kexec: bool,
@@ -137,7 +137,7 @@ impl Kernels {
     }
 }
 
-/// Each entry has its release and the names that lead to it; entries for repairs are left out.
+/// Each entry has its release and the names that lead to it.
 fn entries(menu: &[&str]) -> Vec<(String, String)> {
     let mut open: Vec<(bool, String)> = Vec::new();
     let mut found = Vec::new();
@@ -151,6 +151,7 @@ fn entries(menu: &[&str]) -> Vec<(String, String)> {
         } else if matches!(word, "linux" | "linux16" | "linuxefi") {
             let mut words = rest.split_whitespace();
             let image = words.next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+            // An entry for repairs starts the same kernel without the rest of the system.
             let repairs = words.any(|word| matches!(word, "single" | "recovery" | "1" | "rescue"));
             let path: Vec<&str> =
                 open.iter().filter(|(is_of_menu, _)| *is_of_menu).map(|(_, name)| &**name).collect();

@@ -9,11 +9,11 @@ use nix::unistd::{geteuid, mkdtemp};
 
 use crate::error::Error;
 
-/// Sockets have short names (108 bytes), so it is not below a long directory of the user's.
 #[derive(Debug)]
 pub(crate) struct ControlSocket {
+    // Sockets have short names (108 bytes), so it is not below a long directory of the user's.
     directory: PathBuf,
-    /// Locked while it is in use: process numbers mean others in another container.
+    // Locked while it is in use: process numbers mean others in another container.
     _lock: File,
 }
 
@@ -30,10 +30,11 @@ impl ControlSocket {
         })
     }
 
-    /// Nobody could have taken the name before. Removes the directories of killed processes.
+    /// Also removes the directories of killed processes.
     pub(crate) fn make(parent: &Path) -> io::Result<Self> {
         sweep(parent);
         loop {
+            // With a random name, so that nobody could have taken it before.
             let directory = mkdtemp(&parent.join(format!("{PREFIX}XXXXXX")))?;
             // Somebody else may sweep it away before it has its lock.
             let locked = File::open(&directory).and_then(|lock| lock.lock().map(|()| lock));

@@ -85,9 +85,9 @@ impl Launcher {
     }
 }
 
-/// Any other shell that reads the line, because a startup file has started one, sees a comment.
 fn line_of(script: &str, arguments: &[&str]) -> String {
     let words: Vec<String> = arguments.iter().copied().map(shell_word).collect();
+    // Any other shell that reads the line, because a startup file has started one, sees a comment.
     let script = format!("#\nset -- {}\n{script}", words.join(" "));
     script.replace('\\', r"\\").replace('\n', r"\n") + "\n"
 }
@@ -126,10 +126,7 @@ impl FromStr for HostSpec {
                 "{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets; :ens1f0 alone is an interface of this machine)"
             )
         };
-        let (user, rest) = match text.rsplit_once('@') {
-            Some((user, rest)) => (Some(user), rest),
-            None => (None, text),
-        };
+        let (user, rest) = text.rsplit_once('@').map_or((None, text), |(user, rest)| (Some(user), rest));
         // An address of IPv6 holds colons.
         let (host, interface) = match rest.strip_prefix('[').map(|rest| rest.split_once(']')) {
             Some(Some((host, ""))) => (host, None),
@@ -138,10 +135,7 @@ impl FromStr for HostSpec {
                 (host, Some(interface.ok_or_else(|| wrong(format!("{text:?} goes on after its bracket")))?))
             }
             Some(None) => return Err(wrong(format!("{text:?} lacks the closing bracket"))),
-            None => match rest.split_once(':') {
-                Some((host, interface)) => (host, Some(interface)),
-                None => (rest, None),
-            },
+            None => rest.split_once(':').map_or((rest, None), |(host, name)| (host, Some(name))),
         };
         let destination = user.map_or_else(|| host.to_owned(), |user| format!("{user}@{host}"));
         check_destination(&destination).map_err(wrong)?;
@@ -225,12 +219,14 @@ mod tests {
             let swap = format!("shift; exec {shell} \"$@\"");
             let launcher = Launcher::Words(["sh", "-c", &swap, "login"].map(str::to_owned).to_vec());
             let arguments = ["it's", "", "a\\nb!", "$x ä"];
-            let mut started = launcher.command(script, &arguments, Path::new("s")).spawn().unwrap();
-            let _ = started.input.write_all(b"further\ninput");
-            drop(started.input);
+            let command = launcher.command(script, &arguments, Path::new("s"));
+            let (mut started, _stderr) = command.spawn().unwrap();
+            let mut input = started.stdin.take().unwrap();
+            let _ = input.write_all(b"further\ninput");
+            drop(input);
             let mut printed = String::new();
-            started.output.read_to_string(&mut printed).unwrap();
-            let is_absent = started.process.wait().unwrap().code() == Some(127) && shell != "sh";
+            started.stdout.as_mut().unwrap().read_to_string(&mut printed).unwrap();
+            let is_absent = started.wait().unwrap().code() == Some(127) && shell != "sh";
             let expected = "netassay|it's||a\\nb!|$x ä|a\tb\\\nfurther\ninput";
             assert!(is_absent || printed == expected, "{shell}: {printed}");
         }

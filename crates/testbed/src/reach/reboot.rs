@@ -44,9 +44,9 @@ pub(crate) fn reboot_all(
     if errors.is_empty() { Ok(boots) } else { Err(Error::Failed(errors.join("; "))) }
 }
 
-/// Nobody waits for the hosts; after a failure their next restart does the same.
 pub(crate) fn restart_with_default(hosts: &[Restart], interrupt: &Interrupt) {
     for host in hosts {
+        // Nobody waits for the hosts; after a failure their next restart does the same.
         let _ = connected(host, interrupt, |shell| {
             let now = present_boot(shell, TO_ANSWER)?;
             if now.is_of_default() { Ok(()) } else { order(shell, None, &now) }
@@ -128,10 +128,11 @@ fn retry<T>(interrupt: &Interrupt, mut attempt: impl FnMut() -> Result<T, Error>
     }
 }
 
-/// Does nothing if the host has left this boot: the answer to an order may be lost.
+/// Does nothing if the host has left this boot.
 fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot) -> Result<(), Error> {
     let host = shell.launcher.to_string();
     let [by, what] = choice.map_or(["default", ""], |choice| choice.each_ref().map(String::as_str));
+    // The answer to an earlier order may be lost: the script compares the boot.
     let mut session = shell.start(REBOOT, &[by, what, &before.id], TO_ANSWER)?;
     boot::read(&host, &session.line()?)?;
     session.wait_for(TO_OBEY);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use agent::{Interrupt, Launch, repeat};
 
 use crate::error::Error;
-use crate::reach::binary::{Binary, SentFile};
+use crate::reach::binary::{Binary, checksum};
 use crate::reach::boot::{self, HostBoot, Kernels};
 use crate::reach::control_socket::ControlSocket;
 use crate::reach::in_parallel;
@@ -35,7 +35,7 @@ const TO_ARRIVE: Duration = Duration::from_secs(120);
 pub struct RemoteHost {
     /// The way to run commands there.
     pub launcher: Launcher,
-    /// Keeps the program there for as long as its input is open.
+    // The program stays there for as long as its input is open.
     holder: ScriptSession,
     signs: Option<Sender<()>>,
     control: ControlSocket,
@@ -114,8 +114,8 @@ impl RemoteHost {
         let control = ControlSocket::for_host(&host)?;
         let kept = if stay.keep { "keep" } else { "drop" };
         let lease = format!("{}ms", stay.lease.as_millis());
-        let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
-        let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
+        let room = (binary.plain.len() / 1024 + BESIDE).to_string();
+        let arguments = [binary.sum.as_str(), kept, &lease, &room];
         let command = launcher.command(KEEP, &arguments, &control.socket());
         let mut session = ScriptSession::start(&host, command, TO_ANSWER, interrupt)?;
         let connection = ConnectionAddresses::read(&session.first_line("connection ")?);
@@ -143,11 +143,11 @@ impl RemoteHost {
             is_lost: AtomicBool::new(false),
         };
         if !reached.setup.has {
-            reached.send(&binary.file, "netassay", interrupt)?;
-            reached.sent = binary.file.plain.len() as u64;
+            reached.send(&binary.plain, &binary.sum, "netassay", interrupt)?;
+            reached.sent = binary.plain.len() as u64;
         }
         // Without signs of life the far side removes the program at the end of the lease.
-        if let Some(mut input) = reached.holder.input.take() {
+        if let Some(mut input) = reached.holder.process.stdin.take() {
             let mut word: &[u8] = b"hold\n";
             let give = move || input.write_all(std::mem::replace(&mut word, b"\n")).is_ok();
             let signs = repeat("signs of life", stay.lease / 3, give);
@@ -172,27 +172,27 @@ impl RemoteHost {
     }
 
     pub(crate) fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
-        let file = SentFile::new(plain);
-        let path = format!("{}/{}", self.setup.directory, file.sum);
+        let sum = checksum(&plain);
+        let path = format!("{}/{sum}", self.setup.directory);
         // Held while it is sent: another one that brings the same waits.
         let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
-        if !brought.contains(&file.sum) {
-            self.send(&file, &file.sum, interrupt)?;
-            brought.insert(file.sum);
+        if !brought.contains(&sum) {
+            self.send(&plain, &sum, &sum, interrupt)?;
+            brought.insert(sum);
         }
         Ok(path)
     }
 
-    fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<(), Error> {
+    fn send(&self, plain: &[u8], sum: &str, name: &str, interrupt: &Interrupt) -> Result<(), Error> {
         let host = self.launcher.to_string();
-        let arguments = [self.setup.directory.as_str(), &file.sum, name];
+        let arguments = [self.setup.directory.as_str(), sum, name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
         let mut session = ScriptSession::start(&host, command, TO_ARRIVE, interrupt)?;
-        let input = session.input.take();
+        let input = session.process.stdin.take();
         let line = thread::scope(|scope| {
             // A host that stops reading blocks the writer until the session ends, and its answer
             // tells why.
-            scope.spawn(move || input.map(|mut input| input.write_all(&file.plain)));
+            scope.spawn(move || input.map(|mut input| input.write_all(plain)));
             let line = session.line();
             session.end();
             line
@@ -265,8 +265,8 @@ impl RemoteHost {
 }
 
 impl Drop for RemoteHost {
-    /// The far side removes the program at the end of its input, and then closes the connection.
     fn drop(&mut self) {
+        // The far side removes the program at the end of its input, and then closes the connection.
         drop(self.signs.take());
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
@@ -287,11 +287,7 @@ impl SetupAnswer {
             "unknown" => None,
             mask => Some(u64::from_str_radix(mask, 16).ok()?),
         };
-        let mut flag = || match words.next() {
-            Some("yes") => Some(true),
-            Some("no") => Some(false),
-            _ => None,
-        };
+        let mut flag = || words.next().filter(|word| ["yes", "no"].contains(word)).map(|word| word == "yes");
         let (has, by_sudo) = (flag()?, flag()?);
         let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
         Some(Self { architecture, user, capabilities, has, by_sudo, directory })

@@ -5,21 +5,20 @@
 /// program that outlives the connection; `$3`: the lease, as the program reads it; `$4`: the KiB
 /// that the program takes.
 ///
-/// A kept program is copied into the place, and only what its SHA-256 was compared of is run. It is
-/// kept only where nobody but the login and root can have put it: `own` asks for the owner and the
-/// mode of every directory on the way, as it is named and as it is.
-///
-/// This shell removes the directory, unless it is killed. The login's next connection removes what
-/// a kill left: directories that the login owns, with the name and the content of such a one, whose
-/// `lock` nobody holds. The shell holds it, and the program inherits it; numbers of processes would
-/// mean others in another container. A directory that is removed before it is locked is made anew.
-/// Without `flock`, and for directories of other boots (the boot is in the name, and may be that of
-/// another machine which shares the file system), a directory is removed after 30 days. It is
-/// renamed before it is removed, so that nothing more arrives in it.
-///
 /// It answers `connection` with the addresses of the connection as ssh tells them, at once; then
 /// `netassay ARCHITECTURE USER-ID CAPABILITIES HAS SUDO DIRECTORY`, and `sudo` with why
 /// there is none for a login that is not root.
+// A kept program is copied into the place, and only what its SHA-256 was compared of is run. It is
+// kept only where nobody but the login and root can have put it: `own` asks for the owner and the
+// mode of every directory on the way, as it is named and as it is.
+//
+// This shell removes the directory, unless it is killed. The login's next connection removes what
+// a kill left: directories that the login owns, with the name and the content of such a one, whose
+// `lock` nobody holds. The shell holds it, and the program inherits it; numbers of processes would
+// mean others in another container. A directory that is removed before it is locked is made anew.
+// Without `flock`, and for directories of other boots (the boot is in the name, and may be that of
+// another machine which shares the file system), a directory is removed after 30 days. It is
+// renamed before it is removed, so that nothing more arrives in it.
 pub(crate) const KEEP: &str = r#"
 printf 'connection %s\n' "$SSH_CONNECTION"
 umask 077
@@ -121,8 +120,7 @@ chmod 700 "$p" && mv -f "$p" "$1/$3" && echo taken
 "#;
 
 /// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.
-///
-/// If the keeping connection has ended, ssh connects again by itself, and finds no program.
+// If the keeping connection has ended, ssh connects again by itself, and finds no program.
 pub(crate) const RUN: &str = r#"
 p=$1/netassay; s=$2; shift 2
 [ -x "$p" ] || { echo "netassay is no longer on this machine: it restarted, or the connection that kept netassay there ended; start again (--resume goes on)" >&2; exit 1; }
@@ -177,12 +175,11 @@ echo settled
 /// `grub2`, `kexec`); `$3`: GRUB's entry, or the kernel's release; `$4`: the identity of the boot
 /// that is to end. It answers as [`BOOT`]; then `failed WHY` if every way to restart failed, or
 /// nothing more that counts.
-///
-/// Which kernel is the default is noted first. What kexec has loaded starts at a restart by
-/// systemd, or at once; a restart with the default unloads it.
-///
-/// The init system is asked first. Only where there is none, or it refuses, is the kernel told to
-/// write out what it has (`s`), to mount everything read-only (`u`) and to restart (`b`).
+// Which kernel is the default is noted first. What kexec has loaded starts at a restart by
+// systemd, or at once; a restart with the default unloads it.
+//
+// The init system is asked first. Only where there is none, or it refuses, is the kernel told to
+// write out what it has (`s`), to mount everything read-only (`u`) and to restart (`b`).
 pub(crate) const REBOOT: &str = as_root!(
     r#"
 echo "boot $(cat /proc/sys/kernel/random/boot_id) $(uname -r) $($s cat $n 2>/dev/null)"

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::AsFd as _;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::reach::control_socket::ControlSocket;
 use crate::reach::launcher::Launcher;
 
-/// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
+// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
 pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
 
 pub(crate) fn unexpected_answer(host: &str, got: &str, hint: &str) -> Error {
@@ -51,7 +51,6 @@ pub(crate) fn yes_or_no(is_so: bool) -> &'static str {
 pub(crate) struct ScriptSession {
     host: String,
     pub(crate) process: Child,
-    pub(crate) input: Option<ChildStdin>,
     output: ChildStdout,
     pending: Vec<u8>,
     pace: ReadLimiter,
@@ -72,11 +71,11 @@ impl ScriptSession {
     ) -> Result<Self, Error> {
         let program = start.program();
         let failed = |source| Error::Failed(format!("{host}: cannot start {program}: {source}"));
-        let PipedProcess { process, input, output, stderr } = start.spawn().map_err(failed)?;
+        let (mut process, stderr) = start.spawn().map_err(failed)?;
+        let output = process.stdout.take().expect("its standard output was asked to be a pipe");
         Ok(Self {
             host: host.to_owned(),
             process,
-            input: Some(input),
             output,
             pending: Vec::new(),
             pace: ReadLimiter::default(),
@@ -114,7 +113,7 @@ impl ScriptSession {
 
     /// At most `most` bytes; without an exit status if the script did not exit in time.
     pub(crate) fn read_to_end(&mut self, most: usize) -> Result<(Vec<u8>, Option<ExitStatus>), Error> {
-        self.input = None;
+        self.process.stdin = None;
         loop {
             match self.read() {
                 Ok(()) if self.pending.len() > most => return Err(self.failed(NoMore::Endless)),
@@ -153,7 +152,7 @@ impl ScriptSession {
     }
 
     fn failed(&mut self, no_more: NoMore) -> Error {
-        self.input = None;
+        self.process.stdin = None;
         let status = if no_more == NoMore::Ended { self.exit() } else { None };
         self.end();
         let host = &self.host;
@@ -222,19 +221,11 @@ enum NoMore {
     Endless,
 }
 
-/// The first line of the input is the script, where the command is a host's shell.
 #[derive(Debug)]
 pub(crate) struct PipedCommand {
     pub(crate) command: Command,
+    // Of the input: the script, where the command is a host's shell.
     pub(crate) first_line: String,
-}
-
-#[derive(Debug)]
-pub(crate) struct PipedProcess {
-    pub(crate) process: Child,
-    pub(crate) input: ChildStdin,
-    pub(crate) output: ChildStdout,
-    pub(crate) stderr: Console,
 }
 
 impl PipedCommand {
@@ -242,20 +233,20 @@ impl PipedCommand {
         self.command.get_program().to_string_lossy().into_owned()
     }
 
-    pub(crate) fn spawn(mut self) -> io::Result<PipedProcess> {
+    /// The console reads its standard error.
+    pub(crate) fn spawn(mut self) -> io::Result<(Child, Console)> {
         let all = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = all.spawn()?;
         tracing::debug!(process = process.id(), command = ?self.command, "started");
-        let mut input = process.stdin.take().expect("its standard input was asked to be a pipe");
-        let output = process.stdout.take().expect("its standard output was asked to be a pipe");
-        let errors = process.stderr.take().expect("its standard error was asked to be a pipe");
+        let input = process.stdin.as_mut().expect("its standard input was asked to be a pipe");
         // A pipe takes it at once. One that has ended tells why at the end of its output.
         let _ = input.write_all(self.first_line.as_bytes());
+        let errors = process.stderr.take().expect("its standard error was asked to be a pipe");
         let stderr = Console::read(errors).inspect_err(|_| {
             // Without its reader it must not run.
             let _ = process.kill();
             let _ = process.wait();
         })?;
-        Ok(PipedProcess { process, input, output, stderr })
+        Ok((process, stderr))
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use super::*;
-use crate::reach::session::PipedProcess;
+use crate::console::Console;
 
 /// A program that, called with the word `hold` and a time, reads its input to the end.
 fn binary() -> Binary {
@@ -33,7 +33,7 @@ fn the_program_arrives_whole_and_goes_with_the_connection() {
     assert_eq!(connection.host.to_string(), "192.0.2.2");
     let directory = std::path::PathBuf::from(&reached.setup.directory);
     let arrived = std::fs::read(directory.join("netassay")).unwrap();
-    assert_eq!(arrived, binary().file.plain);
+    assert_eq!(arrived, binary().plain);
     assert_eq!(reached.sent, arrived.len() as u64);
     let interrupt = Interrupt::new().unwrap();
     let brought = reached.bring(b"a kernel".to_vec(), &interrupt).unwrap();
@@ -102,19 +102,19 @@ const MOMENTS: Range<u64> = 0..60;
 const SENDING: u64 = 40;
 
 /// The scripts that run on the host at such a moment.
-fn running(launcher: &Launcher, moment: u64) -> Vec<PipedProcess> {
+fn running(launcher: &Launcher, moment: u64) -> Vec<(Child, Console)> {
     let start =
         |script, arguments: &[&str]| launcher.command(script, arguments, Path::new("s")).spawn().unwrap();
-    let sum = &binary().file.sum;
+    let sum = &binary().sum;
     let mut keeper = start(KEEP, &[sum, "drop", "60s", "1"]);
     if moment < SENDING {
         thread::sleep(Duration::from_millis(moment));
         return vec![keeper];
     }
-    let line = io::BufReader::new(&mut keeper.output).lines().nth(1).unwrap().unwrap();
+    let line = io::BufReader::new(keeper.0.stdout.as_mut().unwrap()).lines().nth(1).unwrap().unwrap();
     let directory = SetupAnswer::read(&line).unwrap().directory;
     let mut sending = start(TAKE, &[&directory, sum, "netassay"]);
-    sending.input.write_all(&binary().file.plain[..10_000]).unwrap();
+    sending.0.stdin.as_mut().unwrap().write_all(&binary().plain[..10_000]).unwrap();
     thread::sleep(Duration::from_millis(moment - SENDING));
     vec![keeper, sending]
 }
@@ -124,7 +124,9 @@ fn a_controller_that_is_killed_at_any_moment_leaves_nothing() {
     let place = tempfile::tempdir().unwrap();
     for moment in MOMENTS.step_by(4) {
         let running = running(&placed(place.path()), moment).into_iter();
-        let processes: Vec<Child> = running.map(|script| script.process).collect();
+        let mut processes: Vec<Child> = running.map(|(process, _)| process).collect();
+        // The end of a process closes its ends of all pipes.
+        processes.iter_mut().for_each(|process| drop((process.stdin.take(), process.stdout.take())));
         for mut process in processes {
             process.wait().unwrap();
         }
@@ -158,9 +160,9 @@ fn what_a_kill_left_goes_with_the_next_connection_and_nothing_else() {
     }
     stay.sort();
     for moment in MOMENTS.step_by(4) {
-        for mut script in running(&launcher, moment) {
-            script.process.kill().unwrap();
-            script.process.wait().unwrap();
+        for (mut process, _) in running(&launcher, moment) {
+            process.kill().unwrap();
+            process.wait().unwrap();
         }
     }
     let old = make("netassay.00000000.old000", "lock");
@@ -188,7 +190,7 @@ fn a_session_that_is_refused_early_does_not_go_on() {
 /// A host that is this machine, whose cache is this directory, and the place of the kept program.
 fn caching(cache: &Path) -> (Launcher, PathBuf) {
     let words = vec!["env".to_owned(), format!("XDG_CACHE_HOME={}", cache.display())];
-    (Launcher::Words(words), cache.join("netassay/agents").join(&binary().file.sum).join("netassay"))
+    (Launcher::Words(words), cache.join("netassay/agents").join(&binary().sum).join("netassay"))
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn a_kept_program_is_not_sent_again() {
     // The connection runs a copy: a change of the kept program does not reach it.
     assert!(!Path::new(&again.setup.directory).starts_with(home.path()), "{}", again.setup.directory);
     fs::write(&kept, "x").unwrap();
-    assert_eq!(fs::read(Path::new(&again.setup.directory).join("netassay")).unwrap(), binary().file.plain);
+    assert_eq!(fs::read(Path::new(&again.setup.directory).join("netassay")).unwrap(), binary().plain);
     let brought = again.bring(b"a kernel".to_vec(), &Interrupt::new().unwrap()).unwrap();
     assert!(Path::new(&brought).exists());
     drop(again);
@@ -211,7 +213,7 @@ fn a_kept_program_is_not_sent_again() {
         let status = Command::new("sh").args(["-c", &format!("{plant} \"$0\"")]).arg(&kept).status().unwrap();
         assert!(status.success());
         assert!(connected(&launcher, true).unwrap().sent > 0, "{plant}");
-        assert_eq!(fs::read(&kept).unwrap(), binary().file.plain, "{plant}");
+        assert_eq!(fs::read(&kept).unwrap(), binary().plain, "{plant}");
     }
 }
 
@@ -221,7 +223,7 @@ fn two_hosts_may_share_the_place_where_it_is_kept() {
     let (launcher, kept) = caching(home.path());
     let (all, keep) = ([&launcher; 4], Retention { keep: true, ..Retention::default() });
     drop(RemoteHost::connect_all(&all, &binary(), keep, &Interrupt::new().unwrap()).unwrap());
-    assert_eq!(fs::read(&kept).unwrap(), binary().file.plain);
+    assert_eq!(fs::read(&kept).unwrap(), binary().plain);
     let left: Vec<_> =
         fs::read_dir(kept.parent().unwrap()).unwrap().map(|one| one.unwrap().file_name()).collect();
     assert_eq!(left, ["netassay"]);
