@@ -23,10 +23,8 @@ pub struct KernelPrograms {
     types: btf::Btf,
 }
 
-pub(crate) struct Programs {
-    pub(crate) maps: BTreeMap<String, Map>,
-    object: Object,
-}
+/// Maps of programs, by their names in `bpf/path.bpf.c`.
+pub(crate) type Maps = BTreeMap<String, Map>;
 
 // The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
@@ -57,9 +55,10 @@ impl KernelPrograms {
         self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
     }
 
-    pub(crate) fn programs(&self, ring: u32) -> Result<Programs, TraceError> {
+    /// A copy of the programs with maps of their own, the ring of so many bytes.
+    pub(crate) fn programs(&self, ring: u32) -> Result<(Object, Maps), TraceError> {
         let mut object = self.object.clone();
-        let mut maps = BTreeMap::new();
+        let mut maps = Maps::new();
         for (name, map) in &object.maps {
             let made = create_map(map, ring)
                 .map_err(|error| TraceError::misfit(format_args!("map {name}: {error}")))?;
@@ -68,21 +67,16 @@ impl KernelPrograms {
         let described = self.object.maps.iter();
         let named = described.map(|(name, map)| (name.as_str(), maps[name].number(), map));
         object.relocate_maps(named, &HashSet::new()).map_err(TraceError::misfit)?;
-        Ok(Programs { maps, object })
+        Ok((object, maps))
     }
 }
 
-impl Programs {
-    pub(crate) fn copy(&self, name: &str, constants: Constants) -> Vec<Instruction> {
-        let Some(program) = self.object.programs.get(name) else {
-            unreachable!("bpf/path.bpf.c has no program {name}")
-        };
-        let code = &self.object.functions[&program.function_key()].instructions;
-        let instruction = |insn: &bpf_insn| {
-            Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
-        };
-        patched(code.iter().map(instruction).collect(), constants)
-    }
+pub(crate) fn instructions(programs: &Object, name: &str, constants: Constants) -> Vec<Instruction> {
+    let program = &programs.programs[name];
+    let code = &programs.functions[&program.function_key()].instructions;
+    let instruction =
+        |insn: &bpf_insn| Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm);
+    patched(code.iter().map(instruction).collect(), constants)
 }
 
 fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
@@ -152,13 +146,13 @@ impl LoadedProgram {
 }
 
 pub(crate) fn at_tracepoint(
-    programs: &Programs,
+    programs: &Object,
     name: &str,
     program: &str,
     constants: Constants,
 ) -> Result<LoadedProgram, String> {
     let place = AttachPoint::Tracepoint(CString::new(name).map_err(error_text)?);
-    load_at(Program::RawTracepoint, &programs.copy(program, constants), place)
+    load_at(Program::RawTracepoint, &instructions(programs, program, constants), place)
 }
 
 pub(crate) fn load_at(

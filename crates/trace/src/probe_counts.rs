@@ -6,6 +6,8 @@ use std::io;
 use host::bpf::Map;
 use serde::{Deserialize, Serialize};
 
+use crate::object::Maps;
+
 /// The most points of a path (`POINTS` in `bpf/journey.h`).
 pub const POINTS: usize = 64;
 // `WAYS` in `bpf/path.bpf.c`.
@@ -77,38 +79,12 @@ host::counted! {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct CounterMaps {
-    pub(crate) ways: Map,
-    pub(crate) cells: Map,
-    pub(crate) tallies: Map,
-    pub(crate) hits: Map,
-}
-
 // Tallies that are counted anew in each batch: outcomes of hits, and crowded journeys.
 const TALLIES: u32 = 9;
 // `MISSED` in `bpf/maps.h`: samples without room.
-const MISSED: u32 = 10;
+pub(crate) const MISSED: u32 = 10;
 
-impl CounterMaps {
-    pub(crate) fn missed(&self) -> io::Result<u64> {
-        total(&self.tallies, MISSED)
-    }
-
-    pub(crate) fn clear(&self) -> io::Result<()> {
-        let used = u32::try_from(ProbeCounts::read(self)?.ways.len()).unwrap_or(WAYS).max(1);
-        // Ways have their numbers by CPU: one of another CPU may stand behind it.
-        let cells = if used > 1 { WAYS } else { used } * POINTS as u32;
-        let maps =
-            [(&self.ways, 1), (&self.cells, cells), (&self.tallies, TALLIES), (&self.hits, POINTS as u32)];
-        for (map, keys) in maps {
-            (0..keys).try_for_each(|key| map.clear(&key.to_ne_bytes()))?;
-        }
-        Ok(())
-    }
-}
-
-fn total(map: &Map, index: u32) -> io::Result<u64> {
+pub(crate) fn total(map: &Map, index: u32) -> io::Result<u64> {
     Ok(map.read(&index.to_ne_bytes())?.chunks(map.stride()).map(|cpu| u64_at(cpu, 0)).sum())
 }
 
@@ -183,8 +159,19 @@ impl Segment {
 }
 
 impl ProbeCounts {
-    pub(crate) fn read(counters: &CounterMaps) -> io::Result<Self> {
-        let CounterMaps { ways, cells, tallies, hits } = counters;
+    pub(crate) fn clear(maps: &Maps) -> io::Result<()> {
+        // Ways have their numbers by CPU: one of another CPU may stand behind it.
+        let ways = if Self::read(maps)?.ways.len() > 1 { WAYS } else { 1 };
+        // Only these: each cell is a call, and the cells of unused ways are zero.
+        let cells = ways * POINTS as u32;
+        for (map, keys) in [("ways", 1), ("cells", cells), ("tallies", TALLIES), ("hits", POINTS as u32)] {
+            (0..keys).try_for_each(|key| maps[map].clear(&key.to_ne_bytes()))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read(maps: &Maps) -> io::Result<Self> {
+        let [ways, cells, tallies, hits] = ["ways", "cells", "tallies", "hits"].map(|map| &maps[map]);
         let known = ways.read(&[0; 4])?;
         let mut reading = Self::default();
         for way in 0..WAYS {

@@ -1,19 +1,20 @@
 //! The programs at their places, and the threads that they follow.
 
-use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::{fs, io};
 
-use host::bpf::{Map, Program, Ring};
+use aya_obj::Object;
+use host::bpf::{Program, Ring};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
 use crate::object::{
-    AttachPoint, Constants, KernelPrograms, LoadedProgram, Programs, at_tracepoint, error_text, load_at,
+    AttachPoint, Constants, KernelPrograms, LoadedProgram, Maps, at_tracepoint, error_text, instructions,
+    load_at,
 };
 use crate::path::{At, JourneyPhase};
-use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
+use crate::probe_counts::{MISSED, POINTS, ProbeCounts, total};
 use crate::resolve::{BTF, PointKind, ProbePoint};
 use crate::sampled::{SampledPackets, StampedPacket};
 
@@ -62,13 +63,12 @@ impl From<io::Error> for TraceError {
 /// Programs that stamp the packets of some threads; dropped, or with the process, they detach.
 #[derive(Debug)]
 pub struct Tracer {
-    journeys: Map,
-    counters: CounterMaps,
     samples: Ring,
     missed: u64,
     programs: Vec<LoadedProgram>,
-    #[expect(dead_code, reason = "a program that is loaded once more names its maps by their descriptors")]
-    maps: BTreeMap<String, Map>,
+    // All but the ring, read or not: a program that is loaded once more names them by their
+    // descriptors.
+    maps: Maps,
 }
 
 /// The attachment of each probe, in their order, or the reason why none was possible.
@@ -120,7 +120,7 @@ impl KernelPrograms {
     ) -> Result<(Tracer, Attachments), TraceError> {
         let constants =
             Constants { call, every: every.into(), trying: trying.into(), ..Constants::default() };
-        let mut programs = self.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
+        let (programs, mut maps) = self.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
         let mut standing = Vec::new();
@@ -160,24 +160,13 @@ impl KernelPrograms {
                 Ok(mean)
             })
             .collect();
-        let mut map = |name: &str| {
-            programs.maps.remove(name).unwrap_or_else(|| unreachable!("bpf/path.bpf.c has no map {name}"))
-        };
-        let counters = CounterMaps {
-            ways: map("ways"),
-            cells: map("cells"),
-            tallies: map("tallies"),
-            hits: map("hits"),
-        };
-        let journeys = map("journeys");
-        let samples = Ring::new(map("samples"))?;
-        let maps = programs.maps;
-        Ok((Tracer { journeys, counters, samples, missed: 0, programs: standing, maps }, means))
+        let ring = maps.remove("samples").expect("bpf/path.bpf.c has it");
+        Ok((Tracer { samples: Ring::new(ring)?, missed: 0, programs: standing, maps }, means))
     }
 
     fn probe(
         &self,
-        programs: &Programs,
+        programs: &Object,
         probe: &Probe,
         constants: Constants,
     ) -> Result<(Attachment, LoadedProgram), String> {
@@ -195,14 +184,14 @@ impl KernelPrograms {
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
     pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
-        let programs = self.programs(LEAST_RING).map_err(error_text)?;
+        let (programs, _maps) = self.programs(LEAST_RING).map_err(error_text)?;
         let constants = Constants { trying: 1, ..Constants::default() };
         self.at_function(&programs, mean, (function, At::Entry), constants).map(drop)
     }
 
     fn at_function(
         &self,
-        programs: &Programs,
+        programs: &Object,
         mean: Attachment,
         (name, at): (&str, At),
         constants: Constants,
@@ -210,14 +199,14 @@ impl KernelPrograms {
         if mean != Attachment::Trampoline {
             let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
             let place = AttachPoint::Function(CString::new(name).map_err(error_text)?, at);
-            return load_at(Program::Kprobe, &programs.copy(program, constants), place);
+            return load_at(Program::Kprobe, &instructions(programs, program, constants), place);
         }
         let function = self.function(name).ok_or("not among the kernel's own types")?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
-        let code = programs.copy(program, constants);
+        let code = instructions(programs, program, constants);
         load_at(kind, &code, AttachPoint::Trampoline(kind, code.clone()))
     }
 }
@@ -229,7 +218,8 @@ impl Tracer {
     /// # Errors
     /// More than 64 of them; those before are followed still.
     pub fn follow(&self, thread: u32) -> Result<(), TraceError> {
-        let written = self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()]);
+        let journeys = &self.maps["journeys"];
+        let written = journeys.write(&thread.to_ne_bytes(), &vec![0; journeys.stride()]);
         written.map_err(|error| match error.raw_os_error() {
             Some(libc::E2BIG) => TraceError(format!(
                 "a trace follows at most {MOST_THREADS} threads, and there are more: trace less traffic at a time"
@@ -243,7 +233,7 @@ impl Tracer {
     /// # Errors
     /// The kernel's error.
     pub fn read(&self) -> io::Result<ProbeCounts> {
-        ProbeCounts::read(&self.counters)
+        ProbeCounts::read(&self.maps)
     }
 
     /// The packets that were sampled since this was last called, and how many more there was no
@@ -253,7 +243,7 @@ impl Tracer {
     /// The kernel's error.
     pub fn sampled(&mut self) -> io::Result<SampledPackets> {
         let packets = self.samples.read().iter().map(|record| StampedPacket::from_record(record)).collect();
-        let missed = self.counters.missed()?;
+        let missed = total(&self.maps["tallies"], MISSED)?;
         let before = std::mem::replace(&mut self.missed, missed);
         Ok(SampledPackets { packets, missed: missed.saturating_sub(before) })
     }
@@ -303,7 +293,7 @@ impl Tracer {
     /// # Errors
     /// The kernel's error.
     pub fn restart(&mut self) -> io::Result<()> {
-        self.counters.clear()?;
+        ProbeCounts::clear(&self.maps)?;
         self.sampled().map(drop)
     }
 }

@@ -9,7 +9,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use socket2::Socket;
 use words::{Family, Kind, Side, Traffic};
 
 use self::flows::Flows;
-use self::threads::{cpus, run, shares, wait_until};
-use crate::error::{Error, Result, errno_of, error_text};
+use self::threads::{cpus, shares, wait_until};
+use crate::error::{Error, Result};
 use crate::exact::{self, Describe, LentWork};
-use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Phase, QUIET, STOP, Sample};
+use crate::lane::{ABORT, Control, Counts, LaneResult, Phase, QUIET, STOP, Sample};
 use crate::socket::{self, SocketSwitches};
 use crate::spec::Spec;
 use crate::sys;
@@ -33,12 +33,9 @@ const DRAIN: Duration = Duration::from_millis(1500);
 // Linux retransmits after 0.2, 0.6, 1.4, 3 s in all; the socket gives up a call after 5 s.
 const LEAVE: Duration = Duration::from_secs(4);
 const JOIN: Duration = Duration::from_secs(3);
-// A loop has no deep calls.
-const STACK: usize = 256 << 10;
 
 const STAYS: &str =
     "a thread did not leave its sender or reader within 4 s of a switch: its system call does not return";
-const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
 /// The receiving (answering) end by [`Endpoint::bind`], or the other by [`Endpoint::connect`].
 #[derive(Debug)]
@@ -213,7 +210,7 @@ impl Endpoint {
         if let Some(pace) = wanted.pacing {
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        let (sender, reader) = self.control.loop_switch.state().modes;
+        let (sender, reader) = self.control.loop_state().modes;
         let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
         let reads_otherwise = changes(reader != wanted.reader, false);
         if !reads_otherwise && !changes(sender != wanted.sender, true) {
@@ -221,8 +218,8 @@ impl Endpoint {
         }
         // The sockets are switched while no such thread uses them: its next loop may need an
         // option of theirs. Senders leave at the phase that ends them in order.
-        let (loop_switch, phase) = (&self.control.loop_switch, &self.control.phase);
-        loop_switch.state().held = true;
+        let phase = &self.control.phase;
+        self.control.loop_state().held = true;
         let held = phase.hold(QUIET);
         let mut left = self.all_leave(&[true]);
         if left && reads_otherwise {
@@ -232,7 +229,7 @@ impl Endpoint {
         let done =
             if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
         phase.resume(held);
-        loop_switch.release(if left { (wanted.sender, wanted.reader) } else { (sender, reader) });
+        self.control.release_loops(if left { (wanted.sender, wanted.reader) } else { (sender, reader) });
         done
     }
 
@@ -312,29 +309,7 @@ impl Endpoint {
             let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
             all.filter(|thread| !thread.is_finished()).count()
         };
-        wait_until(LEAVE, || self.control.loop_switch.state().waiting >= living())
-    }
-
-    fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
-        let share = self.shares[thread].clone();
-        let first = share.start;
-        let mut readiness = Some(readiness);
-        let lanes: Vec<Lane> =
-            share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
-        let sends = self.flows.sends(first);
-        let cpu = (!self.spec.cpus.is_empty()).then(|| self.spec.cpus[thread % self.spec.cpus.len()]);
-        // The kernel shows 15 characters of a name.
-        let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
-        let handle = std::thread::Builder::new()
-            .name(name)
-            .stack_size(STACK)
-            .spawn(move || run(&lanes, thread, sends, cpu))
-            .map_err(|error| {
-                let why = error_text(errno_of(&error));
-                Error::flow(first, format!("cannot start a thread: {why}; {FEWER}"))
-            })?;
-        self.threads.push(handle);
-        Ok(())
+        wait_until(LEAVE, || self.control.loop_state().waiting >= living())
     }
 
     /// Ends all threads within [`DRAIN`] and [`JOIN`].
@@ -355,8 +330,10 @@ impl Endpoint {
         }
         let mut ends = Vec::with_capacity(self.flows.sockets.len());
         for thread in self.threads.drain(..) {
-            // The thread itself recorded a panic or an error; then the account is not used.
-            ends.extend(thread.join().ok().flatten().unwrap_or_default());
+            // Only builds for tests unwind: there a panic of a loop fails the test.
+            let own = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            // A thread without results recorded its error, and then the account is not used.
+            ends.extend(own.unwrap_or_default());
         }
         Ok(ends)
     }

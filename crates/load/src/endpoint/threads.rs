@@ -3,12 +3,14 @@
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use nix::unistd::gettid;
 use words::{Direction, MAX_THREADS, Traffic};
 
-use crate::error::{Error, errno_of, error_text};
+use super::Endpoint;
+use crate::error::{Error, Result, errno_of, error_text};
 use crate::lane::{Lane, LaneResult};
 use crate::{sys, workload};
 
@@ -25,10 +27,37 @@ pub(super) fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
     true
 }
 
+// A loop has no deep calls.
+const STACK: usize = 256 << 10;
+
+impl Endpoint {
+    pub(super) fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
+        let share = self.shares[thread].clone();
+        let first = share.start;
+        let mut readiness = Some(readiness);
+        let lanes: Vec<Lane> =
+            share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
+        let sends = self.flows.sends(first);
+        let cpu = (!self.spec.cpus.is_empty()).then(|| self.spec.cpus[thread % self.spec.cpus.len()]);
+        // The kernel shows 15 characters of a name.
+        let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
+        let handle = std::thread::Builder::new()
+            .name(name)
+            .stack_size(STACK)
+            .spawn(move || run(&lanes, thread, sends, cpu))
+            .map_err(|error| {
+                let why = error_text(errno_of(&error));
+                let remedy = "raise the limit of tasks or use fewer flows";
+                Error::flow(first, format!("cannot start a thread: {why}; {remedy}"))
+            })?;
+        self.threads.push(handle);
+        Ok(())
+    }
+}
+
 // Errors go to the control, visible while the other threads still run.
-pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
+fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
     let first = lanes.first()?;
-    let _report = PanicReport(first);
     let work = || {
         if let Some(cpu) = cpu {
             sys::pin(cpu).map_err(|error| {
@@ -41,26 +70,7 @@ pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) 
         sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
         workload::run(lanes, sends)
     };
-    match work() {
-        Ok(ends) => Some(ends),
-        Err(error) => {
-            first.control.fail(error);
-            None
-        }
-    }
-}
-
-struct PanicReport<'a>(&'a Lane);
-
-impl Drop for PanicReport<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let bug = "its thread panicked; this is a bug in netassay";
-            self.0.control.fail(Error::flow(self.0.flow, bug));
-        }
-        // Nobody must wait for a thread that ended before its loop.
-        self.0.readiness.take();
-    }
+    work().map_err(|error| first.control.fail(error)).ok()
 }
 
 // On one thread, 4 to 64 streams carried a third less over veth with two CPUs (reno, 16 KiB).

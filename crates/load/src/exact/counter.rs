@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use words::Traffic;
 
 use super::connections;
-use super::memory::{FilledSlabs, HeldPackets};
+use super::memory::{HeldPackets, fill_slabs};
 use super::work::{AnyWork, Bracketed, Trouble};
 use crate::socket::Applied;
 use crate::sys;
@@ -40,7 +40,8 @@ pub(super) fn count(
     settled: &mut dyn FnMut(),
     begin_softirqs: CountSoftirqs<'_>,
 ) -> Result<Account, Trouble> {
-    let _full = FilledSlabs::make(traffic.message)?;
+    // Kept to the end: the slabs are full as long as it lives.
+    let _full = fill_slabs(traffic.message)?;
     // Connections share the time of the warm-up and the batches.
     let connections = connections(traffic.kind);
     let (warm_up, rounds) = (WARM_UP / connections, batches_of(connections));

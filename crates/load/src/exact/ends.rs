@@ -4,14 +4,13 @@ use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use socket2::Socket;
+use socket2::{SockAddr, Socket};
 use words::{Kind, Reader, Sender, Traffic};
 
 use crate::error::{Context, Error, Result, errno_of};
 use crate::message::Buffer;
 use crate::socket::{self, Applied};
 use crate::spec::Spec;
-use crate::sys::Destination;
 use crate::workload::udp_stream::receive::Merged;
 use crate::workload::udp_stream::send::{self, Writer as _};
 
@@ -72,7 +71,8 @@ pub(super) struct Ends {
     pub(super) source: Socket,
     pub(super) sink: Option<Socket>,
     pub(super) peer: SocketAddr,
-    pub(super) destination: Destination,
+    // `None` for connected sockets.
+    pub(super) destination: Option<SockAddr>,
     // The sending one first.
     pub(super) applied: Vec<Applied>,
     /// The longest message; the others begin with the same bytes.
@@ -109,7 +109,7 @@ impl Ends {
         for one in [Some(&source), sink.as_ref()].into_iter().flatten() {
             applied.push(Applied::read_as_asked(one, &steady)?);
         }
-        let destination = Destination::new(spec.traffic.connected, peer);
+        let destination = (!spec.traffic.connected).then(|| peer.into());
         let pattern = Buffer::pattern(steady.message.max(steady.response) as usize);
         Ok(Self { source, sink, peer, destination, applied, pattern })
     }

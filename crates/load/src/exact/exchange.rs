@@ -14,12 +14,10 @@ use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
 
-pub(super) struct Exchanged<W>(pub(super) [W; 2]);
-
-impl<W: RepeatableWork> RepeatableWork for Exchanged<W> {
+impl<W: RepeatableWork> RepeatableWork for [W; 2] {
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        let [request, answer] = &mut self.0;
+        let [request, answer] = self;
         request.turn(calls)?;
         answer.turn(calls)
     }

@@ -24,23 +24,20 @@ const SHARED: usize = 320;
 // More than any cache in use has.
 const MOST_FREE: usize = 4096;
 
-/// Empty if the kernel does not report the number of free places, or only to root.
-pub(super) struct FilledSlabs(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
-
-impl FilledSlabs {
-    pub(super) fn make(message: u32) -> Result<Self, Trouble> {
-        let data = cache(message);
-        // What fills the packets' places must leave those of the data alone.
-        let [small, large] = [0, LARGEST];
-        let other = if data == cache(small) { large } else { small };
-        let mut queues = Vec::new();
-        for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
-            for _ in 0..free_places(cache).unwrap_or(0).min(MOST_FREE) {
-                add_message(&mut queues, message)?;
-            }
+/// Slabs have no free places as long as these queues hold their messages.
+pub(super) fn fill_slabs(message: u32) -> Result<Vec<Queue>, Trouble> {
+    let data = cache(message);
+    // The messages in the packets' places must leave those of the data alone.
+    let [small, large] = [0, LARGEST];
+    let other = if data == cache(small) { large } else { small };
+    let mut queues = Vec::new();
+    for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
+        // A kernel may not report them, or only to root: then they stay as the boot left them.
+        for _ in 0..free_places(cache).unwrap_or(0).min(MOST_FREE) {
+            add_message(&mut queues, message)?;
         }
-        Ok(Self(queues))
     }
+    Ok(queues)
 }
 
 fn add_message(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
@@ -72,7 +69,7 @@ fn free_places(cache: &str) -> Option<usize> {
 // memory that was freed last, so a boot has one piece all along, and some pieces take 4
 // instructions less (a guess: those in a slab's first page). With packets held back the median
 // batch is the same in each boot. Work that sends many packets at a time has pieces of several
-// slabs anyway, the same ones each time ([`FilledSlabs`]).
+// slabs anyway, the same ones each time ([`fill_slabs`]).
 
 // Two slabs hold this many datagrams of one frame each.
 const MOST_HELD: usize = 32;

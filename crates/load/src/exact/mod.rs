@@ -31,11 +31,11 @@ use words::{Kind, Sender, Traffic};
 use crate::error::{Context, Error, Result};
 use crate::socket::Applied;
 use crate::spec::Spec;
-use crate::sys;
+use crate::sys::{self, Target};
 use crate::workload::tcp_stream::send::{Copied, FromFile};
 
 use self::ends::Ends;
-use self::exchange::{Exchanged, MessageEnd, SleepingReader};
+use self::exchange::{MessageEnd, SleepingReader};
 use self::stream::Streamed;
 use self::work::BoxedWork;
 
@@ -132,7 +132,8 @@ pub(crate) fn lend_asking<M>(
 fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) {
-        return Ok(datagrams::work(traffic, (source, sink), ends.destination.target()));
+        let to = Target::new(ends.destination.as_ref());
+        return Ok(datagrams::work(traffic, (source, sink), to));
     }
     let sink = sink.ok_or_else(|| ends::flow("connect", ends.peer, &io::ErrorKind::NotConnected.into()))?;
     let flags = work::flags(traffic.reader);
@@ -147,8 +148,8 @@ fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> 
             Box::new(Streamed::new(ways[0], FromFile::new(bytes[0], 0, 0)?, bytes[0], flags))
         }
         (Kind::TcpStream, _) => Box::new(streamed(0)),
-        (Kind::TcpRr, _) => Box::new(Exchanged([0, 1].map(streamed))),
-        _ => Box::new(Exchanged([0, 1].map(|way| datagrams::single(ways[way], bytes[way], flags)))),
+        (Kind::TcpRr, _) => Box::new([0, 1].map(streamed)),
+        _ => Box::new([0, 1].map(|way| datagrams::single(ways[way], bytes[way], flags))),
     })
 }
 

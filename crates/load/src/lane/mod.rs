@@ -12,19 +12,20 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use serde::{Deserialize, Serialize};
+use socket2::SockAddr;
 use words::Traffic;
 
 use crate::error::{Error, Result};
 use crate::message::first_difference;
 use crate::note::Note;
 use crate::socket::{Applied, collect, stall};
-use crate::sys::{self, Destination};
+use crate::sys;
 
 pub use self::control::Phase;
 pub(crate) use self::control::{ABORT, Control, Modes, PhaseCell, QUIET, STOP, TAIL, WINDOW};
 pub(crate) use self::counts::Tally;
 pub use self::counts::{Counts, Sample};
-pub use self::histogram::{LatencyBucket, LatencyHistogram};
+pub use self::histogram::LatencyHistogram;
 pub use self::latency::Latency;
 pub(crate) use self::latency::Recorder;
 
@@ -129,8 +130,8 @@ impl Lane {
         }
     }
 
-    pub(crate) fn destination(&self) -> Destination {
-        Destination::new(self.traffic.connected, self.peer)
+    pub(crate) fn destination(&self) -> Option<SockAddr> {
+        (!self.traffic.connected).then(|| self.peer.into())
     }
 
     // Waits for all threads, because those that send already would keep the others from their CPUs.

@@ -1,7 +1,6 @@
 //! Calls that move data, and the error queue of a socket.
 
 use std::marker::PhantomData;
-use std::net::SocketAddr;
 use std::os::fd::RawFd;
 
 use socket2::SockAddr;
@@ -69,29 +68,19 @@ pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: u
     unsafe { libc::syscall(libc::SYS_sendfile, fd, from, &raw mut *offset, len) as isize }
 }
 
-#[derive(Debug)]
-pub(crate) struct Destination(Option<SockAddr>);
-
-// Null for a connected socket.
+// Null for a connected socket. Raw, so that calls have no branch for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) address: *const libc::sockaddr,
     pub(crate) len: libc::socklen_t,
-    destination: PhantomData<&'a Destination>,
+    destination: PhantomData<&'a SockAddr>,
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
     pub(crate) const NONE: Self = Self { address: std::ptr::null(), len: 0, destination: PhantomData };
-}
 
-impl Destination {
-    pub(crate) fn new(connected: bool, peer: SocketAddr) -> Self {
-        Self((!connected).then(|| peer.into()))
-    }
-
-    pub(crate) fn target(&self) -> Target<'_> {
-        let target = |to: &SockAddr| Target { address: to.as_ptr().cast(), len: to.len(), ..Target::NONE };
-        self.0.as_ref().map_or(Target::NONE, target)
+    pub(crate) fn new(destination: Option<&'a SockAddr>) -> Self {
+        destination.map_or(Self::NONE, |to| Self { address: to.as_ptr().cast(), len: to.len(), ..Self::NONE })
     }
 }
 

@@ -12,8 +12,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 pub(crate) use self::calls::{
-    Destination, NAME, Notice, Target, epoll_wait, no_message, read_entry, receive, receive_from,
-    receive_message, send_file, send_flags, send_many, send_to,
+    NAME, Notice, Target, epoll_wait, no_message, read_entry, receive, receive_from, receive_message,
+    send_file, send_flags, send_many, send_to,
 };
 
 pub(crate) fn errno() -> i32 {

@@ -47,7 +47,7 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
 /// Runs one loop after the other, as conditions that take turns change it.
 fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneResult> {
     let mut sum = run(lane)?;
-    while let Some(ways) = lane.control.loop_switch.next() {
+    while let Some(ways) = lane.control.next_loop() {
         let lane_of_turn = lane.with_modes(ways);
         let end = run(&lane_of_turn)?;
         lane.lent.set(lane_of_turn.lent.get());

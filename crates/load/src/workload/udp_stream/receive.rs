@@ -93,7 +93,7 @@ fn drain<const ALL: bool>(
     mut last: Range<usize>,
 ) -> Result<Vec<u8>> {
     let flags = libc::MSG_DONTWAIT;
-    if !lane.control.loop_switch.state().held {
+    if !lane.control.loop_state().held {
         drain_with(lane, || {
             Ok(receive_batch::<ALL>(lane, &mut reader, flags, verified, &mut tally, &mut last)? > 0)
         })?;

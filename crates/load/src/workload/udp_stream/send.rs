@@ -158,7 +158,7 @@ pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, P
     let mut lent = LentPages::new(lane)?;
     let datagram = Buffer::pattern(lane.message);
     let destination = lane.destination();
-    let to = destination.target();
+    let to = Target::new(destination.as_ref());
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET {
