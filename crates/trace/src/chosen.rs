@@ -197,7 +197,7 @@ pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, 
             JourneyPhase::Reading => of_phase().next(),
             _ => of_phase().next_back(),
         });
-        needed.push(of_phase().find(|probe| probe.has_packet()).ok_or_else(|| {
+        needed.push(of_phase().find(|probe| probe.place.packet.is_some()).ok_or_else(|| {
             let what = format!("no stage {whose} is seen that is given the packet");
             why(&what, &|stage| (stage.phase == JourneyPhase::Reading) == (phase == JourneyPhase::Reading))
         })?);

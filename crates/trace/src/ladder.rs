@@ -59,26 +59,22 @@ pub struct ProbeLadder(pub Vec<LadderStep>);
 impl Rung {
     const ALL: [Self; 3] = [Self::Trampoline, Self::Kprobe, Self::RawTracepoint];
 
-    /// The kernel's name of the kind.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        ["fentry, fexit", "kprobe, kretprobe", "raw tracepoints"][self as usize]
-    }
-
-    /// The loss of a trace without it.
-    #[must_use]
-    pub fn without(self) -> &'static str {
+    /// The kernel's name of the kind, and the loss of a trace without it.
+    fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Trampoline => {
-                "functions are probed by kprobes, which cost half as much again to twice as much"
-            }
-            Self::Kprobe => {
+            Self::Trampoline => [
+                "fentry, fexit",
+                "functions are probed by kprobes, which cost half as much again to twice as much",
+            ],
+            Self::Kprobe => [
+                "kprobe, kretprobe",
                 "functions of modules and those with more than six arguments are no stages; without fentry too, \
-                 stages are only as fine as the kernel's tracepoints"
-            }
-            Self::RawTracepoint => {
-                "nothing can be traced: at them interruptions are told from a packet's own time"
-            }
+                 stages are only as fine as the kernel's tracepoints",
+            ],
+            Self::RawTracepoint => [
+                "raw tracepoints",
+                "nothing can be traced: at them interruptions are told from a packet's own time",
+            ],
         }
     }
 }
@@ -131,7 +127,7 @@ impl ProbeLadder {
                 (None, Some(Ok(evidence))) => (Availability::Yes, evidence),
                 (None, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
-            let (name, without) = (rung.name().to_owned(), rung.without().to_owned());
+            let [name, without] = rung.words().map(str::to_owned);
             LadderStep { rung, verdict, reason, name, without }
         };
         Self(Rung::ALL.map(step).into())

@@ -151,7 +151,7 @@ pub(crate) fn at_tracepoint(
     program: &str,
     constants: Constants,
 ) -> Result<LoadedProgram, String> {
-    let place = AttachPoint::Tracepoint(CString::new(name).map_err(error_text)?);
+    let place = AttachPoint::Tracepoint(CString::new(name).map_err(|error| error.to_string())?);
     load_at(Program::RawTracepoint, &instructions(programs, program, constants), place)
 }
 
@@ -160,14 +160,10 @@ pub(crate) fn load_at(
     code: &[Instruction],
     place: AttachPoint,
 ) -> Result<LoadedProgram, String> {
-    let program = load(kind, code).map_err(error_text)?;
+    let program = load(kind, code).map_err(|error| error.to_string())?;
     let mut loaded = LoadedProgram { point: None, place, program, attached: None };
-    loaded.attach().map_err(error_text)?;
+    loaded.attach().map_err(|error| error.to_string())?;
     Ok(loaded)
-}
-
-pub(crate) fn error_text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 #[cfg(test)]

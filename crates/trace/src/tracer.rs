@@ -10,8 +10,7 @@ use thiserror::Error;
 
 use crate::btf::Packet;
 use crate::object::{
-    AttachPoint, Constants, KernelPrograms, LoadedProgram, Maps, at_tracepoint, error_text, instructions,
-    load_at,
+    AttachPoint, Constants, KernelPrograms, LoadedProgram, Maps, at_tracepoint, instructions, load_at,
 };
 use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{MISSED, POINTS, ProbeCounts, total};
@@ -74,11 +73,16 @@ pub struct Tracer {
 /// The attachment of each probe, in their order, or the reason why none was possible.
 pub type Attachments = Vec<Result<Attachment, String>>;
 
-// The timer's tracepoints are x86's: it is no interrupt of the table.
-const INTERRUPTS: [[(&str, &str); 2]; 3] = [
-    [("irq_handler_entry", "begin"), ("irq_handler_exit", "end")],
-    [("softirq_entry", "soft_begin"), ("softirq_exit", "soft_end")],
-    [("local_timer_entry", "begin"), ("local_timer_exit", "end")],
+// Tracepoints and their programs, in the order in which they are attached. The programs ignore an
+// end without its begin, so each end comes first. The timer's tracepoints are x86's: it is no
+// interrupt of the table.
+const INTERRUPTS: [(&str, &str); 6] = [
+    ("irq_handler_exit", "end"),
+    ("irq_handler_entry", "begin"),
+    ("softirq_exit", "soft_end"),
+    ("softirq_entry", "soft_begin"),
+    ("local_timer_exit", "end"),
+    ("local_timer_entry", "begin"),
 ];
 
 // `journeys` in `bpf/maps.h`.
@@ -125,15 +129,10 @@ impl KernelPrograms {
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
         let mut standing = Vec::new();
         let phase = probes.first().map_or(0, |probe| probe.phase as u64);
-        for [begin, end] in INTERRUPTS {
-            // An end without its begin is ignored by the programs, so these come first.
-            for (tracepoint, program) in [end, begin] {
-                // A kernel without one of them has no such interruptions.
-                let constants = Constants { phase, ..Constants::default() };
-                if let Ok(one) = at_tracepoint(&programs, tracepoint, program, constants) {
-                    standing.push(one);
-                }
-            }
+        for (tracepoint, program) in INTERRUPTS {
+            let constants = Constants { phase, ..Constants::default() };
+            // A kernel without one of them has no such interruptions.
+            standing.extend(at_tracepoint(&programs, tracepoint, program, constants));
         }
         // It tells other tasks' time from the packet's own.
         let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
@@ -184,7 +183,7 @@ impl KernelPrograms {
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
     pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
-        let (programs, _maps) = self.programs(LEAST_RING).map_err(error_text)?;
+        let (programs, _maps) = self.programs(LEAST_RING).map_err(|error| error.to_string())?;
         let constants = Constants { trying: 1, ..Constants::default() };
         self.at_function(&programs, mean, (function, At::Entry), constants).map(drop)
     }
@@ -198,7 +197,7 @@ impl KernelPrograms {
     ) -> Result<LoadedProgram, String> {
         if mean != Attachment::Trampoline {
             let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
-            let place = AttachPoint::Function(CString::new(name).map_err(error_text)?, at);
+            let place = AttachPoint::Function(CString::new(name).map_err(|error| error.to_string())?, at);
             return load_at(Program::Kprobe, &instructions(programs, program, constants), place);
         }
         let function = self.function(name).ok_or("not among the kernel's own types")?;
@@ -304,12 +303,6 @@ fn packet_constant(packet: Packet) -> u64 {
     match packet {
         Packet::Argument(index) => 1 + u64::from(index),
         Packet::List(index) => LISTED + 1 + u64::from(index),
-    }
-}
-
-impl Probe {
-    pub(crate) fn has_packet(&self) -> bool {
-        self.at == At::Entry && self.place.packet.is_some()
     }
 }
 

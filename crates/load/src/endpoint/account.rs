@@ -143,7 +143,7 @@ impl FlowOutcome {
     fn and(self, other: Self) -> Self {
         Self {
             flows: self.flows.saturating_add(other.flows),
-            counts: self.counts + other.counts,
+            counts: [self.counts, other.counts].into_iter().sum(),
             verified_bytes: self.verified_bytes.saturating_add(other.verified_bytes),
             buffers: self.buffers.smaller(other.buffers),
             tcp: self.tcp.zip(other.tcp).map(|(a, b)| a.and(&b)),

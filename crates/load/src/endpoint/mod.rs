@@ -177,19 +177,17 @@ impl Endpoint {
         for state in &states {
             state.validate(Family::from_ipv6(self.spec.local.is_ipv6()))?;
             if !state.shares_flow_with(&self.spec.traffic) {
-                return Err(Error::Setup(
-                    "the state of a turn differs from its flow in what sockets keep".to_owned(),
-                ));
+                let why = "the state of a turn differs from its flow in what sockets keep";
+                return Err(Error::Setup(why.to_owned()));
             }
         }
         let switches = SocketSwitches::new(&self.spec.traffic, states);
         self.check_attached()?;
         let threads = |traffic| threads(traffic, cpus(&self.spec.cpus));
         if switches.states.iter().any(|state| threads(state) != threads(&self.spec.traffic)) {
-            return Err(Error::Setup(
-                "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` to the number of `flows`"
-                    .to_owned(),
-            ));
+            let why = "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` \
+                       to the number of `flows`";
+            return Err(Error::Setup(why.to_owned()));
         }
         if let (Kind::TcpStream, Some(slowest)) =
             (self.spec.traffic.kind, switches.states.iter().filter_map(|state| state.pacing).min())

@@ -53,7 +53,8 @@ pub(super) fn join(
             if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
                 one.connect(&(*peer).into()).or_setup("connect", socket::flow(flow))?;
             }
-            empty(one);
+            // Only its peer, which has not started, can add to the datagrams of others.
+            while sys::receive(one.as_raw_fd(), &mut [0; 16], libc::MSG_DONTWAIT) >= 0 {}
         }
         return Ok((sockets, peers));
     }
@@ -136,12 +137,6 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
         }
     }
     Ok(flows.into_iter().flatten().collect())
-}
-
-// Only its peer, which has not started, can add to it.
-fn empty(socket: &Socket) {
-    let mut room = [0u8; 16];
-    while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
 }
 
 pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {

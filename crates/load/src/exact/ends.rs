@@ -65,6 +65,22 @@ impl ReceivingEnd {
         }
         Ok(Self { socket, address })
     }
+
+    fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
+        let what = "the receiving end";
+        let socket = if traffic.kind.is_udp() {
+            self.socket.connect(&from.into()).map_err(|e| flow("connect", from, &e))?;
+            self.socket
+        } else {
+            let accepted = self.socket.accept().map_err(|e| flow("accept", from, &e))?.0;
+            if let Some(dscp) = traffic.dscp {
+                socket::prioritize(&accepted, self.address.ip(), dscp)?;
+            }
+            accepted
+        };
+        prepare(&socket, traffic, what)?;
+        Ok(socket)
+    }
 }
 
 pub(super) struct Ends {
@@ -112,24 +128,6 @@ impl Ends {
         let destination = (!spec.traffic.connected).then(|| peer.into());
         let pattern = Buffer::pattern(steady.message.max(steady.response) as usize);
         Ok(Self { source, sink, peer, destination, applied, pattern })
-    }
-}
-
-impl ReceivingEnd {
-    fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
-        let what = "the receiving end";
-        let socket = if traffic.kind.is_udp() {
-            self.socket.connect(&from.into()).map_err(|e| flow("connect", from, &e))?;
-            self.socket
-        } else {
-            let accepted = self.socket.accept().map_err(|e| flow("accept", from, &e))?.0;
-            if let Some(dscp) = traffic.dscp {
-                socket::prioritize(&accepted, self.address.ip(), dscp)?;
-            }
-            accepted
-        };
-        prepare(&socket, traffic, what)?;
-        Ok(socket)
     }
 }
 

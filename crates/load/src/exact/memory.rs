@@ -132,21 +132,21 @@ impl Queue {
     /// Returns false if the queue is full.
     pub(super) fn add(&self, message: u32) -> Result<bool, Trouble> {
         let zeros = &ZEROS[..datagram_bytes(message)];
-        match sendto(self.socket.as_raw_fd(), zeros, &self.own, MsgFlags::MSG_DONTWAIT) {
-            Ok(_) => Ok(true),
-            Err(Errno::EAGAIN) => Ok(false),
-            Err(errno) => Err(failed("sendto")(errno)),
-        }
+        let sent = sendto(self.socket.as_raw_fd(), zeros, &self.own, MsgFlags::MSG_DONTWAIT);
+        was_possible(sent).map_err(failed("sendto"))
     }
 
     /// Returns false if the queue is empty.
     pub(super) fn remove(&self) -> Result<bool, Trouble> {
         // The rest of the message is dropped.
-        match recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT) {
-            Ok(_) => Ok(true),
-            Err(Errno::EAGAIN) => Ok(false),
-            Err(errno) => Err(failed("recv")(errno)),
-        }
+        was_possible(recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT)).map_err(failed("recv"))
+    }
+}
+
+fn was_possible(moved: Result<usize, Errno>) -> Result<bool, Errno> {
+    match moved {
+        Err(Errno::EAGAIN) => Ok(false),
+        moved => moved.map(|_| true),
     }
 }
 

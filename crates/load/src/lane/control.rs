@@ -149,9 +149,8 @@ impl PhaseCell {
             _ => None,
         };
         if let Some(edge) = edge {
-            let first = (u64::MAX, sys::now());
             // A second step to the same phase does not move the edge.
-            let _ = edge.compare_exchange(first.0, first.1, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = edge.compare_exchange(u64::MAX, sys::now(), Ordering::Relaxed, Ordering::Relaxed);
         }
         self.phase.fetch_max(phase, Ordering::Release);
     }

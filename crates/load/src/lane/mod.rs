@@ -71,13 +71,11 @@ impl LaneResult {
     pub(crate) fn add(&mut self, more: Self) {
         self.latencies.extend(more.latencies);
         self.verified += more.verified;
-        self.zerocopy = match (self.zerocopy, more.zerocopy) {
-            (Some(one), Some(other)) => Some(Zerocopy {
-                completed: one.completed + other.completed,
-                copied: one.copied + other.copied,
-            }),
-            (one, other) => one.or(other),
-        };
+        let zerocopy = [self.zerocopy, more.zerocopy].into_iter().flatten();
+        self.zerocopy = zerocopy.reduce(|one, other| Zerocopy {
+            completed: one.completed + other.completed,
+            copied: one.copied + other.copied,
+        });
         self.unsent += more.unsent;
         self.unanswered += more.unanswered;
         more.applied.into_iter().for_each(|one| collect(&mut self.applied, one));

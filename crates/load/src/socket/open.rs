@@ -39,7 +39,12 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         set_buffer(&socket, RECEIVE, RECEIVE_QUEUE).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     if traffic.kind.is_udp() {
-        report_local_drops(&socket, local, &what)?;
+        // Otherwise a datagram that the queue drops counts as sent (ip(7), net/ipv4/udp.c).
+        let (level, name, call) = match local {
+            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
+            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
+        };
+        sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, &what)?;
     }
     DSCP.set(&socket, traffic, &what)?;
     keyed::open(&socket, traffic, &what)?;
@@ -100,15 +105,6 @@ pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
 
 pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
-}
-
-// Otherwise a datagram that the queue drops counts as sent (ip(7), net/ipv4/udp.c).
-fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
-    let (level, name, call) = match local {
-        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
-        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
-    };
-    sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, what)
 }
 
 // Connections inherit the direction of a `tcp_crr` listener; other sockets learn it later.

@@ -22,6 +22,10 @@ macro_rules! tcp_info {
         }
 
         impl TcpInfo {
+            pub(crate) fn read(socket: &Socket) -> Option<Self> {
+                info(socket).ok().map(|raw| Self::parse(&raw))
+            }
+
             pub(crate) fn and(self, other: &Self) -> Self {
                 Self { $($field: self.$field.$combined(other.$field)),+ }
             }
@@ -156,12 +160,6 @@ fn info(socket: &Socket) -> std::io::Result<Vec<u8>> {
     let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
     raw.truncate(len);
     Ok(raw)
-}
-
-impl TcpInfo {
-    pub(crate) fn read(socket: &Socket) -> Option<Self> {
-        info(socket).ok().map(|raw| Self::parse(&raw))
-    }
 }
 
 fn u32_at(raw: &[u8], at: usize) -> u32 {
