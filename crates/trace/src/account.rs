@@ -67,7 +67,7 @@ pub struct StageTime {
     pub quantiles: [u64; 3],
 }
 
-/// Batches are alike if their packets take the same within this share.
+// Batches are alike if their packets take the same within this share.
 const ALIKE: f64 = 0.001;
 
 impl TraceAccount {
@@ -86,7 +86,6 @@ impl TraceAccount {
 
     /// The time that a probe of this kind adds, in ns for a packet: the time from the point before
     /// the probe to the point behind it, with and without it. `None`: not measured.
-    #[must_use]
     pub fn cost(&self, kind: ProbeCost) -> Option<f64> {
         let (_, with) = self.one_more.iter().find(|(of, _)| *of == kind)?;
         let [more, fewest] = [with, &self.ends].map(|rounds| self.usual_way(rounds));
@@ -111,14 +110,14 @@ impl TraceAccount {
         difference(&usual).or_else(|| difference(&mean))
     }
 
-    /// Half of what the probe at a stage costs: what lies on one side of its reading of the clock.
     fn half_probe_cost(&self, stage: &ChosenStage) -> f64 {
+        // The other half lies on the other side of the probe's reading of the clock.
         stage.cost().map_or(0.0, |kind| self.cost_or_like(kind)) / 2.0
     }
 
-    /// A kind that stands only where it is needed is not measured: then that of a similar one,
-    /// changed as it is in another phase, else 0.
     fn cost_or_like(&self, kind: ProbeCost) -> f64 {
+        // A kind that stands only where it is needed is not measured: then that of a similar one,
+        // changed as it is in another phase, else 0.
         let other = if kind.at == At::Entry { At::Return } else { At::Entry };
         let plain = ProbeCost { listed: false, ..kind };
         let phases =
@@ -132,13 +131,11 @@ impl TraceAccount {
     }
 
     /// The stage that has this point.
-    #[must_use]
     pub fn stage_at(&self, point: u8) -> Option<usize> {
         self.stages.iter().position(|stage| stage.seen.as_ref().is_ok_and(|seen| seen.point == point))
     }
 
     /// The sum of all batches with all points.
-    #[must_use]
     pub fn reading(&self) -> ProbeCounts {
         let mut sum = ProbeCounts::default();
         for round in &self.all {
@@ -147,9 +144,9 @@ impl TraceAccount {
         sum
     }
 
-    /// The way that most packets took, by those of its points that these batches have. Where no
-    /// packet arrived in the batches with all points: that of most packets in these.
+    /// The way that most packets took, by those of its points that these batches have.
     fn usual_way(&self, rounds: &[Round]) -> Vec<u8> {
+        // Where no packet arrived in the batches with all points: that of most packets in these.
         let ways = || rounds.iter().flat_map(|round| &round.reading.ways);
         match self.reading().most_used(self.avoiding) {
             None => ways().next().map_or_else(Vec::new, |way| way.points().collect()),
@@ -182,14 +179,12 @@ impl TraceAccount {
     }
 
     /// Whether a packet waits for its reader between these points.
-    #[must_use]
     pub fn waits(&self, from: u8, to: u8) -> bool {
         let phase = |point: u8| self.stage_at(point).map(|stage| self.stages[stage].phase);
         (phase(from), phase(to)) == (Some(JourneyPhase::Arriving), Some(JourneyPhase::Reading))
     }
 
     /// Segments of the way that most packets took, less half of the probes' cost at both ends.
-    #[must_use]
     pub fn rows(&self) -> Vec<StageTime> {
         let reading = self.reading();
         let Some(way) = reading.most_used(self.avoiding) else { return Vec::new() };
@@ -216,7 +211,6 @@ impl TraceAccount {
 
     /// The whole from the first point to the last without the wait for a reader, in ns for a
     /// packet, with as few points as can be and less half of the cost of the probes at both ends.
-    #[must_use]
     pub fn time_of_way(&self) -> Option<f64> {
         let (fastest, points) = (self.fastest(&self.ends)?, self.usual_way(&self.ends));
         let half =
@@ -227,7 +221,6 @@ impl TraceAccount {
 
     /// The sum of the corrected stages as a share of [`TraceAccount::time_of_way`]: unlike that of
     /// stages as measured, which always add up, it can fail.
-    #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();
         let sum: f64 = rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
@@ -235,18 +228,17 @@ impl TraceAccount {
     }
 
     /// The time of a message without probes and with all of them, in ns: the median of the batches.
-    #[must_use]
     pub fn a_message(&self) -> Option<[f64; 2]> {
         let all = self.all.iter().map(|round| round.batch_ns).collect();
         Some([self.of_a_message(self.untraced.clone())?, self.of_a_message(all)?])
     }
 
     /// The median over batches, for one message.
-    #[must_use]
     pub fn of_a_message(&self, batches: Vec<u64>) -> Option<f64> {
         let each = batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch));
         let mut sorted: Vec<f64> = each.collect();
         sorted.sort_by(f64::total_cmp);
+        // The same one where their number is odd.
         let upper = sorted.get(sorted.len() / 2)?;
         let lower = sorted.get(sorted.len().checked_sub(1)? / 2)?;
         Some(f64::midpoint(*lower, *upper))

@@ -83,6 +83,7 @@ pub fn choose(
     let (mut tried, mut point, mut leads) = (tried.into_iter(), 0, true);
     let chosen = stages.iter().map(|stage| {
         let mut seen: Option<(&ProbePoint, Attachment)> = None;
+        // Other packets of the machine pass the places of a CPU, now and then.
         let least = if stage.phase == JourneyPhase::Arriving { often } else { 1 };
         let mut reasons = match stage.found(ipv6) {
             ProbePoints::Points(_) => Vec::new(),
@@ -126,7 +127,6 @@ fn places(stage: &ResolvedStage, ipv6: bool, functions: bool) -> impl Iterator<I
 
 impl ChosenStage {
     /// Its label, and whether it is the return.
-    #[must_use]
     pub fn name(&self) -> String {
         match self.at {
             At::Entry => self.label.clone(),

@@ -85,13 +85,11 @@ impl ProbeLadder {
     ///
     /// Call it before another network namespace's sysfs is mounted on `/sys`: that hides the trace
     /// files.
-    #[must_use]
     pub fn read() -> Self {
         Self::of_running(&|_| None)
     }
 
     /// Tries a guest's kernel: programs are attached to this function too, and detached at once.
-    #[must_use]
     pub fn tried(function: &str) -> Self {
         let kernel = KernelPrograms::running().map_err(|error| error.to_string());
         Self::of_running(&|mean| {
@@ -134,7 +132,6 @@ impl ProbeLadder {
     }
 
     /// Why nothing can be traced by tracepoints, on which every trace relies; `None` if it can.
-    #[must_use]
     pub fn obstacle(&self) -> Option<&str> {
         let step = self.0.iter().find(|step| step.rung == Rung::RawTracepoint)?;
         (step.verdict != Availability::Yes).then_some(step.reason.as_str())
@@ -144,7 +141,6 @@ impl ProbeLadder {
 const NOT_TRIED: &str = "nothing forbids it; functions of the kernel that this machine runs are not probed, those of a \
                          virtual machine are (inside=guest)";
 
-/// Why the kernel did not load a program, as far as the error tells it.
 fn refused(error: io::Error) -> String {
     let why = match error.raw_os_error() {
         Some(libc::EPERM) => {

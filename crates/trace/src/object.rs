@@ -38,7 +38,7 @@ pub(crate) struct Constants {
     pub(crate) phase: u64,
     pub(crate) first: u64,
     pub(crate) packet: u64,
-    /// One in this many journeys leaves the kernel; 0: none.
+    // One in this many journeys leaves the kernel; 0: none.
     pub(crate) every: u64,
 }
 
@@ -47,6 +47,7 @@ impl KernelPrograms {
     pub(crate) fn fit(types: &[u8]) -> Result<Self, TraceError> {
         let mut object = Object::parse(&COMPILED.0).map_err(TraceError::misfit)?;
         let types = btf::Btf::parse(types, object.endianness).map_err(TraceError::misfit)?;
+        // The fields that programs read are at other offsets in each kernel.
         object.relocate_btf(&types).map_err(TraceError::misfit)?;
         Ok(Self { object, types })
     }
@@ -82,6 +83,7 @@ pub(crate) fn instructions(programs: &Object, name: &str, constants: Constants) 
 fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
     let kind = MapKind::from_number(map.map_type())
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
+    // `bpf/maps.h` leaves the size of the ring to the loader.
     let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
     Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)
 }
@@ -90,6 +92,8 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
     const LOAD_NUMBER: u8 = 0x18;
     let Constants { point, last, call, trying, phase, first, packet, every } = constants;
     let numbers = [point, last, call, trying, phase, first, packet, every];
+    // A load of 64 bits is two instructions with half of the number each; with a source register it
+    // loads a map.
     for at in 0..code.len().saturating_sub(1) {
         if code[at].0 != LOAD_NUMBER || code[at].1 >> 4 != 0 {
             continue;
@@ -106,7 +110,7 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
 
 #[derive(Debug)]
 pub(crate) struct LoadedProgram {
-    /// None: it tells interruptions, which any probes need.
+    // None: it tells interruptions, which any probes need.
     pub(crate) point: Option<u8>,
     pub(crate) place: AttachPoint,
     pub(crate) program: OwnedFd,
@@ -161,6 +165,7 @@ pub(crate) fn load_at(
     place: AttachPoint,
 ) -> Result<LoadedProgram, String> {
     let program = load(kind, code).map_err(|error| error.to_string())?;
+    // Only attaching tells whether the place can be had.
     let mut loaded = LoadedProgram { point: None, place, program, attached: None };
     loaded.attach().map_err(|error| error.to_string())?;
     Ok(loaded)

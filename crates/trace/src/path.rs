@@ -121,7 +121,6 @@ impl TracePath {
     }
 
     /// Whether packets come in by it.
-    #[must_use]
     pub fn comes_in(&self) -> bool {
         self.phases().next() != Some(JourneyPhase::Out)
     }

@@ -90,7 +90,6 @@ pub(crate) fn total(map: &Map, index: u32) -> io::Result<u64> {
 
 impl Segment {
     /// The bounds of a bucket, in ns: one ns up to 15, then eight buckets for each power of two.
-    #[must_use]
     pub fn bucket(number: u16) -> (u64, u64) {
         let number = u64::from(number);
         if number < 16 {
@@ -102,13 +101,11 @@ impl Segment {
     }
 
     /// The mean in ns.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.count.max(1) as f64
     }
 
     /// The time that this share of the packets does not exceed, in ns: the upper end of its bucket.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -123,6 +120,7 @@ impl Segment {
 
     /// A cell of `bpf/journey.h`.
     fn from_cell(point: u8, cell: &[u8]) -> Self {
+        // Few of the buckets are used, so only these are kept.
         let number = |at: usize| u64_at(cell, at * 8);
         let buckets = cell.get(5 * 8..).unwrap_or_default().chunks_exact(4).take(BUCKETS).zip(0..);
         let counted = buckets.filter_map(|(count, bucket)| {
@@ -133,6 +131,7 @@ impl Segment {
             point,
             count: number(0),
             sum: number(1),
+            // Programs keep the larger number, as a cell begins with zeros: its distance from MOST.
             least: if number(0) > 0 { MOST.saturating_sub(number(2)) } else { 0 },
             most: number(3),
             outside: number(4),
@@ -144,6 +143,7 @@ impl Segment {
         if more.count == 0 {
             return;
         }
+        // The zero of an empty segment is no time.
         self.least = if self.count == 0 { more.least } else { self.least.min(more.least) };
         self.most = self.most.max(more.most);
         self.count = self.count.saturating_add(more.count);
@@ -201,6 +201,7 @@ impl ProbeCounts {
             crowded: total(tallies, 8)?,
             unread: 0,
         };
+        // The maps are read one after the other, so a packet may be in one sum and not yet in another.
         let Journeys { arrived, repeated, .. } = reading.journeys;
         reading.journeys.unread = total(tallies, 7)?.saturating_sub(arrived + repeated);
         reading.hits = (0..POINTS as u32).map(|point| total(hits, point)).collect::<io::Result<_>>()?;
@@ -208,7 +209,6 @@ impl ProbeCounts {
     }
 
     /// The way that most packets took, of those that do not pass a point; without one, of all.
-    #[must_use]
     pub fn most_used(&self, avoiding: Option<u8>) -> Option<&Way> {
         let avoids = |way: &&Way| avoiding.is_none_or(|point| !way.passes(point));
         self.ways.iter().find(avoids).or_else(|| self.ways.first())
@@ -245,7 +245,6 @@ impl ProbeCounts {
 
 impl Way {
     /// Whether it passes this point.
-    #[must_use]
     pub fn passes(&self, point: u8) -> bool {
         self.points().any(|passed| passed == point)
     }

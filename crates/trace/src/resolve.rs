@@ -130,13 +130,13 @@ impl ProbePoint {
     }
 }
 
-// A `.part` or `.cold` holds only some of a function's code: it does not show it entered.
 fn symbol<'k>(name: &str, known: &'k BTreeSet<String>) -> Result<&'k str, String> {
     if let Some(same) = known.get(name) {
         return Ok(same);
     }
     let dotted = format!("{name}.");
     let copies = || known.range(dotted.clone()..).take_while(|other| other.starts_with(&dotted));
+    // A `.part` or `.cold` holds only some of a function's code: it does not show it entered.
     let partial = |copy: &str| copy[name.len()..].split('.').any(|word| matches!(word, "part" | "cold"));
     match copies().find(|copy| !partial(copy)) {
         Some(copy) => Ok(copy),
@@ -158,7 +158,6 @@ pub struct Survey {
 impl Survey {
     /// Surveys the running kernel. `functions`: whether functions may be probed, so that a probe at
     /// one of them is tried ([`ProbeLadder::tried`]).
-    #[must_use]
     pub fn make(paths: &[TracePath], functions: bool) -> Self {
         let offered = OfferedProbes::read(paths);
         let paths: Vec<Vec<ResolvedStage>> = paths.iter().map(|path| resolve(path, &offered)).collect();

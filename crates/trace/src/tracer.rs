@@ -171,6 +171,7 @@ impl KernelPrograms {
     ) -> Result<(Attachment, LoadedProgram), String> {
         let (name, at) = (probe.place.name.as_str(), probe.at);
         if probe.place.kind == PointKind::Tracepoint {
+            // All calls, or all soft interrupts, pass these: their programs look which one it is.
             let own = matches!(name, "sys_enter" | "sys_exit" | "softirq_entry");
             let program = if own { name } else { "tracepoint" };
             return Ok((Attachment::Tracepoint, at_tracepoint(programs, name, program, constants)?));
@@ -205,6 +206,7 @@ impl KernelPrograms {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
+        // Kept, to load the program once more where a kernel attaches it only once.
         let code = instructions(programs, program, constants);
         load_at(kind, &code, AttachPoint::Trampoline(kind, code.clone()))
     }

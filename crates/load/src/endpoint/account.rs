@@ -96,6 +96,7 @@ impl EndOutcome {
     /// Sums neighbouring flows until there are at most `most` accounts; all sums stay the same.
     pub fn sum_up(&mut self, most: usize) {
         let together = self.flows.len().div_ceil(most.max(1)).max(1);
+        // Accounts of both ways count different things.
         let same_way = |a: &FlowOutcome, b: &FlowOutcome| a.sends == b.sends;
         let ways = self.flows.chunk_by(same_way).flat_map(|way| way.chunks(together));
         self.flows = ways.filter_map(|flows| flows.iter().cloned().reduce(FlowOutcome::and)).collect();
@@ -139,7 +140,6 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    // The addresses are those of the first.
     fn and(self, other: Self) -> Self {
         Self {
             flows: self.flows.saturating_add(other.flows),
@@ -147,6 +147,7 @@ impl FlowOutcome {
             verified_bytes: self.verified_bytes.saturating_add(other.verified_bytes),
             buffers: self.buffers.smaller(other.buffers),
             tcp: self.tcp.zip(other.tcp).map(|(a, b)| a.and(&b)),
+            // The addresses are those of the first.
             ..self
         }
     }

@@ -11,28 +11,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use socket2::Socket;
 use words::{Family, Kind, Side, Traffic};
 
 use self::flows::Flows;
-use self::threads::{cpus, shares, wait_until};
+use self::threads::{DRAIN, LoopThread, cpus, shares, wait_until};
 use crate::error::{Error, Result};
 use crate::exact::{self, Describe, LentWork};
-use crate::lane::{ABORT, Control, Counts, LaneResult, Phase, QUIET, STOP, Sample};
+use crate::lane::{ABORT, Control, Counts, Phase, QUIET, Sample};
 use crate::socket::{self, SocketSwitches};
 use crate::spec::Spec;
 use crate::sys;
 
 pub use self::account::{EndOutcome, FlowOutcome, Share};
 pub(crate) use self::threads::threads;
-
-// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
-const DRAIN: Duration = Duration::from_millis(1500);
-// Linux retransmits after 0.2, 0.6, 1.4, 3 s in all; the socket gives up a call after 5 s.
-const LEAVE: Duration = Duration::from_secs(4);
-const JOIN: Duration = Duration::from_secs(3);
 
 const STAYS: &str =
     "a thread did not leave its sender or reader within 4 s of a switch: its system call does not return";
@@ -47,7 +40,7 @@ pub struct Endpoint {
     flows: Flows,
     control: Arc<Control>,
     shares: Vec<Range<usize>>,
-    threads: Vec<JoinHandle<Option<Vec<LaneResult>>>>,
+    threads: Vec<LoopThread>,
     started: bool,
 }
 
@@ -144,6 +137,7 @@ impl Endpoint {
                 Ok(())
             }
             Some(error) => {
+                // The threads that started wait at the gate, which `stop` opens.
                 self.control.phase.advance(ABORT);
                 let _ = self.stop();
                 Err(error)
@@ -206,6 +200,7 @@ impl Endpoint {
         self.check_attached()?;
         let wanted = &switches.states[state];
         if let Some(pace) = wanted.pacing {
+            // Senders of datagrams read it before each call, so none needs to leave its loop.
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
         let (sender, reader) = self.control.loop_state().modes;
@@ -250,6 +245,7 @@ impl Endpoint {
     pub fn sample(&self) -> Sample {
         let before = sys::now();
         let flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
+        // The counters are read one after the other: their middle errs least.
         let at_ns = before + (sys::now() - before) / 2;
         self.flows.sample(flows, at_ns)
     }
@@ -271,6 +267,7 @@ impl Endpoint {
         self.control.open_gate();
         self.flows.end_sending();
         wait_until(DRAIN, || self.threads_that(true).all(JoinHandle::is_finished));
+        // A socket that cannot tell is not waited for.
         let is_empty = |one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0;
         wait_until(DRAIN, || self.flows.sending().all(is_empty));
     }
@@ -286,6 +283,7 @@ impl Endpoint {
         if let Some(error) = self.control.failure.get() {
             return Err(error.clone());
         }
+        // After the last thread: no counter moves any more.
         let counts = self.sample();
         account::draw_up(&mut self.flows, &self.shares, ends, counts)
     }
@@ -296,66 +294,12 @@ impl Endpoint {
         }
         Ok(())
     }
-
-    fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<LaneResult>>>> {
-        let threads = self.threads.iter().zip(&self.shares);
-        threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
-    }
-
-    fn all_leave(&self, whether_they_send: &[bool]) -> bool {
-        let living = || {
-            let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
-            all.filter(|thread| !thread.is_finished()).count()
-        };
-        wait_until(LEAVE, || self.control.loop_state().waiting >= living())
-    }
-
-    /// Ends all threads within [`DRAIN`] and [`JOIN`].
-    fn stop(&mut self) -> Result<Vec<LaneResult>> {
-        self.control.phase.advance(STOP);
-        self.control.open_gate();
-        if self.flows.traffic.kind.is_udp() {
-            // Wakes a waiting receiver; queued data can still be read. (A TCP receiver ends with
-            // the stream.)
-            self.flows.shut(Shutdown::Read);
-        }
-        if !self.all_ended_within(DRAIN) {
-            self.control.phase.advance(ABORT);
-            self.flows.shut(Shutdown::Both);
-            if !self.all_ended_within(JOIN) {
-                return Err(self.abandon());
-            }
-        }
-        let mut ends = Vec::with_capacity(self.flows.sockets.len());
-        for thread in self.threads.drain(..) {
-            // Only builds for tests unwind: there a panic of a loop fails the test.
-            let own = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            // A thread without results recorded its error, and then the account is not used.
-            ends.extend(own.unwrap_or_default());
-        }
-        Ok(ends)
-    }
-
-    fn all_ended_within(&self, time: Duration) -> bool {
-        wait_until(time, || self.threads.iter().all(JoinHandle::is_finished))
-    }
-
-    fn abandon(&mut self) -> Error {
-        let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
-        self.threads.clear();
-        self.flows.abandon();
-        let seconds = (DRAIN + JOIN).as_secs();
-        let what = format!("its thread did not exit within {seconds} s and was abandoned");
-        let error = Error::flow(self.shares[stuck].start, what);
-        self.control.fail(error.clone());
-        error
-    }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
-            // Nobody wants an account: end at once.
+            // Nobody wants an account, so queued data are not waited for.
             self.control.phase.advance(ABORT);
             self.flows.shut(Shutdown::Both);
             let _ = self.stop();

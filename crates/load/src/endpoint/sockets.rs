@@ -18,6 +18,7 @@ const SPARE_BACKLOG: i32 = 64;
 
 /// A listener for each 4000 flows of TCP, a socket per flow for UDP, and their addresses.
 pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
+    // Each flow is an open file.
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
     let opened = (0..spec.traffic.endpoints()).map(|flow| {
         // `validate` has checked that the last port exists.
@@ -48,6 +49,7 @@ pub(super) fn join(
         return Ok((share(&sockets[0], &spec.traffic)?, peers));
     }
     if spec.traffic.kind.is_udp() {
+        // All flows have the same two hosts, so one greeting is enough.
         await_greeting(&sockets[0]);
         for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
             if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
@@ -65,6 +67,7 @@ pub(super) fn join(
         flows.extend(accept(listener, *address, locals)?);
     }
     if let Some(dscp) = spec.traffic.dscp {
+        // An accepted socket inherits the mark without its priority.
         flows.iter().try_for_each(|one| socket::prioritize(one, spec.local, dscp))?;
     }
     Ok((flows, peers))
@@ -157,8 +160,6 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
 /// Sockets and peers of the flows, and this end's addresses; for `tcp_crr` one, with port 0.
 type Connected = (Vec<Socket>, Vec<SocketAddr>, Vec<SocketAddr>);
 
-// Sockets of datagrams with a destination stay unconnected; flows of `tcp_crr` connect once they
-// have started.
 pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
     check_endpoints(spec, endpoints)?;
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
@@ -176,7 +177,9 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         } else {
             socket::bind(&socket, local, &what)?;
         }
+        // Flows of `tcp_crr` connect once they have started.
         if !is_placeholder {
+            // Sockets of datagrams with a destination stay unconnected.
             if spec.traffic.connects(spec.traffic.is_forward(flow)) {
                 let connected = socket.connect_timeout(&peer.into(), socket::CONNECT);
                 connected.map_err(|error| match errno_of(&error) {
@@ -209,6 +212,7 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
             format!("{flows} flows of {} need {wanted}", spec.traffic.kind),
         );
     }
+    // They come from another machine: nothing is sent to the address of many hosts.
     let is_odd = |one: &&SocketAddr| {
         let is_of_many = one.ip().is_unspecified() || one.ip().is_multicast();
         one.is_ipv4() != spec.local.is_ipv4() || one.port() == 0 || is_of_many

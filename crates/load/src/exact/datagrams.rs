@@ -51,7 +51,7 @@ pub(super) fn single<'e>(
 struct Sending<W> {
     source: RawFd,
     writer: W,
-    /// The datagrams in each buffer.
+    // The datagrams in each buffer.
     each: usize,
 }
 
@@ -109,6 +109,7 @@ impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
     }
 }
 
+// The kernel has no error for a message that arrived with another size, or with others.
 fn odd() -> io::Error {
     io::Error::from_raw_os_error(libc::EMSGSIZE)
 }

@@ -91,7 +91,7 @@ pub(super) struct Ends {
     pub(super) destination: Option<SockAddr>,
     // The sending one first.
     pub(super) applied: Vec<Applied>,
-    /// The longest message; the others begin with the same bytes.
+    // The longest message; the others begin with the same bytes.
     pub(super) pattern: Buffer,
 }
 

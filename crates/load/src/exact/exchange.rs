@@ -23,7 +23,6 @@ impl<W: RepeatableWork> RepeatableWork for [W; 2] {
     }
 }
 
-/// One end of an exchange. As work it asks, and receives the answer of another machine.
 pub(crate) struct MessageEnd {
     socket: RawFd,
     stream: bool,
@@ -68,6 +67,7 @@ impl MessageEnd {
 impl RepeatableWork for MessageEnd {
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
+        // As work it asks, and another machine answers: only there an answer can be lost.
         self.send(calls)?;
         self.receive(calls).map_err(late)
     }
@@ -93,7 +93,6 @@ pub(super) struct SleepingReader {
 }
 
 impl SleepingReader {
-    /// `describe` is called by the answering thread.
     pub(super) fn new(
         traffic: &Traffic,
         [source, sink]: [RawFd; 2],
@@ -106,6 +105,7 @@ impl SleepingReader {
         let (told, worker) = mpsc::channel();
         let ends = Arc::clone(&over);
         let answer = move || {
+            // It describes the calling thread, so this one must call it.
             let described = describe();
             let is_known = described.is_ok();
             if told.send(described).is_err() || !is_known {

@@ -84,6 +84,7 @@ pub(super) struct HeldPackets {
 impl HeldPackets {
     /// `together`: the number of packets that the work sends at a time.
     pub(super) fn empty(message: u32, together: u32) -> Result<Self, Trouble> {
+        // Several have pieces of different slabs anyway.
         let most = if together > 1 { 0 } else { MOST_HELD };
         Ok(Self { queue: Queue::empty()?, message, most, count: 0 })
     }
@@ -129,14 +130,14 @@ impl Queue {
         Ok(Self { socket, own })
     }
 
-    /// Returns false if the queue is full.
+    /// Whether the queue had room.
     pub(super) fn add(&self, message: u32) -> Result<bool, Trouble> {
         let zeros = &ZEROS[..datagram_bytes(message)];
         let sent = sendto(self.socket.as_raw_fd(), zeros, &self.own, MsgFlags::MSG_DONTWAIT);
         was_possible(sent).map_err(failed("sendto"))
     }
 
-    /// Returns false if the queue is empty.
+    /// Whether the queue had a message.
     pub(super) fn remove(&self) -> Result<bool, Trouble> {
         // The rest of the message is dropped.
         was_possible(recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT)).map_err(failed("recv"))

@@ -112,6 +112,7 @@ pub(super) fn flags(reader: Reader) -> libc::c_int {
 #[cold]
 pub(super) fn is_early(flags: libc::c_int, looks: &mut u32) -> bool {
     *looks += 1;
+    // A message that is lost would keep a reader that never sleeps forever.
     flags & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN && *looks < LOOKS
 }
 

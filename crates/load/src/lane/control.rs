@@ -88,7 +88,7 @@ pub(crate) type Modes = (Sender, Reader);
 #[derive(Debug)]
 pub(crate) struct LoopState {
     pub(crate) modes: Modes,
-    /// Whether a thread that leaves its loop waits for the next one.
+    // Whether a thread that leaves its loop waits for the next one.
     pub(crate) held: bool,
     pub(crate) waiting: usize,
 }
@@ -160,13 +160,14 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::AcqRel)
     }
 
-    /// Returns to the phase before [`PhaseCell::hold`]; nothing may move it in between.
+    /// Returns to the phase before [`PhaseCell::hold`].
     pub(crate) fn resume(&self, before: u8) {
+        // It goes back, so a step in between would be lost: nothing may move it meanwhile.
         self.phase.store(before, Ordering::Release);
     }
 
-    /// Whether an instant is in the window as far as known: an open window has no end.
     pub(crate) fn window_holds(&self, ns: u64) -> bool {
+        // An open window has no end, as far as is known: `closed` is the last instant of all.
         ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
     }
 

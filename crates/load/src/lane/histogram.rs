@@ -43,6 +43,7 @@ impl LatencyHistogram {
         let mut counts = vec![0_u64; EDGES.len() - 1];
         for (ns, count) in latencies {
             let above = EDGES.partition_point(|edge| *edge <= ns).clamp(1, counts.len());
+            // Latencies beyond all edges are in the first bucket and the last.
             counts[above - 1] = counts[above - 1].saturating_add(count);
         }
         let buckets = EDGES.iter().copied().zip(counts);

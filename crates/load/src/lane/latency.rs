@@ -56,6 +56,7 @@ impl Recorder {
     pub(crate) fn new(flows: usize) -> Self {
         // The allocator returns zero pages without writing them.
         let mut counters = vec![0; POWERS * STEPS].into_boxed_slice();
+        // With many flows only the pages that are written are to take memory.
         if flows.saturating_mul(size_of_val(&*counters)) <= READY {
             // Writes to every page, so that the window touches none for the first time.
             counters.iter_mut().step_by(STEPS).for_each(|counter| *std::hint::black_box(counter) = 0);

@@ -39,7 +39,7 @@ pub(crate) struct Lane {
     pub(crate) message: usize,
     pub(crate) response: usize,
     pub(crate) traffic: Arc<Traffic>,
-    /// The bytes of the longest message; shorter messages begin with the same.
+    // The bytes of the longest message; shorter messages begin with the same.
     pub(crate) expected: Arc<[u8]>,
     pub(crate) control: Arc<Control>,
     // Dropped once the thread is ready; the first lane of a thread has it.
@@ -138,10 +138,11 @@ impl Lane {
         self.control.wait_at_gate();
     }
 
-    /// Judges a call that returned 0 or less; its error is still the thread's.
+    /// Judges a call that returned 0 or less.
     #[cold]
     #[inline(never)]
     pub(crate) fn trouble(&self, call: Call, returned: isize) -> Result<LoopStep> {
+        // Before any other call, which would replace it.
         let errno = sys::errno();
         if returned == 0 {
             return if self.phase().load() < TAIL { Err(self.closed()) } else { Ok(LoopStep::End) };
@@ -168,6 +169,7 @@ impl Lane {
         match errno {
             libc::EINTR => Ok(LoopStep::Again),
             _ if phase >= QUIET => Ok(LoopStep::End),
+            // The socket's own timeout, which is as long as a silence may be.
             libc::EAGAIN => Err(self.stalled(call.silence)),
             // From the tail on the other end may go first.
             libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(LoopStep::End),

@@ -9,16 +9,19 @@ use words::{Reader, Traffic};
 use crate::error::{Context, Error, Result};
 use crate::sys;
 
-/// A key that is one socket option, which the kernel keeps unchanged.
+// A key that is one socket option, which the kernel keeps unchanged.
 #[derive(Debug)]
 pub(crate) struct Keyed {
     key: &'static str,
-    /// The call that sets it, the option's level and its name, for a version of IP.
+    // The call that sets it, the option's level and its name, for a version of IP.
     option: fn(Domain) -> (&'static str, libc::c_int, libc::c_int),
+    // Its value has 64 bits instead of 32.
     is_long: bool,
+    // The bits of the option that are the key's.
     bits: u64,
+    // It is set before the connection exists, and read back from it.
     is_early: bool,
-    /// The sockets that have it: those that send, or those that receive. `None`: all.
+    // The sockets that have it: those that send, or those that receive. `None`: all.
     sends: Option<bool>,
     value: fn(&Traffic) -> Option<u64>,
 }

@@ -15,19 +15,20 @@ use crate::error::{Context, Error, MORE_PORTS, Result, errno_of, error_text};
 use crate::note::Note;
 use crate::sys;
 
-/// An unbound socket with every option that a connection needs from its first packet on: window
-/// scaling follows the buffers, the handshake carries the mark, and a congestion control that
-/// replaces another inherits its pacing. Accepted sockets inherit them from the listener.
+/// An unbound socket with every option that a connection needs from its first packet on. Accepted
+/// sockets inherit them from the listener.
 pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
         if traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
     let socket = Socket::new(domain, kind, Some(protocol)).or_setup("socket", &what)?;
     if local.is_ipv6() {
+        // A port of IPv4 with the same number stays free for others.
         socket.set_only_v6(true).or_setup("setsockopt IPV6_V6ONLY", &what)?;
     }
     if let Some(bytes) = traffic.socket_buffer {
         let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+        // The window scaling of the handshake follows the buffers.
         set_buffer(&socket, SEND, bytes).or_setup("setsockopt SO_SNDBUF", &what)?;
         set_buffer(&socket, RECEIVE, bytes).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
@@ -46,8 +47,10 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         };
         sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, &what)?;
     }
+    // The handshake carries the mark.
     DSCP.set(&socket, traffic, &what)?;
     keyed::open(&socket, traffic, &what)?;
+    // Before the pacing, which a congestion control inherits from the one that it replaces.
     if let Some(name) = traffic.congestion_control.name().filter(|_| !traffic.kind.is_udp()) {
         socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
             let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -57,6 +60,7 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         })?;
     }
     if matches!(traffic.kind, Kind::TcpStream | Kind::TcpRr) {
+        // The kernel would go on for 13 to 30 minutes without an acknowledgement (tcp(7)).
         let stall = stall(traffic.lanes() as usize);
         socket.set_tcp_user_timeout(Some(stall)).or_setup("setsockopt TCP_USER_TIMEOUT", &what)?;
     }

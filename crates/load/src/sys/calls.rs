@@ -8,6 +8,7 @@ use socket2::SockAddr;
 /// Returns bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
+    // A closed connection is an error, not a signal, which would end the process.
     let flags = flags | libc::MSG_NOSIGNAL;
     // SAFETY: pointers and lengths are those of `bytes` and `to`, which outlive the call.
     unsafe {

@@ -70,8 +70,9 @@ pub(crate) fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// `until`: a time of [`now`]. The end of a connection and an entry of the error queue count.
+/// `until`: a time of [`now`].
 pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
+    // The end of a connection and an entry of the error queue count without being asked for.
     let mut polled = libc::pollfd { fd, events, revents: 0 };
     let time = timespec(until.saturating_sub(now()));
     // SAFETY: one valid pollfd and a valid time, both outlive the call; no signal mask is given.
@@ -80,6 +81,7 @@ pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
 
 pub(crate) fn sleep_until(until: u64) {
     let until = timespec(until).into();
+    // A signal may end the sleep: loops look at the clock again.
     let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &until);
 }
 
@@ -97,6 +99,7 @@ fn timespec(ns: u64) -> libc::timespec {
 pub(crate) const MAX_CPUS: u32 = 8192;
 
 pub(crate) fn pin(cpu: u32) -> io::Result<()> {
+    // Sets of CPUs in libraries end at 1024.
     const WORD: usize = libc::c_ulong::BITS as usize;
     let mut mask = [0 as libc::c_ulong; MAX_CPUS as usize / WORD];
     let cpu = cpu as usize;
