@@ -39,7 +39,9 @@ fn privilege(privileges: &Privileges) -> Option<String> {
 // The file names all modes, the one that holds in brackets. Integrity refuses no reading.
 fn lockdown(modes: &str) -> Option<String> {
     modes.contains("[confidentiality]").then(|| {
-        format!("kernel lockdown is \"confidentiality\" (/{LOCKDOWN}): boot with lockdown=integrity, or without")
+        format!(
+            "kernel lockdown is \"confidentiality\" (/{LOCKDOWN}): boot with lockdown=integrity, or without"
+        )
     })
 }
 

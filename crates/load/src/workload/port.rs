@@ -38,8 +38,8 @@ pub(crate) struct Addressed<'a> {
 }
 
 impl<'a> Addressed<'a> {
-    pub(crate) fn new(lane: &Lane, destination: Option<&'a SockAddr>) -> Self {
-        Self { fd: lane.fd, to: Target::new(destination), peer: socket_name(lane.peer) }
+    pub(crate) fn new(lane: &Lane, destination: &'a SockAddr) -> Self {
+        Self { fd: lane.fd, to: Target::new(Some(destination)), peer: socket_name(lane.peer) }
     }
 }
 
@@ -165,8 +165,9 @@ mod tests {
             assert!(!is_same_peer(&from, &socket_name(near.local_addr().unwrap())));
             assert!(!is_same_peer(&from, &socket_name("198.51.100.7:9".parse().unwrap())));
         }
-        let same =
-            |pair: [&str; 2]| is_same_peer(&socket_name(pair[0].parse().unwrap()), &socket_name(pair[1].parse().unwrap()));
+        let same = |pair: [&str; 2]| {
+            is_same_peer(&socket_name(pair[0].parse().unwrap()), &socket_name(pair[1].parse().unwrap()))
+        };
         assert!(!same(["127.0.0.1:9", "127.0.0.2:9"]));
         assert!(same(["127.0.0.1:9"; 2]) && !same(["[::1]:9", "[::2]:9"]));
     }

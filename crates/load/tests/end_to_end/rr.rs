@@ -30,7 +30,10 @@ fn adds_up(spec: &Spec) -> (EndOutcome, EndOutcome) {
         assert_eq!(histogram.count(), latency.count, "{what}");
         for quantile in [latency.min, latency.p50, latency.p90, latency.p99, latency.max] {
             let mut buckets = histogram.buckets();
-            assert!(buckets.any(|(latencies, _)| latencies.contains(&quantile)), "{quantile} ns is in no bucket: {what}");
+            assert!(
+                buckets.any(|(latencies, _)| latencies.contains(&quantile)),
+                "{quantile} ns is in no bucket: {what}"
+            );
         }
     }
     assert!(sent.notes.is_empty() && received.notes.is_empty(), "{what}");

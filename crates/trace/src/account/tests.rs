@@ -17,8 +17,7 @@ fn round(points: &[u8], each: &[u64], cost: u64) -> Round {
         outside: 50,
         buckets: vec![(20, 10)],
     };
-    let segments: Vec<Segment> =
-        points.iter().zip(each).map(|(point, ns)| segment(*point, *ns)).collect();
+    let segments: Vec<Segment> = points.iter().zip(each).map(|(point, ns)| segment(*point, *ns)).collect();
     let sum: u64 = segments.iter().map(|segment| segment.sum).sum();
     let whole = Segment { point: 0, sum, ..segment(0, 0) };
     let journeys = Journeys { arrived: 10, ..Journeys::default() };
@@ -30,8 +29,7 @@ fn round(points: &[u8], each: &[u64], cost: u64) -> Round {
 }
 
 fn stage(label: &str, point: u8) -> ChosenStage {
-    let seen =
-        Ok(StagePoint { point, name: label.to_owned(), mean: Attachment::Trampoline, packet: None });
+    let seen = Ok(StagePoint { point, name: label.to_owned(), mean: Attachment::Trampoline, packet: None });
     let (label, lane, phase) = (label.to_owned(), Layer::Ip, JourneyPhase::Out);
     ChosenStage { label, lane, at: At::Entry, optional: false, phase, seen }
 }

@@ -15,18 +15,16 @@ use crate::socket::answer_time;
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let patience = answer_time(lane.flows());
-    if lane.traffic.connected {
-        through!(lane, lane.socket(), (QUIET, patience), ask_through)
-    } else {
-        through!(lane, Addressed::new(lane, lane.destination().as_ref()), (QUIET, patience), ask_through)
+    match lane.destination() {
+        None => through!(lane, lane.socket(), (QUIET, patience), ask_through),
+        Some(to) => through!(lane, Addressed::new(lane, &to), (QUIET, patience), ask_through),
     }
 }
 
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    if lane.traffic.connected {
-        through!(lane, lane.socket(), (STOP, Duration::MAX), plain::receive)
-    } else {
-        through!(lane, Addressed::new(lane, lane.destination().as_ref()), (STOP, Duration::MAX), plain::receive)
+    match lane.destination() {
+        None => through!(lane, lane.socket(), (STOP, Duration::MAX), plain::receive),
+        Some(to) => through!(lane, Addressed::new(lane, &to), (STOP, Duration::MAX), plain::receive),
     }
 }
 

@@ -22,7 +22,8 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
 fn send_by<const PACED: bool>(lane: &Lane) -> Result<LaneResult> {
     let pace = Pace::<PACED>::new(&lane.control.pace);
     let (message, destination) = (lane.message, lane.destination());
-    let (datagrams, to) = (send::datagrams_in_buffer(lane.traffic.sender, message), Target::new(destination.as_ref()));
+    let datagrams = send::datagrams_in_buffer(lane.traffic.sender, message);
+    let to = Target::new(destination.as_ref());
     match lane.traffic.sender {
         Sender::Zerocopy => send::send_zerocopy(lane, pace),
         Sender::Sendmmsg => send::send(lane, send::Many::new(message, to), pace),
