@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
-use std::io;
 use std::os::fd::OwnedFd;
+use std::{fs, io};
 
 use aya_obj::generated::bpf_insn;
 use aya_obj::{Object, btf};
 use host::bpf::{Attached, Instruction, Map, MapKind, Program, attach, attach_to_function, load};
 
 use crate::path::At;
+use crate::resolve::BTF;
 use crate::tracer::TraceError;
 
 // The output of clang. `cargo xtask bpf` compiles it again.
@@ -43,10 +44,16 @@ pub(crate) struct Constants {
 }
 
 impl KernelPrograms {
-    /// `types`: the bytes of `/sys/kernel/btf/vmlinux`.
-    pub(crate) fn fit(types: &[u8]) -> Result<Self, TraceError> {
+    /// Fits the programs to the running kernel.
+    ///
+    /// # Errors
+    /// [`TraceError`].
+    pub fn running() -> Result<Self, TraceError> {
+        let types = fs::read(format!("/{BTF}")).map_err(|error| {
+            TraceError(format!("/{BTF} cannot be read: {error}: the kernel needs CONFIG_DEBUG_INFO_BTF"))
+        })?;
         let mut object = Object::parse(&COMPILED.0).map_err(TraceError::misfit)?;
-        let types = btf::Btf::parse(types, object.endianness).map_err(TraceError::misfit)?;
+        let types = btf::Btf::parse(&types, object.endianness).map_err(TraceError::misfit)?;
         // The fields that programs read are at other offsets in each kernel.
         object.relocate_btf(&types).map_err(TraceError::misfit)?;
         Ok(Self { object, types })

@@ -214,10 +214,8 @@ impl BundledPath {
     /// # Panics
     /// Never.
     pub fn path(&self) -> TracePath {
-        match TracePath::parse(&format!("{}.toml", self.name), self.text) {
-            Ok(path) => path,
-            Err(error) => unreachable!("a bundled path is wrong: {error}"),
-        }
+        TracePath::parse(&format!("{}.toml", self.name), self.text)
+            .unwrap_or_else(|error| unreachable!("a bundled path is wrong: {error}"))
     }
 }
 

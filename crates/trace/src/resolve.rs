@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::btf::{Arguments, Btf, Packet};
 use crate::ladder::ProbeLadder;
-use crate::path::{At, JourneyPhase, Layer, TracePath};
+use crate::path::{At, JourneyPhase, Layer, Stage, TracePath};
 
 /// A stage, with the probe points of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,17 +89,13 @@ pub fn resolve(path: &TracePath, offered: &OfferedProbes) -> Vec<ResolvedStage> 
         at: stage.at,
         optional: stage.optional,
         phase,
-        ipv4: probe_points(stage.functions_of(false), &stage.tracepoints, offered),
-        ipv6: probe_points(stage.functions_of(true), &stage.tracepoints, offered),
+        ipv4: probe_points(stage, false, offered),
+        ipv6: probe_points(stage, true, offered),
     });
     stages.collect()
 }
 
-fn probe_points(
-    functions: &[Spanned<String>],
-    tracepoints: &[Spanned<String>],
-    offered: &OfferedProbes,
-) -> ProbePoints {
+fn probe_points(stage: &Stage, ipv6: bool, offered: &OfferedProbes) -> ProbePoints {
     let types = offered.types.as_ref().map_err(String::as_str);
     let function = |name: &Spanned<String>| {
         let symbol = symbol(name.get_ref(), offered.functions.as_ref().map_err(Clone::clone)?)?;
@@ -112,7 +108,8 @@ fn probe_points(
         None => Err(format!("no tracepoint {name}")),
     };
     let (mut points, mut reasons) = (Vec::new(), Vec::<String>::new());
-    for found in functions.iter().map(function).chain(tracepoints.iter().map(tracepoint)) {
+    let functions = stage.functions_of(ipv6).iter().map(function);
+    for found in functions.chain(stage.tracepoints.iter().map(tracepoint)) {
         match found {
             Ok(point) => points.push(point),
             Err(reason) => reasons.push(reason),
@@ -254,14 +251,24 @@ mod tests {
         }
     }
 
-    fn spanned(names: &[&str]) -> Vec<Spanned<String>> {
-        names.iter().map(|&name| Spanned::new(0..0, name.to_owned())).collect()
+    fn stage(functions: &[&str], tracepoints: &[&str]) -> Stage {
+        let name = |name: &&str| Spanned::new(0..0, (*name).to_owned());
+        Stage {
+            label: name(&"a"),
+            lane: Layer::Ip,
+            at: At::Entry,
+            optional: false,
+            functions: functions.iter().map(name).collect(),
+            ipv4: Vec::new(),
+            ipv6: Vec::new(),
+            tracepoints: tracepoints.iter().map(name).collect(),
+        }
     }
 
     #[test]
     fn the_best_comes_first_and_a_tracepoint_last() {
         let kernel = offered(&["f", "g.constprop.0", "f.cold"], &["t"]);
-        let points = probe_points(&spanned(&["h", "g", "f"]), &spanned(&["t"]), &kernel);
+        let points = probe_points(&stage(&["h", "g", "f"], &["t"]), false, &kernel);
         if let ProbePoints::Points(points) = &points {
             assert_eq!((points[1].arguments, points[2].kind), (Some(7), PointKind::Tracepoint));
         }
@@ -270,15 +277,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_has_its_reason() {
-        let (asked, tracepoints) = (spanned(&["g", "h"]), spanned(&["t"]));
-        let missing = probe_points(&asked, &tracepoints, &offered(&["g.part.0", "gg"], &[]));
+        let asked = stage(&["g", "h"], &["t"]);
+        let missing = probe_points(&asked, true, &offered(&["g.part.0", "gg"], &[]));
         let reason = "only a part of the function g; no function h (absent or inlined); no tracepoint t";
         assert_eq!(missing, ProbePoints::Missing(reason.to_owned()));
         let nothing = OfferedProbes { functions: Err("hidden".into()), types: Err("no BTF".into()) };
-        assert_eq!(
-            probe_points(&asked, &tracepoints, &nothing),
-            ProbePoints::Missing("hidden; no BTF".into())
-        );
+        assert_eq!(probe_points(&asked, false, &nothing), ProbePoints::Missing("hidden; no BTF".into()));
     }
 
     proptest! {
@@ -289,7 +293,7 @@ mod tests {
         ) {
             let kernel = OfferedProbes { functions: Ok(functions.clone()), types: Ok(Btf::default()) };
             let names: Vec<&str> = asked.iter().map(String::as_str).collect();
-            match probe_points(&spanned(&names), &[], &kernel) {
+            match probe_points(&stage(&names, &[]), false, &kernel) {
                 ProbePoints::Points(points) => for point in points {
                     prop_assert!(functions.contains(&point.name));
                     prop_assert!(!point.name.contains("cold") && !point.name.contains("part"));

@@ -1,7 +1,7 @@
 //! The programs at their places, and the threads that they follow.
 
 use std::ffi::CString;
-use std::{fs, io};
+use std::io;
 
 use aya_obj::Object;
 use host::bpf::{Program, Ring};
@@ -14,7 +14,7 @@ use crate::object::{
 };
 use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{MISSED, POINTS, ProbeCounts, total};
-use crate::resolve::{BTF, PointKind, ProbePoint};
+use crate::resolve::{PointKind, ProbePoint};
 use crate::sampled::{SampledPackets, StampedPacket};
 
 /// A probe: where a point of a path is seen.
@@ -45,7 +45,7 @@ pub enum Attachment {
 /// Why nothing is traced.
 #[derive(Debug, Error)]
 #[error("{0}")]
-pub struct TraceError(String);
+pub struct TraceError(pub(crate) String);
 
 impl TraceError {
     pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
@@ -93,17 +93,6 @@ const RING: u32 = 512 << 10;
 pub(crate) const LEAST_RING: u32 = 64 << 10;
 
 impl KernelPrograms {
-    /// Fits the programs to the running kernel.
-    ///
-    /// # Errors
-    /// [`TraceError`].
-    pub fn running() -> Result<Self, TraceError> {
-        let types = fs::read(format!("/{BTF}")).map_err(|error| {
-            TraceError(format!("/{BTF} cannot be read: {error}: the kernel needs CONFIG_DEBUG_INFO_BTF"))
-        })?;
-        Self::fit(&types)
-    }
-
     /// Attaches probes. The probe with the highest number ends a journey. `call`: the number of
     /// the system call that `sys_enter` and `sys_exit` stand for. One packet in `every` is kept
     /// with its stamps ([`Tracer::sampled`]); 0: none. `trying`: the probes only count how often
@@ -276,15 +265,14 @@ impl Tracer {
                 standing.attached = None;
             }
         }
-        for standing in self.programs.iter_mut().filter(|standing| is_wanted(standing)) {
-            if standing.attached.is_none() {
-                standing.attach().map_err(|error| match &standing.place {
-                    AttachPoint::Trampoline(..) => error,
-                    AttachPoint::Tracepoint(name) | AttachPoint::Function(name, _) => {
-                        io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
-                    }
-                })?;
-            }
+        let absent = |standing: &&mut LoadedProgram| is_wanted(standing) && standing.attached.is_none();
+        for standing in self.programs.iter_mut().filter(absent) {
+            standing.attach().map_err(|error| match &standing.place {
+                AttachPoint::Trampoline(..) => error,
+                AttachPoint::Tracepoint(name) | AttachPoint::Function(name, _) => {
+                    io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
+                }
+            })?;
         }
         Ok(())
     }

@@ -39,12 +39,9 @@ pub(super) fn draw_up(
         });
     }
     ends.into_iter().for_each(|end| all.add(end));
-    if all.unsent + all.unanswered > 0 {
-        all.notes.push(Note::OpenLoop { unsent: all.unsent, unanswered: all.unanswered });
-    }
-    if all.rejected > 0 {
-        all.notes.push(Note::Rejected { connections: all.rejected });
-    }
+    let (unsent, unanswered, connections) = (all.unsent, all.unanswered, all.rejected);
+    all.notes.extend((unsent + unanswered > 0).then_some(Note::OpenLoop { unsent, unanswered }));
+    all.notes.extend((connections > 0).then_some(Note::Rejected { connections }));
     let share = |share: &Range<usize>| Share { sends: flows.sends(share.start), flows: share.len() as u32 };
     let buffers = accounts.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
     Ok(EndOutcome {

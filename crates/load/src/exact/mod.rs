@@ -105,7 +105,7 @@ pub fn lend<M>(
             return Err(Error::mismatch("workload", spec.traffic.kind, why));
         }
     };
-    let mut lent = LentWork::new(work, describe, other).map_err(failed)?;
+    let mut lent = LentWork::new(work, describe, other).map_err(|error| failed(("bpf", error)))?;
     Ok((borrower(&mut lent), ends.applied.clone()))
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn lend_asking<M>(
     socket.set_read_timeout(Some(ends::LOST)).or_setup("setsockopt SO_RCVTIMEO", "the asking end")?;
     let asking = MessageEnd::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
     let lent = LentWork::new(Box::new(asking), describe, None);
-    Ok(borrower(&mut lent.map_err(|(call, error)| ends::flow(call, peer, &error))?))
+    Ok(borrower(&mut lent.map_err(|error| ends::flow("bpf", peer, &error))?))
 }
 
 fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> {

@@ -132,13 +132,8 @@ pub struct LentWork<'w> {
 }
 
 impl<'w> LentWork<'w> {
-    pub(super) fn new(
-        work: BoxedWork<'w>,
-        describe: Describe,
-        other: Option<Worker>,
-    ) -> Result<Self, Trouble> {
-        let own = describe().map_err(|error| ("bpf", error))?;
-        Ok(Self { work, workers: [own].into_iter().chain(other).collect() })
+    pub(super) fn new(work: BoxedWork<'w>, describe: Describe, other: Option<Worker>) -> io::Result<Self> {
+        Ok(Self { work, workers: [describe()?].into_iter().chain(other).collect() })
     }
 
     /// Messages, or transactions, of one turn.

@@ -1,9 +1,10 @@
 //! Opens sockets with every option that they need from the start.
 
+use std::fmt::Display;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
-use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -17,7 +18,7 @@ use crate::sys;
 
 /// An unbound socket with every option that a connection needs from its first packet on. Accepted
 /// sockets inherit them from the listener.
-pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
+pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl Display) -> Result<Socket> {
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
         if traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
@@ -67,18 +68,18 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     Ok(socket)
 }
 
-pub(crate) fn keep_to(socket: &Socket, interface: Option<&str>, what: impl fmt::Display) -> Result<()> {
+pub(crate) fn keep_to(socket: &Socket, interface: Option<&str>, what: impl Display) -> Result<()> {
     let bound = interface.map_or(Ok(()), |name| socket.bind_device(Some(name.as_bytes())));
     bound.or_setup("setsockopt SO_BINDTODEVICE", what)
 }
 
-pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
+pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl Display) -> Result<SocketAddr> {
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
     local_address(socket)
 }
 
 // The kernel then chooses a port free towards that peer; one chosen now must be free to all.
-pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
+pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl Display) -> Result<()> {
     sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
         .or_setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what)?;
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
@@ -87,8 +88,8 @@ pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Dis
 pub(crate) fn in_use_or(
     call: &'static str,
     local: SocketAddr,
-    what: impl fmt::Display,
-    error: &std::io::Error,
+    what: impl Display,
+    error: &io::Error,
 ) -> Error {
     match (error.raw_os_error(), local.port()) {
         (Some(libc::EADDRINUSE), 0) => {
@@ -112,12 +113,7 @@ pub(crate) fn flow(flow: usize) -> String {
 }
 
 // Connections inherit the direction of a `tcp_crr` listener; other sockets learn it later.
-pub(crate) fn give_role(
-    socket: &Socket,
-    traffic: &Traffic,
-    sends: bool,
-    what: impl fmt::Display,
-) -> Result<()> {
+pub(crate) fn give_role(socket: &Socket, traffic: &Traffic, sends: bool, what: impl Display) -> Result<()> {
     let stall = stall(traffic.lanes() as usize);
     // How long a call may wait to send, and to receive.
     let (sending, receiving) = match traffic.kind {
@@ -140,7 +136,7 @@ pub(crate) fn await_pace(
     socket: &Socket,
     traffic: &Traffic,
     slowest: Pacing,
-    what: impl fmt::Display,
+    what: impl Display,
 ) -> Result<()> {
     let patience = Some(patience(traffic, Some(slowest)));
     socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)

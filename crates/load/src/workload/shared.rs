@@ -77,7 +77,7 @@ pub(crate) fn run(
                 {
                     next_look = now + limit / 8;
                     let mut all = lanes.iter().zip(&mut seen);
-                    all.try_for_each(|(lane, seen)| check_progress(lane, seen, now, limit, silent))?;
+                    all.try_for_each(|(lane, seen)| check_calls(lane, seen, now, limit, silent))?;
                 }
             } else if ready == 0 {
                 // The end of a stream may come with its last bytes, in one wake-up.
@@ -105,13 +105,7 @@ pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
 }
 
 /// `seen`: the lane's calls, and when their number was first seen.
-fn check_progress(
-    lane: &Lane,
-    seen: &mut (u64, u64),
-    now: u64,
-    limit: u64,
-    silent: &'static str,
-) -> Result<()> {
+fn check_calls(lane: &Lane, seen: &mut (u64, u64), now: u64, limit: u64, silent: &'static str) -> Result<()> {
     // Without an action of its peer a lane is not served, and makes no call.
     let calls = lane.control.counters[lane.flow].read().calls;
     if seen.0 != calls {
