@@ -192,18 +192,17 @@ impl ProbeCounts {
             }
         }
         // The order of `enum came_to` in `bpf/journey.h`.
+        let (arrived, repeated) = (total(tallies, 2)?, total(tallies, 5)?);
         reading.journeys = Journeys {
-            arrived: total(tallies, 2)?,
+            arrived,
             lost: total(tallies, 3)?,
             stray: total(tallies, 4)?,
-            repeated: total(tallies, 5)?,
+            repeated,
             inside: total(tallies, 6)?,
             crowded: total(tallies, 8)?,
-            unread: 0,
+            // Sums are read one after the other: a packet may be in one, and not yet in another.
+            unread: total(tallies, 7)?.saturating_sub(arrived + repeated),
         };
-        // The maps are read one after the other, so a packet may be in one sum and not yet in another.
-        let Journeys { arrived, repeated, .. } = reading.journeys;
-        reading.journeys.unread = total(tallies, 7)?.saturating_sub(arrived + repeated);
         reading.hits = (0..POINTS as u32).map(|point| total(hits, point)).collect::<io::Result<_>>()?;
         Ok(reading)
     }

@@ -130,7 +130,7 @@ impl Flows {
             if is_marked_anew && !sends {
                 tcp_stream::set_low_water(one, mark, flow)?;
             }
-            switches.switch(one, sends, state, &socket::flow(flow))?;
+            switches.switch(one, sends, state, flow)?;
         }
         Ok(())
     }

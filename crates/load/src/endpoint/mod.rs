@@ -187,7 +187,7 @@ impl Endpoint {
             (self.spec.traffic.kind, switches.states.iter().filter_map(|state| state.pacing).min())
         {
             let mut sending = self.flows.sending();
-            sending.try_for_each(|one| socket::await_pace(one, &self.spec.traffic, slowest, "a flow"))?;
+            sending.try_for_each(|one| socket::await_pace(one, &self.spec.traffic, slowest))?;
         }
         Ok(switches)
     }

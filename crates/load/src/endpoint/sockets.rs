@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
-use words::{Kind, LISTENER, Reader, Traffic};
+use words::{Kind, LISTENER, Reader};
 
 use crate::error::{Context, Error, Result, errno_of};
 use crate::socket;
@@ -45,8 +45,12 @@ pub(super) fn join(
 ) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     let peers = locals.to_vec();
     if spec.traffic.kind == Kind::TcpCrr {
-        let peers = vec![locals[0]; spec.traffic.lanes() as usize];
-        return Ok((share(&sockets[0], &spec.traffic)?, peers));
+        // Its threads accept from one listener.
+        let (listener, peers) = (&sockets[0], vec![locals[0]; spec.traffic.lanes() as usize]);
+        let spins = spec.traffic.reader == Reader::Spin;
+        listener.set_nonblocking(spins).or_setup("fcntl O_NONBLOCK", "the listener")?;
+        let clones = peers.iter().map(|_| listener.try_clone()).collect::<std::io::Result<Vec<_>>>();
+        return Ok((clones.or_setup("fcntl F_DUPFD", "the listener")?, peers));
     }
     if spec.traffic.kind.is_udp() {
         // All flows have the same two hosts, so one greeting is enough.
@@ -86,14 +90,6 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
         .map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
     socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
     Ok((socket, endpoint))
-}
-
-fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
-    const WHAT: &str = "the listener";
-    let spins = traffic.reader == Reader::Spin;
-    listener.set_nonblocking(spins).or_setup("fcntl O_NONBLOCK", WHAT)?;
-    let clones = (0..traffic.lanes()).map(|_| listener.try_clone());
-    clones.collect::<std::io::Result<_>>().or_setup("fcntl F_DUPFD", WHAT)
 }
 
 /// Accepts until each of `locals` has come, in any order, each for its flow.

@@ -22,11 +22,8 @@ pub(super) fn work<'e>(traffic: &Traffic, sockets: (RawFd, Option<RawFd>), to: T
     received(traffic, sockets, send::One::new(message, datagrams, to))
 }
 
-fn received<'e>(
-    traffic: &Traffic,
-    (source, sink): (RawFd, Option<RawFd>),
-    writer: impl Writer + 'e,
-) -> BoxedWork<'e> {
+fn received<'e>(traffic: &Traffic, ends: (RawFd, Option<RawFd>), writer: impl Writer + 'e) -> BoxedWork<'e> {
+    let (source, sink) = ends;
     let (message, flags) = (traffic.message as usize, flags(traffic.reader));
     let each = datagrams_in_buffer(traffic.sender, message);
     let sending = Sending { source, writer, each };

@@ -121,10 +121,8 @@ impl Ends {
             send::enable_gso(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
         }
         let sink = receiver.map(|receiver| receiver.join(&steady, local)).transpose()?;
-        let mut applied = Vec::new();
-        for one in [Some(&source), sink.as_ref()].into_iter().flatten() {
-            applied.push(Applied::read_as_asked(one, &steady)?);
-        }
+        let both = [Some(&source), sink.as_ref()].into_iter().flatten();
+        let applied = both.map(|one| Applied::read_as_asked(one, &steady)).collect::<Result<Vec<_>>>()?;
         let destination = (!spec.traffic.connected).then(|| peer.into());
         let pattern = Buffer::pattern(steady.message.max(steady.response) as usize);
         Ok(Self { source, sink, peer, destination, applied, pattern })

@@ -211,8 +211,7 @@ impl Lane {
     }
 
     pub(crate) fn damaged(&self, at: usize, checked: usize) -> Error {
-        let peer = self.peer;
-        let what = format!("data from {peer} are corrupt at byte {at} of the last {checked} bytes");
+        let what = format!("data from {} are corrupt at byte {at} of the last {checked} bytes", self.peer);
         Error::flow(self.flow, what)
     }
 

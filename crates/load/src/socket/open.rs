@@ -132,14 +132,9 @@ pub(crate) fn give_role(socket: &Socket, traffic: &Traffic, sends: bool, what: i
     if sends { PACING.set(socket, traffic, &what) } else { Ok(()) }
 }
 
-pub(crate) fn await_pace(
-    socket: &Socket,
-    traffic: &Traffic,
-    slowest: Pacing,
-    what: impl Display,
-) -> Result<()> {
+pub(crate) fn await_pace(socket: &Socket, traffic: &Traffic, slowest: Pacing) -> Result<()> {
     let patience = Some(patience(traffic, Some(slowest)));
-    socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)
+    socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", "a flow")
 }
 
 // Until a full send buffer has emptied at a pace, a write may wait.
