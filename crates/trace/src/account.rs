@@ -238,7 +238,7 @@ impl TraceAccount {
         let each = batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch));
         let mut sorted: Vec<f64> = each.collect();
         sorted.sort_by(f64::total_cmp);
-        // The same one where their number is odd.
+        // Of an odd number both are the same one.
         let upper = sorted.get(sorted.len() / 2)?;
         let lower = sorted.get(sorted.len().checked_sub(1)? / 2)?;
         Some(f64::midpoint(*lower, *upper))

@@ -192,7 +192,7 @@ pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, 
             continue;
         }
         let of_phase = || probes.iter().filter(|probe| probe.phase == phase);
-        // What is between the phases is no work: it is told apart from the work on both sides.
+        // The time between the phases is no work: it is told apart from the work on both sides.
         needed.extend(match phase {
             JourneyPhase::Reading => of_phase().next(),
             _ => of_phase().next_back(),

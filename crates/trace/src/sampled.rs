@@ -55,7 +55,7 @@ impl SampledPackets {
     pub fn add(&mut self, more: Self) {
         let room = MOST_SAMPLES.saturating_sub(self.packets.len());
         let beyond = more.packets.len().saturating_sub(room) as u64;
-        // What the account had no room for before, and what the ring never had.
+        // Packets without room in the account, and those without room in the ring.
         self.missed = self.missed.saturating_add(more.missed).saturating_add(beyond);
         self.packets.extend(more.packets.into_iter().take(room));
     }

@@ -50,8 +50,8 @@ impl LatencyHistogram {
         Self(buckets.filter(|(_, count)| *count > 0).collect())
     }
 
-    /// The latencies of each bucket in ns, and the number of transactions in it (at least one), from
-    /// the shortest latency on.
+    /// The latencies of each bucket in ns, and its number of transactions (at least one), from the
+    /// shortest latency on.
     pub fn buckets(&self) -> impl ExactSizeIterator<Item = (Range<u64>, u64)> {
         self.0.iter().map(|(low, count)| {
             let above = EDGES.partition_point(|edge| edge <= low).min(EDGES.len() - 1);

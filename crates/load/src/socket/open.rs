@@ -115,7 +115,7 @@ pub(crate) fn flow(flow: usize) -> String {
 // Connections inherit the direction of a `tcp_crr` listener; other sockets learn it later.
 pub(crate) fn give_role(socket: &Socket, traffic: &Traffic, sends: bool, what: impl Display) -> Result<()> {
     let stall = stall(traffic.lanes() as usize);
-    // How long a call may wait to send, and to receive.
+    // The longest wait of a call to send, and to receive.
     let (sending, receiving) = match traffic.kind {
         Kind::TcpStream => (Some(patience(traffic, traffic.pacing)), None),
         Kind::TcpRr => (Some(stall), sends.then_some(stall)),
