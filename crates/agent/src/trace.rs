@@ -8,8 +8,9 @@ use host::{Links, ProcessTimes};
 use load::Spec;
 use load::exact::{LentWork, Worker, lend};
 use trace::{
-    Candidates, ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder,
-    Round, SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, needed, resolve,
+    ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder, Round,
+    SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, candidates, choose, needed,
+    resolve,
 };
 
 use crate::error::{Refusal, Reply, Tell};
@@ -180,16 +181,15 @@ impl TracedWork<'_> {
     /// Chooses for each stage the first place that packets pass.
     fn choose(&self, work: &mut LentWork<'_>) -> Result<Vec<ChosenStage>, Refusal> {
         let resolved = resolve(&self.path, &OfferedProbes::read(std::slice::from_ref(&self.path)));
-        let candidates = Candidates::of_family(&resolved, self.ipv6);
-        let mut tried = Vec::new();
-        for group in candidates.probes(self.wanted.functions) {
+        let (functions, mut tried) = (self.wanted.functions, Vec::new());
+        for group in candidates(&resolved, self.ipv6, functions) {
             let (tracer, means) = self.kernel.attach(&group, self.call(), 0, true)?;
             follow(&tracer, work)?;
             work.repeat(TRIED)?;
             let hits = tracer.read()?.hits;
             tried.extend(means.into_iter().zip(hits));
         }
-        Ok(candidates.choose(self.wanted.functions, tried, u64::from(TRIED / 2)))
+        Ok(choose(&resolved, self.ipv6, functions, tried, u64::from(TRIED / 2)))
     }
 
     fn call(&self) -> u64 {

@@ -71,8 +71,10 @@ pub(crate) fn errno_of(error: &io::Error) -> i32 {
 }
 
 pub(crate) fn error_text(errno: i32) -> String {
+    // The number that std appends is told once, by the name that manual pages have for it.
     let text = io::Error::from_raw_os_error(errno).to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
+    // It stands within a sentence.
     let (first, rest) = text.split_at(text.len().min(1));
     format!("{}{rest} (errno {errno})", first.to_lowercase())
 }

@@ -24,11 +24,8 @@ impl Buffer {
 
     pub(crate) fn messages(len: usize, count: usize) -> Self {
         let mut buffer = Self::room(len * count);
-        for message in buffer.as_mut().chunks_exact_mut(len) {
-            for (at, byte) in message.iter_mut().enumerate() {
-                *byte = pattern(at);
-            }
-        }
+        let pattern = pattern_bytes(len);
+        buffer.as_mut().chunks_exact_mut(len).for_each(|message| message.copy_from_slice(&pattern));
         buffer
     }
 

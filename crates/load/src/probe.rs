@@ -89,6 +89,7 @@ impl PairProbe {
         let [datagram, segment] = payloads.map(|bytes| vec![0; (bytes as usize).clamp(2, LARGEST)]);
         let mut room = vec![0; LARGEST];
         self.note(UDP, self.udp.connect(&to[UDP].into()));
+        // A path may lose a datagram, so they are sent at each call.
         for packet in [&datagram[..1], &datagram[..]] {
             self.note(UDP, self.udp.send(packet).map(drop));
         }
@@ -130,12 +131,12 @@ impl PairProbe {
     }
 }
 
-/// Receives what is there: more than a byte is of a full packet.
 fn receive(socket: &Socket, [small, full]: &mut [bool; 2], room: &mut [u8]) {
     // An error, such as that of a port that is closed, stands before packets, and is told once.
     for _ in 0..4 {
         let length = sys::receive(socket.as_raw_fd(), room, libc::MSG_DONTWAIT);
         *small |= length > 0;
+        // The small packet has one byte.
         *full |= length > 1;
     }
 }

@@ -24,7 +24,7 @@ pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{Evidence, Limit, LossPlace, Wait, WaitedFor};
 pub use host::perf::Profile;
-pub use load::{LatencyBucket, LatencyHistogram, TcpReadings};
+pub use load::{LatencyHistogram, TcpReadings};
 pub use note::Note;
 pub use run::{
     HostAccount, PassedPlace, PathStep, PathTrace, RateSearch, RateTrial, RunAccount, SideAccount,

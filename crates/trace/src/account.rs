@@ -67,7 +67,7 @@ pub struct StageTime {
     pub quantiles: [u64; 3],
 }
 
-/// Batches are alike if their packets take the same within this share.
+// Batches are alike if their packets take the same within this share.
 const ALIKE: f64 = 0.001;
 
 impl TraceAccount {
@@ -86,7 +86,6 @@ impl TraceAccount {
 
     /// The time that a probe of this kind adds, in ns for a packet: the time from the point before
     /// the probe to the point behind it, with and without it. `None`: not measured.
-    #[must_use]
     pub fn cost(&self, kind: ProbeCost) -> Option<f64> {
         let (_, with) = self.one_more.iter().find(|(of, _)| *of == kind)?;
         let [more, fewest] = [with, &self.ends].map(|rounds| self.usual_way(rounds));
@@ -111,14 +110,14 @@ impl TraceAccount {
         difference(&usual).or_else(|| difference(&mean))
     }
 
-    /// Half of what the probe at a stage costs: what lies on one side of its reading of the clock.
     fn half_probe_cost(&self, stage: &ChosenStage) -> f64 {
+        // The other half lies on the other side of the probe's reading of the clock.
         stage.cost().map_or(0.0, |kind| self.cost_or_like(kind)) / 2.0
     }
 
-    /// A kind that stands only where it is needed is not measured: then that of a similar one,
-    /// changed as it is in another phase, else 0.
     fn cost_or_like(&self, kind: ProbeCost) -> f64 {
+        // A kind that stands only where it is needed is not measured: then that of a similar one,
+        // changed as it is in another phase, else 0.
         let other = if kind.at == At::Entry { At::Return } else { At::Entry };
         let plain = ProbeCost { listed: false, ..kind };
         let phases =
@@ -132,13 +131,11 @@ impl TraceAccount {
     }
 
     /// The stage that has this point.
-    #[must_use]
     pub fn stage_at(&self, point: u8) -> Option<usize> {
         self.stages.iter().position(|stage| stage.seen.as_ref().is_ok_and(|seen| seen.point == point))
     }
 
     /// The sum of all batches with all points.
-    #[must_use]
     pub fn reading(&self) -> ProbeCounts {
         let mut sum = ProbeCounts::default();
         for round in &self.all {
@@ -147,9 +144,9 @@ impl TraceAccount {
         sum
     }
 
-    /// The way that most packets took, by those of its points that these batches have. Where no
-    /// packet arrived in the batches with all points: that of most packets in these.
+    /// The way that most packets took, by those of its points that these batches have.
     fn usual_way(&self, rounds: &[Round]) -> Vec<u8> {
+        // Where no packet arrived in the batches with all points: that of most packets in these.
         let ways = || rounds.iter().flat_map(|round| &round.reading.ways);
         match self.reading().most_used(self.avoiding) {
             None => ways().next().map_or_else(Vec::new, |way| way.points().collect()),
@@ -182,14 +179,12 @@ impl TraceAccount {
     }
 
     /// Whether a packet waits for its reader between these points.
-    #[must_use]
     pub fn waits(&self, from: u8, to: u8) -> bool {
         let phase = |point: u8| self.stage_at(point).map(|stage| self.stages[stage].phase);
         (phase(from), phase(to)) == (Some(JourneyPhase::Arriving), Some(JourneyPhase::Reading))
     }
 
     /// Segments of the way that most packets took, less half of the probes' cost at both ends.
-    #[must_use]
     pub fn rows(&self) -> Vec<StageTime> {
         let reading = self.reading();
         let Some(way) = reading.most_used(self.avoiding) else { return Vec::new() };
@@ -216,7 +211,6 @@ impl TraceAccount {
 
     /// The whole from the first point to the last without the wait for a reader, in ns for a
     /// packet, with as few points as can be and less half of the cost of the probes at both ends.
-    #[must_use]
     pub fn time_of_way(&self) -> Option<f64> {
         let (fastest, points) = (self.fastest(&self.ends)?, self.usual_way(&self.ends));
         let half =
@@ -227,7 +221,6 @@ impl TraceAccount {
 
     /// The sum of the corrected stages as a share of [`TraceAccount::time_of_way`]: unlike that of
     /// stages as measured, which always add up, it can fail.
-    #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();
         let sum: f64 = rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
@@ -235,18 +228,17 @@ impl TraceAccount {
     }
 
     /// The time of a message without probes and with all of them, in ns: the median of the batches.
-    #[must_use]
     pub fn a_message(&self) -> Option<[f64; 2]> {
         let all = self.all.iter().map(|round| round.batch_ns).collect();
         Some([self.of_a_message(self.untraced.clone())?, self.of_a_message(all)?])
     }
 
     /// The median over batches, for one message.
-    #[must_use]
     pub fn of_a_message(&self, batches: Vec<u64>) -> Option<f64> {
         let each = batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch));
         let mut sorted: Vec<f64> = each.collect();
         sorted.sort_by(f64::total_cmp);
+        // Of an odd number both are the same one.
         let upper = sorted.get(sorted.len() / 2)?;
         let lower = sorted.get(sorted.len().checked_sub(1)? / 2)?;
         Some(f64::midpoint(*lower, *upper))
@@ -254,178 +246,4 @@ impl TraceAccount {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chosen::StagePoint;
-    use crate::path::Layer;
-    use crate::probe_counts::Journeys;
-    use crate::tracer::Attachment;
-
-    /// A batch of ten packets whose points lie so far apart, each with a probe of `cost` between.
-    fn round(points: &[u8], each: &[u64], cost: u64) -> Round {
-        let segment = |point: u8, ns: u64| Segment {
-            point,
-            count: 10,
-            sum: 10 * (ns + cost),
-            least: ns + cost,
-            most: ns + cost,
-            outside: 50,
-            buckets: vec![(20, 10)],
-        };
-        let segments: Vec<Segment> =
-            points.iter().zip(each).map(|(point, ns)| segment(*point, *ns)).collect();
-        let sum: u64 = segments.iter().map(|segment| segment.sum).sum();
-        let whole = Segment { point: 0, sum, ..segment(0, 0) };
-        let journeys = Journeys { arrived: 10, ..Journeys::default() };
-        Round {
-            batch_ns: 1000,
-            reading: ProbeCounts { ways: vec![Way { whole, segments }], journeys, hits: vec![10; 4] },
-            between: Vec::new(),
-        }
-    }
-
-    fn stage(label: &str, point: u8) -> ChosenStage {
-        let seen =
-            Ok(StagePoint { point, name: label.to_owned(), mean: Attachment::Trampoline, packet: None });
-        let (label, lane, phase) = (label.to_owned(), Layer::Ip, JourneyPhase::Out);
-        ChosenStage { label, lane, at: At::Entry, optional: false, phase, seen }
-    }
-
-    fn kind(mean: Attachment) -> ProbeCost {
-        ProbeCost { mean, at: At::Entry, phase: JourneyPhase::Out, listed: false }
-    }
-
-    fn account() -> TraceAccount {
-        let mut gone = stage("gone", 9);
-        gone.seen = Err("no function gone".to_owned());
-        TraceAccount {
-            batch: 10,
-            avoiding: None,
-            stages: vec![stage("a", 0), gone, stage("b", 1), stage("c", 2), stage("d", 3)],
-            untraced: vec![500, 700, 600],
-            ends: vec![round(&[3], &[600], 7)],
-            one_more: vec![(kind(Attachment::Trampoline), vec![round(&[1, 3], &[100, 500], 7)])],
-            all: vec![round(&[1, 2, 3], &[100, 200, 300], 7); 3],
-            sampled: None,
-            profile: None,
-        }
-    }
-
-    #[test]
-    fn what_probes_cost_is_taken_off_each_stage_and_the_sum_closes() {
-        let account = account();
-        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
-        assert_eq!(account.cost(kind(Attachment::Kprobe)), None);
-        let rows = account.rows();
-        let corrected: Vec<f64> = rows.iter().map(|row| row.corrected).collect();
-        assert_eq!(corrected, [100.0, 200.0, 300.0]);
-        assert_eq!((rows[0].from, rows[0].to, rows[0].outside), (0, 2, 5.0));
-        assert_eq!((account.time_of_way(), account.closure().map(Closure::share)), (Some(600.0), Some(1.0)));
-        assert_eq!(account.a_message(), Some([60.0, 100.0]));
-    }
-
-    /// At c the packet is in its socket, and at d its reader has it.
-    #[test]
-    fn the_wait_for_a_reader_and_the_probes_around_it_are_in_no_sum() {
-        let mut account = account();
-        (account.stages[3].phase, account.stages[4].phase) = (JourneyPhase::Arriving, JourneyPhase::Reading);
-        account.one_more[0].1 = vec![round(&[1, 2, 3], &[100, 200, 0], 7)];
-        for wait in [0, 300, 90_000] {
-            account.ends = vec![round(&[2, 3], &[300, wait], 7)];
-            account.all = vec![round(&[1, 2, 3], &[100, 200, wait], 7)];
-            let waits: Vec<bool> = account.rows().iter().map(|row| row.waits).collect();
-            assert_eq!(waits, [false, false, true]);
-            assert_eq!(account.time_of_way(), Some(300.0), "{wait} ns");
-            assert_eq!(account.closure().map(Closure::share), Some(1.0), "{wait} ns");
-        }
-        // The fastest batch is the one whose packets were, however long they waited.
-        account.ends.push(round(&[2, 3], &[400, 0], 7));
-        account.all.push(round(&[1, 2, 3], &[150, 250, 0], 7));
-        assert_eq!((account.time_of_way(), account.closure().map(Closure::share)), (Some(300.0), Some(1.0)));
-    }
-
-    /// A tick adds to another stage in each batch; a batch that is slower by more is left out.
-    #[test]
-    fn what_a_tick_adds_to_a_batch_is_in_no_stage() {
-        let batches = [[1004, 2000, 3000], [1000, 2004, 3000], [1000, 2000, 3004], [990, 2500, 3000]];
-        // Here probes cost nothing.
-        let all: Vec<Round> = batches.iter().map(|each| round(&[1, 2, 3], each, 0)).collect();
-        let ends = vec![round(&[3], &[6003], 0), round(&[3], &[6000], 0)];
-        let account = TraceAccount { all, ends, one_more: Vec::new(), ..account() };
-        let corrected: Vec<f64> = account.rows().iter().map(|row| row.corrected).collect();
-        assert_eq!((corrected, account.time_of_way()), (vec![1000.0, 2000.0, 3000.0], Some(6000.0)));
-    }
-
-    #[test]
-    fn what_differs_elsewhere_and_what_few_packets_take_is_in_no_cost() {
-        // The probe at 2 costs 7; the way to 1 takes longer in each batch with it.
-        let mut account = TraceAccount {
-            ends: vec![round(&[1, 3], &[100, 500], 7)],
-            one_more: vec![(kind(Attachment::Trampoline), vec![round(&[1, 2, 3], &[900, 200, 300], 7)])],
-            ..account()
-        };
-        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
-        // One packet in a hundred takes 20,000 ns more between 1 and 3, and only with the probe.
-        account.one_more[0].1 = vec![round(&[1, 2, 3], &[900, 400, 300], 7)];
-        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(207.0));
-        let between = |quarter| vec![TimeBetween { from: 1, to: 3, quarter }];
-        account.one_more[0].1[0].between = between(514);
-        assert_eq!(
-            account.cost(kind(Attachment::Trampoline)),
-            Some(207.0),
-            "of both kinds of batches or of none"
-        );
-        account.ends[0].between = between(507);
-        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
-    }
-
-    #[test]
-    fn a_cost_that_does_not_repeat_shows_in_the_closure() {
-        let all = vec![round(&[1, 2, 3], &[100, 200, 300], 27); 3];
-        let account = TraceAccount { all, ..account() };
-        let closure = account.closure().unwrap();
-        assert_eq!(closure.share(), 1.1);
-        assert!(!closure.holds(true));
-    }
-
-    /// In some batches most packets find their reader elsewhere, and pass other points.
-    #[test]
-    fn a_batch_whose_packets_took_another_way_is_left_out() {
-        let elsewhere = round(&[3], &[9000], 7);
-        let mut more = account().one_more;
-        // The ends are 0, 2 and 3 here; without its 2 this batch looks as if nobody passed it.
-        let mut strange = elsewhere.clone();
-        strange.reading.ways.extend(round(&[1, 2, 3], &[100, 200, 300], 7).reading.ways);
-        more[0].1 = vec![strange, round(&[1, 2, 3], &[100, 200, 300], 7)];
-        let ends = vec![elsewhere, round(&[2, 3], &[300, 300], 7)];
-        let account = TraceAccount { ends, one_more: more, ..account() };
-        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
-        assert_eq!(account.closure().map(Closure::share), Some(1.0));
-    }
-
-    #[test]
-    fn rounds_that_come_one_by_one_are_those_of_the_whole() {
-        let whole = account();
-        let part = |untraced: &[u64], once: bool, all: usize| {
-            let some = |rounds: &Vec<Round>| if once { rounds.clone() } else { Vec::new() };
-            TraceAccount {
-                untraced: untraced.to_vec(),
-                ends: some(&whole.ends),
-                one_more: whole.one_more.iter().map(|(kind, rounds)| (*kind, some(rounds))).collect(),
-                all: whole.all[..all].to_vec(),
-                ..whole.clone()
-            }
-        };
-        let mut sum = part(&[500], false, 1);
-        sum.add(part(&[700, 600], true, 2));
-        assert_eq!(sum, whole);
-    }
-
-    #[test]
-    fn batches_without_a_packet_give_no_row() {
-        // Fragments: with two points they arrive, with all they do not.
-        let account = TraceAccount { all: vec![Round::default()], ..account() };
-        assert_eq!((account.rows(), account.closure()), (Vec::new(), None));
-        assert!(account.time_of_way().is_some());
-    }
-}
+mod tests;

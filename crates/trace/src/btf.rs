@@ -33,6 +33,7 @@ pub enum Packet {
 }
 
 const MAGIC: u16 = 0xeb9f;
+// A type of this name and a tracepoint's describes the arguments that raw programs get.
 const TRACEPOINT: &str = "btf_trace_";
 const FUNCTION: usize = 12;
 const PROTOTYPE: usize = 13;
@@ -92,6 +93,7 @@ impl<'b> Types<'b> {
         let (mut places, mut place) = (Vec::new(), 0);
         while place < types.len() {
             let (kind, count) = split(word(types, place + 4)?);
+            // Number 0 is `void`, and has no place.
             let id = places.len() + 1;
             places.push(place);
             place += 12
@@ -142,6 +144,7 @@ impl<'b> Types<'b> {
 
     fn text(&self, place: usize) -> Option<&'b str> {
         let name = self.texts.get(place..)?.split(|byte| *byte == 0).next()?;
+        // Names reach a terminal: no control character does.
         let printable = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
         std::str::from_utf8(name).ok().filter(|_| printable)
     }

@@ -54,99 +54,79 @@ pub struct ProbeCost {
     pub listed: bool,
 }
 
-/// Places that may stand for stages, to be tried at once.
-pub struct Candidates<'s> {
-    stages: &'s [ResolvedStage],
-    /// The places of each stage, or the reason why it has none.
-    places: Vec<Result<&'s [ProbePoint], &'s str>>,
+/// Probes of all places that may stand for stages, to be tried, numbered, in groups that fit a
+/// tracer. `functions`: they may be probed.
+pub fn candidates(stages: &[ResolvedStage], ipv6: bool, functions: bool) -> Vec<Vec<Probe>> {
+    let all: Vec<Probe> = stages
+        .iter()
+        .flat_map(|stage| places(stage, ipv6, functions).map(move |place| (stage, place)))
+        .zip((0..POINTS as u8).cycle())
+        .map(|((stage, place), number)| Probe {
+            number,
+            place: place.clone(),
+            at: stage.at,
+            phase: stage.phase,
+        })
+        .collect();
+    all.chunks(POINTS).map(<[Probe]>::to_vec).collect()
 }
 
-impl<'s> Candidates<'s> {
-    /// The places of one family.
-    pub fn of_family(stages: &'s [ResolvedStage], ipv6: bool) -> Self {
-        let places = stages.iter().map(|stage| match if ipv6 { &stage.ipv6 } else { &stage.ipv4 } {
-            ProbePoints::Points(points) => Ok(points.as_slice()),
-            ProbePoints::Missing(reason) => Err(reason.as_str()),
-        });
-        Self { stages, places: places.collect() }
-    }
-
-    /// Probes for trying, numbered, in groups that fit a tracer. `functions`: they may be probed.
-    pub fn probes(&self, functions: bool) -> Vec<Vec<Probe>> {
-        let all: Vec<(usize, &ProbePoint)> = self.places_in_order(functions).collect();
-        let groups = all.chunks(POINTS).map(|group| {
-            let probes = group.iter().zip(0..).map(|((stage, place), number)| {
-                let ResolvedStage { at, phase, .. } = self.stages[*stage];
-                Probe { number, place: (*place).clone(), at, phase }
-            });
-            probes.collect()
-        });
-        groups.collect()
-    }
-
-    /// `tried`: the attachment of each probe of [`Candidates::probes`], and its hits while packets
-    /// passed. A place that a CPU passes is everybody's: it counts if it was hit at least `often`.
-    pub fn choose(
-        &self,
-        functions: bool,
-        tried: Vec<(Result<Attachment, String>, u64)>,
-        often: u64,
-    ) -> Vec<ChosenStage> {
-        let mut tried = self.places_in_order(functions).zip(tried).peekable();
-        let (mut point, mut leads) = (0, true);
-        let stages = self.stages.iter().zip(&self.places).enumerate();
-        let chosen = stages.map(|(index, (stage, places))| {
-            let mut seen: Option<(&ProbePoint, Attachment)> = None;
-            let least = if stage.phase == JourneyPhase::Arriving { often } else { 1 };
-            let mut reasons: Vec<String> = places.err().map(str::to_owned).into_iter().collect();
-            while let Some(((_, place), (mean, hits))) = tried.next_if(|((of, _), _)| *of == index) {
-                match mean {
-                    Ok(mean) if hits >= least => {
-                        seen.get_or_insert((place, mean));
-                    }
-                    Ok(_) => reasons.push(format!("{} is not passed", place.name)),
-                    Err(reason) => reasons.push(format!("{}: {reason}", place.name)),
+/// `tried`: the attachment of each probe of [`candidates`], and its hits while packets passed. A
+/// place that a CPU passes is everybody's: it counts if it was hit at least `often`.
+pub fn choose(
+    stages: &[ResolvedStage],
+    ipv6: bool,
+    functions: bool,
+    tried: Vec<(Result<Attachment, String>, u64)>,
+    often: u64,
+) -> Vec<ChosenStage> {
+    let (mut tried, mut point, mut leads) = (tried.into_iter(), 0, true);
+    let chosen = stages.iter().map(|stage| {
+        let mut seen: Option<(&ProbePoint, Attachment)> = None;
+        // Other packets of the machine pass the places of a CPU, now and then.
+        let least = if stage.phase == JourneyPhase::Arriving { often } else { 1 };
+        let mut reasons = match stage.found(ipv6) {
+            ProbePoints::Points(_) => Vec::new(),
+            ProbePoints::Missing(reason) => vec![reason.clone()],
+        };
+        // The places lead: where they end, the next probe is of the next stage.
+        for (place, (mean, hits)) in places(stage, ipv6, functions).zip(tried.by_ref()) {
+            match mean {
+                Ok(mean) if hits >= least => {
+                    seen.get_or_insert((place, mean));
                 }
+                Ok(_) => reasons.push(format!("{} is not passed", place.name)),
+                Err(reason) => reasons.push(format!("{}: {reason}", place.name)),
             }
-            let seen = seen.map(|(place, mean)| {
-                let packet = place.packet.filter(|_| stage.at == At::Entry);
-                point += 1;
-                StagePoint { point: point - 1, name: place.name.clone(), mean, packet }
-            });
-            let seen = seen.ok_or_else(|| match reasons.is_empty() {
-                true => "only functions stand for it, and they are not probed here".to_owned(),
-                false => reasons.join("; "),
-            });
-            // The first that has the packet ends what leads to it.
-            leads = leads && !seen.as_ref().is_ok_and(|seen| seen.packet.is_some());
-            let phase = match stage.phase {
-                JourneyPhase::Arriving if leads => JourneyPhase::Leading,
-                known => known,
-            };
-            ChosenStage {
-                label: stage.label.clone(),
-                lane: stage.lane,
-                at: stage.at,
-                optional: stage.optional,
-                phase,
-                seen,
-            }
+        }
+        let seen = seen.map(|(place, mean)| {
+            let packet = place.packet.filter(|_| stage.at == At::Entry);
+            point += 1;
+            StagePoint { point: point - 1, name: place.name.clone(), mean, packet }
         });
-        chosen.collect()
-    }
+        let seen = seen.ok_or_else(|| match reasons.is_empty() {
+            true => "only functions stand for it, and they are not probed here".to_owned(),
+            false => reasons.join("; "),
+        });
+        // The first that has the packet ends what leads to it.
+        leads = leads && !seen.as_ref().is_ok_and(|seen| seen.packet.is_some());
+        let phase = match stage.phase {
+            JourneyPhase::Arriving if leads => JourneyPhase::Leading,
+            known => known,
+        };
+        let (label, lane) = (stage.label.clone(), stage.lane);
+        ChosenStage { label, lane, at: stage.at, optional: stage.optional, phase, seen }
+    });
+    chosen.collect()
+}
 
-    fn places_in_order(&self, functions: bool) -> impl Iterator<Item = (usize, &'s ProbePoint)> + '_ {
-        self.places.iter().enumerate().flat_map(move |(index, places)| {
-            let places = places.unwrap_or_default().iter();
-            let allowed = places.filter(move |place| functions || place.kind == PointKind::Tracepoint);
-            allowed.map(move |place| (index, place))
-        })
-    }
+fn places(stage: &ResolvedStage, ipv6: bool, functions: bool) -> impl Iterator<Item = &ProbePoint> {
+    let all = stage.found(ipv6).points().iter();
+    all.filter(move |place| functions || place.kind == PointKind::Tracepoint)
 }
 
 impl ChosenStage {
     /// Its label, and whether it is the return.
-    #[must_use]
     pub fn name(&self) -> String {
         match self.at {
             At::Entry => self.label.clone(),
@@ -212,12 +192,12 @@ pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, 
             continue;
         }
         let of_phase = || probes.iter().filter(|probe| probe.phase == phase);
-        // What is between the phases is no work: it is told apart from the work on both sides.
+        // The time between the phases is no work: it is told apart from the work on both sides.
         needed.extend(match phase {
             JourneyPhase::Reading => of_phase().next(),
             _ => of_phase().next_back(),
         });
-        needed.push(of_phase().find(|probe| probe.has_packet()).ok_or_else(|| {
+        needed.push(of_phase().find(|probe| probe.place.packet.is_some()).ok_or_else(|| {
             let what = format!("no stage {whose} is seen that is given the packet");
             why(&what, &|stage| (stage.phase == JourneyPhase::Reading) == (phase == JourneyPhase::Reading))
         })?);
@@ -271,8 +251,7 @@ mod tests {
     #[test]
     fn the_first_place_that_packets_pass_stands_for_its_stage() {
         let stages = stages();
-        let candidates = Candidates::of_family(&stages, false);
-        let [probes] = candidates.probes(true).try_into().unwrap();
+        let [probes] = candidates(&stages, false, true).try_into().unwrap();
         let names: Vec<&str> = probes.iter().map(|probe| probe.place.name.as_str()).collect();
         assert_eq!(names, ["f", "g", "t", "i", "u"]);
         let tried = vec![
@@ -282,7 +261,7 @@ mod tests {
             (Err("refused".to_owned()), 0),
             (Ok(Attachment::Tracepoint), 9),
         ];
-        let chosen = candidates.choose(true, tried, 1);
+        let chosen = choose(&stages, false, true, tried, 1);
         assert_eq!(
             points_seen(&chosen),
             [Ok((0, "g")), Err("no function h"), Err("i: refused"), Ok((1, "u"))]
@@ -295,14 +274,10 @@ mod tests {
     #[test]
     fn where_functions_are_not_probed_tracepoints_stand_for_stages() {
         let stages = stages();
-        let candidates = Candidates::of_family(&stages, false);
-        let [probes] = candidates.probes(false).try_into().unwrap();
+        let [probes] = candidates(&stages, false, false).try_into().unwrap();
         assert_eq!(probes.len(), 2);
-        let chosen = candidates.choose(
-            false,
-            vec![(Ok(Attachment::Tracepoint), 0), (Ok(Attachment::Tracepoint), 3)],
-            1,
-        );
+        let tried = vec![(Ok(Attachment::Tracepoint), 0), (Ok(Attachment::Tracepoint), 3)];
+        let chosen = choose(&stages, false, false, tried, 1);
         let none = "only functions stand for it, and they are not probed here";
         assert_eq!(
             points_seen(&chosen),
@@ -331,7 +306,7 @@ mod tests {
         ];
         let chosen = |stages: &[ResolvedStage], hits: u64| {
             let tried = vec![(Ok(Attachment::Trampoline), hits); stages.len()];
-            Candidates::of_family(stages, false).choose(true, tried, 32)
+            choose(stages, false, true, tried, 32)
         };
         let all = chosen(&stages, 64);
         let phases: Vec<JourneyPhase> = all.iter().map(|stage| stage.phase).collect();
@@ -356,7 +331,7 @@ mod tests {
         assert!(chosen(&stages, 31)[..5].iter().all(|stage| stage.seen.is_err()));
         stages[7].ipv4 = ProbePoints::Missing("no function free".to_owned());
         let tried = vec![(Ok(Attachment::Trampoline), 64); 8];
-        let error = needed(&Candidates::of_family(&stages, false).choose(true, tried, 32), None).unwrap_err();
+        let error = needed(&choose(&stages, false, true, tried, 32), None).unwrap_err();
         assert_eq!(
             error,
             "no stage of the reader is seen that is given the packet; not seen: a (no function free)"
@@ -366,8 +341,7 @@ mod tests {
     #[test]
     fn each_family_has_its_own_places() {
         let stages = stages();
-        let candidates = Candidates::of_family(&stages, true);
-        assert_eq!(candidates.probes(true), Vec::<Vec<Probe>>::new());
-        assert!(candidates.choose(true, Vec::new(), 1).iter().all(|stage| stage.seen.is_err()));
+        assert_eq!(candidates(&stages, true, true), Vec::<Vec<Probe>>::new());
+        assert!(choose(&stages, true, true, Vec::new(), 1).iter().all(|stage| stage.seen.is_err()));
     }
 }

@@ -59,26 +59,22 @@ pub struct ProbeLadder(pub Vec<LadderStep>);
 impl Rung {
     const ALL: [Self; 3] = [Self::Trampoline, Self::Kprobe, Self::RawTracepoint];
 
-    /// The kernel's name of the kind.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        ["fentry, fexit", "kprobe, kretprobe", "raw tracepoints"][self as usize]
-    }
-
-    /// The loss of a trace without it.
-    #[must_use]
-    pub fn without(self) -> &'static str {
+    /// The kernel's name of the kind, and the loss of a trace without it.
+    fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Trampoline => {
-                "functions are probed by kprobes, which cost half as much again to twice as much"
-            }
-            Self::Kprobe => {
+            Self::Trampoline => [
+                "fentry, fexit",
+                "functions are probed by kprobes, which cost half as much again to twice as much",
+            ],
+            Self::Kprobe => [
+                "kprobe, kretprobe",
                 "functions of modules and those with more than six arguments are no stages; without fentry too, \
-                 stages are only as fine as the kernel's tracepoints"
-            }
-            Self::RawTracepoint => {
-                "nothing can be traced: at them interruptions are told from a packet's own time"
-            }
+                 stages are only as fine as the kernel's tracepoints",
+            ],
+            Self::RawTracepoint => [
+                "raw tracepoints",
+                "nothing can be traced: at them interruptions are told from a packet's own time",
+            ],
         }
     }
 }
@@ -89,13 +85,11 @@ impl ProbeLadder {
     ///
     /// Call it before another network namespace's sysfs is mounted on `/sys`: that hides the trace
     /// files.
-    #[must_use]
     pub fn read() -> Self {
         Self::of_running(&|_| None)
     }
 
     /// Tries a guest's kernel: programs are attached to this function too, and detached at once.
-    #[must_use]
     pub fn tried(function: &str) -> Self {
         let kernel = KernelPrograms::running().map_err(|error| error.to_string());
         Self::of_running(&|mean| {
@@ -131,14 +125,13 @@ impl ProbeLadder {
                 (None, Some(Ok(evidence))) => (Availability::Yes, evidence),
                 (None, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
-            let (name, without) = (rung.name().to_owned(), rung.without().to_owned());
+            let [name, without] = rung.words().map(str::to_owned);
             LadderStep { rung, verdict, reason, name, without }
         };
         Self(Rung::ALL.map(step).into())
     }
 
     /// Why nothing can be traced by tracepoints, on which every trace relies; `None` if it can.
-    #[must_use]
     pub fn obstacle(&self) -> Option<&str> {
         let step = self.0.iter().find(|step| step.rung == Rung::RawTracepoint)?;
         (step.verdict != Availability::Yes).then_some(step.reason.as_str())
@@ -148,7 +141,6 @@ impl ProbeLadder {
 const NOT_TRIED: &str = "nothing forbids it; functions of the kernel that this machine runs are not probed, those of a \
                          virtual machine are (inside=guest)";
 
-/// Why the kernel did not load a program, as far as the error tells it.
 fn refused(error: io::Error) -> String {
     let why = match error.raw_os_error() {
         Some(libc::EPERM) => {

@@ -15,7 +15,7 @@ mod tracer;
 
 pub use account::{Round, StageTime, TraceAccount};
 pub use btf::{Arguments, Btf, Packet};
-pub use chosen::{Candidates, ChosenStage, ProbeCost, StagePoint, needed, unseen};
+pub use chosen::{ChosenStage, ProbeCost, StagePoint, candidates, choose, needed, unseen};
 pub use ladder::{Availability, LadderStep, ProbeLadder, Rung};
 pub use object::KernelPrograms;
 pub use path::{At, BundledPath, JourneyPhase, Layer, MOST_BYTES, PATHS, PathError, Stage, TracePath};

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
-use std::io;
 use std::os::fd::OwnedFd;
+use std::{fs, io};
 
 use aya_obj::generated::bpf_insn;
 use aya_obj::{Object, btf};
 use host::bpf::{Attached, Instruction, Map, MapKind, Program, attach, attach_to_function, load};
 
 use crate::path::At;
+use crate::resolve::BTF;
 use crate::tracer::TraceError;
 
 // The output of clang. `cargo xtask bpf` compiles it again.
@@ -23,10 +24,8 @@ pub struct KernelPrograms {
     types: btf::Btf,
 }
 
-pub(crate) struct Programs {
-    pub(crate) maps: BTreeMap<String, Map>,
-    object: Object,
-}
+/// Maps of programs, by their names in `bpf/path.bpf.c`.
+pub(crate) type Maps = BTreeMap<String, Map>;
 
 // The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
@@ -40,15 +39,22 @@ pub(crate) struct Constants {
     pub(crate) phase: u64,
     pub(crate) first: u64,
     pub(crate) packet: u64,
-    /// One in this many journeys leaves the kernel; 0: none.
+    // One in this many journeys leaves the kernel; 0: none.
     pub(crate) every: u64,
 }
 
 impl KernelPrograms {
-    /// `types`: the bytes of `/sys/kernel/btf/vmlinux`.
-    pub(crate) fn fit(types: &[u8]) -> Result<Self, TraceError> {
+    /// Fits the programs to the running kernel.
+    ///
+    /// # Errors
+    /// [`TraceError`].
+    pub fn running() -> Result<Self, TraceError> {
+        let types = fs::read(format!("/{BTF}")).map_err(|error| {
+            TraceError(format!("/{BTF} cannot be read: {error}: the kernel needs CONFIG_DEBUG_INFO_BTF"))
+        })?;
         let mut object = Object::parse(&COMPILED.0).map_err(TraceError::misfit)?;
-        let types = btf::Btf::parse(types, object.endianness).map_err(TraceError::misfit)?;
+        let types = btf::Btf::parse(&types, object.endianness).map_err(TraceError::misfit)?;
+        // The fields that programs read are at other offsets in each kernel.
         object.relocate_btf(&types).map_err(TraceError::misfit)?;
         Ok(Self { object, types })
     }
@@ -57,9 +63,10 @@ impl KernelPrograms {
         self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
     }
 
-    pub(crate) fn programs(&self, ring: u32) -> Result<Programs, TraceError> {
+    /// A copy of the programs with maps of their own, the ring of so many bytes.
+    pub(crate) fn programs(&self, ring: u32) -> Result<(Object, Maps), TraceError> {
         let mut object = self.object.clone();
-        let mut maps = BTreeMap::new();
+        let mut maps = Maps::new();
         for (name, map) in &object.maps {
             let made = create_map(map, ring)
                 .map_err(|error| TraceError::misfit(format_args!("map {name}: {error}")))?;
@@ -68,26 +75,22 @@ impl KernelPrograms {
         let described = self.object.maps.iter();
         let named = described.map(|(name, map)| (name.as_str(), maps[name].number(), map));
         object.relocate_maps(named, &HashSet::new()).map_err(TraceError::misfit)?;
-        Ok(Programs { maps, object })
+        Ok((object, maps))
     }
 }
 
-impl Programs {
-    pub(crate) fn copy(&self, name: &str, constants: Constants) -> Vec<Instruction> {
-        let Some(program) = self.object.programs.get(name) else {
-            unreachable!("bpf/path.bpf.c has no program {name}")
-        };
-        let code = &self.object.functions[&program.function_key()].instructions;
-        let instruction = |insn: &bpf_insn| {
-            Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
-        };
-        patched(code.iter().map(instruction).collect(), constants)
-    }
+pub(crate) fn instructions(programs: &Object, name: &str, constants: Constants) -> Vec<Instruction> {
+    let program = &programs.programs[name];
+    let code = &programs.functions[&program.function_key()].instructions;
+    let instruction =
+        |insn: &bpf_insn| Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm);
+    patched(code.iter().map(instruction).collect(), constants)
 }
 
 fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
     let kind = MapKind::from_number(map.map_type())
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
+    // `bpf/maps.h` leaves the size of the ring to the loader.
     let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
     Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)
 }
@@ -96,6 +99,8 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
     const LOAD_NUMBER: u8 = 0x18;
     let Constants { point, last, call, trying, phase, first, packet, every } = constants;
     let numbers = [point, last, call, trying, phase, first, packet, every];
+    // A load of 64 bits is two instructions with half of the number each; with a source register it
+    // loads a map.
     for at in 0..code.len().saturating_sub(1) {
         if code[at].0 != LOAD_NUMBER || code[at].1 >> 4 != 0 {
             continue;
@@ -112,7 +117,7 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
 
 #[derive(Debug)]
 pub(crate) struct LoadedProgram {
-    /// None: it tells interruptions, which any probes need.
+    // None: it tells interruptions, which any probes need.
     pub(crate) point: Option<u8>,
     pub(crate) place: AttachPoint,
     pub(crate) program: OwnedFd,
@@ -152,13 +157,13 @@ impl LoadedProgram {
 }
 
 pub(crate) fn at_tracepoint(
-    programs: &Programs,
+    programs: &Object,
     name: &str,
     program: &str,
     constants: Constants,
 ) -> Result<LoadedProgram, String> {
-    let place = AttachPoint::Tracepoint(CString::new(name).map_err(error_text)?);
-    load_at(Program::RawTracepoint, &programs.copy(program, constants), place)
+    let place = AttachPoint::Tracepoint(CString::new(name).map_err(|error| error.to_string())?);
+    load_at(Program::RawTracepoint, &instructions(programs, program, constants), place)
 }
 
 pub(crate) fn load_at(
@@ -166,14 +171,11 @@ pub(crate) fn load_at(
     code: &[Instruction],
     place: AttachPoint,
 ) -> Result<LoadedProgram, String> {
-    let program = load(kind, code).map_err(error_text)?;
+    let program = load(kind, code).map_err(|error| error.to_string())?;
+    // Only attaching tells whether the place can be had.
     let mut loaded = LoadedProgram { point: None, place, program, attached: None };
-    loaded.attach().map_err(error_text)?;
+    loaded.attach().map_err(|error| error.to_string())?;
     Ok(loaded)
-}
-
-pub(crate) fn error_text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 #[cfg(test)]

@@ -15,33 +15,44 @@ const MOST_STAGES: usize = 64;
 const LONGEST_NAME: usize = 128;
 
 /// The places that a packet passes, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TracePath {
     /// A description of the traffic and its way.
-    pub about: String,
+    pub about: Spanned<String>,
     /// Traffic that passes it.
     pub workload: Kind,
     /// The places; each stage ends where the next one begins.
+    #[serde(rename = "stage")]
     pub stages: Vec<Stage>,
 }
 
 /// A stage, by the place where it begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stage {
     /// The box of the flow chart.
-    pub label: String,
+    pub label: Spanned<String>,
     /// The layer of the box.
     pub lane: Layer,
     /// Whether the functions are entered or left there.
+    #[serde(default)]
     pub at: At,
     /// Whether some packets do not pass it.
+    #[serde(default)]
     pub optional: bool,
+    /// The functions of both versions of IP, best first.
+    #[serde(default)]
+    pub functions: Vec<Spanned<String>>,
     /// The functions of IPv4, best first.
-    pub ipv4: Vec<String>,
+    #[serde(default)]
+    pub ipv4: Vec<Spanned<String>>,
     /// The functions of IPv6, best first.
-    pub ipv6: Vec<String>,
+    #[serde(default)]
+    pub ipv6: Vec<Spanned<String>>,
     /// The tracepoints where no function can be probed.
-    pub tracepoints: Vec<String>,
+    #[serde(default)]
+    pub tracepoints: Vec<Spanned<String>>,
 }
 
 /// The end of a function.
@@ -69,33 +80,6 @@ pub struct PathError {
     pub problem: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PathFile {
-    about: Spanned<String>,
-    workload: Kind,
-    stage: Vec<Spanned<StageEntry>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StageEntry {
-    label: Spanned<String>,
-    lane: Layer,
-    #[serde(default)]
-    at: At,
-    #[serde(default)]
-    optional: bool,
-    #[serde(default)]
-    functions: Vec<Spanned<String>>,
-    #[serde(default)]
-    ipv4: Vec<Spanned<String>>,
-    #[serde(default)]
-    ipv6: Vec<Spanned<String>>,
-    #[serde(default)]
-    tracepoints: Vec<Spanned<String>>,
-}
-
 type Problem = (Range<usize>, String);
 
 impl TracePath {
@@ -112,26 +96,23 @@ impl TracePath {
         if text.len() > MOST_BYTES {
             return Err(wrong((0..0, format!("it has {} bytes: use at most {MOST_BYTES}", text.len()))));
         }
-        let read: PathFile = toml::from_str(text)
+        let mut path: Self = toml::from_str(text)
             .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
-        let about = printable(&read.about).map_err(wrong)?;
-        if !(2..=MOST_STAGES).contains(&read.stage.len()) {
-            let count = read.stage.len();
+        trim(&mut path.about).map_err(wrong)?;
+        let count = path.stages.len();
+        if !(2..=MOST_STAGES).contains(&count) {
             return Err(wrong((0..0, format!("the path has {count} stages: give 2 to {MOST_STAGES}"))));
         }
         let mut seen = BTreeSet::new();
-        let mut stages = Vec::new();
-        for entry in read.stage {
-            let place = entry.get_ref().label.span();
-            let stage = entry.into_inner().read(&place).map_err(wrong)?;
-            if !seen.insert((stage.label.clone(), stage.at)) {
-                let problem =
-                    format!("{:?} is a stage already, at the same end: keep one of them", stage.label);
-                return Err(wrong((place, problem)));
+        for stage in &mut path.stages {
+            stage.check().map_err(wrong)?;
+            let label = stage.label.get_ref();
+            // Both ends of a function are two stages of one label.
+            if !seen.insert((label.clone(), stage.at)) {
+                let problem = format!("{label:?} is a stage already, at the same end: keep one of them");
+                return Err(wrong((stage.label.span(), problem)));
             }
-            stages.push(stage);
         }
-        let path = Self { about, workload: read.workload, stages };
         if path.comes_in() && path.phases().last() != Some(JourneyPhase::Reading) {
             let problem = "the path begins in an interrupt, and nobody reads: end it with stages from the reader's `application` on";
             return Err(wrong((0..0, problem.to_owned())));
@@ -140,7 +121,6 @@ impl TracePath {
     }
 
     /// Whether packets come in by it.
-    #[must_use]
     pub fn comes_in(&self) -> bool {
         self.phases().next() != Some(JourneyPhase::Out)
     }
@@ -160,57 +140,57 @@ impl TracePath {
     }
 }
 
-impl StageEntry {
-    fn read(self, place: &Range<usize>) -> Result<Stage, Problem> {
-        let label = printable(&self.label)?;
-        let [both, ipv4, ipv6, tracepoints] =
-            [self.functions, self.ipv4, self.ipv6, self.tracepoints].map(names);
-        let (both, ipv4, ipv6, tracepoints) = (both?, ipv4?, ipv6?, tracepoints?);
-        let families = [!ipv4.is_empty(), !ipv6.is_empty()];
-        let is_clear = match families {
-            [false, false] => !(both.is_empty() && tracepoints.is_empty()),
-            families => both.is_empty() && families == [true, true],
-        };
-        if !is_clear {
-            let remedy = "give `functions`, or both `ipv4` and `ipv6`, or only `tracepoints`";
-            return Err((
-                place.clone(),
-                format!("the probe points of stage {label:?} are not clear: {remedy}"),
-            ));
+impl Stage {
+    /// The functions of a version of IP, best first.
+    pub(crate) fn functions_of(&self, ipv6: bool) -> &[Spanned<String>] {
+        let own = if ipv6 { &self.ipv6 } else { &self.ipv4 };
+        if own.is_empty() { &self.functions } else { own }
+    }
+
+    fn check(&mut self) -> Result<(), Problem> {
+        trim(&mut self.label)?;
+        for names in [&self.functions, &self.ipv4, &self.ipv6, &self.tracepoints] {
+            check_names(names)?;
         }
-        let (ipv4, ipv6) = if ipv4.is_empty() { (both.clone(), both) } else { (ipv4, ipv6) };
-        let Self { lane, at, optional, .. } = self;
-        Ok(Stage { label, lane, at, optional, ipv4, ipv6, tracepoints })
+        let is_clear = match [&self.ipv4, &self.ipv6].map(Vec::is_empty) {
+            [true, true] => !(self.functions.is_empty() && self.tracepoints.is_empty()),
+            // With one version alone, packets of the other would seem to skip the stage.
+            is_empty => self.functions.is_empty() && is_empty == [false, false],
+        };
+        if is_clear {
+            return Ok(());
+        }
+        let (label, place) = (self.label.get_ref(), self.label.span());
+        let remedy = "give `functions`, or both `ipv4` and `ipv6`, or only `tracepoints`";
+        Err((place, format!("the probe points of stage {label:?} are not clear: {remedy}")))
     }
 }
 
-fn printable(text: &Spanned<String>) -> Result<String, Problem> {
-    let trimmed = text.get_ref().trim();
-    if trimmed.is_empty()
-        || trimmed.len() > LONGEST_NAME
-        || trimmed.contains(|c: char| !c.is_ascii_graphic() && c != ' ')
-    {
+// It is shown on terminals and in charts: control characters could do more there.
+fn trim(text: &mut Spanned<String>) -> Result<(), Problem> {
+    let trimmed = text.get_ref().trim().to_owned();
+    let is_printable = |c: char| c.is_ascii_graphic() || c == ' ';
+    if !(1..=LONGEST_NAME).contains(&trimmed.len()) || !trimmed.chars().all(is_printable) {
         let problem =
             format!("this text must have 1 to {LONGEST_NAME} printable ASCII characters: change it");
         return Err((text.span(), problem));
     }
-    Ok(trimmed.to_owned())
+    *text.get_mut() = trimmed;
+    Ok(())
 }
 
-fn names(list: Vec<Spanned<String>>) -> Result<Vec<String>, Problem> {
-    let mut names: Vec<String> = Vec::new();
-    for name in list {
-        let place = name.span();
-        let name = name.into_inner();
-        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(word) || names.contains(&name) {
+fn check_names(names: &[Spanned<String>]) -> Result<(), Problem> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    for (index, name) in names.iter().enumerate() {
+        let text = name.get_ref();
+        let is_name = (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(word);
+        if !is_name || names[..index].contains(name) {
             let problem = "this is no name of a function or tracepoint, or it stands there twice: give a C name, without a \
                            suffix such as .constprop.0, which is found by itself";
-            return Err((place, problem.to_owned()));
+            return Err((name.span(), problem.to_owned()));
         }
-        names.push(name);
     }
-    Ok(names)
+    Ok(())
 }
 
 fn position(text: &str, byte: usize) -> (usize, usize) {
@@ -234,10 +214,8 @@ impl BundledPath {
     /// # Panics
     /// Never.
     pub fn path(&self) -> TracePath {
-        match TracePath::parse(&format!("{}.toml", self.name), self.text) {
-            Ok(path) => path,
-            Err(error) => unreachable!("a bundled path is wrong: {error}"),
-        }
+        TracePath::parse(&format!("{}.toml", self.name), self.text)
+            .unwrap_or_else(|error| unreachable!("a bundled path is wrong: {error}"))
     }
 }
 
@@ -315,13 +293,14 @@ mod tests {
     #[test]
     fn a_path_is_read_in_order() {
         let path = TracePath::parse("p.toml", GOOD).unwrap();
-        assert_eq!((path.about.as_str(), path.stages.len()), ("x", 2));
-        assert_eq!(
-            (&path.stages[0].ipv4[..], &path.stages[0].ipv6[..]),
-            (&["f".into(), "g".into()][..], &["h".into()][..])
-        );
+        assert_eq!((path.about.get_ref().as_str(), path.stages.len()), ("x", 2));
+        let functions = |stage: usize, ipv6: bool| {
+            let names = path.stages[stage].functions_of(ipv6).iter();
+            names.map(|name| name.get_ref().as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!((functions(0, false), functions(0, true)), (vec!["f", "g"], vec!["h"]));
         assert_eq!((path.stages[1].at, path.stages[1].optional), (At::Return, true));
-        assert_eq!(path.stages[1].ipv4, path.stages[1].ipv6);
+        assert_eq!((functions(1, false), functions(1, true)), (vec!["f"], vec!["f"]));
     }
 
     #[test]
@@ -369,7 +348,7 @@ mod tests {
         for bundled in PATHS {
             let path = TracePath::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(path, bundled.path());
-            assert!(!path.about.is_empty());
+            assert!(!path.about.get_ref().is_empty());
             let word = KernelPath::ALL.into_iter().find(|path| path.word() == bundled.name).unwrap();
             assert!(word.carries(path.workload), "{word}");
         }

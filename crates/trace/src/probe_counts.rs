@@ -6,6 +6,8 @@ use std::io;
 use host::bpf::Map;
 use serde::{Deserialize, Serialize};
 
+use crate::object::Maps;
+
 /// The most points of a path (`POINTS` in `bpf/journey.h`).
 pub const POINTS: usize = 64;
 // `WAYS` in `bpf/path.bpf.c`.
@@ -77,44 +79,17 @@ host::counted! {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct CounterMaps {
-    pub(crate) ways: Map,
-    pub(crate) cells: Map,
-    pub(crate) tallies: Map,
-    pub(crate) hits: Map,
-}
-
 // Tallies that are counted anew in each batch: outcomes of hits, and crowded journeys.
 const TALLIES: u32 = 9;
 // `MISSED` in `bpf/maps.h`: samples without room.
-const MISSED: u32 = 10;
+pub(crate) const MISSED: u32 = 10;
 
-impl CounterMaps {
-    pub(crate) fn missed(&self) -> io::Result<u64> {
-        total(&self.tallies, MISSED)
-    }
-
-    pub(crate) fn clear(&self) -> io::Result<()> {
-        let used = u32::try_from(ProbeCounts::read(self)?.ways.len()).unwrap_or(WAYS).max(1);
-        // Ways have their numbers by CPU: one of another CPU may stand behind it.
-        let cells = if used > 1 { WAYS } else { used } * POINTS as u32;
-        let maps =
-            [(&self.ways, 1), (&self.cells, cells), (&self.tallies, TALLIES), (&self.hits, POINTS as u32)];
-        for (map, keys) in maps {
-            (0..keys).try_for_each(|key| map.clear(&key.to_ne_bytes()))?;
-        }
-        Ok(())
-    }
-}
-
-fn total(map: &Map, index: u32) -> io::Result<u64> {
+pub(crate) fn total(map: &Map, index: u32) -> io::Result<u64> {
     Ok(map.read(&index.to_ne_bytes())?.chunks(map.stride()).map(|cpu| u64_at(cpu, 0)).sum())
 }
 
 impl Segment {
     /// The bounds of a bucket, in ns: one ns up to 15, then eight buckets for each power of two.
-    #[must_use]
     pub fn bucket(number: u16) -> (u64, u64) {
         let number = u64::from(number);
         if number < 16 {
@@ -126,13 +101,11 @@ impl Segment {
     }
 
     /// The mean in ns.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.count.max(1) as f64
     }
 
     /// The time that this share of the packets does not exceed, in ns: the upper end of its bucket.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -147,6 +120,7 @@ impl Segment {
 
     /// A cell of `bpf/journey.h`.
     fn from_cell(point: u8, cell: &[u8]) -> Self {
+        // Few of the buckets are used, so only these are kept.
         let number = |at: usize| u64_at(cell, at * 8);
         let buckets = cell.get(5 * 8..).unwrap_or_default().chunks_exact(4).take(BUCKETS).zip(0..);
         let counted = buckets.filter_map(|(count, bucket)| {
@@ -157,6 +131,7 @@ impl Segment {
             point,
             count: number(0),
             sum: number(1),
+            // Programs keep the larger number, as a cell begins with zeros: its distance from MOST.
             least: if number(0) > 0 { MOST.saturating_sub(number(2)) } else { 0 },
             most: number(3),
             outside: number(4),
@@ -168,6 +143,7 @@ impl Segment {
         if more.count == 0 {
             return;
         }
+        // The zero of an empty segment is no time.
         self.least = if self.count == 0 { more.least } else { self.least.min(more.least) };
         self.most = self.most.max(more.most);
         self.count = self.count.saturating_add(more.count);
@@ -183,8 +159,19 @@ impl Segment {
 }
 
 impl ProbeCounts {
-    pub(crate) fn read(counters: &CounterMaps) -> io::Result<Self> {
-        let CounterMaps { ways, cells, tallies, hits } = counters;
+    pub(crate) fn clear(maps: &Maps) -> io::Result<()> {
+        // Ways have their numbers by CPU: one of another CPU may stand behind it.
+        let ways = if Self::read(maps)?.ways.len() > 1 { WAYS } else { 1 };
+        // Only these: each cell is a call, and the cells of unused ways are zero.
+        let cells = ways * POINTS as u32;
+        for (map, keys) in [("ways", 1), ("cells", cells), ("tallies", TALLIES), ("hits", POINTS as u32)] {
+            (0..keys).try_for_each(|key| maps[map].clear(&key.to_ne_bytes()))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read(maps: &Maps) -> io::Result<Self> {
+        let [ways, cells, tallies, hits] = ["ways", "cells", "tallies", "hits"].map(|map| &maps[map]);
         let known = ways.read(&[0; 4])?;
         let mut reading = Self::default();
         for way in 0..WAYS {
@@ -205,23 +192,22 @@ impl ProbeCounts {
             }
         }
         // The order of `enum came_to` in `bpf/journey.h`.
+        let (arrived, repeated) = (total(tallies, 2)?, total(tallies, 5)?);
         reading.journeys = Journeys {
-            arrived: total(tallies, 2)?,
+            arrived,
             lost: total(tallies, 3)?,
             stray: total(tallies, 4)?,
-            repeated: total(tallies, 5)?,
+            repeated,
             inside: total(tallies, 6)?,
             crowded: total(tallies, 8)?,
-            unread: 0,
+            // Sums are read one after the other: a packet may be in one, and not yet in another.
+            unread: total(tallies, 7)?.saturating_sub(arrived + repeated),
         };
-        let Journeys { arrived, repeated, .. } = reading.journeys;
-        reading.journeys.unread = total(tallies, 7)?.saturating_sub(arrived + repeated);
         reading.hits = (0..POINTS as u32).map(|point| total(hits, point)).collect::<io::Result<_>>()?;
         Ok(reading)
     }
 
     /// The way that most packets took, of those that do not pass a point; without one, of all.
-    #[must_use]
     pub fn most_used(&self, avoiding: Option<u8>) -> Option<&Way> {
         let avoids = |way: &&Way| avoiding.is_none_or(|point| !way.passes(point));
         self.ways.iter().find(avoids).or_else(|| self.ways.first())
@@ -258,7 +244,6 @@ impl ProbeCounts {
 
 impl Way {
     /// Whether it passes this point.
-    #[must_use]
     pub fn passes(&self, point: u8) -> bool {
         self.points().any(|passed| passed == point)
     }

@@ -6,10 +6,11 @@ use std::io::Read;
 use std::path;
 
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
 use crate::btf::{Arguments, Btf, Packet};
 use crate::ladder::ProbeLadder;
-use crate::path::{At, JourneyPhase, Layer, TracePath};
+use crate::path::{At, JourneyPhase, Layer, Stage, TracePath};
 
 /// A stage, with the probe points of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,21 @@ pub enum ProbePoints {
     Missing(String),
 }
 
+impl ResolvedStage {
+    pub(crate) fn found(&self, ipv6: bool) -> &ProbePoints {
+        if ipv6 { &self.ipv6 } else { &self.ipv4 }
+    }
+}
+
+impl ProbePoints {
+    pub(crate) fn points(&self) -> &[ProbePoint] {
+        match self {
+            Self::Points(points) => points,
+            Self::Missing(_) => &[],
+        }
+    }
+}
+
 /// A probe point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,31 +84,32 @@ pub enum PointKind {
 /// The stages of a path, each with what a kernel offers for it.
 pub fn resolve(path: &TracePath, offered: &OfferedProbes) -> Vec<ResolvedStage> {
     let stages = path.stages.iter().zip(path.phases()).map(|(stage, phase)| ResolvedStage {
-        label: stage.label.clone(),
+        label: stage.label.get_ref().clone(),
         lane: stage.lane,
         at: stage.at,
         optional: stage.optional,
         phase,
-        ipv4: probe_points(&stage.ipv4, &stage.tracepoints, offered),
-        ipv6: probe_points(&stage.ipv6, &stage.tracepoints, offered),
+        ipv4: probe_points(stage, false, offered),
+        ipv6: probe_points(stage, true, offered),
     });
     stages.collect()
 }
 
-fn probe_points(functions: &[String], tracepoints: &[String], offered: &OfferedProbes) -> ProbePoints {
+fn probe_points(stage: &Stage, ipv6: bool, offered: &OfferedProbes) -> ProbePoints {
     let types = offered.types.as_ref().map_err(String::as_str);
-    let function = |name: &String| {
-        let symbol = symbol(name, offered.functions.as_ref().map_err(Clone::clone)?)?;
+    let function = |name: &Spanned<String>| {
+        let symbol = symbol(name.get_ref(), offered.functions.as_ref().map_err(Clone::clone)?)?;
         // A copy that the compiler made has its arguments as it likes.
         let known = types.ok().and_then(|types| types.functions.get(symbol));
         Ok(ProbePoint::new(PointKind::Function, symbol, known))
     };
-    let tracepoint = |name: &String| match types?.tracepoints.get(name) {
-        Some(known) => Ok(ProbePoint::new(PointKind::Tracepoint, name, Some(known))),
+    let tracepoint = |name: &Spanned<String>| match types?.tracepoints.get(name.get_ref()) {
+        Some(known) => Ok(ProbePoint::new(PointKind::Tracepoint, name.get_ref(), Some(known))),
         None => Err(format!("no tracepoint {name}")),
     };
     let (mut points, mut reasons) = (Vec::new(), Vec::<String>::new());
-    for found in functions.iter().map(function).chain(tracepoints.iter().map(tracepoint)) {
+    let functions = stage.functions_of(ipv6).iter().map(function);
+    for found in functions.chain(stage.tracepoints.iter().map(tracepoint)) {
         match found {
             Ok(point) => points.push(point),
             Err(reason) => reasons.push(reason),
@@ -110,13 +127,13 @@ impl ProbePoint {
     }
 }
 
-// A `.part` or `.cold` holds only some of a function's code: it does not show it entered.
 fn symbol<'k>(name: &str, known: &'k BTreeSet<String>) -> Result<&'k str, String> {
     if let Some(same) = known.get(name) {
         return Ok(same);
     }
     let dotted = format!("{name}.");
     let copies = || known.range(dotted.clone()..).take_while(|other| other.starts_with(&dotted));
+    // A `.part` or `.cold` holds only some of a function's code: it does not show it entered.
     let partial = |copy: &str| copy[name.len()..].split('.').any(|word| matches!(word, "part" | "cold"));
     match copies().find(|copy| !partial(copy)) {
         Some(copy) => Ok(copy),
@@ -138,7 +155,6 @@ pub struct Survey {
 impl Survey {
     /// Surveys the running kernel. `functions`: whether functions may be probed, so that a probe at
     /// one of them is tried ([`ProbeLadder::tried`]).
-    #[must_use]
     pub fn make(paths: &[TracePath], functions: bool) -> Self {
         let offered = OfferedProbes::read(paths);
         let paths: Vec<Vec<ResolvedStage>> = paths.iter().map(|path| resolve(path, &offered)).collect();
@@ -149,12 +165,8 @@ impl Survey {
 
 fn plain_function(paths: &[Vec<ResolvedStage>]) -> Option<&str> {
     const MOST_ARGUMENTS: u16 = 6;
-    let found = paths.iter().flatten().map(|stage| &stage.ipv4);
-    let points = found.flat_map(|found| match found {
-        ProbePoints::Points(points) => points.as_slice(),
-        ProbePoints::Missing(_) => &[],
-    });
-    let mut plain = points.filter(|point| {
+    // A trampoline takes functions of at most six arguments.
+    let mut plain = paths.iter().flatten().flat_map(|stage| stage.ipv4.points()).filter(|point| {
         point.kind == PointKind::Function && point.arguments.is_some_and(|count| count <= MOST_ARGUMENTS)
     });
     plain.next().map(|point| point.name.as_str())
@@ -187,8 +199,10 @@ impl OfferedProbes {
             read.map(|_| bytes).map_err(|error| format!("/{name} cannot be read: {error}"))
         };
         let stages = paths.iter().flat_map(|path| &path.stages);
-        let names = stages.flat_map(|stage| [&stage.ipv4, &stage.ipv6, &stage.tracepoints]).flatten();
-        let names: HashSet<&str> = names.map(String::as_str).collect();
+        let names = stages
+            .flat_map(|stage| [&stage.functions, &stage.ipv4, &stage.ipv6, &stage.tracepoints])
+            .flatten();
+        let names: HashSet<&str> = names.map(|name| name.get_ref().as_str()).collect();
         // A compiler's copy of a function has a dot behind the name.
         let wanted = |symbol: &str| symbol.split('.').next().is_some_and(|name| names.contains(name));
         Self {
@@ -237,11 +251,24 @@ mod tests {
         }
     }
 
+    fn stage(functions: &[&str], tracepoints: &[&str]) -> Stage {
+        let name = |name: &&str| Spanned::new(0..0, (*name).to_owned());
+        Stage {
+            label: name(&"a"),
+            lane: Layer::Ip,
+            at: At::Entry,
+            optional: false,
+            functions: functions.iter().map(name).collect(),
+            ipv4: Vec::new(),
+            ipv6: Vec::new(),
+            tracepoints: tracepoints.iter().map(name).collect(),
+        }
+    }
+
     #[test]
     fn the_best_comes_first_and_a_tracepoint_last() {
         let kernel = offered(&["f", "g.constprop.0", "f.cold"], &["t"]);
-        let asked = ["h", "g", "f"].map(str::to_owned);
-        let points = probe_points(&asked, &["t".to_owned()], &kernel);
+        let points = probe_points(&stage(&["h", "g", "f"], &["t"]), false, &kernel);
         if let ProbePoints::Points(points) = &points {
             assert_eq!((points[1].arguments, points[2].kind), (Some(7), PointKind::Tracepoint));
         }
@@ -250,15 +277,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_has_its_reason() {
-        let asked = ["g".to_owned(), "h".to_owned()];
-        let missing = probe_points(&asked, &["t".to_owned()], &offered(&["g.part.0", "gg"], &[]));
+        let asked = stage(&["g", "h"], &["t"]);
+        let missing = probe_points(&asked, true, &offered(&["g.part.0", "gg"], &[]));
         let reason = "only a part of the function g; no function h (absent or inlined); no tracepoint t";
         assert_eq!(missing, ProbePoints::Missing(reason.to_owned()));
         let nothing = OfferedProbes { functions: Err("hidden".into()), types: Err("no BTF".into()) };
-        assert_eq!(
-            probe_points(&asked, &["t".to_owned()], &nothing),
-            ProbePoints::Missing("hidden; no BTF".into())
-        );
+        assert_eq!(probe_points(&asked, false, &nothing), ProbePoints::Missing("hidden; no BTF".into()));
     }
 
     proptest! {
@@ -268,7 +292,8 @@ mod tests {
             asked in prop::collection::vec("[ab]{1,2}", 1..5),
         ) {
             let kernel = OfferedProbes { functions: Ok(functions.clone()), types: Ok(Btf::default()) };
-            match probe_points(&asked, &[], &kernel) {
+            let names: Vec<&str> = asked.iter().map(String::as_str).collect();
+            match probe_points(&stage(&names, &[]), false, &kernel) {
                 ProbePoints::Points(points) => for point in points {
                     prop_assert!(functions.contains(&point.name));
                     prop_assert!(!point.name.contains("cold") && !point.name.contains("part"));

@@ -55,7 +55,7 @@ impl SampledPackets {
     pub fn add(&mut self, more: Self) {
         let room = MOST_SAMPLES.saturating_sub(self.packets.len());
         let beyond = more.packets.len().saturating_sub(room) as u64;
-        // What the account had no room for before, and what the ring never had.
+        // Packets without room in the account, and those without room in the ring.
         self.missed = self.missed.saturating_add(more.missed).saturating_add(beyond);
         self.packets.extend(more.packets.into_iter().take(room));
     }
@@ -64,6 +64,7 @@ impl SampledPackets {
 impl StampedPacket {
     /// A `struct journey` of `bpf/journey.h`.
     pub(crate) fn from_record(record: &[u8]) -> Self {
+        // Behind four numbers of 64 bits and six of 32.
         const AT: usize = 56;
         let passed = u64_at(record, 0);
         let points = (0..POINTS).filter(|point| passed >> point & 1 == 1);
@@ -108,7 +109,6 @@ pub struct TimeBetween {
 impl TimeBetween {
     /// The times from each of these points to the next, of packets that passed all of them, and no
     /// other points than those `on_the_way`. Empty without such a packet.
-    #[must_use]
     pub fn neighbours(points: &[u8], on_the_way: &[u8], sampled: &SampledPackets) -> Vec<Self> {
         let same = |packet: &&StampedPacket| {
             let passed = |point: &u8| packet.stamps.iter().any(|stamp| stamp.point == *point);

@@ -1,20 +1,20 @@
 //! The programs at their places, and the threads that they follow.
 
-use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::{fs, io};
+use std::io;
 
-use host::bpf::{Map, Program, Ring};
+use aya_obj::Object;
+use host::bpf::{Program, Ring};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
 use crate::object::{
-    AttachPoint, Constants, KernelPrograms, LoadedProgram, Programs, at_tracepoint, error_text, load_at,
+    AttachPoint, Constants, KernelPrograms, LoadedProgram, Maps, at_tracepoint, instructions, load_at,
 };
 use crate::path::{At, JourneyPhase};
-use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
-use crate::resolve::{BTF, PointKind, ProbePoint};
+use crate::probe_counts::{MISSED, POINTS, ProbeCounts, total};
+use crate::resolve::{PointKind, ProbePoint};
 use crate::sampled::{SampledPackets, StampedPacket};
 
 /// A probe: where a point of a path is seen.
@@ -45,7 +45,7 @@ pub enum Attachment {
 /// Why nothing is traced.
 #[derive(Debug, Error)]
 #[error("{0}")]
-pub struct TraceError(String);
+pub struct TraceError(pub(crate) String);
 
 impl TraceError {
     pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
@@ -62,23 +62,27 @@ impl From<io::Error> for TraceError {
 /// Programs that stamp the packets of some threads; dropped, or with the process, they detach.
 #[derive(Debug)]
 pub struct Tracer {
-    journeys: Map,
-    counters: CounterMaps,
     samples: Ring,
     missed: u64,
     programs: Vec<LoadedProgram>,
-    #[expect(dead_code, reason = "a program that is loaded once more names its maps by their descriptors")]
-    maps: BTreeMap<String, Map>,
+    // All but the ring, read or not: a program that is loaded once more names them by their
+    // descriptors.
+    maps: Maps,
 }
 
 /// The attachment of each probe, in their order, or the reason why none was possible.
 pub type Attachments = Vec<Result<Attachment, String>>;
 
-// The timer's tracepoints are x86's: it is no interrupt of the table.
-const INTERRUPTS: [[(&str, &str); 2]; 3] = [
-    [("irq_handler_entry", "begin"), ("irq_handler_exit", "end")],
-    [("softirq_entry", "soft_begin"), ("softirq_exit", "soft_end")],
-    [("local_timer_entry", "begin"), ("local_timer_exit", "end")],
+// Tracepoints and their programs, in the order in which they are attached. The programs ignore an
+// end without its begin, so each end comes first. The timer's tracepoints are x86's: it is no
+// interrupt of the table.
+const INTERRUPTS: [(&str, &str); 6] = [
+    ("irq_handler_exit", "end"),
+    ("irq_handler_entry", "begin"),
+    ("softirq_exit", "soft_end"),
+    ("softirq_entry", "soft_begin"),
+    ("local_timer_exit", "end"),
+    ("local_timer_entry", "begin"),
 ];
 
 // `journeys` in `bpf/maps.h`.
@@ -89,17 +93,6 @@ const RING: u32 = 512 << 10;
 pub(crate) const LEAST_RING: u32 = 64 << 10;
 
 impl KernelPrograms {
-    /// Fits the programs to the running kernel.
-    ///
-    /// # Errors
-    /// [`TraceError`].
-    pub fn running() -> Result<Self, TraceError> {
-        let types = fs::read(format!("/{BTF}")).map_err(|error| {
-            TraceError(format!("/{BTF} cannot be read: {error}: the kernel needs CONFIG_DEBUG_INFO_BTF"))
-        })?;
-        Self::fit(&types)
-    }
-
     /// Attaches probes. The probe with the highest number ends a journey. `call`: the number of
     /// the system call that `sys_enter` and `sys_exit` stand for. One packet in `every` is kept
     /// with its stamps ([`Tracer::sampled`]); 0: none. `trying`: the probes only count how often
@@ -120,20 +113,15 @@ impl KernelPrograms {
     ) -> Result<(Tracer, Attachments), TraceError> {
         let constants =
             Constants { call, every: every.into(), trying: trying.into(), ..Constants::default() };
-        let mut programs = self.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
+        let (programs, mut maps) = self.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
         let mut standing = Vec::new();
         let phase = probes.first().map_or(0, |probe| probe.phase as u64);
-        for [begin, end] in INTERRUPTS {
-            // An end without its begin is ignored by the programs, so these come first.
-            for (tracepoint, program) in [end, begin] {
-                // A kernel without one of them has no such interruptions.
-                let constants = Constants { phase, ..Constants::default() };
-                if let Ok(one) = at_tracepoint(&programs, tracepoint, program, constants) {
-                    standing.push(one);
-                }
-            }
+        for (tracepoint, program) in INTERRUPTS {
+            let constants = Constants { phase, ..Constants::default() };
+            // A kernel without one of them has no such interruptions.
+            standing.extend(at_tracepoint(&programs, tracepoint, program, constants));
         }
         // It tells other tasks' time from the packet's own.
         let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
@@ -160,29 +148,19 @@ impl KernelPrograms {
                 Ok(mean)
             })
             .collect();
-        let mut map = |name: &str| {
-            programs.maps.remove(name).unwrap_or_else(|| unreachable!("bpf/path.bpf.c has no map {name}"))
-        };
-        let counters = CounterMaps {
-            ways: map("ways"),
-            cells: map("cells"),
-            tallies: map("tallies"),
-            hits: map("hits"),
-        };
-        let journeys = map("journeys");
-        let samples = Ring::new(map("samples"))?;
-        let maps = programs.maps;
-        Ok((Tracer { journeys, counters, samples, missed: 0, programs: standing, maps }, means))
+        let ring = maps.remove("samples").expect("bpf/path.bpf.c has it");
+        Ok((Tracer { samples: Ring::new(ring)?, missed: 0, programs: standing, maps }, means))
     }
 
     fn probe(
         &self,
-        programs: &Programs,
+        programs: &Object,
         probe: &Probe,
         constants: Constants,
     ) -> Result<(Attachment, LoadedProgram), String> {
         let (name, at) = (probe.place.name.as_str(), probe.at);
         if probe.place.kind == PointKind::Tracepoint {
+            // All calls, or all soft interrupts, pass these: their programs look which one it is.
             let own = matches!(name, "sys_enter" | "sys_exit" | "softirq_entry");
             let program = if own { name } else { "tracepoint" };
             return Ok((Attachment::Tracepoint, at_tracepoint(programs, name, program, constants)?));
@@ -195,29 +173,30 @@ impl KernelPrograms {
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
     pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
-        let programs = self.programs(LEAST_RING).map_err(error_text)?;
+        let (programs, _maps) = self.programs(LEAST_RING).map_err(|error| error.to_string())?;
         let constants = Constants { trying: 1, ..Constants::default() };
         self.at_function(&programs, mean, (function, At::Entry), constants).map(drop)
     }
 
     fn at_function(
         &self,
-        programs: &Programs,
+        programs: &Object,
         mean: Attachment,
         (name, at): (&str, At),
         constants: Constants,
     ) -> Result<LoadedProgram, String> {
         if mean != Attachment::Trampoline {
             let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
-            let place = AttachPoint::Function(CString::new(name).map_err(error_text)?, at);
-            return load_at(Program::Kprobe, &programs.copy(program, constants), place);
+            let place = AttachPoint::Function(CString::new(name).map_err(|error| error.to_string())?, at);
+            return load_at(Program::Kprobe, &instructions(programs, program, constants), place);
         }
         let function = self.function(name).ok_or("not among the kernel's own types")?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
-        let code = programs.copy(program, constants);
+        // Kept, to load the program once more where a kernel attaches it only once.
+        let code = instructions(programs, program, constants);
         load_at(kind, &code, AttachPoint::Trampoline(kind, code.clone()))
     }
 }
@@ -229,7 +208,8 @@ impl Tracer {
     /// # Errors
     /// More than 64 of them; those before are followed still.
     pub fn follow(&self, thread: u32) -> Result<(), TraceError> {
-        let written = self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()]);
+        let journeys = &self.maps["journeys"];
+        let written = journeys.write(&thread.to_ne_bytes(), &vec![0; journeys.stride()]);
         written.map_err(|error| match error.raw_os_error() {
             Some(libc::E2BIG) => TraceError(format!(
                 "a trace follows at most {MOST_THREADS} threads, and there are more: trace less traffic at a time"
@@ -243,7 +223,7 @@ impl Tracer {
     /// # Errors
     /// The kernel's error.
     pub fn read(&self) -> io::Result<ProbeCounts> {
-        ProbeCounts::read(&self.counters)
+        ProbeCounts::read(&self.maps)
     }
 
     /// The packets that were sampled since this was last called, and how many more there was no
@@ -253,7 +233,7 @@ impl Tracer {
     /// The kernel's error.
     pub fn sampled(&mut self) -> io::Result<SampledPackets> {
         let packets = self.samples.read().iter().map(|record| StampedPacket::from_record(record)).collect();
-        let missed = self.counters.missed()?;
+        let missed = total(&self.maps["tallies"], MISSED)?;
         let before = std::mem::replace(&mut self.missed, missed);
         Ok(SampledPackets { packets, missed: missed.saturating_sub(before) })
     }
@@ -285,15 +265,14 @@ impl Tracer {
                 standing.attached = None;
             }
         }
-        for standing in self.programs.iter_mut().filter(|standing| is_wanted(standing)) {
-            if standing.attached.is_none() {
-                standing.attach().map_err(|error| match &standing.place {
-                    AttachPoint::Trampoline(..) => error,
-                    AttachPoint::Tracepoint(name) | AttachPoint::Function(name, _) => {
-                        io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
-                    }
-                })?;
-            }
+        let absent = |standing: &&mut LoadedProgram| is_wanted(standing) && standing.attached.is_none();
+        for standing in self.programs.iter_mut().filter(absent) {
+            standing.attach().map_err(|error| match &standing.place {
+                AttachPoint::Trampoline(..) => error,
+                AttachPoint::Tracepoint(name) | AttachPoint::Function(name, _) => {
+                    io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
+                }
+            })?;
         }
         Ok(())
     }
@@ -303,7 +282,7 @@ impl Tracer {
     /// # Errors
     /// The kernel's error.
     pub fn restart(&mut self) -> io::Result<()> {
-        self.counters.clear()?;
+        ProbeCounts::clear(&self.maps)?;
         self.sampled().map(drop)
     }
 }
@@ -314,12 +293,6 @@ fn packet_constant(packet: Packet) -> u64 {
     match packet {
         Packet::Argument(index) => 1 + u64::from(index),
         Packet::List(index) => LISTED + 1 + u64::from(index),
-    }
-}
-
-impl Probe {
-    pub(crate) fn has_packet(&self) -> bool {
-        self.at == At::Entry && self.place.packet.is_some()
     }
 }
 

@@ -39,12 +39,9 @@ pub(super) fn draw_up(
         });
     }
     ends.into_iter().for_each(|end| all.add(end));
-    if all.unsent + all.unanswered > 0 {
-        all.notes.push(Note::OpenLoop { unsent: all.unsent, unanswered: all.unanswered });
-    }
-    if all.rejected > 0 {
-        all.notes.push(Note::Rejected { connections: all.rejected });
-    }
+    let (unsent, unanswered, connections) = (all.unsent, all.unanswered, all.rejected);
+    all.notes.extend((unsent + unanswered > 0).then_some(Note::OpenLoop { unsent, unanswered }));
+    all.notes.extend((connections > 0).then_some(Note::Rejected { connections }));
     let share = |share: &Range<usize>| Share { sends: flows.sends(share.start), flows: share.len() as u32 };
     let buffers = accounts.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
     Ok(EndOutcome {
@@ -96,6 +93,7 @@ impl EndOutcome {
     /// Sums neighbouring flows until there are at most `most` accounts; all sums stay the same.
     pub fn sum_up(&mut self, most: usize) {
         let together = self.flows.len().div_ceil(most.max(1)).max(1);
+        // Accounts of both ways count different things.
         let same_way = |a: &FlowOutcome, b: &FlowOutcome| a.sends == b.sends;
         let ways = self.flows.chunk_by(same_way).flat_map(|way| way.chunks(together));
         self.flows = ways.filter_map(|flows| flows.iter().cloned().reduce(FlowOutcome::and)).collect();
@@ -139,14 +137,14 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    // The addresses are those of the first.
     fn and(self, other: Self) -> Self {
         Self {
             flows: self.flows.saturating_add(other.flows),
-            counts: self.counts + other.counts,
+            counts: [self.counts, other.counts].into_iter().sum(),
             verified_bytes: self.verified_bytes.saturating_add(other.verified_bytes),
             buffers: self.buffers.smaller(other.buffers),
             tcp: self.tcp.zip(other.tcp).map(|(a, b)| a.and(&b)),
+            // The addresses are those of the first.
             ..self
         }
     }

@@ -31,7 +31,7 @@ pub(super) struct Flows {
     readings: Mutex<TcpReadings>,
     // The low-water mark of receiving sockets, in bytes; 0: none.
     mark: AtomicU32,
-    /// The results that are known before the threads start.
+    // The results that are known before the threads start.
     pub(super) begun: LaneResult,
 }
 
@@ -104,6 +104,7 @@ impl Flows {
             }
         }
         if self.traffic.kind == Kind::TcpStream {
+            // Calls move parts of messages: only the bytes tell the whole ones.
             let message = u64::from(self.traffic.message);
             flows.iter_mut().for_each(|flow| flow.messages = flow.bytes / message);
         }
@@ -129,17 +130,18 @@ impl Flows {
             if is_marked_anew && !sends {
                 tcp_stream::set_low_water(one, mark, flow)?;
             }
-            switches.switch(one, sends, state, &socket::flow(flow))?;
+            switches.switch(one, sends, state, flow)?;
         }
         Ok(())
     }
 
-    /// Ends what this end sends, or asks: wakes a thread that waits in a call.
     pub(super) fn end_sending(&self) {
         for one in self.sending() {
             if self.traffic.kind == Kind::TcpStream && self.traffic.pacing.is_some() {
+                // A full buffer at a slow pace would take longer than the time to drain it.
                 socket::unpace(one);
             }
+            // A shutdown wakes a thread that waits in a call.
             // The end of the stream follows the queued data. A closed connection needs no shutdown.
             // A datagram socket whose sender waits for room gets it as its queue empties.
             let how = match self.traffic.kind {

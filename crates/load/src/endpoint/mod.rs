@@ -9,18 +9,17 @@ use std::net::{Shutdown, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use socket2::Socket;
 use words::{Family, Kind, Side, Traffic};
 
 use self::flows::Flows;
-use self::threads::{cpus, run, shares, wait_until};
-use crate::error::{Error, Result, errno_of, error_text};
+use self::threads::{DRAIN, LoopThread, cpus, shares, wait_until};
+use crate::error::{Error, Result};
 use crate::exact::{self, Describe, LentWork};
-use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Phase, QUIET, STOP, Sample};
+use crate::lane::{ABORT, Control, Counts, Phase, QUIET, Sample};
 use crate::socket::{self, SocketSwitches};
 use crate::spec::Spec;
 use crate::sys;
@@ -28,17 +27,8 @@ use crate::sys;
 pub use self::account::{EndOutcome, FlowOutcome, Share};
 pub(crate) use self::threads::threads;
 
-// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
-const DRAIN: Duration = Duration::from_millis(1500);
-// Linux retransmits after 0.2, 0.6, 1.4, 3 s in all; the socket gives up a call after 5 s.
-const LEAVE: Duration = Duration::from_secs(4);
-const JOIN: Duration = Duration::from_secs(3);
-// A loop has no deep calls.
-const STACK: usize = 256 << 10;
-
 const STAYS: &str =
     "a thread did not leave its sender or reader within 4 s of a switch: its system call does not return";
-const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
 /// The receiving (answering) end by [`Endpoint::bind`], or the other by [`Endpoint::connect`].
 #[derive(Debug)]
@@ -50,7 +40,7 @@ pub struct Endpoint {
     flows: Flows,
     control: Arc<Control>,
     shares: Vec<Range<usize>>,
-    threads: Vec<JoinHandle<Option<Vec<LaneResult>>>>,
+    threads: Vec<LoopThread>,
     started: bool,
 }
 
@@ -147,6 +137,7 @@ impl Endpoint {
                 Ok(())
             }
             Some(error) => {
+                // The threads that started wait at the gate, which `stop` opens.
                 self.control.phase.advance(ABORT);
                 let _ = self.stop();
                 Err(error)
@@ -180,25 +171,23 @@ impl Endpoint {
         for state in &states {
             state.validate(Family::from_ipv6(self.spec.local.is_ipv6()))?;
             if !state.shares_flow_with(&self.spec.traffic) {
-                return Err(Error::Setup(
-                    "the state of a turn differs from its flow in what sockets keep".to_owned(),
-                ));
+                let why = "the state of a turn differs from its flow in what sockets keep";
+                return Err(Error::Setup(why.to_owned()));
             }
         }
         let switches = SocketSwitches::new(&self.spec.traffic, states);
         self.check_attached()?;
         let threads = |traffic| threads(traffic, cpus(&self.spec.cpus));
         if switches.states.iter().any(|state| threads(state) != threads(&self.spec.traffic)) {
-            return Err(Error::Setup(
-                "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` to the number of `flows`"
-                    .to_owned(),
-            ));
+            let why = "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` \
+                       to the number of `flows`";
+            return Err(Error::Setup(why.to_owned()));
         }
         if let (Kind::TcpStream, Some(slowest)) =
             (self.spec.traffic.kind, switches.states.iter().filter_map(|state| state.pacing).min())
         {
             let mut sending = self.flows.sending();
-            sending.try_for_each(|one| socket::await_pace(one, &self.spec.traffic, slowest, "a flow"))?;
+            sending.try_for_each(|one| socket::await_pace(one, &self.spec.traffic, slowest))?;
         }
         Ok(switches)
     }
@@ -211,9 +200,10 @@ impl Endpoint {
         self.check_attached()?;
         let wanted = &switches.states[state];
         if let Some(pace) = wanted.pacing {
+            // Senders of datagrams read it before each call, so none needs to leave its loop.
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        let (sender, reader) = self.control.loop_switch.state().modes;
+        let (sender, reader) = self.control.loop_state().modes;
         let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
         let reads_otherwise = changes(reader != wanted.reader, false);
         if !reads_otherwise && !changes(sender != wanted.sender, true) {
@@ -221,8 +211,8 @@ impl Endpoint {
         }
         // The sockets are switched while no such thread uses them: its next loop may need an
         // option of theirs. Senders leave at the phase that ends them in order.
-        let (loop_switch, phase) = (&self.control.loop_switch, &self.control.phase);
-        loop_switch.state().held = true;
+        let phase = &self.control.phase;
+        self.control.loop_state().held = true;
         let held = phase.hold(QUIET);
         let mut left = self.all_leave(&[true]);
         if left && reads_otherwise {
@@ -232,7 +222,7 @@ impl Endpoint {
         let done =
             if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
         phase.resume(held);
-        loop_switch.release(if left { (wanted.sender, wanted.reader) } else { (sender, reader) });
+        self.control.release_loops(if left { (wanted.sender, wanted.reader) } else { (sender, reader) });
         done
     }
 
@@ -255,6 +245,7 @@ impl Endpoint {
     pub fn sample(&self) -> Sample {
         let before = sys::now();
         let flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
+        // The counters are read one after the other: their middle errs least.
         let at_ns = before + (sys::now() - before) / 2;
         self.flows.sample(flows, at_ns)
     }
@@ -276,6 +267,7 @@ impl Endpoint {
         self.control.open_gate();
         self.flows.end_sending();
         wait_until(DRAIN, || self.threads_that(true).all(JoinHandle::is_finished));
+        // A socket that cannot tell is not waited for.
         let is_empty = |one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0;
         wait_until(DRAIN, || self.flows.sending().all(is_empty));
     }
@@ -291,6 +283,7 @@ impl Endpoint {
         if let Some(error) = self.control.failure.get() {
             return Err(error.clone());
         }
+        // After the last thread: no counter moves any more.
         let counts = self.sample();
         account::draw_up(&mut self.flows, &self.shares, ends, counts)
     }
@@ -301,86 +294,12 @@ impl Endpoint {
         }
         Ok(())
     }
-
-    fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<LaneResult>>>> {
-        let threads = self.threads.iter().zip(&self.shares);
-        threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
-    }
-
-    fn all_leave(&self, whether_they_send: &[bool]) -> bool {
-        let living = || {
-            let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
-            all.filter(|thread| !thread.is_finished()).count()
-        };
-        wait_until(LEAVE, || self.control.loop_switch.state().waiting >= living())
-    }
-
-    fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
-        let share = self.shares[thread].clone();
-        let first = share.start;
-        let mut readiness = Some(readiness);
-        let lanes: Vec<Lane> =
-            share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
-        let sends = self.flows.sends(first);
-        let cpu = (!self.spec.cpus.is_empty()).then(|| self.spec.cpus[thread % self.spec.cpus.len()]);
-        // The kernel shows 15 characters of a name.
-        let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
-        let handle = std::thread::Builder::new()
-            .name(name)
-            .stack_size(STACK)
-            .spawn(move || run(&lanes, thread, sends, cpu))
-            .map_err(|error| {
-                let why = error_text(errno_of(&error));
-                Error::flow(first, format!("cannot start a thread: {why}; {FEWER}"))
-            })?;
-        self.threads.push(handle);
-        Ok(())
-    }
-
-    /// Ends all threads within [`DRAIN`] and [`JOIN`].
-    fn stop(&mut self) -> Result<Vec<LaneResult>> {
-        self.control.phase.advance(STOP);
-        self.control.open_gate();
-        if self.flows.traffic.kind.is_udp() {
-            // Wakes a waiting receiver; queued data can still be read. (A TCP receiver ends with
-            // the stream.)
-            self.flows.shut(Shutdown::Read);
-        }
-        if !self.all_ended_within(DRAIN) {
-            self.control.phase.advance(ABORT);
-            self.flows.shut(Shutdown::Both);
-            if !self.all_ended_within(JOIN) {
-                return Err(self.abandon());
-            }
-        }
-        let mut ends = Vec::with_capacity(self.flows.sockets.len());
-        for thread in self.threads.drain(..) {
-            // The thread itself recorded a panic or an error; then the account is not used.
-            ends.extend(thread.join().ok().flatten().unwrap_or_default());
-        }
-        Ok(ends)
-    }
-
-    fn all_ended_within(&self, time: Duration) -> bool {
-        wait_until(time, || self.threads.iter().all(JoinHandle::is_finished))
-    }
-
-    fn abandon(&mut self) -> Error {
-        let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
-        self.threads.clear();
-        self.flows.abandon();
-        let seconds = (DRAIN + JOIN).as_secs();
-        let what = format!("its thread did not exit within {seconds} s and was abandoned");
-        let error = Error::flow(self.shares[stuck].start, what);
-        self.control.fail(error.clone());
-        error
-    }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
-            // Nobody wants an account: end at once.
+            // Nobody wants an account, so queued data are not waited for.
             self.control.phase.advance(ABORT);
             self.flows.shut(Shutdown::Both);
             let _ = self.stop();

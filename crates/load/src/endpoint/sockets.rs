@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
-use words::{Kind, LISTENER, Reader, Traffic};
+use words::{Kind, LISTENER, Reader};
 
 use crate::error::{Context, Error, Result, errno_of};
 use crate::socket;
@@ -18,6 +18,7 @@ const SPARE_BACKLOG: i32 = 64;
 
 /// A listener for each 4000 flows of TCP, a socket per flow for UDP, and their addresses.
 pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
+    // Each flow is an open file.
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
     let opened = (0..spec.traffic.endpoints()).map(|flow| {
         // `validate` has checked that the last port exists.
@@ -44,16 +45,22 @@ pub(super) fn join(
 ) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     let peers = locals.to_vec();
     if spec.traffic.kind == Kind::TcpCrr {
-        let peers = vec![locals[0]; spec.traffic.lanes() as usize];
-        return Ok((share(&sockets[0], &spec.traffic)?, peers));
+        // Its threads accept from one listener.
+        let (listener, peers) = (&sockets[0], vec![locals[0]; spec.traffic.lanes() as usize]);
+        let spins = spec.traffic.reader == Reader::Spin;
+        listener.set_nonblocking(spins).or_setup("fcntl O_NONBLOCK", "the listener")?;
+        let clones = peers.iter().map(|_| listener.try_clone()).collect::<std::io::Result<Vec<_>>>();
+        return Ok((clones.or_setup("fcntl F_DUPFD", "the listener")?, peers));
     }
     if spec.traffic.kind.is_udp() {
+        // All flows have the same two hosts, so one greeting is enough.
         await_greeting(&sockets[0]);
         for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
             if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
                 one.connect(&(*peer).into()).or_setup("connect", socket::flow(flow))?;
             }
-            empty(one);
+            // Only its peer, which has not started, can add to the datagrams of others.
+            while sys::receive(one.as_raw_fd(), &mut [0; 16], libc::MSG_DONTWAIT) >= 0 {}
         }
         return Ok((sockets, peers));
     }
@@ -64,6 +71,7 @@ pub(super) fn join(
         flows.extend(accept(listener, *address, locals)?);
     }
     if let Some(dscp) = spec.traffic.dscp {
+        // An accepted socket inherits the mark without its priority.
         flows.iter().try_for_each(|one| socket::prioritize(one, spec.local, dscp))?;
     }
     Ok((flows, peers))
@@ -82,14 +90,6 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
         .map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
     socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
     Ok((socket, endpoint))
-}
-
-fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
-    const WHAT: &str = "the listener";
-    let spins = traffic.reader == Reader::Spin;
-    listener.set_nonblocking(spins).or_setup("fcntl O_NONBLOCK", WHAT)?;
-    let clones = (0..traffic.lanes()).map(|_| listener.try_clone());
-    clones.collect::<std::io::Result<_>>().or_setup("fcntl F_DUPFD", WHAT)
 }
 
 /// Accepts until each of `locals` has come, in any order, each for its flow.
@@ -138,12 +138,6 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
     Ok(flows.into_iter().flatten().collect())
 }
 
-// Only its peer, which has not started, can add to it.
-fn empty(socket: &Socket) {
-    let mut room = [0u8; 16];
-    while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
-}
-
 pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     let mismatch = |got: String, wanted: String| Err(Error::mismatch("transmitter", got, wanted));
     let (wanted, why) = match spec.traffic.kind {
@@ -162,8 +156,6 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
 /// Sockets and peers of the flows, and this end's addresses; for `tcp_crr` one, with port 0.
 type Connected = (Vec<Socket>, Vec<SocketAddr>, Vec<SocketAddr>);
 
-// Sockets of datagrams with a destination stay unconnected; flows of `tcp_crr` connect once they
-// have started.
 pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
     check_endpoints(spec, endpoints)?;
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
@@ -181,7 +173,9 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         } else {
             socket::bind(&socket, local, &what)?;
         }
+        // Flows of `tcp_crr` connect once they have started.
         if !is_placeholder {
+            // Sockets of datagrams with a destination stay unconnected.
             if spec.traffic.connects(spec.traffic.is_forward(flow)) {
                 let connected = socket.connect_timeout(&peer.into(), socket::CONNECT);
                 connected.map_err(|error| match errno_of(&error) {
@@ -214,6 +208,7 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
             format!("{flows} flows of {} need {wanted}", spec.traffic.kind),
         );
     }
+    // They come from another machine: nothing is sent to the address of many hosts.
     let is_odd = |one: &&SocketAddr| {
         let is_of_many = one.ip().is_unspecified() || one.ip().is_multicast();
         one.is_ipv4() != spec.local.is_ipv4() || one.port() == 0 || is_of_many

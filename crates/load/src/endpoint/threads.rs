@@ -1,15 +1,19 @@
-//! The threads of one end: their number, the flows of each, and a thread's life.
+//! The threads of one end: their number, the flows of each, their start and their end.
 
+use std::net::Shutdown;
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::unistd::gettid;
 use words::{Direction, MAX_THREADS, Traffic};
 
-use crate::error::{Error, errno_of, error_text};
-use crate::lane::{Lane, LaneResult};
+use super::Endpoint;
+use crate::error::{Error, Result, errno_of, error_text};
+use crate::lane::{ABORT, Lane, LaneResult, STOP};
 use crate::{sys, workload};
 
 pub(super) fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
@@ -19,16 +23,107 @@ pub(super) fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
         if Instant::now() >= deadline {
             return false;
         }
+        // Short waits end soon; long ones take no CPU from the threads that are waited for.
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(2));
     }
     true
 }
 
+// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
+pub(super) const DRAIN: Duration = Duration::from_millis(1500);
+// Linux retransmits after 0.2, 0.6, 1.4, 3 s in all; the socket gives up a call after 5 s.
+const LEAVE: Duration = Duration::from_secs(4);
+const JOIN: Duration = Duration::from_secs(3);
+// A loop has no deep calls.
+const STACK: usize = 256 << 10;
+
+pub(super) type LoopThread = JoinHandle<Option<Vec<LaneResult>>>;
+
+impl Endpoint {
+    pub(super) fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
+        let share = self.shares[thread].clone();
+        let first = share.start;
+        let mut readiness = Some(readiness);
+        let lanes: Vec<Lane> =
+            share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
+        let sends = self.flows.sends(first);
+        let cpu = (!self.spec.cpus.is_empty()).then(|| self.spec.cpus[thread % self.spec.cpus.len()]);
+        // The kernel shows 15 characters of a name.
+        let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
+        let handle = std::thread::Builder::new()
+            .name(name)
+            .stack_size(STACK)
+            .spawn(move || run(&lanes, thread, sends, cpu))
+            .map_err(|error| {
+                let why = error_text(errno_of(&error));
+                let remedy = "raise the limit of tasks or use fewer flows";
+                Error::flow(first, format!("cannot start a thread: {why}; {remedy}"))
+            })?;
+        self.threads.push(handle);
+        Ok(())
+    }
+
+    pub(super) fn threads_that(&self, send: bool) -> impl Iterator<Item = &LoopThread> {
+        let threads = self.threads.iter().zip(&self.shares);
+        threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
+    }
+
+    pub(super) fn all_leave(&self, whether_they_send: &[bool]) -> bool {
+        // A thread that ended by itself waits for nothing.
+        let living = || {
+            let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
+            all.filter(|thread| !thread.is_finished()).count()
+        };
+        wait_until(LEAVE, || self.control.loop_state().waiting >= living())
+    }
+
+    pub(super) fn stop(&mut self) -> Result<Vec<LaneResult>> {
+        self.control.phase.advance(STOP);
+        self.control.open_gate();
+        if self.flows.traffic.kind.is_udp() {
+            // Wakes a waiting receiver; queued data can still be read. (A TCP receiver ends with
+            // the stream.)
+            self.flows.shut(Shutdown::Read);
+        }
+        if !self.all_ended_within(DRAIN) {
+            // Queued data are given up, so that the end comes in bounded time.
+            self.control.phase.advance(ABORT);
+            self.flows.shut(Shutdown::Both);
+            if !self.all_ended_within(JOIN) {
+                return Err(self.abandon());
+            }
+        }
+        let mut ends = Vec::with_capacity(self.flows.sockets.len());
+        for thread in self.threads.drain(..) {
+            // Only builds for tests unwind: there a panic of a loop fails the test.
+            let own = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            // A thread without results recorded its error, and then the account is not used.
+            ends.extend(own.unwrap_or_default());
+        }
+        Ok(ends)
+    }
+
+    fn all_ended_within(&self, time: Duration) -> bool {
+        wait_until(time, || self.threads.iter().all(JoinHandle::is_finished))
+    }
+
+    fn abandon(&mut self) -> Error {
+        let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
+        // Joining it could take forever.
+        self.threads.clear();
+        self.flows.abandon();
+        let seconds = (DRAIN + JOIN).as_secs();
+        let what = format!("its thread did not exit within {seconds} s and was abandoned");
+        let error = Error::flow(self.shares[stuck].start, what);
+        self.control.fail(error.clone());
+        error
+    }
+}
+
 // Errors go to the control, visible while the other threads still run.
-pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
+fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
     let first = lanes.first()?;
-    let _report = PanicReport(first);
     let work = || {
         if let Some(cpu) = cpu {
             sys::pin(cpu).map_err(|error| {
@@ -41,26 +136,7 @@ pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) 
         sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
         workload::run(lanes, sends)
     };
-    match work() {
-        Ok(ends) => Some(ends),
-        Err(error) => {
-            first.control.fail(error);
-            None
-        }
-    }
-}
-
-struct PanicReport<'a>(&'a Lane);
-
-impl Drop for PanicReport<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let bug = "its thread panicked; this is a bug in netassay";
-            self.0.control.fail(Error::flow(self.0.flow, bug));
-        }
-        // Nobody must wait for a thread that ended before its loop.
-        self.0.readiness.take();
-    }
+    work().map_err(|error| first.control.fail(error)).ok()
 }
 
 // On one thread, 4 to 64 streams carried a third less over veth with two CPUs (reno, 16 KiB).
@@ -70,6 +146,7 @@ const ALONE: u32 = 64;
 pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
     let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
     match traffic.threads {
+        // A thread without a flow would have nothing to wait for.
         Some(threads) => threads.min(traffic.flows),
         None if traffic.unshareable().is_some() => traffic.flows,
         None if traffic.kind.is_rr() || traffic.flows > ALONE => cpus.min(traffic.flows).min(MAX_THREADS),
@@ -80,6 +157,7 @@ pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
 /// The lanes of each thread, in order: neighbours of the same way.
 pub(super) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Range<usize>> {
     let (flows, threads) = (traffic.flows as usize, threads as usize);
+    // A thread's lanes all send or all receive: its loop is compiled for one of both.
     let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
     (0..ways).flat_map(move |way| {
         let edge = move |thread: usize| way * flows + thread * flows / threads;

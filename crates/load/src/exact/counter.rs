@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use words::Traffic;
 
 use super::connections;
-use super::memory::{FilledSlabs, HeldPackets};
+use super::memory::{HeldPackets, fill_slabs};
 use super::work::{AnyWork, Bracketed, Trouble};
 use crate::socket::Applied;
 use crate::sys;
@@ -33,18 +33,19 @@ pub(super) fn batches_of(connections: u32) -> u32 {
     (BATCHES / connections) | 1
 }
 
-/// `settled` is called after the first messages. The account lacks what the sockets read back.
 pub(super) fn count(
     work: &mut dyn AnyWork,
     traffic: &Traffic,
     settled: &mut dyn FnMut(),
     begin_softirqs: CountSoftirqs<'_>,
 ) -> Result<Account, Trouble> {
-    let _full = FilledSlabs::make(traffic.message)?;
+    // Kept to the end: the slabs are full as long as it lives.
+    let _full = fill_slabs(traffic.message)?;
     // Connections share the time of the warm-up and the batches.
     let connections = connections(traffic.kind);
     let (warm_up, rounds) = (WARM_UP / connections, batches_of(connections));
     work.repeat(WARM_UP_TURNS)?;
+    // By now the kernel has resolved the address of the peer.
     settled();
     let begun = sys::now();
     while u128::from(sys::now().saturating_sub(begun)) < warm_up.as_nanos() {
@@ -76,6 +77,7 @@ pub(super) fn count(
     let softirq = match begin_softirqs() {
         Err(why) => Err(why),
         Ok(mut count) => {
+            // The counting's own code paths are warmed up too.
             work.repeat(turns)?;
             let mut absent = None;
             let [inside, taken] = batches(&mut || {
@@ -88,6 +90,7 @@ pub(super) fn count(
                 });
                 Ok([inside, taken])
             })?;
+            // Half of the cost of counting lies inside of the counted time.
             let counting = taken.median - whole.median;
             absent.map_or_else(|| Ok(inside.less(counting / 2.0)), Err)
         }
@@ -102,6 +105,7 @@ pub(super) fn count(
         softirq: softirq.ok(),
         // On a busy CPU a datagram may arrive late, and a reader tries again.
         calls: calls.median,
+        // The caller, who has the sockets, adds them.
         applied: Vec::new(),
     })
 }

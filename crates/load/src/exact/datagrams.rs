@@ -22,11 +22,8 @@ pub(super) fn work<'e>(traffic: &Traffic, sockets: (RawFd, Option<RawFd>), to: T
     received(traffic, sockets, send::One::new(message, datagrams, to))
 }
 
-fn received<'e>(
-    traffic: &Traffic,
-    (source, sink): (RawFd, Option<RawFd>),
-    writer: impl Writer + 'e,
-) -> BoxedWork<'e> {
+fn received<'e>(traffic: &Traffic, ends: (RawFd, Option<RawFd>), writer: impl Writer + 'e) -> BoxedWork<'e> {
+    let (source, sink) = ends;
     let (message, flags) = (traffic.message as usize, flags(traffic.reader));
     let each = datagrams_in_buffer(traffic.sender, message);
     let sending = Sending { source, writer, each };
@@ -51,7 +48,7 @@ pub(super) fn single<'e>(
 struct Sending<W> {
     source: RawFd,
     writer: W,
-    /// The datagrams in each buffer.
+    // The datagrams in each buffer.
     each: usize,
 }
 
@@ -109,6 +106,7 @@ impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
     }
 }
 
+// The kernel has no error for a message that arrived with another size, or with others.
 fn odd() -> io::Error {
     io::Error::from_raw_os_error(libc::EMSGSIZE)
 }

@@ -4,14 +4,13 @@ use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use socket2::Socket;
+use socket2::{SockAddr, Socket};
 use words::{Kind, Reader, Sender, Traffic};
 
 use crate::error::{Context, Error, Result, errno_of};
 use crate::message::Buffer;
 use crate::socket::{self, Applied};
 use crate::spec::Spec;
-use crate::sys::Destination;
 use crate::workload::udp_stream::receive::Merged;
 use crate::workload::udp_stream::send::{self, Writer as _};
 
@@ -66,16 +65,33 @@ impl ReceivingEnd {
         }
         Ok(Self { socket, address })
     }
+
+    fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
+        let what = "the receiving end";
+        let socket = if traffic.kind.is_udp() {
+            self.socket.connect(&from.into()).map_err(|e| flow("connect", from, &e))?;
+            self.socket
+        } else {
+            let accepted = self.socket.accept().map_err(|e| flow("accept", from, &e))?.0;
+            if let Some(dscp) = traffic.dscp {
+                socket::prioritize(&accepted, self.address.ip(), dscp)?;
+            }
+            accepted
+        };
+        prepare(&socket, traffic, what)?;
+        Ok(socket)
+    }
 }
 
 pub(super) struct Ends {
     pub(super) source: Socket,
     pub(super) sink: Option<Socket>,
     pub(super) peer: SocketAddr,
-    pub(super) destination: Destination,
+    // `None` for connected sockets.
+    pub(super) destination: Option<SockAddr>,
     // The sending one first.
     pub(super) applied: Vec<Applied>,
-    /// The longest message; the others begin with the same bytes.
+    // The longest message; the others begin with the same bytes.
     pub(super) pattern: Buffer,
 }
 
@@ -105,31 +121,11 @@ impl Ends {
             send::enable_gso(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
         }
         let sink = receiver.map(|receiver| receiver.join(&steady, local)).transpose()?;
-        let mut applied = Vec::new();
-        for one in [Some(&source), sink.as_ref()].into_iter().flatten() {
-            applied.push(Applied::read_as_asked(one, &steady)?);
-        }
-        let destination = Destination::new(spec.traffic.connected, peer);
+        let both = [Some(&source), sink.as_ref()].into_iter().flatten();
+        let applied = both.map(|one| Applied::read_as_asked(one, &steady)).collect::<Result<Vec<_>>>()?;
+        let destination = (!spec.traffic.connected).then(|| peer.into());
         let pattern = Buffer::pattern(steady.message.max(steady.response) as usize);
         Ok(Self { source, sink, peer, destination, applied, pattern })
-    }
-}
-
-impl ReceivingEnd {
-    fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
-        let what = "the receiving end";
-        let socket = if traffic.kind.is_udp() {
-            self.socket.connect(&from.into()).map_err(|e| flow("connect", from, &e))?;
-            self.socket
-        } else {
-            let accepted = self.socket.accept().map_err(|e| flow("accept", from, &e))?.0;
-            if let Some(dscp) = traffic.dscp {
-                socket::prioritize(&accepted, self.address.ip(), dscp)?;
-            }
-            accepted
-        };
-        prepare(&socket, traffic, what)?;
-        Ok(socket)
     }
 }
 

@@ -14,18 +14,15 @@ use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
 
-pub(super) struct Exchanged<W>(pub(super) [W; 2]);
-
-impl<W: RepeatableWork> RepeatableWork for Exchanged<W> {
+impl<W: RepeatableWork> RepeatableWork for [W; 2] {
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        let [request, answer] = &mut self.0;
+        let [request, answer] = self;
         request.turn(calls)?;
         answer.turn(calls)
     }
 }
 
-/// One end of an exchange. As work it asks, and receives the answer of another machine.
 pub(crate) struct MessageEnd {
     socket: RawFd,
     stream: bool,
@@ -70,6 +67,7 @@ impl MessageEnd {
 impl RepeatableWork for MessageEnd {
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
+        // As work it asks, and another machine answers: only there an answer can be lost.
         self.send(calls)?;
         self.receive(calls).map_err(late)
     }
@@ -95,7 +93,6 @@ pub(super) struct SleepingReader {
 }
 
 impl SleepingReader {
-    /// `describe` is called by the answering thread.
     pub(super) fn new(
         traffic: &Traffic,
         [source, sink]: [RawFd; 2],
@@ -108,6 +105,7 @@ impl SleepingReader {
         let (told, worker) = mpsc::channel();
         let ends = Arc::clone(&over);
         let answer = move || {
+            // It describes the calling thread, so this one must call it.
             let described = describe();
             let is_known = described.is_ok();
             if told.send(described).is_err() || !is_known {

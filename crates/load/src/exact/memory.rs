@@ -24,23 +24,20 @@ const SHARED: usize = 320;
 // More than any cache in use has.
 const MOST_FREE: usize = 4096;
 
-/// Empty if the kernel does not report the number of free places, or only to root.
-pub(super) struct FilledSlabs(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
-
-impl FilledSlabs {
-    pub(super) fn make(message: u32) -> Result<Self, Trouble> {
-        let data = cache(message);
-        // What fills the packets' places must leave those of the data alone.
-        let [small, large] = [0, LARGEST];
-        let other = if data == cache(small) { large } else { small };
-        let mut queues = Vec::new();
-        for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
-            for _ in 0..free_places(cache).unwrap_or(0).min(MOST_FREE) {
-                add_message(&mut queues, message)?;
-            }
+/// Slabs have no free places as long as these queues hold their messages.
+pub(super) fn fill_slabs(message: u32) -> Result<Vec<Queue>, Trouble> {
+    let data = cache(message);
+    // The messages in the packets' places must leave those of the data alone.
+    let [small, large] = [0, LARGEST];
+    let other = if data == cache(small) { large } else { small };
+    let mut queues = Vec::new();
+    for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
+        // A kernel may not report them, or only to root: then they stay as the boot left them.
+        for _ in 0..free_places(cache).unwrap_or(0).min(MOST_FREE) {
+            add_message(&mut queues, message)?;
         }
-        Ok(Self(queues))
     }
+    Ok(queues)
 }
 
 fn add_message(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
@@ -72,7 +69,7 @@ fn free_places(cache: &str) -> Option<usize> {
 // memory that was freed last, so a boot has one piece all along, and some pieces take 4
 // instructions less (a guess: those in a slab's first page). With packets held back the median
 // batch is the same in each boot. Work that sends many packets at a time has pieces of several
-// slabs anyway, the same ones each time ([`FilledSlabs`]).
+// slabs anyway, the same ones each time ([`fill_slabs`]).
 
 // Two slabs hold this many datagrams of one frame each.
 const MOST_HELD: usize = 32;
@@ -87,6 +84,7 @@ pub(super) struct HeldPackets {
 impl HeldPackets {
     /// `together`: the number of packets that the work sends at a time.
     pub(super) fn empty(message: u32, together: u32) -> Result<Self, Trouble> {
+        // Several have pieces of different slabs anyway.
         let most = if together > 1 { 0 } else { MOST_HELD };
         Ok(Self { queue: Queue::empty()?, message, most, count: 0 })
     }
@@ -132,24 +130,24 @@ impl Queue {
         Ok(Self { socket, own })
     }
 
-    /// Returns false if the queue is full.
+    /// Whether the queue had room.
     pub(super) fn add(&self, message: u32) -> Result<bool, Trouble> {
         let zeros = &ZEROS[..datagram_bytes(message)];
-        match sendto(self.socket.as_raw_fd(), zeros, &self.own, MsgFlags::MSG_DONTWAIT) {
-            Ok(_) => Ok(true),
-            Err(Errno::EAGAIN) => Ok(false),
-            Err(errno) => Err(failed("sendto")(errno)),
-        }
+        let sent = sendto(self.socket.as_raw_fd(), zeros, &self.own, MsgFlags::MSG_DONTWAIT);
+        was_possible(sent).map_err(failed("sendto"))
     }
 
-    /// Returns false if the queue is empty.
+    /// Whether the queue had a message.
     pub(super) fn remove(&self) -> Result<bool, Trouble> {
         // The rest of the message is dropped.
-        match recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT) {
-            Ok(_) => Ok(true),
-            Err(Errno::EAGAIN) => Ok(false),
-            Err(errno) => Err(failed("recv")(errno)),
-        }
+        was_possible(recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT)).map_err(failed("recv"))
+    }
+}
+
+fn was_possible(moved: Result<usize, Errno>) -> Result<bool, Errno> {
+    match moved {
+        Err(Errno::EAGAIN) => Ok(false),
+        moved => moved.map(|_| true),
     }
 }
 

@@ -31,11 +31,11 @@ use words::{Kind, Sender, Traffic};
 use crate::error::{Context, Error, Result};
 use crate::socket::Applied;
 use crate::spec::Spec;
-use crate::sys;
+use crate::sys::{self, Target};
 use crate::workload::tcp_stream::send::{Copied, FromFile};
 
 use self::ends::Ends;
-use self::exchange::{Exchanged, MessageEnd, SleepingReader};
+use self::exchange::{MessageEnd, SleepingReader};
 use self::stream::Streamed;
 use self::work::BoxedWork;
 
@@ -105,7 +105,7 @@ pub fn lend<M>(
             return Err(Error::mismatch("workload", spec.traffic.kind, why));
         }
     };
-    let mut lent = LentWork::new(work, describe, other).map_err(failed)?;
+    let mut lent = LentWork::new(work, describe, other).map_err(|error| failed(("bpf", error)))?;
     Ok((borrower(&mut lent), ends.applied.clone()))
 }
 
@@ -126,13 +126,14 @@ pub(crate) fn lend_asking<M>(
     socket.set_read_timeout(Some(ends::LOST)).or_setup("setsockopt SO_RCVTIMEO", "the asking end")?;
     let asking = MessageEnd::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
     let lent = LentWork::new(Box::new(asking), describe, None);
-    Ok(borrower(&mut lent.map_err(|(call, error)| ends::flow(call, peer, &error))?))
+    Ok(borrower(&mut lent.map_err(|error| ends::flow("bpf", peer, &error))?))
 }
 
 fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) {
-        return Ok(datagrams::work(traffic, (source, sink), ends.destination.target()));
+        let to = Target::new(ends.destination.as_ref());
+        return Ok(datagrams::work(traffic, (source, sink), to));
     }
     let sink = sink.ok_or_else(|| ends::flow("connect", ends.peer, &io::ErrorKind::NotConnected.into()))?;
     let flags = work::flags(traffic.reader);
@@ -147,8 +148,8 @@ fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> 
             Box::new(Streamed::new(ways[0], FromFile::new(bytes[0], 0, 0)?, bytes[0], flags))
         }
         (Kind::TcpStream, _) => Box::new(streamed(0)),
-        (Kind::TcpRr, _) => Box::new(Exchanged([0, 1].map(streamed))),
-        _ => Box::new(Exchanged([0, 1].map(|way| datagrams::single(ways[way], bytes[way], flags)))),
+        (Kind::TcpRr, _) => Box::new([0, 1].map(streamed)),
+        _ => Box::new([0, 1].map(|way| datagrams::single(ways[way], bytes[way], flags))),
     })
 }
 

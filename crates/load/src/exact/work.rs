@@ -112,6 +112,7 @@ pub(super) fn flags(reader: Reader) -> libc::c_int {
 #[cold]
 pub(super) fn is_early(flags: libc::c_int, looks: &mut u32) -> bool {
     *looks += 1;
+    // A message that is lost would keep a reader that never sleeps forever.
     flags & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN && *looks < LOOKS
 }
 
@@ -131,13 +132,8 @@ pub struct LentWork<'w> {
 }
 
 impl<'w> LentWork<'w> {
-    pub(super) fn new(
-        work: BoxedWork<'w>,
-        describe: Describe,
-        other: Option<Worker>,
-    ) -> Result<Self, Trouble> {
-        let own = describe().map_err(|error| ("bpf", error))?;
-        Ok(Self { work, workers: [own].into_iter().chain(other).collect() })
+    pub(super) fn new(work: BoxedWork<'w>, describe: Describe, other: Option<Worker>) -> io::Result<Self> {
+        Ok(Self { work, workers: [describe()?].into_iter().chain(other).collect() })
     }
 
     /// Messages, or transactions, of one turn.

@@ -15,7 +15,8 @@ pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
     /// Bits of payload per second of each sender of datagrams.
     pub(crate) pace: AtomicU64,
-    pub(crate) loop_switch: LoopSwitch,
+    loop_state: Mutex<LoopState>,
+    loop_changed: Condvar,
     pub(crate) counters: Box<[Counters]>,
     // Ids in the kernel; 0 before a thread runs.
     pub(crate) threads: Box<[AtomicU32]>,
@@ -28,7 +29,12 @@ impl Control {
         Self {
             phase: PhaseCell::default(),
             pace: AtomicU64::new(traffic.pacing.map_or(u64::MAX, Pacing::bits)),
-            loop_switch: LoopSwitch::new((traffic.sender, traffic.reader)),
+            loop_state: Mutex::new(LoopState {
+                modes: (traffic.sender, traffic.reader),
+                held: false,
+                waiting: 0,
+            }),
+            loop_changed: Condvar::new(),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),
@@ -50,51 +56,41 @@ impl Control {
     pub(crate) fn fail(&self, error: Error) {
         let _ = self.failure.set(error);
     }
-}
 
-pub(crate) type Modes = (Sender, Reader);
-
-// Threads that have left the loop of one sender or reader meet here and wait for the next.
-#[derive(Debug)]
-pub(crate) struct LoopSwitch {
-    state: Mutex<SwitchState>,
-    changed: Condvar,
-}
-
-#[derive(Debug)]
-pub(crate) struct SwitchState {
-    pub(crate) modes: Modes,
-    /// Whether a thread that leaves its loop waits for the next one.
-    pub(crate) held: bool,
-    pub(crate) waiting: usize,
-}
-
-impl LoopSwitch {
-    pub(crate) fn new(modes: Modes) -> Self {
-        Self { state: Mutex::new(SwitchState { modes, held: false, waiting: 0 }), changed: Condvar::new() }
+    pub(crate) fn loop_state(&self) -> MutexGuard<'_, LoopState> {
+        self.loop_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, SwitchState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn release(&self, modes: Modes) {
-        let mut state = self.state();
+    pub(crate) fn release_loops(&self, modes: Modes) {
+        let mut state = self.loop_state();
         (state.modes, state.held) = (modes, false);
-        self.changed.notify_all();
+        self.loop_changed.notify_all();
     }
 
     /// The modes in which a thread that has left its loop continues; `None`: it ends.
-    pub(crate) fn next(&self) -> Option<Modes> {
-        let mut state = self.state();
+    pub(crate) fn next_loop(&self) -> Option<Modes> {
+        let mut state = self.loop_state();
         if !state.held {
             return None;
         }
         state.waiting += 1;
-        state = self.changed.wait_while(state, |state| state.held).unwrap_or_else(PoisonError::into_inner);
+        let changed = self.loop_changed.wait_while(state, |state| state.held);
+        state = changed.unwrap_or_else(PoisonError::into_inner);
         state.waiting -= 1;
         Some(state.modes)
     }
+}
+
+pub(crate) type Modes = (Sender, Reader);
+
+// Threads that have left the loop of one sender or reader wait here for the next: a change of its
+// socket options must meet no thread in a call.
+#[derive(Debug)]
+pub(crate) struct LoopState {
+    pub(crate) modes: Modes,
+    // Whether a thread that leaves its loop waits for the next one.
+    pub(crate) held: bool,
+    pub(crate) waiting: usize,
 }
 
 /// The phase of a run: it only moves forward, except while senders and readers change.
@@ -153,9 +149,8 @@ impl PhaseCell {
             _ => None,
         };
         if let Some(edge) = edge {
-            let first = (u64::MAX, sys::now());
             // A second step to the same phase does not move the edge.
-            let _ = edge.compare_exchange(first.0, first.1, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = edge.compare_exchange(u64::MAX, sys::now(), Ordering::Relaxed, Ordering::Relaxed);
         }
         self.phase.fetch_max(phase, Ordering::Release);
     }
@@ -165,13 +160,14 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::AcqRel)
     }
 
-    /// Returns to the phase before [`PhaseCell::hold`]; nothing may move it in between.
+    /// Returns to the phase before [`PhaseCell::hold`].
     pub(crate) fn resume(&self, before: u8) {
+        // It goes back, so a step in between would be lost: nothing may move it meanwhile.
         self.phase.store(before, Ordering::Release);
     }
 
-    /// Whether an instant is in the window as far as known: an open window has no end.
     pub(crate) fn window_holds(&self, ns: u64) -> bool {
+        // An open window has no end, as far as is known: `closed` is the last instant of all.
         ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
     }
 
@@ -189,25 +185,25 @@ mod tests {
     fn threads_wait_for_what_comes_next_only_while_they_are_held() {
         let first = (Sender::Send, Reader::Recv);
         let second = (Sender::Gso, Reader::Gro);
-        let loop_switch = LoopSwitch::new(first);
-        assert_eq!(loop_switch.next(), None);
-        loop_switch.state().held = true;
+        let control = Control::new(0, 0, &Traffic::new(words::Kind::UdpStream));
+        assert_eq!(control.next_loop(), None);
+        control.loop_state().held = true;
         std::thread::scope(|scope| {
-            let threads = [(); 3].map(|()| scope.spawn(|| loop_switch.next()));
-            while loop_switch.state().waiting < threads.len() {
+            let threads = [(); 3].map(|()| scope.spawn(|| control.next_loop()));
+            while control.loop_state().waiting < threads.len() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            let state = loop_switch.state();
+            let state = control.loop_state();
             assert!(state.held && state.modes == first);
             // Its lock must be free for the threads.
             drop(state);
-            loop_switch.release(second);
+            control.release_loops(second);
             for thread in threads {
                 assert_eq!(thread.join().unwrap(), Some(second));
             }
         });
-        assert_eq!(loop_switch.next(), None);
-        let state = loop_switch.state();
+        assert_eq!(control.next_loop(), None);
+        let state = control.loop_state();
         assert_eq!((state.modes, state.waiting), (second, 0));
     }
 

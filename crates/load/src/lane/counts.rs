@@ -1,7 +1,6 @@
 //! The threads' counters, and how to read them from outside.
 
 use std::iter::Sum;
-use std::ops::Add;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -65,17 +64,9 @@ impl Counts {
     }
 }
 
-impl Add for Counts {
-    type Output = Counts;
-
-    fn add(self, other: Counts) -> Counts {
-        self.zip(&other, u64::saturating_add)
-    }
-}
-
 impl Sum for Counts {
     fn sum<I: Iterator<Item = Counts>>(counts: I) -> Counts {
-        counts.fold(Counts::default(), Add::add)
+        counts.fold(Counts::default(), |sum, one| sum.zip(&one, u64::saturating_add))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A histogram of latencies, small enough to be stored with every run.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -13,17 +14,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(u64, u64)>")]
 pub struct LatencyHistogram(Vec<(u64, u64)>);
-
-/// Latencies from `low` on and below `high`, in ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LatencyBucket {
-    /// The lower edge, in ns.
-    pub low: u64,
-    /// The upper edge, in ns.
-    pub high: u64,
-    /// The number of transactions in the bucket.
-    pub count: u64,
-}
 
 /// The lower edges of all buckets in ns, and the upper edge of the last one.
 static EDGES: LazyLock<Vec<u64>> = LazyLock::new(|| {
@@ -53,17 +43,19 @@ impl LatencyHistogram {
         let mut counts = vec![0_u64; EDGES.len() - 1];
         for (ns, count) in latencies {
             let above = EDGES.partition_point(|edge| *edge <= ns).clamp(1, counts.len());
+            // Latencies beyond all edges are in the first bucket and the last.
             counts[above - 1] = counts[above - 1].saturating_add(count);
         }
         let buckets = EDGES.iter().copied().zip(counts);
         Self(buckets.filter(|(_, count)| *count > 0).collect())
     }
 
-    /// The buckets that have a transaction, from the shortest latency on.
-    pub fn buckets(&self) -> impl ExactSizeIterator<Item = LatencyBucket> + '_ {
+    /// The latencies of each bucket in ns, and its number of transactions (at least one), from the
+    /// shortest latency on.
+    pub fn buckets(&self) -> impl ExactSizeIterator<Item = (Range<u64>, u64)> {
         self.0.iter().map(|(low, count)| {
             let above = EDGES.partition_point(|edge| edge <= low).min(EDGES.len() - 1);
-            LatencyBucket { low: *low, high: EDGES[above], count: *count }
+            (*low..EDGES[above], *count)
         })
     }
 
@@ -139,7 +131,7 @@ mod tests {
     #[test]
     fn a_latency_is_in_the_bucket_around_it() {
         let buckets = |ns| LatencyHistogram::from_latencies([(ns, 3)]).buckets().collect::<Vec<_>>();
-        let bucket = |low, high| vec![LatencyBucket { low, high, count: 3 }];
+        let bucket = |low, high| vec![(low..high, 3)];
         assert_eq!(buckets(0), bucket(1, 2), "no latency is shorter than a nanosecond");
         assert_eq!(buckets(10_000), bucket(10_000, 10_965));
         assert_eq!(buckets(10_964), bucket(10_000, 10_965));
@@ -199,11 +191,11 @@ mod tests {
         fn nothing_is_lost_and_each_bucket_holds_its_own(latencies in latencies()) {
             let histogram = LatencyHistogram::from_latencies(latencies.iter().copied());
             prop_assert_eq!(histogram.count(), latencies.iter().map(|(_, count)| count).sum::<u64>());
-            for bucket in histogram.buckets() {
-                let is_last = bucket.low == 10_000_000_000;
-                let inside = |ns: u64| bucket.low <= ns.max(1) && (ns < bucket.high || is_last);
+            for (bucket, count) in histogram.buckets() {
+                let is_last = bucket.start == 10_000_000_000;
+                let inside = |ns: u64| bucket.start <= ns.max(1) && (ns < bucket.end || is_last);
                 let own = latencies.iter().filter(|(ns, _)| inside(*ns)).map(|(_, count)| count);
-                prop_assert_eq!(own.sum::<u64>(), bucket.count, "{:?}", bucket);
+                prop_assert_eq!(own.sum::<u64>(), count, "{:?}", bucket);
             }
             let json = serde_json::to_string(&histogram).unwrap();
             prop_assert_eq!(serde_json::from_str::<LatencyHistogram>(&json).unwrap(), histogram);

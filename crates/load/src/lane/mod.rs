@@ -12,19 +12,20 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use serde::{Deserialize, Serialize};
+use socket2::SockAddr;
 use words::Traffic;
 
 use crate::error::{Error, Result};
 use crate::message::first_difference;
 use crate::note::Note;
 use crate::socket::{Applied, collect, stall};
-use crate::sys::{self, Destination};
+use crate::sys;
 
 pub use self::control::Phase;
 pub(crate) use self::control::{ABORT, Control, Modes, PhaseCell, QUIET, STOP, TAIL, WINDOW};
 pub(crate) use self::counts::Tally;
 pub use self::counts::{Counts, Sample};
-pub use self::histogram::{LatencyBucket, LatencyHistogram};
+pub use self::histogram::LatencyHistogram;
 pub use self::latency::Latency;
 pub(crate) use self::latency::Recorder;
 
@@ -38,7 +39,7 @@ pub(crate) struct Lane {
     pub(crate) message: usize,
     pub(crate) response: usize,
     pub(crate) traffic: Arc<Traffic>,
-    /// The bytes of the longest message; shorter messages begin with the same.
+    // The bytes of the longest message; shorter messages begin with the same.
     pub(crate) expected: Arc<[u8]>,
     pub(crate) control: Arc<Control>,
     // Dropped once the thread is ready; the first lane of a thread has it.
@@ -70,13 +71,11 @@ impl LaneResult {
     pub(crate) fn add(&mut self, more: Self) {
         self.latencies.extend(more.latencies);
         self.verified += more.verified;
-        self.zerocopy = match (self.zerocopy, more.zerocopy) {
-            (Some(one), Some(other)) => Some(Zerocopy {
-                completed: one.completed + other.completed,
-                copied: one.copied + other.copied,
-            }),
-            (one, other) => one.or(other),
-        };
+        let zerocopy = [self.zerocopy, more.zerocopy].into_iter().flatten();
+        self.zerocopy = zerocopy.reduce(|one, other| Zerocopy {
+            completed: one.completed + other.completed,
+            copied: one.copied + other.copied,
+        });
         self.unsent += more.unsent;
         self.unanswered += more.unanswered;
         more.applied.into_iter().for_each(|one| collect(&mut self.applied, one));
@@ -129,8 +128,8 @@ impl Lane {
         }
     }
 
-    pub(crate) fn destination(&self) -> Destination {
-        Destination::new(self.traffic.connected, self.peer)
+    pub(crate) fn destination(&self) -> Option<SockAddr> {
+        (!self.traffic.connected).then(|| self.peer.into())
     }
 
     // Waits for all threads, because those that send already would keep the others from their CPUs.
@@ -139,10 +138,11 @@ impl Lane {
         self.control.wait_at_gate();
     }
 
-    /// Judges a call that returned 0 or less; its error is still the thread's.
+    /// Judges a call that returned 0 or less.
     #[cold]
     #[inline(never)]
     pub(crate) fn trouble(&self, call: Call, returned: isize) -> Result<LoopStep> {
+        // Before any other call, which would replace it.
         let errno = sys::errno();
         if returned == 0 {
             return if self.phase().load() < TAIL { Err(self.closed()) } else { Ok(LoopStep::End) };
@@ -169,6 +169,7 @@ impl Lane {
         match errno {
             libc::EINTR => Ok(LoopStep::Again),
             _ if phase >= QUIET => Ok(LoopStep::End),
+            // The socket's own timeout, which is as long as a silence may be.
             libc::EAGAIN => Err(self.stalled(call.silence)),
             // From the tail on the other end may go first.
             libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(LoopStep::End),
@@ -210,8 +211,7 @@ impl Lane {
     }
 
     pub(crate) fn damaged(&self, at: usize, checked: usize) -> Error {
-        let peer = self.peer;
-        let what = format!("data from {peer} are corrupt at byte {at} of the last {checked} bytes");
+        let what = format!("data from {} are corrupt at byte {at} of the last {checked} bytes", self.peer);
         Error::flow(self.flow, what)
     }
 

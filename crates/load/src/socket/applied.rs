@@ -88,7 +88,7 @@ fn same<T>(option: &'static str, asked: &T, applied: &T, way_out: &'static str) 
 where
     T: PartialEq + Display + ?Sized,
 {
-    if asked == applied { Ok(()) } else { Err(keyed::not_applied(option, &asked, &applied, way_out)) }
+    if asked == applied { Ok(()) } else { Err(keyed::not_applied(option, asked, applied, way_out)) }
 }
 
 /// The requirements of this traffic over this version of IP that this host lacks, in words with the

@@ -1,6 +1,6 @@
 //! Keys that are one socket option each: set, read back, and switched while traffic flows.
 
-use std::fmt;
+use std::fmt::Display;
 use std::os::fd::AsRawFd;
 
 use socket2::{Domain, Socket};
@@ -9,16 +9,19 @@ use words::{Reader, Traffic};
 use crate::error::{Context, Error, Result};
 use crate::sys;
 
-/// A key that is one socket option, which the kernel keeps unchanged.
+// A key that is one socket option, which the kernel keeps unchanged.
 #[derive(Debug)]
 pub(crate) struct Keyed {
     key: &'static str,
-    /// The call that sets it, the option's level and its name, for a version of IP.
+    // The call that sets it, the option's level and its name, for a version of IP.
     option: fn(Domain) -> (&'static str, libc::c_int, libc::c_int),
+    // Its value has 64 bits instead of 32.
     is_long: bool,
+    // The bits of the option that are the key's.
     bits: u64,
+    // It is set before the connection exists, and read back from it.
     is_early: bool,
-    /// The sockets that have it: those that send, or those that receive. `None`: all.
+    // The sockets that have it: those that send, or those that receive. `None`: all.
     sends: Option<bool>,
     value: fn(&Traffic) -> Option<u64>,
 }
@@ -116,11 +119,11 @@ const ALL: &[Keyed] = &[
 
 impl Keyed {
     // For traffic without a value it stays as it is.
-    pub(super) fn set(&self, socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
+    pub(super) fn set(&self, socket: &Socket, traffic: &Traffic, what: &impl Display) -> Result<()> {
         (self.value)(traffic).map_or(Ok(()), |value| self.set_to(socket, value, what))
     }
 
-    pub(super) fn set_to(&self, socket: &Socket, value: u64, what: &impl fmt::Display) -> Result<()> {
+    pub(super) fn set_to(&self, socket: &Socket, value: u64, what: &impl Display) -> Result<()> {
         let (call, level, name) = self.option_of(socket)?;
         let done = if self.is_long {
             sys::set_option_bytes(socket.as_raw_fd(), level, name, &value.to_ne_bytes())
@@ -153,22 +156,17 @@ impl Keyed {
         if applied == asked {
             return Ok(());
         }
-        Err(not_applied(self.key, &asked, &applied, "look for a program that changes sockets (BPF)"))
+        Err(not_applied(self.key, asked, applied, "look for a program that changes sockets (BPF)"))
     }
 }
 
-pub(super) fn not_applied(
-    option: &str,
-    asked: &impl fmt::Display,
-    applied: &impl fmt::Display,
-    way_out: &str,
-) -> Error {
+pub(super) fn not_applied(option: &str, asked: impl Display, applied: impl Display, way_out: &str) -> Error {
     Error::Setup(format!(
         "`{option}` = {asked} was requested, but the connected socket reads back {applied}: {way_out}"
     ))
 }
 
-pub(super) fn open(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
+pub(super) fn open(socket: &Socket, traffic: &Traffic, what: &impl Display) -> Result<()> {
     ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.set(socket, traffic, what))
 }
 
@@ -202,16 +200,10 @@ impl SocketSwitches {
         self.options.iter().copied().filter(move |keyed| keyed.sends.is_none_or(|own| own == sends))
     }
 
-    pub(crate) fn switch(
-        &self,
-        socket: &Socket,
-        sends: bool,
-        state: usize,
-        what: &impl fmt::Display,
-    ) -> Result<()> {
+    pub(crate) fn switch(&self, socket: &Socket, sends: bool, state: usize, flow: usize) -> Result<()> {
         for keyed in self.options(sends) {
             if keyed.check(socket, &self.states[state]).is_err() {
-                keyed.set(socket, &self.states[state], what)?;
+                keyed.set(socket, &self.states[state], &super::flow(flow))?;
                 keyed.check(socket, &self.states[state])?;
             }
         }
@@ -315,7 +307,7 @@ mod tests {
                 assert_eq!(switches.options.len(), 1, "{key:?} {kind}");
                 let sends = switches.options[0].sends != Some(false);
                 for state in (0..states.len()).chain([0]) {
-                    match switches.switch(&one, sends, state, &"a socket") {
+                    match switches.switch(&one, sends, state, 0) {
                         Ok(()) => switched += 1,
                         // Longer polling needs CAP_NET_ADMIN.
                         Err(error) => assert!(
@@ -339,7 +331,7 @@ mod tests {
         let states = vec![paced("1Mbit"), paced("2Mbit")];
         let switches = SocketSwitches::new(&states[0], states.clone());
         let stream = socket(Domain::IPV4, Kind::TcpStream);
-        switches.switch(&stream, false, 1, &"a socket").unwrap();
+        switches.switch(&stream, false, 1, 0).unwrap();
         assert_eq!(switches.check(&stream, false, 1), Ok(()));
         assert_eq!(PACING.read(&stream), Ok(u64::MAX));
     }
@@ -349,7 +341,7 @@ mod tests {
         let same = Traffic { dscp: Some(8), ..Traffic::new(Kind::TcpStream) };
         let switches = SocketSwitches::new(&same, vec![same.clone(), same.clone()]);
         let stream = socket(Domain::IPV4, Kind::TcpStream);
-        switches.switch(&stream, true, 1, &"a socket").unwrap();
+        switches.switch(&stream, true, 1, 0).unwrap();
         assert_eq!(DSCP.read(&stream), Ok(0));
     }
 }

@@ -21,9 +21,9 @@ pub(crate) use self::open::{
 pub use self::statistics::{TcpApplied, TcpInfo, TcpReadings};
 pub(crate) use self::statistics::{drops, unread, unsent_to_a_peer};
 
-/// Silence of a peer after which the flow is given up: 5 s, plus 10 ms for each flow that may have
-/// its own thread and wait for a CPU, plus a [`TURN`] for each flow.
+/// Silence of a peer after which the flow is given up.
 pub(crate) fn stall(flows: usize) -> Duration {
+    // Each thread may wait for a CPU, and each flow of a thread for the turns of its others.
     let threads = u32::try_from(flows).unwrap_or(u32::MAX).min(MAX_THREADS);
     Duration::from_secs(5) + Duration::from_millis(10) * threads + turns(flows)
 }

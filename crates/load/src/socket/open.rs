@@ -1,9 +1,10 @@
 //! Opens sockets with every option that they need from the start.
 
+use std::fmt::Display;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
-use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -15,19 +16,20 @@ use crate::error::{Context, Error, MORE_PORTS, Result, errno_of, error_text};
 use crate::note::Note;
 use crate::sys;
 
-/// An unbound socket with every option that a connection needs from its first packet on: window
-/// scaling follows the buffers, the handshake carries the mark, and a congestion control that
-/// replaces another inherits its pacing. Accepted sockets inherit them from the listener.
-pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
+/// An unbound socket with every option that a connection needs from its first packet on. Accepted
+/// sockets inherit them from the listener.
+pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl Display) -> Result<Socket> {
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
         if traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
     let socket = Socket::new(domain, kind, Some(protocol)).or_setup("socket", &what)?;
     if local.is_ipv6() {
+        // A port of IPv4 with the same number stays free for others.
         socket.set_only_v6(true).or_setup("setsockopt IPV6_V6ONLY", &what)?;
     }
     if let Some(bytes) = traffic.socket_buffer {
         let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+        // The window scaling of the handshake follows the buffers.
         set_buffer(&socket, SEND, bytes).or_setup("setsockopt SO_SNDBUF", &what)?;
         set_buffer(&socket, RECEIVE, bytes).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
@@ -39,10 +41,17 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         set_buffer(&socket, RECEIVE, RECEIVE_QUEUE).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     if traffic.kind.is_udp() {
-        report_local_drops(&socket, local, &what)?;
+        // Otherwise a datagram that the queue drops counts as sent (ip(7), net/ipv4/udp.c).
+        let (level, name, call) = match local {
+            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
+            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
+        };
+        sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, &what)?;
     }
+    // The handshake carries the mark.
     DSCP.set(&socket, traffic, &what)?;
     keyed::open(&socket, traffic, &what)?;
+    // Before the pacing, which a congestion control inherits from the one that it replaces.
     if let Some(name) = traffic.congestion_control.name().filter(|_| !traffic.kind.is_udp()) {
         socket.set_tcp_congestion(name.as_bytes()).map_err(|error| {
             let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -52,24 +61,25 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         })?;
     }
     if matches!(traffic.kind, Kind::TcpStream | Kind::TcpRr) {
+        // The kernel would go on for 13 to 30 minutes without an acknowledgement (tcp(7)).
         let stall = stall(traffic.lanes() as usize);
         socket.set_tcp_user_timeout(Some(stall)).or_setup("setsockopt TCP_USER_TIMEOUT", &what)?;
     }
     Ok(socket)
 }
 
-pub(crate) fn keep_to(socket: &Socket, interface: Option<&str>, what: impl fmt::Display) -> Result<()> {
+pub(crate) fn keep_to(socket: &Socket, interface: Option<&str>, what: impl Display) -> Result<()> {
     let bound = interface.map_or(Ok(()), |name| socket.bind_device(Some(name.as_bytes())));
     bound.or_setup("setsockopt SO_BINDTODEVICE", what)
 }
 
-pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
+pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl Display) -> Result<SocketAddr> {
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
     local_address(socket)
 }
 
 // The kernel then chooses a port free towards that peer; one chosen now must be free to all.
-pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
+pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl Display) -> Result<()> {
     sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
         .or_setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what)?;
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
@@ -78,8 +88,8 @@ pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Dis
 pub(crate) fn in_use_or(
     call: &'static str,
     local: SocketAddr,
-    what: impl fmt::Display,
-    error: &std::io::Error,
+    what: impl Display,
+    error: &io::Error,
 ) -> Error {
     match (error.raw_os_error(), local.port()) {
         (Some(libc::EADDRINUSE), 0) => {
@@ -102,24 +112,10 @@ pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
 }
 
-// Otherwise a datagram that the queue drops counts as sent (ip(7), net/ipv4/udp.c).
-fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
-    let (level, name, call) = match local {
-        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
-        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
-    };
-    sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, what)
-}
-
 // Connections inherit the direction of a `tcp_crr` listener; other sockets learn it later.
-pub(crate) fn give_role(
-    socket: &Socket,
-    traffic: &Traffic,
-    sends: bool,
-    what: impl fmt::Display,
-) -> Result<()> {
+pub(crate) fn give_role(socket: &Socket, traffic: &Traffic, sends: bool, what: impl Display) -> Result<()> {
     let stall = stall(traffic.lanes() as usize);
-    // How long a call may wait to send, and to receive.
+    // The longest wait of a call to send, and to receive.
     let (sending, receiving) = match traffic.kind {
         Kind::TcpStream => (Some(patience(traffic, traffic.pacing)), None),
         Kind::TcpRr => (Some(stall), sends.then_some(stall)),
@@ -136,14 +132,9 @@ pub(crate) fn give_role(
     if sends { PACING.set(socket, traffic, &what) } else { Ok(()) }
 }
 
-pub(crate) fn await_pace(
-    socket: &Socket,
-    traffic: &Traffic,
-    slowest: Pacing,
-    what: impl fmt::Display,
-) -> Result<()> {
+pub(crate) fn await_pace(socket: &Socket, traffic: &Traffic, slowest: Pacing) -> Result<()> {
     let patience = Some(patience(traffic, Some(slowest)));
-    socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)
+    socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", "a flow")
 }
 
 // Until a full send buffer has emptied at a pace, a write may wait.

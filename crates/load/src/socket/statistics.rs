@@ -22,6 +22,10 @@ macro_rules! tcp_info {
         }
 
         impl TcpInfo {
+            pub(crate) fn read(socket: &Socket) -> Option<Self> {
+                info(socket).ok().map(|raw| Self::parse(&raw))
+            }
+
             pub(crate) fn and(self, other: &Self) -> Self {
                 Self { $($field: self.$field.$combined(other.$field)),+ }
             }
@@ -133,6 +137,7 @@ impl TcpApplied {
     pub(crate) fn read(socket: &Socket) -> Result<Self> {
         const WHAT: &str = "a connected socket";
         let name = socket.tcp_congestion().or_setup("getsockopt TCP_CONGESTION", WHAT)?;
+        // The kernel fills its name up with zeros.
         let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
         let raw = info(socket).or_setup("getsockopt TCP_INFO", WHAT)?;
         // `TCPI_OPT_*` of linux/tcp.h.
@@ -152,16 +157,11 @@ impl TcpApplied {
 }
 
 fn info(socket: &Socket) -> std::io::Result<Vec<u8>> {
+    // The kernel fills what it knows; fields behind those that are read here are cut off.
     let mut raw = vec![0u8; 256];
     let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
     raw.truncate(len);
     Ok(raw)
-}
-
-impl TcpInfo {
-    pub(crate) fn read(socket: &Socket) -> Option<Self> {
-        info(socket).ok().map(|raw| Self::parse(&raw))
-    }
 }
 
 fn u32_at(raw: &[u8], at: usize) -> u32 {
@@ -191,7 +191,7 @@ fn bytes(fd: RawFd, request: libc::Ioctl) -> io::Result<u64> {
     check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
 }
 
-/// Modulo 2^32.
+// Modulo 2^32, as the kernel counts them.
 pub(crate) fn drops(socket: &Socket) -> u32 {
     // The last of the nine numbers of `SO_MEMINFO` (linux/sock_diag.h, SK_MEMINFO_DROPS).
     const DROPS: usize = 8;

@@ -1,7 +1,6 @@
 //! Calls that move data, and the error queue of a socket.
 
 use std::marker::PhantomData;
-use std::net::SocketAddr;
 use std::os::fd::RawFd;
 
 use socket2::SockAddr;
@@ -9,6 +8,7 @@ use socket2::SockAddr;
 /// Returns bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
+    // A closed connection is an error, not a signal, which would end the process.
     let flags = flags | libc::MSG_NOSIGNAL;
     // SAFETY: pointers and lengths are those of `bytes` and `to`, which outlive the call.
     unsafe {
@@ -69,29 +69,19 @@ pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: u
     unsafe { libc::syscall(libc::SYS_sendfile, fd, from, &raw mut *offset, len) as isize }
 }
 
-#[derive(Debug)]
-pub(crate) struct Destination(Option<SockAddr>);
-
-// Null for a connected socket.
+// Null for a connected socket. Raw, so that calls have no branch for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) address: *const libc::sockaddr,
     pub(crate) len: libc::socklen_t,
-    destination: PhantomData<&'a Destination>,
+    destination: PhantomData<&'a SockAddr>,
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
     pub(crate) const NONE: Self = Self { address: std::ptr::null(), len: 0, destination: PhantomData };
-}
 
-impl Destination {
-    pub(crate) fn new(connected: bool, peer: SocketAddr) -> Self {
-        Self((!connected).then(|| peer.into()))
-    }
-
-    pub(crate) fn target(&self) -> Target<'_> {
-        let target = |to: &SockAddr| Target { address: to.as_ptr().cast(), len: to.len(), ..Target::NONE };
-        self.0.as_ref().map_or(Target::NONE, target)
+    pub(crate) fn new(destination: Option<&'a SockAddr>) -> Self {
+        destination.map_or(Self::NONE, |to| Self { address: to.as_ptr().cast(), len: to.len(), ..Self::NONE })
     }
 }
 

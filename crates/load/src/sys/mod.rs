@@ -4,6 +4,7 @@
 
 mod calls;
 
+use std::ffi::c_int;
 use std::io;
 use std::os::fd::RawFd;
 
@@ -12,43 +13,33 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 pub(crate) use self::calls::{
-    Destination, NAME, Notice, Target, epoll_wait, no_message, read_entry, receive, receive_from,
-    receive_message, send_file, send_flags, send_many, send_to,
+    NAME, Notice, Target, epoll_wait, no_message, read_entry, receive, receive_from, receive_message,
+    send_file, send_flags, send_many, send_to,
 };
 
 pub(crate) fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-pub(crate) fn check(done: libc::c_int) -> io::Result<libc::c_int> {
+pub(crate) fn check(done: c_int) -> io::Result<c_int> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done) }
 }
 
 // `UDP_GRO` of linux/udp.h.
-pub(crate) const UDP_GRO: libc::c_int = 104;
+pub(crate) const UDP_GRO: c_int = 104;
 
-pub(crate) fn set_option(
-    fd: RawFd,
-    level: libc::c_int,
-    name: libc::c_int,
-    value: libc::c_int,
-) -> io::Result<()> {
+pub(crate) fn set_option(fd: RawFd, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
     set_option_bytes(fd, level, name, &value.to_ne_bytes())
 }
 
-pub(crate) fn set_option_bytes(
-    fd: RawFd,
-    level: libc::c_int,
-    name: libc::c_int,
-    value: &[u8],
-) -> io::Result<()> {
+pub(crate) fn set_option_bytes(fd: RawFd, level: c_int, name: c_int, value: &[u8]) -> io::Result<()> {
     let len = value.len() as libc::socklen_t;
     // SAFETY: pointer and length are those of `value`, which outlives the call.
     check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) }).map(drop)
 }
 
 /// Returns the number of bytes.
-pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn option(fd: RawFd, level: c_int, name: c_int, room: &mut [u8]) -> io::Result<usize> {
     let mut len = room.len() as libc::socklen_t;
     // SAFETY: pointer and length are those of `room`; the kernel writes at most that and returns
     // the length.
@@ -56,9 +47,9 @@ pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mu
     check(done).map(|_| (len as usize).min(room.len()))
 }
 
-pub(crate) fn option_number(fd: RawFd, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
-    let mut room = [0; size_of::<libc::c_int>()];
-    option(fd, level, name, &mut room).map(|_| libc::c_int::from_ne_bytes(room))
+pub(crate) fn option_number(fd: RawFd, level: c_int, name: c_int) -> io::Result<c_int> {
+    let mut room = [0; size_of::<c_int>()];
+    option(fd, level, name, &mut room).map(|_| c_int::from_ne_bytes(room))
 }
 
 /// `CLOCK_MONOTONIC` in ns, through the vDSO.
@@ -70,8 +61,9 @@ pub(crate) fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// `until`: a time of [`now`]. The end of a connection and an entry of the error queue count.
+/// `until`: a time of [`now`].
 pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
+    // The end of a connection and an entry of the error queue count without being asked for.
     let mut polled = libc::pollfd { fd, events, revents: 0 };
     let time = timespec(until.saturating_sub(now()));
     // SAFETY: one valid pollfd and a valid time, both outlive the call; no signal mask is given.
@@ -80,6 +72,7 @@ pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
 
 pub(crate) fn sleep_until(until: u64) {
     let until = timespec(until).into();
+    // A signal may end the sleep: loops look at the clock again.
     let _ = clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &until);
 }
 
@@ -97,6 +90,7 @@ fn timespec(ns: u64) -> libc::timespec {
 pub(crate) const MAX_CPUS: u32 = 8192;
 
 pub(crate) fn pin(cpu: u32) -> io::Result<()> {
+    // Sets of CPUs in libraries end at 1024.
     const WORD: usize = libc::c_ulong::BITS as usize;
     let mut mask = [0 as libc::c_ulong; MAX_CPUS as usize / WORD];
     let cpu = cpu as usize;

@@ -57,19 +57,15 @@ impl LentPages {
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<LoopStep> {
         if self.own.pending == 0 {
-            return if lane.phase().load() >= QUIET {
-                Ok(LoopStep::End)
-            } else {
-                Err(Error::flow(
-                    lane.flow,
-                    format!(
-                        "RLIMIT_MEMLOCK or net.core.optmem_max too small for MSG_ZEROCOPY of {} bytes: raise \
-                         the limit of locked memory (`ulimit -l`) and the sysctl net.core.optmem_max, or use \
-                         a smaller `message` or another sender",
-                        lane.message
-                    ),
-                ))
-            };
+            if lane.phase().load() >= QUIET {
+                return Ok(LoopStep::End);
+            }
+            let what = format!(
+                "RLIMIT_MEMLOCK or net.core.optmem_max too small for MSG_ZEROCOPY of {} bytes: raise the limit of locked \
+                 memory (`ulimit -l`) and the sysctl net.core.optmem_max, or use a smaller `message` or another sender",
+                lane.message
+            );
+            return Err(Error::flow(lane.flow, what));
         }
         let pending = self.own.pending;
         self.wait(lane, |lent| lent.own.pending < pending)

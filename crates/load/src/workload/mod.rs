@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::lane::{ABORT, Lane, LaneResult};
 use crate::sys;
 
-/// Of one lane, whose thread waits in its calls, and of several, whose thread waits for all.
+// Of one lane, whose thread waits in its calls, and of several, whose thread waits for all.
 type Loops = (fn(&Lane) -> Result<LaneResult>, fn(&[Lane]) -> Result<Vec<LaneResult>>);
 
 pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
@@ -47,9 +47,10 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
 /// Runs one loop after the other, as conditions that take turns change it.
 fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneResult> {
     let mut sum = run(lane)?;
-    while let Some(ways) = lane.control.loop_switch.next() {
+    while let Some(ways) = lane.control.next_loop() {
         let lane_of_turn = lane.with_modes(ways);
         let end = run(&lane_of_turn)?;
+        // The kernel goes on counting the socket's zerocopy sends.
         lane.lent.set(lane_of_turn.lent.get());
         sum.add(end);
     }
@@ -67,6 +68,7 @@ pub(crate) fn drain_with(lane: &Lane, mut take: impl FnMut() -> Result<bool>) ->
     let (mut idle_since, mut looks) = (sys::now(), 0);
     while lane.phase().load() < ABORT {
         if take()? {
+            // The clock is read only in pauses.
             (idle_since, looks) = (0, 0);
             continue;
         }

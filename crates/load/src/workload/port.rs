@@ -1,11 +1,13 @@
 //! The socket of a request-response loop. The loops are compiled once for each kind.
 
 use std::net::SocketAddr;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
+use socket2::SockAddr;
+
 use crate::lane::{Lane, PhaseCell};
-use crate::sys::{self, Destination, Target};
+use crate::sys::{self, Target};
 
 pub(crate) trait Port {
     /// Returns bytes, or -1 with [`sys::errno`] set.
@@ -15,17 +17,16 @@ pub(crate) trait Port {
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize;
 }
 
-pub(crate) struct Connected(pub(crate) RawFd);
-
-impl Port for Connected {
+// A connected socket: the kernel discards datagrams of others than the peer.
+impl Port for BorrowedFd<'_> {
     #[inline(always)]
     fn send(&self, bytes: &[u8]) -> isize {
-        sys::send_flags(self.0, bytes, 0)
+        sys::send_flags(self.as_raw_fd(), bytes, 0)
     }
 
     #[inline(always)]
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize {
-        sys::receive(self.0, room, flags)
+        sys::receive(self.as_raw_fd(), room, flags)
     }
 }
 
@@ -33,12 +34,12 @@ impl Port for Connected {
 pub(crate) struct Addressed<'a> {
     fd: RawFd,
     to: Target<'a>,
-    peer: SocketName,
+    peer: [u8; sys::NAME],
 }
 
 impl<'a> Addressed<'a> {
-    pub(crate) fn new(lane: &Lane, destination: &'a Destination) -> Self {
-        Self { fd: lane.fd, to: destination.target(), peer: SocketName::from_address(lane.peer) }
+    pub(crate) fn new(lane: &Lane, destination: &'a SockAddr) -> Self {
+        Self { fd: lane.fd, to: Target::new(Some(destination)), peer: socket_name(lane.peer) }
     }
 }
 
@@ -51,10 +52,10 @@ impl Port for Addressed<'_> {
     #[inline(always)]
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize {
         loop {
-            let mut from = SocketName::default();
-            let got = sys::receive_from(self.fd, room, flags, &mut from.0);
+            let mut from = [0; sys::NAME];
+            let got = sys::receive_from(self.fd, room, flags, &mut from);
             // The end of the socket has no sender.
-            if got <= 0 || from.same(&self.peer) {
+            if got <= 0 || is_same_peer(&from, &self.peer) {
                 return got;
             }
         }
@@ -123,61 +124,52 @@ macro_rules! through {
 }
 pub(crate) use through;
 
-// As the kernel writes it: `sockaddr_in` or `sockaddr_in6`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct SocketName([u8; sys::NAME]);
+const INET: [u8; 2] = (libc::AF_INET as libc::sa_family_t).to_ne_bytes();
+const INET6: [u8; 2] = (libc::AF_INET6 as libc::sa_family_t).to_ne_bytes();
 
-impl SocketName {
-    fn from_address(address: SocketAddr) -> Self {
-        let mut name = [0; sys::NAME];
-        let mut put = |at: usize, bytes: &[u8]| name[at..at + bytes.len()].copy_from_slice(bytes);
-        let family = |family: libc::c_int| (family as libc::sa_family_t).to_ne_bytes();
-        put(2, &address.port().to_be_bytes());
-        match address {
-            SocketAddr::V4(v4) => {
-                put(0, &family(libc::AF_INET));
-                put(4, &v4.ip().octets());
-            }
-            SocketAddr::V6(v6) => {
-                put(0, &family(libc::AF_INET6));
-                put(8, &v6.ip().octets());
-            }
-        }
-        Self(name)
+// As the kernel writes it, `sockaddr_in` or `sockaddr_in6`, so that no datagram's name is parsed.
+fn socket_name(address: SocketAddr) -> [u8; sys::NAME] {
+    let mut name = [0; sys::NAME];
+    let mut put = |at: usize, bytes: &[u8]| name[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, if address.is_ipv4() { &INET } else { &INET6 });
+    put(2, &address.port().to_be_bytes());
+    match address {
+        SocketAddr::V4(v4) => put(4, &v4.ip().octets()),
+        SocketAddr::V6(v6) => put(8, &v6.ip().octets()),
     }
-
-    // IPv6's flow label and interface do not count.
-    #[inline(always)]
-    fn same(&self, other: &Self) -> bool {
-        let (a, b) = (&self.0, &other.0);
-        // An IPv4 name has 8 significant bytes; zeros follow.
-        a[..4] == b[..4] && a[8..24] == b[8..24] && (a[..2] != INET || a[4..8] == b[4..8])
-    }
+    name
 }
 
-const INET: [u8; 2] = (libc::AF_INET as libc::sa_family_t).to_ne_bytes();
+// IPv6's flow label and interface do not count.
+#[inline(always)]
+fn is_same_peer(a: &[u8; sys::NAME], b: &[u8; sys::NAME]) -> bool {
+    // An IPv4 name has 8 significant bytes; zeros follow.
+    a[..4] == b[..4] && a[8..24] == b[8..24] && (a[..2] != INET || a[4..8] == b[4..8])
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lane::STOP;
     use std::net::UdpSocket;
-    use std::os::fd::AsRawFd;
+    use std::os::fd::AsFd;
 
     #[test]
     fn the_kernel_writes_names_as_read_here() {
         for local in ["127.0.0.1:0", "[::1]:0"] {
             let (near, far) = (UdpSocket::bind(local).unwrap(), UdpSocket::bind(local).unwrap());
             far.send_to(b"x", near.local_addr().unwrap()).unwrap();
-            let mut from = SocketName::default();
-            assert_eq!(sys::receive_from(near.as_raw_fd(), &mut [0; 8], 0, &mut from.0), 1);
-            assert!(from.same(&SocketName::from_address(far.local_addr().unwrap())), "{from:?}");
-            assert!(!from.same(&SocketName::from_address(near.local_addr().unwrap())));
-            assert!(!from.same(&SocketName::from_address("198.51.100.7:9".parse().unwrap())));
+            let mut from = [0; sys::NAME];
+            assert_eq!(sys::receive_from(near.as_raw_fd(), &mut [0; 8], 0, &mut from), 1);
+            assert!(is_same_peer(&from, &socket_name(far.local_addr().unwrap())), "{from:?}");
+            assert!(!is_same_peer(&from, &socket_name(near.local_addr().unwrap())));
+            assert!(!is_same_peer(&from, &socket_name("198.51.100.7:9".parse().unwrap())));
         }
-        let of = |text: &str| SocketName::from_address(text.parse().unwrap());
-        assert!(!of("127.0.0.1:9").same(&of("127.0.0.2:9")));
-        assert!(of("127.0.0.1:9").same(&of("127.0.0.1:9")) && !of("[::1]:9").same(&of("[::2]:9")));
+        let same = |pair: [&str; 2]| {
+            is_same_peer(&socket_name(pair[0].parse().unwrap()), &socket_name(pair[1].parse().unwrap()))
+        };
+        assert!(!same(["127.0.0.1:9", "127.0.0.2:9"]));
+        assert!(same(["127.0.0.1:9"; 2]) && !same(["[::1]:9", "[::2]:9"]));
     }
 
     #[test]
@@ -186,8 +178,7 @@ mod tests {
         near.connect(far.local_addr().unwrap()).unwrap();
         far.connect(near.local_addr().unwrap()).unwrap();
         let phase = PhaseCell::default();
-        let spinning =
-            |patience| Spinning { port: Connected(near.as_raw_fd()), phase: &phase, over: STOP, patience };
+        let spinning = |patience| Spinning { port: near.as_fd(), phase: &phase, over: STOP, patience };
         let began = sys::now();
         assert_eq!(spinning(2_000_000).receive(&mut [0; 8], 0), -1);
         assert_eq!(sys::errno(), libc::EAGAIN);

@@ -54,7 +54,8 @@ pub(crate) fn run(
 ) -> Result<()> {
     let phase = lanes[0].phase();
     let mut poll = Poll::new(lanes, wake)?;
-    let mut patience = Patience { next: 0, seen: vec![(u64::MAX, 0); lanes.len()] };
+    let limit = stall(lanes[0].flows()).as_nanos() as u64;
+    let (mut next_look, mut seen) = (0, vec![(u64::MAX, 0); lanes.len()]);
     lanes[0].ready();
     let (mut fresh, mut turns) = (0..lanes.len(), 0);
     while poll.left > 0 && phase.load() < over {
@@ -71,7 +72,13 @@ pub(crate) fn run(
             if phase.load() < QUIET {
                 let now = sys::now();
                 work.look(now)?;
-                silent.map_or(Ok(()), |silent| patience.look(lanes, now, silent))?;
+                if let Some(silent) = silent
+                    && now >= next_look
+                {
+                    next_look = now + limit / 8;
+                    let mut all = lanes.iter().zip(&mut seen);
+                    all.try_for_each(|(lane, seen)| check_calls(lane, seen, now, limit, silent))?;
+                }
             } else if ready == 0 {
                 // The end of a stream may come with its last bytes, in one wake-up.
                 for (at, lane) in lanes.iter().enumerate() {
@@ -97,30 +104,16 @@ pub(crate) fn drain(lanes: &[Lane], work: &mut impl LaneWork) -> Result<()> {
     })
 }
 
-struct Patience {
-    next: u64,
-    /// Each lane's calls, and when their number was first seen.
-    seen: Vec<(u64, u64)>,
-}
-
-impl Patience {
-    /// Without an action of its peer a lane is not served, and makes no call.
-    fn look(&mut self, lanes: &[Lane], now: u64, silent: &'static str) -> Result<()> {
-        if now < self.next {
-            return Ok(());
-        }
-        let limit = stall(lanes[0].flows()).as_nanos() as u64;
-        self.next = now + limit / 8;
-        for (lane, seen) in lanes.iter().zip(&mut self.seen) {
-            let calls = lane.control.counters[lane.flow].read().calls;
-            if seen.0 != calls {
-                *seen = (calls, now);
-            } else if now - seen.1 >= limit {
-                return Err(lane.stalled(silent));
-            }
-        }
-        Ok(())
+/// `seen`: the lane's calls, and when their number was first seen.
+fn check_calls(lane: &Lane, seen: &mut (u64, u64), now: u64, limit: u64, silent: &'static str) -> Result<()> {
+    // Without an action of its peer a lane is not served, and makes no call.
+    let calls = lane.control.counters[lane.flow].read().calls;
+    if seen.0 != calls {
+        *seen = (calls, now);
+    } else if now - seen.1 >= limit {
+        return Err(lane.stalled(silent));
     }
+    Ok(())
 }
 
 const WHAT: &str = "a thread of several flows";

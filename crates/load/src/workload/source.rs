@@ -7,18 +7,16 @@ use crate::sys;
 const SECOND: u64 = 1_000_000_000;
 
 /// When requests are due, and which of them count. In a closed loop an answer is followed by the
-/// next request, and transactions within the window count. In an `OPEN` one requests due in the
-/// window count, however late they end: else a stall would hide the requests that it delays.
-///
-/// Request number `k` of all flows is due `k / rate` seconds after the start, rounded down to a
-/// nanosecond, without an accumulating error.
+/// next request. In an `OPEN` one request number `k` of all flows is due `k / rate` seconds after
+/// the start, rounded down to a nanosecond.
 pub(crate) struct Source<const OPEN: bool> {
-    /// The intended time of this flow's next request, in ns.
+    // The intended time of this flow's next request, in ns.
     next: u64,
-    /// The part of a nanosecond by which `next` is too early, in `1 / rate` ns.
+    // The part of a nanosecond by which `next` is too early, in `1 / rate` ns: kept, so that no
+    // error accumulates.
     rest: u64,
     rate: u64,
-    /// The interval between this flow's requests, in `1 / rate` ns.
+    // The interval between this flow's requests, in `1 / rate` ns.
     step: u64,
 }
 
@@ -52,6 +50,8 @@ impl<const OPEN: bool> Source<OPEN> {
 
     #[inline(always)]
     pub(crate) fn counts(phase: &PhaseCell, meant: u64) -> bool {
+        // In an open loop requests due in the window count, however late they end: else a stall
+        // would hide the requests that it delays. In a closed one both ends must be in it.
         (OPEN || phase.load() == WINDOW) && phase.window_holds(meant)
     }
 

@@ -132,6 +132,7 @@ fn open(lane: &Lane) -> Result<Socket> {
     const WHAT: &str = "a connection";
     let socket = socket::open(&lane.traffic, lane.local, WHAT)?;
     socket::keep_to(&socket, lane.interface.as_deref(), WHAT)?;
+    // A port that is free towards this peer is enough.
     socket::bind_later(&socket, SocketAddr::new(lane.local, 0), WHAT)?;
     socket::give_role(&socket, &lane.traffic, true, WHAT)?;
     if spins(lane) {
@@ -241,6 +242,7 @@ fn serve(
         Moved::Over => return Ok(()),
         Moved::Cut(_) => return connection.cut(),
     }
+    // Only a socket that has received something knows the queue of its device.
     if lane.traffic.busy_poll.is_some() && !end.slept {
         end.sleeps(socket::polled_nothing(&connection.socket));
     }

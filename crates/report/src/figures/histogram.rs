@@ -1,6 +1,8 @@
 //! Latency as histograms: a row for each condition, all its runs together.
 
-use record::{LatencyBucket, LatencyHistogram};
+use std::ops::Range;
+
+use record::LatencyHistogram;
 use results::{counted, distinct, percent};
 use store::StoredRun;
 
@@ -34,8 +36,11 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
         let boots = distinct(runs(*condition).map(|(boot, _)| boot)).len();
         let mut pooled = LatencyHistogram::default();
         runs(*condition).for_each(|(_, histogram)| pooled.add(histogram));
-        let bucket =
-            |one: LatencyBucket| Bucket { low: one.low as f64, high: one.high as f64, count: one.count };
+        let bucket = |(latencies, count): (Range<u64>, u64)| Bucket {
+            low: latencies.start as f64,
+            high: latencies.end as f64,
+            count,
+        };
         let about = format!("{}, {}", counted(runs(*condition).count(), "run"), counted(boots, "boot"));
         SampleSet { name, about, buckets: pooled.buckets().map(bucket).collect() }
     };

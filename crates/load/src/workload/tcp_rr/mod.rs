@@ -9,15 +9,15 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::lane::{ABORT, Lane, LaneResult, QUIET};
 use crate::socket::stall;
-use crate::workload::port::{Connected, Port, through};
+use crate::workload::port::{Port, through};
 use crate::workload::source::ask;
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
-    through!(lane, Connected(lane.fd), (QUIET, stall(lane.flows())), ask_through)
+    through!(lane, lane.socket(), (QUIET, stall(lane.flows())), ask_through)
 }
 
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    through!(lane, Connected(lane.fd), (ABORT, Duration::MAX), answer_through)
+    through!(lane, lane.socket(), (ABORT, Duration::MAX), answer_through)
 }
 
 fn ask_through(lane: &Lane, port: &impl Port) -> Result<LaneResult> {

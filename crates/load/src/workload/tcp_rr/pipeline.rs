@@ -170,12 +170,12 @@ impl ReceivedMessages {
     }
 }
 
-/// The requests under way, in the order of their answers.
+// The requests under way, in the order of their answers.
 struct Outstanding {
     meant: VecDeque<u64>,
     limit: usize,
     answer: u64,
-    /// Received bytes of the first one's answer.
+    // Received bytes of the first one's answer.
     part: u64,
 }
 
@@ -209,7 +209,7 @@ impl Outstanding {
     }
 }
 
-/// Whole messages to send from a buffer that holds some of them in sequence.
+// Whole messages to send from a buffer that holds some of them in sequence: one call sends several.
 struct SendQueue {
     bytes: Buffer,
     message: usize,

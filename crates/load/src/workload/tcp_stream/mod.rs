@@ -77,14 +77,13 @@ fn read_size(lanes: u32) -> u32 {
 
 const LARGE: u32 = 8192;
 
-/// Enough bytes to fill half of the receiver's room (`SO_RCVLOWAT`). `None` where a mark would slow
-/// it, where it does not sleep, or where a byte may be the last of an answer.
-///
-/// Over loopback always, elsewhere for writes of at least [`LARGE`] bytes: as fast as without a
-/// mark, or faster; over veth it made writes of 1 and 4 KiB slower (`bench/README.md`). The rule
-/// does not depend on a rate, so it favours no condition of the same message size.
+/// Enough bytes to fill half of the receiver's room (`SO_RCVLOWAT`); `None`: no mark.
 pub(crate) fn low_water_mark(traffic: &Traffic, local: IpAddr) -> Option<u32> {
+    // Without a sleep there is nothing to save, and a byte may be the last of an answer.
     let sleeps = traffic.reader != Reader::Spin;
+    // As fast as without a mark, or faster; over veth it made writes of 1 and 4 KiB slower
+    // (`bench/README.md`). The rule does not depend on a rate, so it favours no condition of the
+    // same message size.
     let helps = local.is_loopback() || traffic.message >= LARGE;
     (traffic.kind == Kind::TcpStream && sleeps && helps).then(|| read_size(traffic.lanes()) / 2)
 }

@@ -7,7 +7,7 @@ pub(crate) mod shared;
 
 use std::time::Duration;
 
-use super::port::{Addressed, Connected, Port, through};
+use super::port::{Addressed, Port, through};
 use super::source::ask;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult, QUIET, STOP};
@@ -15,18 +15,16 @@ use crate::socket::answer_time;
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let patience = answer_time(lane.flows());
-    if lane.traffic.connected {
-        through!(lane, Connected(lane.fd), (QUIET, patience), ask_through)
-    } else {
-        through!(lane, Addressed::new(lane, &lane.destination()), (QUIET, patience), ask_through)
+    match lane.destination() {
+        None => through!(lane, lane.socket(), (QUIET, patience), ask_through),
+        Some(to) => through!(lane, Addressed::new(lane, &to), (QUIET, patience), ask_through),
     }
 }
 
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    if lane.traffic.connected {
-        through!(lane, Connected(lane.fd), (STOP, Duration::MAX), plain::receive)
-    } else {
-        through!(lane, Addressed::new(lane, &lane.destination()), (STOP, Duration::MAX), plain::receive)
+    match lane.destination() {
+        None => through!(lane, lane.socket(), (STOP, Duration::MAX), plain::receive),
+        Some(to) => through!(lane, Addressed::new(lane, &to), (STOP, Duration::MAX), plain::receive),
     }
 }
 

@@ -175,8 +175,9 @@ struct Slot {
 }
 
 impl Slots {
-    /// Room for `limit` requests under way, or for as many as the bits of `mask` distinguish twice.
     pub(super) fn new(limit: u32, mask: u64) -> Self {
+        // Each place needs two numbers: the answer to a request that was given up must not be taken
+        // for that to the next.
         let limit = u64::from(limit.max(1)).min(mask / 2 + 1);
         // A number's lower bits are its place.
         let stride = limit.next_power_of_two();

@@ -48,7 +48,7 @@ struct Asking<'a> {
     mask: u64,
     verify: bool,
     latencies: Recorder,
-    /// For an answer, and for silence, in ns.
+    // For an answer, and for silence, in ns.
     patience: [u64; 2],
     look: u64,
 }
@@ -57,7 +57,7 @@ struct Asked<'a> {
     tally: Tally<'a>,
     number: u64,
     begun: Begun,
-    /// When the request was sent; `None`: the queue of this end rejected it, so it cannot be lost.
+    // When the request was sent; `None`: the queue of this end rejected it, so it cannot be lost.
     sent: Option<u64>,
     lost_in_a_row: u32,
     verified: u64,

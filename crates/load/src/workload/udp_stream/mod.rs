@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::lane::{Lane, LaneResult};
 use crate::note::Note;
 use crate::socket;
+use crate::sys::Target;
 
 // Each sender's loop is compiled with and without a pace.
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
@@ -21,7 +22,8 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
 fn send_by<const PACED: bool>(lane: &Lane) -> Result<LaneResult> {
     let pace = Pace::<PACED>::new(&lane.control.pace);
     let (message, destination) = (lane.message, lane.destination());
-    let (datagrams, to) = (send::datagrams_in_buffer(lane.traffic.sender, message), destination.target());
+    let datagrams = send::datagrams_in_buffer(lane.traffic.sender, message);
+    let to = Target::new(destination.as_ref());
     match lane.traffic.sender {
         Sender::Zerocopy => send::send_zerocopy(lane, pace),
         Sender::Sendmmsg => send::send(lane, send::Many::new(message, to), pace),
@@ -48,7 +50,7 @@ fn receive_checked<const ALL: bool>(lane: &Lane) -> Result<LaneResult> {
             }
         };
         note_last(receive_by::<ALL>(now, &mut compared)?);
-        let Some(next) = lane.control.loop_switch.next() else { break };
+        let Some(next) = lane.control.next_loop() else { break };
         let (_, reader) = next;
         if was_merged && reader != Reader::Gro {
             note_last(receive::take_merged::<ALL>(lane, &mut compared)?);

@@ -59,7 +59,7 @@ impl Reader for One {
     }
 }
 
-/// At the stop also queued data, unless another reader continues. Returns the last datagram.
+/// Returns the last datagram.
 pub(super) fn receive<const SPINS: bool, const ALL: bool, R: Reader>(
     lane: &Lane,
     mut reader: R,
@@ -93,7 +93,8 @@ fn drain<const ALL: bool>(
     mut last: Range<usize>,
 ) -> Result<Vec<u8>> {
     let flags = libc::MSG_DONTWAIT;
-    if !lane.control.loop_switch.state().held {
+    // Queued data are left to another reader that continues.
+    if !lane.control.loop_state().held {
         drain_with(lane, || {
             Ok(receive_batch::<ALL>(lane, &mut reader, flags, verified, &mut tally, &mut last)? > 0)
         })?;
@@ -144,7 +145,7 @@ struct GroControl {
 
 pub(crate) struct Merged {
     room: Buffer,
-    /// The size of datagrams where the kernel reports none; else the whole buffer is one.
+    // The size of datagrams where the kernel reports none; else the whole buffer is one.
     size: Option<usize>,
     header: libc::msghdr,
     // The header points to these and to the room; they do not move with this value.
@@ -173,7 +174,7 @@ impl Merged {
         sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
     }
 
-    /// The last datagram of a buffer may be shorter.
+    // That of all datagrams of a buffer but the last, which may be shorter.
     #[inline(always)]
     fn size(&self, len: usize) -> usize {
         // SAFETY: `control` exists; the kernel has written to it through the header.
@@ -220,6 +221,7 @@ pub(super) fn take_merged<const ALL: bool>(lane: &Lane, verified: &mut u64) -> R
     let mut reader = Merged { size: Some(lane.message), ..Merged::new() };
     let (mut tally, mut last) = (lane.tally(), 0..0);
     let room = sys::option_number(lane.fd, libc::SOL_SOCKET, libc::SO_RCVBUF).unwrap_or(0);
+    // The buffer holds no more: datagrams beyond it came later, unmerged.
     let most = tally.bytes + u64::from(room.unsigned_abs());
     let flags = libc::MSG_DONTWAIT;
     while tally.bytes < most

@@ -146,19 +146,17 @@ fn gso_trouble(lane: &Lane, call: Call, returned: isize) -> Result<LoopStep> {
         _ => return lane.trouble(call, returned),
     };
     let (call, message, peer, why) = (call.name, lane.message, lane.peer, error_text(errno));
-    Err(Error::flow(
-        lane.flow,
-        format!(
-            "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {why}; {remedy}"
-        ),
-    ))
+    let what = format!(
+        "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {why}; {remedy}"
+    );
+    Err(Error::flow(lane.flow, what))
 }
 
 pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, PACED>) -> Result<LaneResult> {
     let mut lent = LentPages::new(lane)?;
     let datagram = Buffer::pattern(lane.message);
     let destination = lane.destination();
-    let to = destination.target();
+    let to = Target::new(destination.as_ref());
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET {

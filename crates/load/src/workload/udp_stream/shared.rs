@@ -7,7 +7,7 @@ use crate::message::Buffer;
 use crate::sys;
 use crate::workload::shared;
 
-/// Datagrams of one turn of a lane.
+// Datagrams of one turn of a lane.
 const TURN: usize = 16;
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {

@@ -36,7 +36,7 @@ pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(),
     };
     let listed = wanted.into_iter().zip(paths).map(|(bundled, stages)| ListedPath {
         name: bundled.name,
-        about: bundled.path().about,
+        about: bundled.path().about.into_inner(),
         stages,
     });
     let list = PathList {
