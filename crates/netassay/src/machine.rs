@@ -38,12 +38,6 @@ pub(crate) fn pin_to_own_cpu(options: &Options) -> Result<bool, Failure> {
     Ok(!own.is_empty())
 }
 
-/// The changes of a study, which [`during`] undoes.
-pub(crate) struct Changed<'s> {
-    settings: &'s RefCell<SettingsAgent>,
-    pub(crate) changes: Vec<Change>,
-}
-
 /// The time in which the agent of a killed session exits.
 const DYING: Duration = Duration::from_secs(1);
 
@@ -97,15 +91,16 @@ fn restored(patience: Duration) -> Result<Vec<JournalReport>, Failure> {
     Ok(reports)
 }
 
-/// Undoes the changes whether or not `act` fails.
+/// Calls `act` with the changes of a study and the differences from them that are seen later, and
+/// undoes the changes whether or not it fails.
 pub(crate) fn during<T>(
     study: &Study,
     wanted: &study::Machines,
     allowed: bool,
-    act: impl FnOnce(Option<&Changed<'_>>) -> Result<T, Failure>,
+    act: impl FnOnce(&[Change], &dyn Fn() -> Vec<Cause>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     if wanted.is_empty() {
-        return act(None);
+        return act(&[], &Vec::new);
     }
     check_allowed(study, allowed)?;
     let of_two = wanted.of_two_machines();
@@ -121,9 +116,13 @@ pub(crate) fn during<T>(
     let mut settings = SettingsAgent::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?;
     let changes = settings.change(requested(&wanted.both));
     let settings = RefCell::new(settings);
+    let differences = || match settings.borrow_mut().differences() {
+        Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
+        Err(error) => vec![Cause::SettingsUnread(error.to_string())],
+    };
     let done = changes.map_err(|error| Failure::Environment(error.to_string())).and_then(|changes| {
         changes.iter().for_each(|change| say(&format!("changed until the end: {change}")));
-        act(Some(&Changed { settings: &settings, changes }))
+        act(&changes, &differences)
     });
     let undone = undo(settings.into_inner(), done.is_err());
     // The first error matters most.
@@ -148,15 +147,6 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
     let (name, settings) = (&study.name, outline(study));
     let ways = "allow it with --change-machine (netassay undoes it at the end), or remove them from the file";
     bail!(Usage, "the study {name:?} changes settings of the machine itself ({settings}): {ways}");
-}
-
-impl Changed<'_> {
-    pub(crate) fn differences(&self) -> Vec<Cause> {
-        match self.settings.borrow_mut().differences() {
-            Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
-            Err(error) => vec![Cause::SettingsUnread(error.to_string())],
-        }
-    }
 }
 
 fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {

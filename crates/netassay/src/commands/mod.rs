@@ -41,7 +41,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Report(flags) => report::report(flags).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::History(flags) => history::history(flags).map(done),
-        Command::Explain(flags) => explain::explain(flags).map(done),
+        Command::Explain { word, markdown, output } => explain::explain(word, *markdown, output).map(done),
         Command::Advise(flags) => advise::advise(flags).map(done),
         Command::Gate(flags) => gate::gate(flags),
         Command::Doctor(flags) => doctor::doctor(flags),

@@ -20,7 +20,7 @@ use crate::commands::study_files::{crowding, find, refusals};
 use crate::commands::undo::SaysUnrestored;
 use crate::exit;
 use crate::failure::{Failure, bail, say};
-use crate::machine::{self, Changed};
+use crate::machine;
 use crate::output::{self, named};
 use crate::signals;
 use crate::terminal::Progress;
@@ -129,7 +129,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let session = turn::begin(&flags.turn, &interrupt)?;
     let here = if is_between { &Machines::default() } else { &study.machine };
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
-    machine::during(study, here, flags.change_machine, |changed| {
+    machine::during(study, here, flags.change_machine, |changes, differences| {
         let mut store = Store::open(db)?;
         let resumed = match &flags.campaign.resume {
             None => None,
@@ -145,8 +145,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             is_decided: &results::is_decided,
             keep_disturbed: flags.campaign.keep_disturbed,
             beside: session.beside.clone(),
-            machine: changed.map_or(&[], |changed| &changed.changes),
-            differences: &|| changed.map(Changed::differences).unwrap_or_default(),
+            machine: changes,
+            differences,
             version,
         };
         Ok(Some(match resumed {

@@ -30,8 +30,8 @@ use crate::turn;
 use place::PathKeys;
 
 pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
-    if let Some(TraceAction::Merge(flags)) = &flags.action {
-        return compared::merge(flags).map(done);
+    if let Some(TraceAction::Merge { databases, study, output }) = &flags.action {
+        return compared::merge(databases, study.as_deref(), output).map(done);
     }
     if let Some(word) = &flags.from {
         return compared::print(word, flags).map(done);
