@@ -13,6 +13,7 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use testbed::reach::HostSpec;
 
 use crate::exit;
 
@@ -20,8 +21,8 @@ pub(crate) use common::{Format, Formatted, Stored, TurnFlags, correction, first_
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
 pub(crate) use files::{DbCommand, ExportFormat, Plan, StudyCommand};
 pub(crate) use load::{Load, traffic_keys};
-pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, Login, Undo, lease};
-pub(crate) use reading::{Compare, History, Report, ReportFormat, Show};
+pub(crate) use machines::{AddressesOf, Apply, HostFlags, KernelCommand, Login, Undo, lease};
+pub(crate) use reading::{Compare, History, Report, ReportFormat};
 pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
 pub(crate) use trace::{Trace, TraceAction};
 
@@ -129,7 +130,18 @@ pub(crate) enum Command {
     /// Show the results of a stored study
     ///
     /// With --wide also the proof that the switches acted.
-    Show(Show),
+    Show {
+        /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
+        study: Option<String>,
+        /// Show every run, not only the conditions
+        #[arg(long)]
+        runs: bool,
+        /// Show the environment of every boot
+        #[arg(long)]
+        environment: bool,
+        #[command(flatten)]
+        stored: Stored,
+    },
     /// Write stored studies as a page with figures: HTML, Markdown, JSON
     Report(Report),
     /// Compare conditions, two stored studies, or files of measurements
@@ -155,7 +167,16 @@ pub(crate) enum Command {
     /// Judge a stored study against a baseline, for CI
     Gate(Gate),
     /// Show what this machine supports, and what disturbs measurements here
-    Doctor(Doctor),
+    Doctor {
+        /// Look at this machine, over ssh: root@a; for a second also at its interface, which is to
+        /// carry traffic: root@a:ens1f0, or an interface of this machine: :ens1f0
+        #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
+        host: Option<HostSpec>,
+        #[command(flatten)]
+        output: Formatted,
+        #[command(flatten, next_help_heading = "Two machines, which are checked as a pair")]
+        hosts: HostFlags,
+    },
     /// Fetch and list kernels for guests
     #[command(subcommand, disable_help_subcommand = true, after_help = machines::KERNEL_EXAMPLES)]
     Kernel(KernelCommand),

@@ -1,4 +1,4 @@
-//! The command lines of the commands that read results: `show`, `report`, `compare`, `history`.
+//! The command lines of the commands that read results: `report`, `compare`, `history`.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -12,20 +12,6 @@ use study::Percent;
 use words::metric::Better;
 
 use super::common::{Choice, DESIGNS, Database, Stored, one_of};
-
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
-    pub(crate) study: Option<String>,
-    /// Show every run, not only the conditions
-    #[arg(long)]
-    pub(crate) runs: bool,
-    /// Show the environment of every boot
-    #[arg(long)]
-    pub(crate) environment: bool,
-    #[command(flatten)]
-    pub(crate) stored: Stored,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {

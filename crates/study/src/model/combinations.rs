@@ -214,12 +214,6 @@ pub(crate) struct ComparisonRequest {
     pub(crate) equivalent: Option<Percent>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exclusion {
-    pub(crate) selection: Selection,
-    pub(crate) why: String,
-}
-
 #[cfg(test)]
 mod tests {
     use words::Value;

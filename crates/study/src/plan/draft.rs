@@ -31,10 +31,10 @@ impl Draft {
         for cell in study.cells() {
             let mut condition = Condition::resolve(study, &cell);
             condition.label = label(study, &cell, &condition);
-            let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
+            let exclusion = study.exclusions.iter().find(|(selection, _)| selection.chooses(&cell));
             // The file's reason comes before that of a rule.
             let forbidden = || forbids(&condition, study.exact, study.tracing.is_some());
-            match exclusion.map(|exclusion| exclusion.why.clone()).or_else(forbidden) {
+            match exclusion.map(|(_, why)| why.clone()).or_else(forbidden) {
                 Some(why) => excluded.push((condition.label, why)),
                 None => {
                     condition.index = draft.conditions.len();

@@ -10,7 +10,7 @@ use words::suggest::quoted;
 use words::{Kind, Scenario, Shape, metric, suggest};
 
 use crate::model::tables::COMPARISON;
-use crate::model::{ComparisonRequest, Exclusion, Factor, Selection, Subject};
+use crate::model::{ComparisonRequest, Factor, Selection, Subject};
 use crate::plan::Unresolved;
 use crate::read::factor::{flatten, level};
 use crate::read::{Entry, Named, Problem, Problems, Stale, Table};
@@ -147,7 +147,7 @@ pub(crate) fn exclusion(
     mut table: Table<'_>,
     scope: Scope<'_>,
     problems: &mut Problems,
-) -> Option<Exclusion> {
+) -> Option<(Selection, String)> {
     let reason = table.take("reason").and_then(|entry| entry.sentence(problems));
     let place = table.span.clone();
     let rest = table.rest();
@@ -156,7 +156,7 @@ pub(crate) fn exclusion(
         return Problem::new(place, "this excludes every condition").help(help).reject(problems);
     }
     let selection = select(rest, scope, problems)?;
-    Some(Exclusion { selection, why: reason.unwrap_or_else(|| "excluded by the study".to_owned()) })
+    Some((selection, reason.unwrap_or_else(|| "excluded by the study".to_owned())))
 }
 
 pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {

@@ -7,11 +7,12 @@ use words::{Direction, Family, Field, Key, Kind, Scenario, Shape};
 
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
 use crate::model::{
-    BootState, ComparisonRequest, Exclusion, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
+    BootState, ComparisonRequest, Factor, Guest, Protocol, Selection, Study, Subject, TestbedPlace, limit,
 };
+use crate::plan::Flows;
 use crate::read::{
-    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor,
-    machine, part, protocol, tracing, workload,
+    Diagnostics, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor, machine, part,
+    protocol, tracing, workload,
 };
 
 impl Study {
@@ -114,7 +115,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let combined = with_workloads(&workloads, &factors);
     let whole = factors_whole && workloads_whole;
     let scope = |key, place| Scope { factors: &combined, whole, table: (key, place), part: None };
-    let (exclusions, places): (Vec<Exclusion>, Vec<Range<usize>>) = root
+    let (exclusions, places): (Vec<(Selection, String)>, Vec<Range<usize>>) = root
         .tables("[[exclude]]", limit::EXCLUSIONS, problems)
         .into_iter()
         .enumerate()
@@ -178,17 +179,20 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     if problems.count() == 0 {
         let of_tables = (places.as_slice(), comparisons.as_slice());
         let draft = check::plan(&study, &workloads, &factors, of_tables, stop_place, problems);
+        let shares_flows =
+            draft.as_ref().is_some_and(|draft| Flows::among(&draft.conditions).shared().next().is_some());
         let obstacle = draft.zip(study.protocol.alternate).and_then(|(draft, turns)| {
-            let doubt = || Obstacle::doubted(&draft).filter(|_| is_auto);
-            Obstacle::find(&study, &draft, turns).or_else(doubt)
+            let doubt = || check::doubt_of_turns(&draft).filter(|_| is_auto);
+            check::obstacle_of_turns(&study, &draft, turns).or_else(doubt)
         });
         match obstacle {
-            Some(Obstacle { why, way, nothing_shared }) if is_auto => {
+            Some((why, way)) if is_auto => {
                 study.protocol.alternate = None;
-                study.turns_dropped = (!nothing_shared).then(|| format!("{why}; for turns, {way}"));
+                // A study without anything that could take turns has lost none.
+                study.turns_dropped = shares_flows.then(|| format!("{why}; for turns, {way}"));
                 protocol::settles_nothing(settle.filter(|_| alternate.is_none()), problems);
             }
-            Some(Obstacle { why, way, .. }) => {
+            Some((why, way)) => {
                 let without =
                     if alternate.is_some() { "write `alternate = \"off\"`" } else { "remove `apart`" };
                 problems.report(alternate.or(apart), why, format!("{without}, or {way}"));
