@@ -19,12 +19,12 @@ use crate::failure::{Failure, bail, say};
 /// The running binary itself, even if its file was replaced: it becomes each agent.
 pub(crate) const PROGRAM: &str = "/proc/self/exe";
 
-/// Call it before this process pins itself ([`testbed::cpu_split_of_this_machine`]).
 pub(crate) fn testbed_options(
     state: impl Into<BootState>,
     rootless: bool,
     interrupt: &Interrupt,
 ) -> Result<Options, Failure> {
+    // This process is not pinned yet: the split is of the CPUs that it may use.
     let cpus = testbed::cpu_split_of_this_machine(PROGRAM.as_ref(), interrupt)?;
     Ok(Options::new(state, PROGRAM, cpus, rootless))
 }

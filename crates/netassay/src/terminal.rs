@@ -9,7 +9,6 @@ use runner::{Event, Invalid};
 use crate::cli::ProgressStyle;
 use crate::failure::say;
 
-/// Draws nothing while a window is open, unless the controller has a CPU of its own.
 pub(crate) struct Progress {
     /// `Auto` is a bar.
     style: ProgressStyle,
@@ -76,6 +75,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             bar.set_prefix(results::duration_of(*left_s));
             bar.set_position(*done as u64);
         }
+        // On a CPU of the hosts, drawing would disturb the window that is open.
         Event::Tick if own_cpu => bar.tick(),
         _ => {}
     }

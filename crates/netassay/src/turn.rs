@@ -12,8 +12,9 @@ use crate::machine;
 
 const RETRY: Duration = Duration::from_millis(200);
 
-/// A session that may measure. Dropping it frees the turn.
+/// A session that may measure.
 pub(crate) struct Session {
+    // Dropping it frees the turn.
     _turn: Option<MeasuringLock>,
     /// Another session measures, or may measure, and the user allowed that.
     pub(crate) beside: Option<Cause>,

@@ -135,11 +135,6 @@ impl CongestionControl {
             Self::Named(name) => Some(name),
         }
     }
-
-    /// This congestion control, or `chosen` if it was left open.
-    pub fn or_chosen(&self, chosen: &str) -> Self {
-        if *self == Self::Unpaced { Self::Named(chosen.to_owned()) } else { self.clone() }
-    }
 }
 
 impl fmt::Display for CongestionControl {
@@ -215,13 +210,5 @@ mod congestion_control_tests {
             assert_eq!(serde_json::to_string(&one).unwrap(), json);
             assert_eq!(serde_json::from_str::<CongestionControl>(json).unwrap(), one);
         }
-    }
-
-    #[test]
-    fn only_what_was_left_open_is_chosen() {
-        let named = CongestionControl::Named("bbr".into());
-        assert_eq!(CongestionControl::Unpaced.or_chosen("reno"), CongestionControl::Named("reno".into()));
-        assert_eq!(CongestionControl::System.or_chosen("reno"), CongestionControl::System);
-        assert_eq!(named.or_chosen("reno"), named);
     }
 }

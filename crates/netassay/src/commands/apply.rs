@@ -14,8 +14,7 @@ use crate::commands::advise;
 use crate::commands::hosts::{intended, place, reach_one};
 use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
-use crate::output;
-use crate::signals;
+use crate::{output, signals};
 
 #[derive(Debug, Default, Serialize)]
 struct Applied {

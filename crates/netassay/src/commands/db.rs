@@ -70,8 +70,9 @@ fn remove(db: &Path, word: &str, dry_run: bool, output: &Formatted) -> Result<()
     output::show_view(&json, output, |_, _| vec![Block::Text(sentence)])
 }
 
-/// The one study that a word means: what is removed is gone.
+/// The one study that a word means.
 fn only_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
+    // A removed study is gone, so the newest of several is not chosen here.
     match store.called(word)?.as_slice() {
         [one] => Ok(*one),
         several => {

@@ -13,11 +13,9 @@ use testbed::reach::{HostSpec, ProgramOutput, RemoteHost};
 use crate::cli::{Formatted, HostFlags};
 use crate::commands::hosts::{ReachedHosts, TO_END, reach, reach_one};
 use crate::doctor::{can_measure, examine, of_pair};
-use crate::exit;
 use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
-use crate::output;
-use crate::signals;
+use crate::{exit, output, signals};
 
 pub(crate) fn doctor(
     host: Option<&HostSpec>,

@@ -20,6 +20,10 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
             Ok(())
         }
         KernelCommand::List(output) => {
+            let listed = |Fetched { package, aliases, version, kernel, .. }| {
+                let Kernel { image, modules, release, .. } = kernel;
+                ListedKernel { package, aliases, version, release, image, modules }
+            };
             let kernels: Vec<ListedKernel> = guest::fetched()?.into_iter().map(listed).collect();
             if kernels.is_empty() {
                 say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
@@ -27,9 +31,4 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
             show_list("kernels", &kernels, output, views::kernel_list)
         }
     }
-}
-
-fn listed(Fetched { package, aliases, version, kernel, .. }: Fetched) -> ListedKernel {
-    let Kernel { image, modules, release, .. } = kernel;
-    ListedKernel { package, aliases, version, release, image, modules }
 }

@@ -18,13 +18,10 @@ use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
 use crate::commands::study_files::{crowding, find, refusals};
 use crate::commands::undo::SaysUnrestored;
-use crate::exit;
 use crate::failure::{Failure, bail, say};
-use crate::machine;
 use crate::output::{self, named};
-use crate::signals;
 use crate::terminal::Progress;
-use crate::turn;
+use crate::{exit, machine, signals, turn};
 
 pub(crate) fn run(flags: &Run) -> Result<ExitCode, Failure> {
     match &flags.study {
@@ -72,13 +69,13 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     find(name, &set)
 }
 
-/// If it cannot be written, the runs are stored all the same.
 fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
     let not_written = |failure: &Failure| {
         say(&format!(
             "netassay: the report was not written: {failure}; netassay report {study} -o FILE writes it elsewhere"
         ));
     };
+    // The runs are stored all the same.
     page_of::write_beside(db, study).inspect_err(not_written).ok()
 }
 
@@ -156,8 +153,9 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     })
 }
 
-/// The plan between machines of the user's. Nothing is tried out there: a dry run changes nothing.
+/// Prints the plan between machines of the user's.
 fn dry_run_between(study: &Study, intended: Vec<Block<'static>>, flags: &RunFlags) -> Result<(), Failure> {
+    // Nothing is tried out there: a dry run changes nothing.
     let listing = results::PlanListing::new(study, study.plan(), Vec::new(), None);
     if flags.output.format == Format::Json {
         say(&terminal(&intended, report::Layout::WIDE));

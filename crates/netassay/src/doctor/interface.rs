@@ -24,7 +24,7 @@ const ON_BY_DEFAULT: [&str; 9] = [
 
 const WATCH: Duration = Duration::from_secs(1);
 
-/// More packets in a second than a login and its neighbours' announcements make.
+// More packets in a second than a login and its neighbours' announcements make.
 const QUIET: u64 = 100;
 
 pub(super) fn findings(name: &str) -> Vec<Finding> {
@@ -66,8 +66,8 @@ fn device(name: &str, about: &InterfaceEnvironment) -> Finding {
     }
 }
 
-/// Programs of others change what an interface costs, and which offloads it has.
 fn programs(name: &str, programs: &Programs) -> Option<Finding> {
+    // Programs of others change what an interface costs, and which offloads it has.
     let named: Vec<String> =
         programs.iter().map(|(place, names)| format!("{place}: {}", names.join(", "))).collect();
     let what = format!("each packet passes programs or filters of others ({})", named.join("; "));

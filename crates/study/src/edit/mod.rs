@@ -5,8 +5,7 @@ pub(crate) mod assignment;
 mod file;
 
 use toml_edit::{Item, TableLike};
-use words::suggest;
-use words::suggest::quoted;
+use words::suggest::{self, quoted};
 
 use crate::edit::assignment::Assignment;
 use crate::edit::file::{Base, File};
@@ -16,8 +15,9 @@ use crate::model::{Part, Study, Subject, Table, limit, tables};
 use crate::read::{Diagnostics, Problem, workload_keys};
 use crate::write::toml_value;
 
-/// Exclusions and comparisons are repaired at most this often: a level, the table that is empty
-/// without it, its baseline, and the comparison that then has nothing to compare.
+/// Exclusions and comparisons are repaired at most this often.
+// A level, the table that is empty without it, its baseline, and the comparison that then has
+// nothing to compare.
 const REPAIRS: usize = 4;
 
 impl Study {

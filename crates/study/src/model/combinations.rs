@@ -223,7 +223,7 @@ mod tests {
 
     fn factor(levels: u64) -> Factor {
         let levels = (0..levels).map(Value::Number).collect();
-        Factor::new("mtu".into(), Subject::Mtu, levels)
+        Factor { name: "mtu".into(), subject: Subject::Mtu, values: levels }
     }
 
     #[test]

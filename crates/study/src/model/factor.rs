@@ -11,21 +11,13 @@ pub struct Factor {
     /// Its name as the file has it: `family`, `tso`, `receiver.gro`.
     pub name: String,
     pub(crate) subject: Subject,
-    levels: Vec<Value>,
+    pub(crate) values: Vec<Value>,
 }
 
 impl Factor {
-    pub(crate) fn new(name: String, subject: Subject, levels: Vec<Value>) -> Self {
-        Self { name, subject, levels }
-    }
-
     /// Its levels as the file has them.
     pub fn levels(&self) -> impl ExactSizeIterator<Item = String> {
-        self.levels.iter().map(Value::to_string)
-    }
-
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
-        self.levels.iter()
+        self.values.iter().map(Value::to_string)
     }
 
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
@@ -34,18 +26,14 @@ impl Factor {
 
     /// Whether it has more than one level.
     pub fn varies(&self) -> bool {
-        self.levels.len() > 1
+        self.values.len() > 1
     }
 
     /// A level in a label: a kernel by its release, unless two of its levels have the same release.
     pub(crate) fn short(&self, level: &Value) -> String {
         let short = self.subject.short(level);
-        let shared = self.levels.iter().any(|other| other != level && self.subject.short(other) == short);
+        let shared = self.values.iter().any(|other| other != level && self.subject.short(other) == short);
         if shared { level.to_string() } else { short }
-    }
-
-    pub(crate) fn level(&self, index: usize) -> &Value {
-        &self.levels[index]
     }
 }
 
@@ -221,7 +209,7 @@ mod tests {
         }
         let kernels = ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "b/vmlinuz-6.6", "running"];
         let levels = kernels.map(|kernel| Value::Text(kernel.to_owned())).to_vec();
-        let factor = Factor::new("kernel".into(), Subject::Guest("kernel"), levels);
+        let factor = Factor { name: "kernel".into(), subject: Subject::Guest("kernel"), values: levels };
         let short: Vec<String> = factor.levels.iter().map(|level| factor.short(level)).collect();
         assert_eq!(short, ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "6.6", "running"]);
     }

@@ -63,7 +63,7 @@ impl Study {
     }
 
     pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
-        let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
+        let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, &factor.values[level]));
         levels.take(self.undesigned())
     }
 

@@ -101,17 +101,18 @@ fn grouped_exclusions(excluded: &[(Name, String)], study: &Study) -> Vec<Dropped
     said
 }
 
-/// The longest part of a slug for one level: file systems allow names of 255 bytes.
+/// The longest part of a slug for one level.
+// File systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
 
 /// The label: the levels of the varied factors, in file order, and the design's name for the
-/// offloads. Families, scenarios and workloads need no factor's name to be understood. If nothing
-/// varies, the workload and the family.
+/// offloads. If nothing varies, the workload and the family.
 pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> Name {
     let words: Vec<NameWord> = study
         .levels(cell)
         .filter(|(factor, _)| factor.varies())
         .map(|(factor, level)| match &factor.subject {
+            // They are understood without the factor's name.
             Subject::Workload | Subject::Scenario | Subject::Family => NameWord::alone(level.to_string()),
             _ => NameWord { factor: Some(factor.name.clone()), level: factor.short(level) },
         })

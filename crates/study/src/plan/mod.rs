@@ -115,9 +115,9 @@ impl Plan {
 
     /// The plan with a congestion control for TCP traffic that left it open.
     pub fn with_congestion_control(mut self, chosen: &str) -> Self {
-        for workload in self.conditions.iter_mut().map(|condition| &mut condition.workload) {
-            if workload.traffic.kind.is_tcp() {
-                workload.traffic.congestion_control = workload.traffic.congestion_control.or_chosen(chosen);
+        for traffic in self.conditions.iter_mut().map(|condition| &mut condition.workload.traffic) {
+            if traffic.leaves_congestion_control_open() {
+                traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
             }
         }
         self
@@ -125,10 +125,7 @@ impl Plan {
 
     /// Whether some of its TCP traffic leaves the congestion control open.
     pub fn leaves_congestion_control_open(&self) -> bool {
-        self.conditions.iter().map(|condition| &condition.workload).any(|workload| {
-            workload.traffic.kind.is_tcp()
-                && workload.traffic.congestion_control == CongestionControl::Unpaced
-        })
+        self.conditions.iter().any(|condition| condition.workload.traffic.leaves_congestion_control_open())
     }
 
     /// The state of each condition, as an index into [`Plan::states`].
@@ -139,16 +136,18 @@ impl Plan {
     }
 }
 
-/// Reads a plan of an earlier version without what is gone: two kinds of design, the reloading of
-/// drivers between boots, and looks that had too few boots.
+/// Reads a plan of an earlier version without what is gone.
 fn without_what_is_gone(json: &str) -> Option<Plan> {
     let mut plan: Value = serde_json::from_str(json).ok()?;
+    // Two kinds of design.
     if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
         plan["design"] = Value::Null;
     }
+    // The reloading of drivers between boots.
     if plan["asked"]["protocol"]["how"] == "reload" {
         plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
     }
+    // Looks that had too few boots.
     plan.as_object_mut()?.remove("looks_dropped");
     serde_json::from_value(plan).ok()
 }

@@ -53,8 +53,9 @@ impl Condition {
     }
 
     /// Names it by its offloads that are on, of a design that may have lost factors, here (`None`)
-    /// or altogether. Its settings stay: they led to this state.
+    /// or altogether.
     fn rename(&mut self, old: &Design, new: &Design, reads: &[Option<bool>]) {
+        // The settings stay: they led to this state.
         let was = self.designed(old);
         let (new, on) = new.of_states(reads);
         // The design's word is the last.

@@ -42,9 +42,9 @@ fn blocks(conditions: usize, alternate: Alternate, window: Duration) -> u32 {
 }
 
 /// A turn that is not counted, then each condition twice after each condition, itself among them.
-/// Backwards the counted turns are the same, so what a turn leaves to the next one, and a linear
-/// drift, add the same to every condition.
 fn block(conditions: usize, random: &mut ChaCha12Rng) -> Vec<Turn> {
+    // Backwards the counted turns are the same, so a turn's traces in the next one, and a linear
+    // drift, add the same to every condition.
     let walk = walk(conditions, random);
     let turn = |counts| move |state| Turn { state, counts };
     let lead = walk.first().copied().map(turn(false));
@@ -107,10 +107,6 @@ impl Flows {
         all
     }
 
-    fn separate(conditions: usize) -> Self {
-        Self { of: (0..conditions).collect(), flows: (0..conditions).map(|index| vec![index]).collect() }
-    }
-
     /// The conditions that share a flow with this one, itself among them, in order.
     pub fn containing(&self, index: usize) -> &[usize] {
         self.of.get(index).map_or(&[], |flow| &self.flows[*flow])
@@ -127,7 +123,8 @@ impl Plan {
     /// traffic flows share one, if any take turns and they are not too many.
     pub fn flows(&self) -> Flows {
         if self.asked.protocol.alternate.is_none() {
-            return Flows::separate(self.conditions.len());
+            let each = 0..self.conditions.len();
+            return Flows { of: each.clone().collect(), flows: each.map(|index| vec![index]).collect() };
         }
         let mut flows = Flows::among(&self.conditions);
         for flow in 0..flows.flows.len() {

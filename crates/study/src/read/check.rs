@@ -16,10 +16,11 @@ fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
     reasons.collect::<Option<Vec<R>>>()?.into_iter().next()
 }
 
-/// If some scenario can carry the traffic, the plan leaves out the others.
+/// Reports traffic that no scenario of the study can carry.
 pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
+        // If some scenario can, the plan leaves out the others.
         if let Some((message, help)) = of_all(scenarios.iter().map(|one| draft::uncarried(kind, *one))) {
             problems.report(read.place_of("kind"), message, help);
         }
@@ -27,7 +28,7 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
 }
 
 /// Reports settings of workloads that exact mode does not support, and levels that no workload of
-/// the study, or none in exact mode, can have. If some can, the plan leaves out the others.
+/// the study, or none in exact mode, can have.
 pub(crate) fn settings(
     workloads: &[workload::Read],
     factors: &[factor::Read],
@@ -43,9 +44,10 @@ pub(crate) fn settings(
     for read in factors {
         let Some(key) = read.factor.subject.key() else { continue };
         for (index, place) in read.levels.iter().enumerate() {
-            let value = read.factor.level(index);
+            let value = &read.factor.values[index];
             let able = kinds().filter(|kind| key.misfit(value, *kind).is_none());
             let in_exact_mode = of_all(able.map(|kind| key.exact_misfit(value, kind))).filter(|_| exact);
+            // If some workload can, the plan leaves out the others.
             if let Some(misfit) = of_all(kinds().map(|kind| key.misfit(value, kind))).or(in_exact_mode) {
                 problems.report(place.clone(), misfit.why, misfit.help);
             }
@@ -129,7 +131,7 @@ fn sizes(
         let level = factors.iter().find_map(|factor| {
             let key = factor.factor.subject.key().filter(|key| key.name == misfit.key)?;
             let value = key.get(&workload);
-            factor.levels.get(factor.factor.values().position(|level| *level == value)?).cloned()
+            factor.levels.get(factor.factor.values.iter().position(|level| *level == value)?).cloned()
         });
         let place = level.unwrap_or_else(|| read.place_of(misfit.key));
         problems.report(place, misfit.why, misfit.help);
@@ -151,7 +153,7 @@ fn obstacle(why: impl Into<String>, way: impl Into<String>) -> Obstacle {
     (why.into(), way.into())
 }
 
-/// What prevents the turns of conditions, some of which share a flow or none does.
+/// The first obstacle to turns; the first of all is that no two conditions share a flow.
 pub(crate) fn obstacle_of_turns(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstacle> {
     let flows = Flows::among(&draft.conditions);
     let most = flows.shared().map(<[usize]>::len).max().unwrap_or(0);

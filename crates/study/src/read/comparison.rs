@@ -39,10 +39,6 @@ impl Offer<'_> {
         self.scenarios.is_empty() || self.scenarios.iter().any(met)
     }
 
-    fn misses_in_turns(&self, metric: Metric) -> bool {
-        self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
-    }
-
     fn yields(&self, metric: Metric) -> bool {
         self.kinds.iter().any(|kind| kind.produces(metric))
     }
@@ -50,7 +46,7 @@ impl Offer<'_> {
     fn has(&self, metric: Metric) -> bool {
         (self.both_ways || metric.source != Source::BothWays)
             && (self.searches || metric.source != Source::Search)
-            && !self.misses_in_turns(metric)
+            && !(self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario)))
             && self.meets(metric)
             && self.yields(metric)
     }

@@ -28,7 +28,10 @@ impl Study {
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            let problems: Vec<Problem> = errors.iter().map(syntax).collect();
+            let problem = |error: &toml::de::Error| {
+                Problem::new(error.span().unwrap_or(0..0), error.message()).label("not valid TOML from here")
+            };
+            let problems: Vec<Problem> = errors.iter().map(problem).collect();
             return Err(Diagnostics::new(file_name, text, problems));
         }
         let mut problems = Problems::default();
@@ -38,10 +41,6 @@ impl Study {
             _ => Err(Diagnostics::new(file_name, text, problems)),
         }
     }
-}
-
-fn syntax(error: &toml::de::Error) -> Problem {
-    Problem::new(error.span().unwrap_or(0..0), error.message()).label("not valid TOML from here")
 }
 
 /// The study, as far as it can be read; `problems` tells whether it is valid.
@@ -224,8 +223,8 @@ fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bo
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let name = |read: &workload::Read| read.workload.name.clone();
-        let levels = workloads.iter().map(|read| words::Value::Text(name(read)));
-        Factor::new("workload".to_owned(), Subject::Workload, levels.collect())
+        let values = workloads.iter().map(|read| words::Value::Text(name(read))).collect();
+        Factor { name: "workload".to_owned(), subject: Subject::Workload, values }
     });
     several.into_iter().chain(factors.iter().map(|read| read.factor.clone())).collect()
 }

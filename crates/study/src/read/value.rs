@@ -94,9 +94,9 @@ impl<'v> Entry<'v> {
         .ok()
     }
 
-    /// A name: letters, digits, `-`, `_` and `.`, so that it can name files and stand in tables.
     pub(crate) fn identifier(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
+        // A name also names files, and stands in tables.
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_begin = |c: char| c.is_ascii_alphanumeric();
         if text.len() <= limit::NAME && text.starts_with(is_begin) && text.chars().all(allowed) {

@@ -21,8 +21,8 @@ use crate::cli::{AddressesOf, HostFlags, Login};
 use crate::failure::{Failure, bail, say};
 use crate::machine::{self, PROGRAM};
 
-/// The time limit of a command on another machine: it may boot a guest to try KVM, or wait for a
-/// session there that is just ending.
+/// The time limit of a command on another machine.
+// It may boot a guest to try KVM, or wait for a session there that is just ending.
 pub(crate) const TO_END: Duration = Duration::from_secs(120);
 
 const BETWEEN: &str = "between machines there are ssh, ssh-vxlan, vm and vm-vxlan only";
@@ -86,7 +86,8 @@ pub(crate) struct ReachedHosts {
     stay: Retention,
 }
 
-/// The time limit of a restart: servers test their memory first.
+/// The time limit of a restart.
+// Servers test their memory first.
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {

@@ -13,11 +13,8 @@ use crate::cli::Load;
 use crate::commands::hosts;
 use crate::commands::undo::SaysUnrestored;
 use crate::failure::{Failure, bail};
-use crate::machine;
-use crate::output;
-use crate::signals;
 use crate::terminal::windows;
-use crate::turn;
+use crate::{machine, output, signals, turn};
 pub(super) use asked::{Asked, study_of_keys};
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {

@@ -11,15 +11,13 @@ use store::{Store, StoredStudy};
 use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
-use crate::again;
 use crate::cli::{Changes, Formatted, ProgressStyle, RunFlags, Trace, first_given};
-use crate::commands::hosts;
-use crate::commands::run;
 use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
-use crate::exit;
+use crate::commands::{hosts, run};
 use crate::failure::{Failure, bail, say};
 use crate::output::{self, named};
+use crate::{again, exit};
 
 const CONFIDENCE: f64 = 0.95;
 

@@ -95,8 +95,7 @@ impl Flames {
         Figure { id: Id::new("flame"), title: self.title, description: self.description, panels }
     }
 
-    /// Folded stacks: a line for each stack that costs anything, with its frames and its cost; of
-    /// two conditions with both, as `difffolded.pl` reads them.
+    /// Folded stacks: a line for each stack that costs anything, with its frames and its cost.
     fn folded(self) -> String {
         let is_alone = self.graphs.len() == 1;
         let mut text = String::new();
@@ -106,6 +105,7 @@ impl Flames {
                 let frames = root.iter().chain(&frames).map(|frame| frame.replace(';', ","));
                 let frames: Vec<String> = frames.collect();
                 let (before, now) = (before.round(), now.round());
+                // `difffolded.pl` reads both costs of two conditions.
                 let before_words = baseline.as_ref().map_or_else(String::new, |_| format!("{before} "));
                 if before.max(now) > 0.0 {
                     text.push_str(&format!("{} {before_words}{now}\n", frames.join(";")));
