@@ -16,7 +16,7 @@ const LETTERS: [(char, u32); 10] = [
     (DISCARD, 1 << 31),
 ];
 
-/// Not for a study: its traffic would be gone.
+// Not for a study: its traffic would be gone.
 const DISCARD: char = 'r';
 
 /// The letters that a study may ask for.

@@ -60,9 +60,9 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Keys with the same name are equal.
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
+        // A name is in the table once, and functions cannot be compared.
         self.name == other.name
     }
 }
@@ -124,11 +124,6 @@ impl Key {
         self.default_of(Kind::TcpStream) == Value::Default
     }
 
-    /// Whether a study file writes its values as numbers.
-    pub fn is_number(&self) -> bool {
-        matches!(self.shape, Shape::Number(..))
-    }
-
     /// Reads a value as files and options write it.
     ///
     /// # Errors
@@ -160,8 +155,9 @@ impl Key {
         Some(self.misfit_of(why, format!("use {}", suggest::list(&words))))
     }
 
-    /// Why exact mode, where one thread does the work of both ends, does not support the value.
+    /// Why exact mode does not support the value.
     pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
+        // In exact mode one thread does the work of both ends.
         if *value == self.default_of(kind) {
             return None;
         }

@@ -66,10 +66,11 @@ crate::vocabulary! {
 }
 
 impl Sender {
-    /// Whether traffic of this kind has this sender; requests are sent one at a time.
+    /// Whether traffic of this kind has this sender.
     pub fn sends(self, kind: Kind) -> bool {
         match self {
             Self::Send => true,
+            // Requests are sent one at a time.
             _ if kind.is_rr() => false,
             Self::Zerocopy => true,
             Self::Sendmmsg | Self::Gso => kind.is_udp(),
@@ -83,8 +84,9 @@ impl Sender {
         self == Self::Gso
     }
 
-    /// Whether its instructions repeat: with lent pages the kernel chooses when it works.
+    /// Whether its instructions repeat.
     pub fn is_countable(self) -> bool {
+        // With lent pages the kernel chooses when it works.
         self != Self::Zerocopy
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::sanitised_line;
 
-/// A word that every shell reads unchanged: in quotation marks, unless it needs none.
+/// A word that every shell reads unchanged, in quotation marks unless it needs none.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:@/-".contains(c);
     // zsh takes a leading `=` for a command's path, and csh and fish a leading `%` for a job.

@@ -15,11 +15,12 @@ use crate::scenario::Family;
 pub const MAX_FLOWS: u32 = 100_000;
 /// The most threads of one end, each way.
 pub const MAX_THREADS: u32 = 1_024;
-/// The most flows over UDP: each has a port of its own, and those below 1024 are privileged.
+/// The most flows over UDP.
+// Each has a port of its own, and ports below 1024 are privileged.
 pub(crate) const MOST_OVER_UDP: u32 = 65_535 - 1_023;
 /// Connections that one listener accepts: all wait in its queue until the last has come, and
-/// `net.core.somaxconn` is 4096. Connections to another port may reuse the same local ports, so
-/// these do not run out either.
+/// `net.core.somaxconn` is 4096.
+// Connections to another port may reuse the same local ports, so these do not run out either.
 pub const LISTENER: u32 = 4_000;
 /// The largest message in bytes. A larger write only measures how often it is interrupted.
 pub const MAX_MESSAGE: u32 = 16 << 20;

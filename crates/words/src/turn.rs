@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 use crate::keys::KEYS;
-use crate::sysctls;
-use crate::sysctls::acts_at_once;
+use crate::sysctls::{self, acts_at_once};
 use crate::traffic::{Traffic, Workload};
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
@@ -40,9 +39,7 @@ impl Workload {
         switched.iter().for_each(|key| key.set(&mut kept, &key.get(&plain)));
         (kept, switched.iter().map(|key| key.name).collect())
     }
-}
 
-impl Workload {
     /// The key in which both differ whose turns are not known to find what runs find.
     pub fn doubted_key(&self, other: &Self) -> Option<&'static str> {
         let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
@@ -60,9 +57,9 @@ impl Traffic {
 }
 
 impl Tuning {
-    /// Machine settings that cannot change while a flow lasts. Every setting but some sysctls acts
-    /// at once; a flow's threads stay on their CPU.
+    /// Machine settings that cannot change while a flow lasts.
     pub fn of_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
+        // Every setting but some sysctls acts at once; a flow's threads stay on their CPU.
         let lasting = self.sysctl.iter().filter(|(name, _)| !acts_at_once(name));
         (
             &self.varied,
@@ -74,12 +71,9 @@ impl Tuning {
     /// The setting of these two machines whose turns are not known to find what runs find.
     pub fn doubted_key(&self, other: &Self) -> Option<TuningKey> {
         let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
-        let is_doubted = |name: &String| sysctls::is_doubted(name);
+        let mut changed = self.sysctl.keys().chain(other.sysctl.keys()).filter(differs);
         let differ = [
-            (
-                TuningKey::Sysctl,
-                self.sysctl.keys().chain(other.sysctl.keys()).filter(differs).any(is_doubted),
-            ),
+            (TuningKey::Sysctl, changed.any(|name| sysctls::is_doubted(name))),
             (TuningKey::Governor, self.governor != other.governor),
             (TuningKey::CpuLatency, self.cpu_latency != other.cpu_latency),
             (TuningKey::Placement, self.placement != other.placement),

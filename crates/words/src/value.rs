@@ -174,7 +174,7 @@ impl Shape {
         Mistake { message: format!("`{name}` must be {bounds}"), help: None }
     }
 
-    /// Whether a value is in its range. The key itself decides on `Default`.
+    /// Whether a value is in its range.
     pub(crate) fn holds(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(least, most), Value::Number(number)) => (least..=most).contains(&number),
@@ -182,6 +182,7 @@ impl Shape {
                 (least..=most).contains(&time) && time.as_nanos().is_multiple_of(grain.as_nanos())
             }
             (Self::Name(most), Value::Text(name)) => is_name(name, *most),
+            // On `Default` the key itself decides.
             _ => true,
         }
     }
