@@ -184,12 +184,9 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
 
 fn outline(study: &Study) -> String {
     let factors = study.machine_factors().map(str::to_owned).collect();
-    let tables: Vec<String> = [("machine", parts(&study.machine)), ("factors", factors)]
-        .into_iter()
-        .filter(|(_, parts)| !parts.is_empty())
-        .map(|(table, parts)| format!("[{table}]: {}", parts.join(", ")))
-        .collect();
-    tables.join("; ")
+    let tables = [("machine", parts(&study.machine)), ("factors", factors)];
+    let tables = tables.into_iter().filter(|(_, parts)| !parts.is_empty());
+    tables.map(|(table, parts)| format!("[{table}]: {}", parts.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
 fn parts(wanted: &study::Machines) -> Vec<String> {

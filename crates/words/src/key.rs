@@ -1,6 +1,7 @@
 //! One key of traffic: its values, and the kinds of traffic that have it.
 
 use crate::duration::format_duration;
+use crate::keys::KEYS;
 use crate::kind::Kind;
 use crate::pacing::{Pacing, Percent};
 use crate::suggest;
@@ -70,13 +71,15 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 impl Key {
+    /// The key of a name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
     /// Its meaning, its kinds of traffic and its default: for tables, schemas and help.
     pub fn description(&self) -> String {
-        let of = if self.kinds.len() == Kind::ALL.len() {
-            String::new()
-        } else {
-            format!(" For {}.", words_of(self.kinds))
-        };
+        let is_of_all = self.kinds.len() == Kind::ALL.len();
+        let of = if is_of_all { String::new() } else { format!(" For {}.", words_of(self.kinds)) };
         let turns = self.in_flight().map(|turns| format!(" It {turns}.")).unwrap_or_default();
         format!("{}.{of} Default: {}.{turns}", self.help, self.default)
     }

@@ -132,10 +132,7 @@ impl CongestionControl {
 
     /// The kernel's name to ask for; `None`: the host's own.
     pub fn name(&self) -> Option<&str> {
-        match self {
-            Self::Unpaced | Self::System => None,
-            Self::Named(name) => Some(name),
-        }
+        if let Self::Named(name) = self { Some(name) } else { None }
     }
 }
 

@@ -19,10 +19,8 @@ impl Traffic {
     pub fn validate(&self, family: Family) -> Result<(), Misfit> {
         let workload = self.in_a_workload();
         let of_keys = KEYS.iter().find_map(|key| key.misfit(&key.get(&workload), self.kind));
-        match of_keys.or_else(|| self.excess(family)).or_else(|| self.conflict(family)) {
-            Some(misfit) => Err(misfit),
-            None => Ok(()),
-        }
+        let misfit = of_keys.or_else(|| self.excess(family)).or_else(|| self.conflict(family));
+        misfit.map_or(Ok(()), Err)
     }
 
     /// Rejects settings that exact mode does not support.

@@ -32,10 +32,9 @@ impl Workload {
     /// as far as these are written ([`Key::in_turns`](crate::Key::in_turns)).
     pub fn of_flow(&self) -> (Self, Vec<&'static str>) {
         let (mut kept, plain) = (self.clone(), Self::new(self.traffic.kind));
-        let switched: Vec<&Key> = KEYS
-            .iter()
-            .filter(|key| key.in_turns.contains(&self.traffic.kind) && key.get(self) != Value::Default)
-            .collect();
+        let is_switched =
+            |key: &&Key| key.in_turns.contains(&self.traffic.kind) && key.get(self) != Value::Default;
+        let switched: Vec<&Key> = KEYS.iter().filter(is_switched).collect();
         switched.iter().for_each(|key| key.set(&mut kept, &key.get(&plain)));
         (kept, switched.iter().map(|key| key.name).collect())
     }
@@ -43,9 +42,8 @@ impl Workload {
     /// The key in which both differ whose turns are not known to find what runs find.
     pub fn doubted_key(&self, other: &Self) -> Option<&'static str> {
         let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
-        differ
-            .find(|key| (key.is_doubted)(&self.traffic) || (key.is_doubted)(&other.traffic))
-            .map(|key| key.name)
+        let is_doubted = |key: &&Key| (key.is_doubted)(&self.traffic) || (key.is_doubted)(&other.traffic);
+        differ.find(is_doubted).map(|key| key.name)
     }
 }
 

@@ -24,13 +24,9 @@ pub(crate) enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// The ending of the files.
-    pub(crate) fn ending(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Md => "md",
-            Self::Json => "json",
-        }
+    /// The ending of the files: its word.
+    pub(crate) fn ending(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |word| word.get_name().to_owned())
     }
 }
 

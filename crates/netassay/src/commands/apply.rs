@@ -102,10 +102,9 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
 }
 
 fn named(studies: &[StoredStudy]) -> String {
-    let names: Vec<String> = studies
-        .iter()
-        .map(|one| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name)))
-        .collect();
+    let name =
+        |one: &StoredStudy| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name));
+    let names: Vec<String> = studies.iter().map(name).collect();
     format!("the advice of {}", results::listed(&names))
 }
 

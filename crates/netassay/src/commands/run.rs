@@ -128,10 +128,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changes, differences| {
         let mut store = Store::open(db)?;
-        let resumed = match &flags.campaign.resume {
-            None => None,
-            Some(word) => Some(to_resume(&store, study, word.as_deref())?),
-        };
+        let resumed = flags.campaign.resume.as_ref();
+        let resumed = resumed.map(|word| to_resume(&store, study, word.as_deref())).transpose()?;
         let own_cpu = machine::pin_to_own_cpu(&lab.options)?;
         let mut progress = Progress::new(flags.progress, own_cpu);
         let mut campaign = Campaign {

@@ -80,10 +80,9 @@ fn programs(name: &str, programs: &Programs) -> Option<Finding> {
 }
 
 fn offloads(name: &str, features: &Features) -> Finding {
-    let off: Vec<&str> = ON_BY_DEFAULT
-        .into_iter()
-        .filter(|feature| features.get(*feature).is_some_and(|state| state.changeable && !state.active))
-        .collect();
+    let is_off =
+        |feature: &&str| features.get(*feature).is_some_and(|state| state.changeable && !state.active);
+    let off: Vec<&str> = ON_BY_DEFAULT.into_iter().filter(is_off).collect();
     if off.is_empty() {
         return Finding::ok(AREA, "offloads", "those that drivers have on by default are on");
     }

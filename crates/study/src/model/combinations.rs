@@ -172,9 +172,8 @@ impl Fraction {
 
 /// Every combination: all on first, the last one varies fastest.
 pub(crate) fn factorial(offloads: usize) -> Vec<Vec<bool>> {
-    (0..1_usize << offloads)
-        .map(|number| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect())
-        .collect()
+    let row = |number: usize| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect();
+    (0..1 << offloads).map(row).collect()
 }
 
 fn letters(word: &str) -> impl Iterator<Item = usize> {

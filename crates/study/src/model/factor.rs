@@ -152,10 +152,7 @@ impl Subject {
     }
 
     pub(crate) fn key(&self) -> Option<&'static Key> {
-        match self {
-            Self::Key(key) => Some(key),
-            _ => None,
-        }
+        if let Self::Key(key) = self { Some(key) } else { None }
     }
 
     pub(crate) fn on(&self, side: Option<Side>) -> Self {
@@ -172,10 +169,8 @@ impl Subject {
 /// Its release, if the path or package has it, as distributions' do.
 pub(crate) fn release(kernel: &str) -> &str {
     let last = kernel.trim_end_matches('/').rsplit('/').next().unwrap_or(kernel);
-    let release = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"]
-        .into_iter()
-        .find_map(|prefix| last.strip_prefix(prefix))
-        .unwrap_or(last);
+    let prefixes = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"];
+    let release = prefixes.into_iter().find_map(|prefix| last.strip_prefix(prefix)).unwrap_or(last);
     match release {
         // Every kernel's image may have this name.
         "" | "vmlinuz" | "vmlinux" | "bzImage" | "kernel" => kernel,

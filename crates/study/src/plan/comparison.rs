@@ -43,16 +43,14 @@ pub(crate) fn resolve(
     for (workload, copies) in worlds(planned) {
         let kind = workload.traffic.kind;
         let metric = request.metric.unwrap_or_else(|| kind.main_metric(exact));
-        let members: Vec<&(Cell, &Condition)> = planned
-            .iter()
-            .filter(|(cell, condition)| {
-                condition.workload.name == workload.name
-                    && condition.copies() == copies
-                    && condition.workload.traffic.produces(metric)
-                    && metric.needs.is_met(condition.boot.scenario, exact)
-                    && request.only.chooses(cell)
-            })
-            .collect();
+        let takes_part = |(cell, condition): &&(Cell, &Condition)| {
+            condition.workload.name == workload.name
+                && condition.copies() == copies
+                && condition.workload.traffic.produces(metric)
+                && metric.needs.is_met(condition.boot.scenario, exact)
+                && request.only.chooses(cell)
+        };
+        let members: Vec<&(Cell, &Condition)> = planned.iter().filter(takes_part).collect();
         let Some(baseline) = baseline(request, &members)? else { continue };
         found = true;
         let conditions: Vec<usize> =

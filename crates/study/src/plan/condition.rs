@@ -160,10 +160,7 @@ impl SideSettings {
         // A side wins over both, then a feature by its kernel name over a group, then any feature
         // over the offloads as a whole.
         levels.sort_by_key(|(factor, _)| {
-            let features = match &factor.subject {
-                Subject::Feature(_, names) => names.len(),
-                _ => 0,
-            };
+            let features = if let Subject::Feature(_, names) = &factor.subject { names.len() } else { 0 };
             (factor.subject.scope().side.is_some(), std::cmp::Reverse(features))
         });
         let mut settings = Self::default();

@@ -279,18 +279,11 @@ fn misplaced(condition: &Condition, side: Side) -> Option<String> {
 
 /// The MTU that the traffic has: the tunnel's, if the study does not set one.
 fn mtu(condition: &Condition) -> u32 {
-    let scenario = condition.boot.scenario;
-    let taken = match condition.boot.underlay_family {
-        Family::Ipv4 => VXLAN_OVERHEAD,
-        Family::Ipv6 => VXLAN_OVERHEAD + 20,
-    };
-    condition.mtu.unwrap_or_else(|| {
-        if scenario.has_tunnel() {
-            condition.underlay.mtu.unwrap_or(Scenario::Veth.default_mtu()).saturating_sub(taken)
-        } else {
-            scenario.default_mtu()
-        }
-    })
+    let (scenario, family) = (condition.boot.scenario, condition.boot.underlay_family);
+    let taken = if family == Family::Ipv6 { VXLAN_OVERHEAD + 20 } else { VXLAN_OVERHEAD };
+    let carrying = condition.underlay.mtu.unwrap_or(Scenario::Veth.default_mtu());
+    let default = if scenario.has_tunnel() { carrying.saturating_sub(taken) } else { scenario.default_mtu() };
+    condition.mtu.unwrap_or(default)
 }
 
 #[cfg(test)]

@@ -134,25 +134,7 @@ impl Plan {
         let place = |condition: &Condition| states.iter().position(|state| *state == condition.boot);
         self.conditions.iter().filter_map(place).collect()
     }
-}
 
-/// Reads a plan of an earlier version without what is gone.
-fn without_what_is_gone(json: &str) -> Option<Plan> {
-    let mut plan: Value = serde_json::from_str(json).ok()?;
-    // Two kinds of design.
-    if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
-        plan["design"] = Value::Null;
-    }
-    // The reloading of drivers between boots.
-    if plan["asked"]["protocol"]["how"] == "reload" {
-        plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
-    }
-    // Looks that had too few boots.
-    plan.as_object_mut()?.remove("looks_dropped");
-    serde_json::from_value(plan).ok()
-}
-
-impl Plan {
     /// Merges conditions with the same effective state: the first stays, the others move to
     /// `merged`, the conditions are numbered again and the comparisons follow.
     ///
@@ -205,6 +187,22 @@ impl Plan {
         }
         (self, numbers)
     }
+}
+
+/// Reads a plan of an earlier version without what is gone.
+fn without_what_is_gone(json: &str) -> Option<Plan> {
+    let mut plan: Value = serde_json::from_str(json).ok()?;
+    // Two kinds of design.
+    if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
+        plan["design"] = Value::Null;
+    }
+    // The reloading of drivers between boots.
+    if plan["asked"]["protocol"]["how"] == "reload" {
+        plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
+    }
+    // Looks that had too few boots.
+    plan.as_object_mut()?.remove("looks_dropped");
+    serde_json::from_value(plan).ok()
 }
 
 fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<usize> {

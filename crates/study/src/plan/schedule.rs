@@ -41,16 +41,14 @@ pub fn schedule(states: &[usize], protocol: &Protocol) -> Vec<Vec<PlannedRun>> {
         }
         round_of
     });
-    (1..)
-        .zip(rounds)
-        .map(|(boot, state)| {
-            let runs = match protocol.order {
-                Order::Interleaved => interleaved(&groups[state], protocol, boot),
-                Order::Sequential => sequential(&groups[state], protocol, boot),
-            };
-            (0..).zip(runs).map(|(position, run)| PlannedRun { position, ..run }).collect()
-        })
-        .collect()
+    let runs = |(boot, state): (u32, usize)| {
+        let runs = match protocol.order {
+            Order::Interleaved => interleaved(&groups[state], protocol, boot),
+            Order::Sequential => sequential(&groups[state], protocol, boot),
+        };
+        (0..).zip(runs).map(|(position, run)| PlannedRun { position, ..run }).collect()
+    };
+    (1..).zip(rounds).map(runs).collect()
 }
 
 // Rounds draw from numbers far above those of boots.

@@ -92,11 +92,10 @@ impl Design {
             (pairs.len() > 1).then_some(pairs)
         };
         Self {
-            kind: self.kind,
             factors: self.factors.iter().filter(|name| !is_dropped(name)).cloned().collect(),
             aliases: self.aliases.iter().filter_map(left).collect(),
-            unreachable: self.unreachable.clone(),
             dropped: [self.dropped.clone(), dropped].concat(),
+            ..self.clone()
         }
     }
 }

@@ -99,11 +99,8 @@ fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Optio
 }
 
 fn yields(offer: Offer<'_>) -> String {
-    let keys: Vec<&str> = METRICS
-        .iter()
-        .filter(|metric| metric.side.is_none() && offer.has(**metric))
-        .map(|metric| metric.key)
-        .collect();
+    let offered = METRICS.iter().filter(|metric| metric.side.is_none() && offer.has(**metric));
+    let keys: Vec<&str> = offered.map(|metric| metric.key).collect();
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))
 }
 
@@ -184,14 +181,11 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
 }
 
 fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {
-    let subject = match named.full().as_str() {
-        "workload" => Some(Subject::Workload),
-        _ => named.subject(),
-    };
+    let full = named.full();
+    let subject = if full == "workload" { Some(Subject::Workload) } else { named.subject() };
     let factors = || scope.factors.iter().enumerate();
     let found = subject.and_then(|subject| factors().find(|(_, factor)| factor.subject == subject));
     if found.is_none() && scope.whole {
-        let full = named.full();
         let message = format!("this study has no factor `{}`", quoted(&full));
         let help = if scope.factors.is_empty() {
             Some("add it to `[factors]`: the study has none yet".to_owned())

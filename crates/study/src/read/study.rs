@@ -1,13 +1,11 @@
 //! The whole file.
 
-use std::ops::Range;
-
 use toml::de::DeTable;
 use words::{Direction, Family, Field, Key, Kind, Scenario, Shape};
 
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
 use crate::model::{
-    BootState, ComparisonRequest, Factor, Guest, Protocol, Selection, Study, Subject, TestbedPlace, limit,
+    BootState, ComparisonRequest, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
 };
 use crate::plan::Flows;
 use crate::read::{
@@ -114,15 +112,14 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let combined = with_workloads(&workloads, &factors);
     let whole = factors_whole && workloads_whole;
     let scope = |key, place| Scope { factors: &combined, whole, table: (key, place), part: None };
-    let (exclusions, places): (Vec<(Selection, String)>, Vec<Range<usize>>) = root
-        .tables("[[exclude]]", limit::EXCLUSIONS, problems)
-        .into_iter()
-        .enumerate()
-        .filter_map(|(place, table)| {
-            let span = table.span.clone();
-            Some((comparison::exclusion(table, scope("exclude", place), problems)?, span))
-        })
-        .unzip();
+    let (mut exclusions, mut places) = (Vec::new(), Vec::new());
+    for (place, table) in root.tables("[[exclude]]", limit::EXCLUSIONS, problems).into_iter().enumerate() {
+        let span = table.span.clone();
+        if let Some(exclusion) = comparison::exclusion(table, scope("exclude", place), problems) {
+            exclusions.push(exclusion);
+            places.push(span);
+        }
+    }
     let stop_place = root.place_within("protocol", "stop");
     let [alternate, apart, settle] =
         ["alternate", "apart", "settle"].map(|key| root.place_within("protocol", key));
@@ -143,12 +140,10 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         exact,
         turns: protocol.alternate.is_some() && !is_auto,
     };
-    let comparisons: Vec<comparison::Read> = root
-        .tables("[[comparison]]", limit::BLOCKS, problems)
-        .into_iter()
-        .enumerate()
-        .filter_map(|(place, table)| comparison::read(table, scope("comparison", place), offer, problems))
-        .collect();
+    let mut comparisons: Vec<comparison::Read> = Vec::new();
+    for (place, table) in root.tables("[[comparison]]", limit::BLOCKS, problems).into_iter().enumerate() {
+        comparisons.extend(comparison::read(table, scope("comparison", place), offer, problems));
+    }
     root.finish(&STUDY.keys(), problems);
 
     boot.scenario = *scenarios.first()?;

@@ -45,10 +45,7 @@ impl<'v> Entry<'v> {
 
     /// The items of an array; another value counts as one item.
     pub(crate) fn items(value: &'v Spanned<DeValue<'v>>) -> &'v [Spanned<DeValue<'v>>] {
-        match value.get_ref() {
-            DeValue::Array(array) => array,
-            _ => std::slice::from_ref(value),
-        }
+        if let DeValue::Array(array) = value.get_ref() { array } else { std::slice::from_ref(value) }
     }
 
     pub(crate) fn word<W: Word + Display>(&self, problems: &mut Problems) -> Option<W> {

@@ -107,10 +107,9 @@ impl ReachedHosts {
             [("family", |one| one.family), ("underlay.family", |one| one.boot.underlay_family)];
         for (key, of) in factors {
             let is_lacking = |family: &Family| lacking.iter().any(|one| of(one) == *family);
-            let (without, left): (Vec<Family>, Vec<Family>) = Family::ALL
-                .into_iter()
-                .filter(|family| conditions.iter().any(|one| of(one) == *family))
-                .partition(is_lacking);
+            let is_there = |family: &Family| conditions.iter().any(|one| of(one) == *family);
+            let (without, left): (Vec<Family>, Vec<Family>) =
+                Family::ALL.into_iter().filter(is_there).partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
                 say(&format!("netassay: {:?} without {key}={without}: {why}", study.name));
                 let shorter =
@@ -197,8 +196,7 @@ impl ReachedHosts {
             }
             all.extend(of_machines.iter().flat_map(|both| both[side].iter().cloned()));
             all.extend(kernels_of(study).iter().map(|kernel| IntendedChange::kernel(kernel)));
-            let mut told = BTreeSet::new();
-            all.retain(|one| told.insert(one.clone()));
+            let all = results::distinct(all);
             let head =
                 format!("On the {side} ({place}) would be changed, and undone at the end of each boot:");
             blocks.push(intended(head, &all));

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use report::chart::{Arrow, ArrowCost, Figure, Id, LanePlot, LaneStage, Quantity};
-use results::{PathTrace, Place};
+use results::{PathTrace, Place, SizedTrace};
 use trace::{Layer, StageTime};
 
 /// The chart; `None` where no packet was followed.
@@ -35,11 +35,8 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
     let names = lanes.iter().map(Layer::to_string).collect();
     let plot = LanePlot { quantity, lanes: names, stages: stages.collect(), arrows: arrows.collect() };
     let title = format!("{}: {}", found.path, found.about);
-    let open = found
-        .traces
-        .iter()
-        .filter_map(|traced| Some(format!("; {}: {}", traced.size(), traced.breach(found.exact)?)));
-    let open: String = open.collect();
+    let breach = |traced: &SizedTrace| Some(format!("; {}: {}", traced.size(), traced.breach(found.exact)?));
+    let open: String = found.traces.iter().filter_map(breach).collect();
     let said = format!(
         "{}; for a packet, less the cost of probes{open}; {}",
         found.traffic(),
