@@ -106,10 +106,8 @@ pub(crate) fn during<T>(
     let of_two = wanted.of_two_machines();
     if !of_two.is_empty() {
         let (name, of_two) = (&study.name, of_two.join(", "));
-        bail!(
-            Usage,
-            "{name:?} has settings of two machines ({of_two}): name both (--transmitter, --receiver)"
-        );
+        let ways = "name both (--transmitter, --receiver)";
+        bail!(Usage, "{name:?} has settings of two machines ({of_two}): {ways}");
     }
     // Ctrl-C does not end the conversation with this agent, so that changes are undone after it.
     let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;

@@ -66,9 +66,8 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         Event::Planned { expected_s, .. } => bar.set_prefix(results::duration_of(*expected_s)),
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
-            bar.set_message(
-                words::sanitised_line(&format!("boot {}, {kind}: {label}", run.boot)).into_owned(),
-            );
+            let message = format!("boot {}, {kind}: {label}", run.boot);
+            bar.set_message(words::sanitised_line(&message).into_owned());
         }
         Event::RunFinished { done, of, left_s, .. } => {
             bar.set_length(*of as u64);

@@ -60,14 +60,11 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     ];
     let mut protocol = table(protocol);
     let alternate = alternate.filter(|_| condition.of_flow().is_some());
-    let turns = alternate.map_or_else(
-        || vec![("alternate", WhetherTurns::Off.to_string())],
-        |Alternate { turn, settle }| {
-            [("alternate", turn), ("settle", settle)].map(|(key, time)| (key, format_duration(time))).to_vec()
-        },
-    );
-    for (key, text) in turns {
-        protocol.insert(key, value(text));
+    if let Some(Alternate { turn, settle }) = alternate {
+        protocol.insert("alternate", value(format_duration(turn)));
+        protocol.insert("settle", value(format_duration(settle)));
+    } else {
+        protocol.insert("alternate", value(WhetherTurns::Off.word()));
     }
     if !how.is_reset() {
         let [count, kind] = [("count", boots.to_string()), ("how", how.to_string())]

@@ -103,11 +103,8 @@ impl Traffic {
         }
         // The kernel (`udp_send_skb`) rejects a segmented buffer of datagrams without checksum.
         if sender.segments() && !self.checksum {
-            return misfit(
-                "sender",
-                format!("sender `{sender}` needs the UDP checksum (UDP_SEGMENT)"),
-                "use `send` or `sendmmsg`",
-            );
+            let why = format!("sender `{sender}` needs the UDP checksum (UDP_SEGMENT)");
+            return misfit("sender", why, "use `send` or `sendmmsg`");
         }
         if self.loss.is_some() && !self.find_rate {
             let why = "`loss` is the bound of `find_rate`, which is off";

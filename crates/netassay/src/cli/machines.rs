@@ -65,11 +65,8 @@ pub(crate) fn lease(text: &str) -> Result<Duration, String> {
     if Launch::LEASES.contains(&lease) {
         return Ok(lease);
     }
-    Err(format!(
-        "a lease is {} to {} s: a machine that is cut off must come back soon",
-        Launch::LEASES.start().as_secs(),
-        Launch::LEASES.end().as_secs()
-    ))
+    let (least, most) = (Launch::LEASES.start().as_secs(), Launch::LEASES.end().as_secs());
+    Err(format!("a lease is {least} to {most} s: a machine that is cut off must come back soon"))
 }
 
 impl HostFlags {

@@ -35,12 +35,10 @@ type WantedInterface = (HostInterface, InterfaceEnvironment, InterfaceSettings);
 
 pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     let host = flags.on.host.as_ref();
-    let traffic = host.and_then(|host| host.interface.as_ref()).ok_or_else(|| {
-        Failure::Usage(
-            "name the interface to set: --host USER@HOST:INTERFACE, or --host :INTERFACE of this machine"
-                .to_owned(),
-        )
-    })?;
+    let Some(traffic) = host.and_then(|host| host.interface.as_ref()) else {
+        let ways = "--host USER@HOST:INTERFACE, or --host :INTERFACE of this machine";
+        bail!(Usage, "name the interface to set: {ways}");
+    };
     let studies = advise::load(&flags.database.db, &flags.studies)?;
     let planned = views::planned_settings(&advise::advice(&studies, &flags.wanted)?, flags.side);
     let advice = named(&studies);

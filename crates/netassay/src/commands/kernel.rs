@@ -13,10 +13,8 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
         KernelCommand::Fetch { package } => {
             let Fetched { package: name, directory, kernel, .. } = guest::fetch(package)?;
             let release = kernel.release.as_deref().unwrap_or("a kernel without a release name");
-            say(&format!(
-                "{package}: {release} is in {}\nin a study: kernel = \"{name}\"",
-                directory.display()
-            ));
+            let directory = directory.display();
+            say(&format!("{package}: {release} is in {directory}\nin a study: kernel = \"{name}\""));
             Ok(())
         }
         KernelCommand::List(output) => {

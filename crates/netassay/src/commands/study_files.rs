@@ -123,9 +123,8 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
             found.push(format!("the namespaces of the hosts cannot be made: {obstacle}"));
         }
         if !study.machine.is_empty() {
-            found.push(
-                "the settings of `[machine]` need root: run netassay as root, or remove them".to_owned(),
-            );
+            let why = "the settings of `[machine]` need root: run netassay as root, or remove them";
+            found.push(why.to_owned());
         }
     }
     distinct(found)

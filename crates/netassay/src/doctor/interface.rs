@@ -54,16 +54,12 @@ fn device(name: &str, about: &InterfaceEnvironment) -> Finding {
         numa_node.map(|node| format!("NUMA node {node}")),
     ];
     let what = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    match (about.link.up, about.link.carrier) {
-        (true, true) => Finding::ok(AREA, name, what),
-        (false, _) => Finding::warn(AREA, name, format!("{what}; it is down"), set_link(name, &["up"])),
-        (true, false) => Finding::warn(
-            AREA,
-            name,
-            format!("{what}; it has no carrier"),
-            "look at the cable and the other end",
-        ),
-    }
+    let (state, fix) = match (about.link.up, about.link.carrier) {
+        (true, true) => return Finding::ok(AREA, name, what),
+        (false, _) => ("is down", set_link(name, &["up"])),
+        (true, false) => ("has no carrier", "look at the cable and the other end".to_owned()),
+    };
+    Finding::warn(AREA, name, format!("{what}; it {state}"), fix)
 }
 
 fn programs(name: &str, programs: &Programs) -> Option<Finding> {

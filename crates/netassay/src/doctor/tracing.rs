@@ -26,11 +26,9 @@ pub(super) fn profile() -> Finding {
     let opened = Sampler::open(1_000_000_000 / u64::from(frequency(false)));
     match opened.and_then(|_| Symbols::read()) {
         Ok(_) => Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples CPUs"),
-        Err(why) => Finding::warn(
-            AREA,
-            NAME,
-            format!("no: {why}"),
-            "without: `netassay trace … trace.profile=true` works in a virtual machine only",
-        ),
+        Err(why) => {
+            let without = "without: `netassay trace … trace.profile=true` works in a virtual machine only";
+            Finding::warn(AREA, NAME, format!("no: {why}"), without)
+        }
     }
 }

@@ -144,9 +144,8 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
     if !condition.workload.traffic.checksum {
         parts.push("nocksum".to_owned());
     }
-    parts.extend(
-        levels().filter(|(factor, _)| factor.varies()).filter_map(|(factor, level)| other(factor, level)),
-    );
+    let varied = levels().filter(|(factor, _)| factor.varies());
+    parts.extend(varied.filter_map(|(factor, level)| other(factor, level)));
     parts.extend(study.designed(cell).map(|(design, on)| design.slug(&on)));
     parts.join("_")
 }
@@ -269,12 +268,11 @@ fn misplaced(condition: &Condition, side: Side) -> Option<String> {
         return Some(format!("`placement` leaves the {side}'s interface one queue, not {queues}"));
     }
     let irq = Some(vec![placement.irq]);
-    (settings.tuning.irq_affinity.is_some() && settings.tuning.irq_affinity != irq).then(|| {
-        format!(
-            "`placement` has the interrupts of the {side} on CPU {}, and `irq_affinity` elsewhere",
-            placement.irq
-        )
-    })
+    let why = format!(
+        "`placement` has the interrupts of the {side} on CPU {}, and `irq_affinity` elsewhere",
+        placement.irq
+    );
+    Some(why).filter(|_| settings.tuning.irq_affinity.is_some() && settings.tuning.irq_affinity != irq)
 }
 
 /// The MTU that the traffic has: the tunnel's, if the study does not set one.

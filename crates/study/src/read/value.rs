@@ -84,11 +84,12 @@ impl<'v> Entry<'v> {
             (_, Shape::Share) => return self.wrong_type("a share in percent such as \"2%\"", problems),
             (_, Shape::Word(_) | Shape::Name(_)) => return self.wrong_type("a string", problems),
         };
-        let read = shape.read(&quoted(self.key), &text);
-        read.map_err(|Mistake { message, help }| {
-            problems.push(Problem::new(self.span(), message).maybe_help(help));
-        })
-        .ok()
+        match shape.read(&quoted(self.key), &text) {
+            Ok(value) => Some(value),
+            Err(Mistake { message, help }) => {
+                Problem::new(self.span(), message).maybe_help(help).reject(problems)
+            }
+        }
     }
 
     pub(crate) fn identifier(&self, problems: &mut Problems) -> Option<String> {

@@ -1,5 +1,6 @@
 //! `[[workload]]`.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use words::{Family, KEYS, Key, Kind, Workload};
@@ -32,15 +33,13 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
     let written = tables.len();
     let workloads: Vec<Read> =
         tables.into_iter().filter_map(|table| read_workload(table, problems)).collect();
-    let mut names: Vec<String> = Vec::new();
+    let mut names = HashSet::new();
     for read in &workloads {
-        let name = read.workload.name.to_lowercase();
-        if names.contains(&name) {
+        if !names.insert(read.workload.name.to_lowercase()) {
             let message = format!("two workloads are called `{}`", read.workload.name);
             let place = if read.writes("name") { "name" } else { "kind" };
             problems.report(read.place_of(place), message, "give each a different `name`");
         }
-        names.push(name);
     }
     let whole = workloads.len() == written;
     (workloads, whole)

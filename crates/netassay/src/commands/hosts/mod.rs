@@ -176,17 +176,15 @@ impl ReachedHosts {
         let both = found.each_ref().map(|_, one| &one.located);
         let mut blocks = Vec::new();
         for (side, place) in self.hosts.places.each_ref() {
-            let (FoundMachine { located, .. }, Some(now)) = (&found[side], found[side].about()) else {
-                continue;
-            };
+            let located = &found[side].located;
+            let Some(now) = found[side].about() else { continue };
             let mut all: Vec<IntendedChange> = Vec::new();
             for scenario in study.scenarios() {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
                 let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
-                let crosses = |one: &Condition| match scenario.has_tunnel() {
-                    true => one.boot.underlay_family,
-                    false => one.family,
-                };
+                let has_tunnel = scenario.has_tunnel();
+                let crosses =
+                    |one: &Condition| if has_tunnel { one.boot.underlay_family } else { one.family };
                 let is_own = |family: &Family| {
                     self.hosts.own_addresses
                         && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
@@ -201,10 +199,9 @@ impl ReachedHosts {
                 format!("On the {side} ({place}) would be changed, and undone at the end of each boot:");
             blocks.push(intended(head, &all));
             if located.carries {
+                let (interface, lease) = (&located.interface, format_duration(place.lease));
                 blocks.push(Block::Text(format!(
-                    "{} carries netassay's own connection: if that is lost, the agent there undoes all of this {} after the last byte",
-                    located.interface,
-                    format_duration(place.lease)
+                    "{interface} carries netassay's own connection: if that is lost, the agent there undoes all of this {lease} after the last byte"
                 )));
             }
         }
@@ -268,10 +265,8 @@ pub(crate) fn namespaces_on(
     if !reached.makes_namespaces() {
         let lacks = reached.lacks().unwrap_or("CAP_SYS_ADMIN");
         let (host, no_sudo) = (&reached.launcher, in_brackets(&reached.no_sudo));
-        bail!(
-            Environment,
-            "{host}: the login there lacks {lacks}{no_sudo}: log in as root, or allow `sudo -n`"
-        );
+        let ways = "log in as root, or allow `sudo -n`";
+        bail!(Environment, "{host}: the login there lacks {lacks}{no_sudo}: {ways}");
     }
     let place = place(Some(reached), None);
     say_namespaces(&place);

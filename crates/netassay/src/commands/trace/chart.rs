@@ -37,11 +37,8 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
     let title = format!("{}: {}", found.path, found.about);
     let breach = |traced: &SizedTrace| Some(format!("; {}: {}", traced.size(), traced.breach(found.exact)?));
     let open: String = found.traces.iter().filter_map(breach).collect();
-    let said = format!(
-        "{}; for a packet, less the cost of probes{open}; {}",
-        found.traffic(),
-        found.origin().join("; ")
-    );
+    let (traffic, origin) = (found.traffic(), found.origin().join("; "));
+    let said = format!("{traffic}; for a packet, less the cost of probes{open}; {origin}");
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
 }
 

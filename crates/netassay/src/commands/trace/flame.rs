@@ -38,14 +38,10 @@ impl Flames {
             });
             graphs.push((traced.size(), None, stacks.collect()));
         }
+        let (traffic, origin) = (found.traffic(), found.origin().join("; "));
         Self {
             title: format!("{}: functions", found.path),
-            description: format!(
-                "{}; CPU for a message {}, without probes; {}",
-                found.traffic(),
-                found.whose(),
-                found.origin().join("; ")
-            ),
+            description: format!("{traffic}; CPU for a message {}, without probes; {origin}", found.whose()),
             unit: found.unit(),
             graphs,
         }
@@ -59,12 +55,11 @@ impl Flames {
             let stacks = costs.map(|(frames, [before, now])| FlameStack { frames, before, now });
             graphs.push((title, Some(pair.baseline.clone()), stacks.collect()));
         }
+        let (origin, command) = (&stages.origin, again::command());
         Self {
             title: format!("{name}: functions"),
             description: format!(
-                "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {}; drawn by `{}`",
-                stages.origin,
-                again::command()
+                "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {origin}; drawn by `{command}`"
             ),
             unit: stages.unit,
             graphs,

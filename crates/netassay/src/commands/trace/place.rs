@@ -34,10 +34,8 @@ impl PathKeys {
             bail!(Usage, "trace.readers: one value; to compare both, trace a study");
         }
         if keys.exact && flags.names_a_machine() {
-            bail!(
-                Usage,
-                "exact=true needs a virtual machine here: leave out --host, --transmitter, --receiver"
-            );
+            let ways = "leave out --host, --transmitter, --receiver";
+            bail!(Usage, "exact=true needs a virtual machine here: {ways}");
         }
         // Instructions are counted inside a virtual machine, or in one of two.
         if keys.exact && keys.scenario(flags).is_of_namespaces() && !keys.names("inside") {
