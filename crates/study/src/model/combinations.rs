@@ -149,16 +149,8 @@ impl Fraction {
 
     /// Groups of two or more pairs of factors (by index) whose joint effects it cannot tell apart.
     pub(crate) fn aliased_pairs(&self) -> Vec<Vec<(usize, usize)>> {
-        let mut groups: Vec<(u32, Vec<(usize, usize)>)> = Vec::new();
-        for one in 0..self.factors {
-            for other in one + 1..self.factors {
-                let column = self.column(one) ^ self.column(other);
-                match groups.iter_mut().find(|(known, _)| *known == column) {
-                    Some((_, pairs)) => pairs.push((one, other)),
-                    None => groups.push((column, vec![(one, other)])),
-                }
-            }
-        }
+        let pairs = (0..self.factors).flat_map(|one| (one + 1..self.factors).map(move |other| (one, other)));
+        let groups = grouped(pairs.map(|(one, other)| (self.column(one) ^ self.column(other), (one, other))));
         groups.into_iter().map(|(_, pairs)| pairs).filter(|pairs| pairs.len() > 1).collect()
     }
 
@@ -174,6 +166,18 @@ impl Fraction {
 pub(crate) fn factorial(offloads: usize) -> Vec<Vec<bool>> {
     let row = |number: usize| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect();
     (0..1 << offloads).map(row).collect()
+}
+
+/// Values by their keys, in the order in which the keys appear first.
+pub(crate) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
 }
 
 fn letters(word: &str) -> impl Iterator<Item = usize> {

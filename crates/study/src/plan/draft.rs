@@ -258,7 +258,7 @@ pub(crate) fn forbids(condition: &Condition, is_exact: bool, is_traced: bool) ->
 
 fn misplaced(condition: &Condition, side: Side) -> Option<String> {
     let settings = condition.side(side);
-    let placement = settings.tuning.placement?;
+    let irq = settings.tuning.placement?.irq;
     let under = match side {
         Side::Transmitter => &condition.underlay.transmitter,
         Side::Receiver => &condition.underlay.receiver,
@@ -267,12 +267,10 @@ fn misplaced(condition: &Condition, side: Side) -> Option<String> {
     if let Some(queues) = card.device.get(&DeviceSetting::Queues).filter(|queues| **queues != 1) {
         return Some(format!("`placement` leaves the {side}'s interface one queue, not {queues}"));
     }
-    let irq = Some(vec![placement.irq]);
-    let why = format!(
-        "`placement` has the interrupts of the {side} on CPU {}, and `irq_affinity` elsewhere",
-        placement.irq
-    );
-    Some(why).filter(|_| settings.tuning.irq_affinity.is_some() && settings.tuning.irq_affinity != irq)
+    let why =
+        format!("`placement` has the interrupts of the {side} on CPU {irq}, and `irq_affinity` elsewhere");
+    let is_elsewhere = settings.tuning.irq_affinity.as_ref().is_some_and(|cpus| *cpus != [irq]);
+    is_elsewhere.then_some(why)
 }
 
 /// The MTU that the traffic has: the tunnel's, if the study does not set one.
