@@ -39,8 +39,7 @@ pub(crate) fn study_of(store: &Store, word: Option<&str>) -> Result<StudyId, Fai
 
 /// The study that a word means: of several with this name the newest.
 pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
-    let called = store.called(word)?;
-    Ok(*called.last().expect("there is always one"))
+    Ok(*store.called(word)?.last().expect("there is always one"))
 }
 
 pub(crate) fn show(

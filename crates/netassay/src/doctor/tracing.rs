@@ -23,8 +23,7 @@ pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
 pub(super) fn profile() -> Finding {
     const NAME: &str = "profile";
     // Opens what `trace.profile=true` of `netassay trace` opens, and takes no sample.
-    let opened = Sampler::open(1_000_000_000 / u64::from(frequency(false)));
-    match opened.and_then(|_| Symbols::read()) {
+    match Sampler::open(1_000_000_000 / u64::from(frequency(false))).and_then(|_| Symbols::read()) {
         Ok(_) => Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples CPUs"),
         Err(why) => {
             let without = "without: `netassay trace … trace.profile=true` works in a virtual machine only";

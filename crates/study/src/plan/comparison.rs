@@ -56,8 +56,7 @@ pub(crate) fn resolve(
         let conditions: Vec<usize> =
             members.iter().map(|(_, condition)| condition.index).filter(|index| *index != baseline).collect();
         if !conditions.is_empty() {
-            let (workload, metric) = (name.clone(), metric.to_string());
-            let equivalent = request.equivalent;
+            let (workload, metric, equivalent) = (name.clone(), metric.to_string(), request.equivalent);
             comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
         }
     }

@@ -105,8 +105,7 @@ pub(crate) fn random_of_run(seed: u64, run: &PlannedRun, first: Option<usize>) -
 fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
     // Not a library's, which may change how it draws: a resumed study must draw the same order.
     for last in (1..block.len()).rev() {
-        let other = below(last as u64 + 1, random);
-        block.swap(last, other as usize);
+        block.swap(last, below(last as u64 + 1, random) as usize);
     }
 }
 

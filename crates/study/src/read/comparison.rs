@@ -74,7 +74,7 @@ pub(crate) fn read(
 fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
-        let near = suggest::nearest(key, metric::keys()).map(|near| format!("did you mean `{near}`?"));
+        let near = metric::nearest(key).map(|near| format!("did you mean `{near}`?"));
         let help = near.unwrap_or_else(|| format!("use one of {}", yields(offer)));
         let message = format!("`{}` is not a metric", quoted(key));
         return Problem::new(value.span(), message).help(help).reject(problems);
@@ -148,8 +148,7 @@ pub(crate) fn exclusion(
         let help = "name levels, such as `family = \"ipv6\"`, or remove it";
         return Problem::new(place, "this excludes every condition").help(help).reject(problems);
     }
-    let selection = select(rest, scope, problems)?;
-    Some((selection, reason.unwrap_or_else(|| "excluded by the study".to_owned())))
+    Some((select(rest, scope, problems)?, reason.unwrap_or_else(|| "excluded by the study".to_owned())))
 }
 
 pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {

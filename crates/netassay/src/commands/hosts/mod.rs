@@ -147,8 +147,7 @@ impl ReachedHosts {
             Crossing::of_condition(&one.boot, &runner::order_of(one), &runner::switches_of(one))
         };
         let crossings: Vec<Crossing> = conditions.iter().filter_map(crossing).collect();
-        let checks = self.hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
-        Ok(PairCheck::refuse(checks)?)
+        Ok(PairCheck::refuse(self.hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?)?)
     }
 
     pub(crate) fn into_parts(self, within: Option<Duration>) -> (Hosts, Arc<Restarter>) {
@@ -212,8 +211,7 @@ impl ReachedHosts {
 fn differs_in_whole_machine(study: &Study, conditions: &[Condition]) -> bool {
     let of_study = BySide::from_fn(|side| machine::requested(&study.machine.of_side(side)));
     let of_condition = |one: &Condition| {
-        let tuning = runner::switches_of(one).tuning;
-        BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
+        runner::switches_of(one).tuning.map(|_, tuning| MachineRequest::of_condition(&tuning, ""))
     };
     let mut all = std::iter::once(of_study).chain(conditions.iter().map(of_condition));
     all.any(|one| one.transmitter.of_whole_machine() != one.receiver.of_whole_machine())

@@ -26,8 +26,7 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
         let waits = rows.clone().any(|(_, row)| row.waits);
         let costs = rows.map(|(traced, row)| {
             let name = if alone { String::new() } else { traced.size() };
-            let share = traced.part(row);
-            ArrowCost { name, value: row.corrected, share, spread: spread(row) }
+            ArrowCost { name, value: row.corrected, share: traced.part(row), spread: spread(row) }
         });
         Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });

@@ -72,8 +72,7 @@ fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, cam
         let [from, to] = one.points;
         let category = if traced.account.waits(from, to) { "waits" } else { "stage" };
         let name = format!("{} to {}", stage(from), stage(to));
-        let args = own(one.takes, one.aside);
-        events.push(slice(category, &name, (one.begins, one.takes), args));
+        events.push(slice(category, &name, (one.begins, one.takes), own(one.takes, one.aside)));
     }
     events
 }
