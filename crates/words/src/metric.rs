@@ -175,7 +175,7 @@ impl MetricDefinition {
         (least, (self.unit == "%").then_some(100.0))
     }
 
-    /// Whether it is said in the plural: "retransmits are", "throughput is".
+    /// Whether its verb is in the plural: "retransmits are", "throughput is".
     pub fn is_plural(&self) -> bool {
         // Counts are, but for those of messages, which say what became of them: "lost is".
         matches!(self.unit, "1" | "1/s" | "bytes") && self.source != Source::Udp

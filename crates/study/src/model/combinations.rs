@@ -165,7 +165,7 @@ impl Fraction {
 /// Every combination: all on first, the last one varies fastest.
 pub(crate) fn factorial(offloads: usize) -> Vec<Vec<bool>> {
     let row = |number: usize| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect();
-    (0..1 << offloads).map(row).collect()
+    (0..1_usize << offloads).map(row).collect()
 }
 
 /// Values by their keys, in the order in which the keys appear first.
