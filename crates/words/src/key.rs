@@ -197,7 +197,6 @@ fn words_of(kinds: &[Kind]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::KEYS;
 
     fn key(name: &str) -> &'static Key {
         Key::find(name).unwrap_or_else(|| panic!("{name}"))

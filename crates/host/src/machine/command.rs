@@ -1,7 +1,6 @@
 //! The shell command for a change of the machine.
 
-use words::shell_command;
-use words::DeviceSetting;
+use words::{DeviceSetting, shell_command};
 
 use super::{Target, Value};
 

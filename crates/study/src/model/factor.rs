@@ -205,7 +205,7 @@ mod tests {
         let kernels = ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "b/vmlinuz-6.6", "running"];
         let levels = kernels.map(|kernel| Value::Text(kernel.to_owned())).to_vec();
         let factor = Factor { name: "kernel".into(), subject: Subject::Guest("kernel"), values: levels };
-        let short: Vec<String> = factor.levels.iter().map(|level| factor.short(level)).collect();
+        let short: Vec<String> = factor.values.iter().map(|level| factor.short(level)).collect();
         assert_eq!(short, ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "6.6", "running"]);
     }
 
