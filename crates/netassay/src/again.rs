@@ -21,17 +21,16 @@ fn joined(given: impl Iterator<Item = String>) -> String {
 
 fn written(given: impl Iterator<Item = String>) -> String {
     let mut given = given.peekable();
-    joined(iter::from_fn(|| {
-        loop {
-            let word = given.next()?;
-            if word == "--resume" {
-                // A word behind it is the stored study's.
-                given.next_if(|next| !next.starts_with('-'));
-            } else if !word.starts_with("--resume=") {
-                return Some(word);
-            }
+    let mut kept = Vec::new();
+    while let Some(word) = given.next() {
+        if word == "--resume" {
+            // A word behind it is the stored study's.
+            given.next_if(|next| !next.starts_with('-'));
+        } else if !word.starts_with("--resume=") {
+            kept.push(word);
         }
-    }))
+    }
+    joined(kept.into_iter())
 }
 
 #[cfg(test)]

@@ -12,20 +12,19 @@ mod trace;
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use testbed::reach::HostSpec;
 
 use crate::exit;
 
-pub(crate) use common::{Format, Formatted, TurnFlags, correction, first_given};
+pub(crate) use common::{Format, Formatted, Stored, TurnFlags, correction, first_given};
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
-pub(crate) use files::{
-    Check, DbCommand, Export, ExportFormat, List, Pack, Plan, Remove, StudyCommand, TagStudy, Unpack,
-};
+pub(crate) use files::{DbCommand, ExportFormat, Plan, StudyCommand};
 pub(crate) use load::{Load, traffic_keys};
-pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, Login, Undo, lease};
-pub(crate) use reading::{Compare, History, Report, ReportFormat, Show};
+pub(crate) use machines::{AddressesOf, Apply, HostFlags, KernelCommand, Login, Undo, lease};
+pub(crate) use reading::{Compare, History, Report, ReportFormat};
 pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
-pub(crate) use trace::{Merge, Trace, TraceAction};
+pub(crate) use trace::{Trace, TraceAction};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -131,7 +130,18 @@ pub(crate) enum Command {
     /// Show the results of a stored study
     ///
     /// With --wide also the proof that the switches acted.
-    Show(Show),
+    Show {
+        /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
+        study: Option<String>,
+        /// Show every run, not only the conditions
+        #[arg(long)]
+        runs: bool,
+        /// Show the environment of every boot
+        #[arg(long)]
+        environment: bool,
+        #[command(flatten)]
+        stored: Stored,
+    },
     /// Write stored studies as a page with figures: HTML, Markdown, JSON
     Report(Report),
     /// Compare conditions, two stored studies, or files of measurements
@@ -139,13 +149,34 @@ pub(crate) enum Command {
     /// Show a metric over stored studies, and where it changed
     History(History),
     /// Define a term of the output or the docs, or list all terms
-    Explain(Explain),
+    #[command(
+        after_help = "Examples:\n  netassay explain\n  netassay explain disturbed\n  netassay explain no difference proven"
+    )]
+    Explain {
+        /// The term: a word of the output, a key of traffic, a metric, a feature [default: all
+        /// terms]
+        word: Vec<String>,
+        /// Print the whole glossary as docs/glossary.md has it
+        #[arg(long, hide = true, conflicts_with_all = ["word", "format"])]
+        markdown: bool,
+        #[command(flatten)]
+        output: Formatted,
+    },
     /// Advise which switches to set, from stored studies
     Advise(Advise),
     /// Judge a stored study against a baseline, for CI
     Gate(Gate),
     /// Show what this machine supports, and what disturbs measurements here
-    Doctor(Doctor),
+    Doctor {
+        /// Look at this machine, over ssh: root@a; for a second also at its interface, which is to
+        /// carry traffic: root@a:ens1f0, or an interface of this machine: :ens1f0
+        #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
+        host: Option<HostSpec>,
+        #[command(flatten)]
+        output: Formatted,
+        #[command(flatten, next_help_heading = "Two machines, which are checked as a pair")]
+        hosts: HostFlags,
+    },
     /// Fetch and list kernels for guests
     #[command(subcommand, disable_help_subcommand = true, after_help = machines::KERNEL_EXAMPLES)]
     Kernel(KernelCommand),
@@ -184,20 +215,6 @@ pub(crate) enum Command {
         #[arg(value_parser = study::parse_duration)]
         lease: std::time::Duration,
     },
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay explain\n  netassay explain disturbed\n  netassay explain no difference proven"
-)]
-pub(crate) struct Explain {
-    /// The term: a word of the output, a key of traffic, a metric, a feature [default: all terms]
-    pub(crate) word: Vec<String>,
-    /// Print the whole glossary as docs/glossary.md has it
-    #[arg(long, hide = true, conflicts_with_all = ["word", "format"])]
-    pub(crate) markdown: bool,
-    #[command(flatten)]
-    pub(crate) output: Formatted,
 }
 
 #[cfg(test)]

@@ -25,7 +25,8 @@ pub(crate) const NOT_COMPARABLE: u8 = 12;
 pub(crate) const BISECT_BAD: u8 = 1;
 /// `gate --bisect`: this step cannot be judged.
 pub(crate) const BISECT_SKIP: u8 = 125;
-/// `gate --bisect`: what is added to the code of any other failure. From 128 on a bisection stops.
+/// `gate --bisect`: the number that is added to the code of any other failure.
+// From 128 on a bisection stops.
 pub(crate) const BISECT_STOP: u8 = 128;
 /// The user interrupted; what was recorded is kept.
 pub(crate) const INTERRUPTED: u8 = 130;

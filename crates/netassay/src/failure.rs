@@ -82,11 +82,11 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    /// The message. A guest's console and the problems of a study have several lines; any other
-    /// line break comes from a name.
     fn words(&self) -> String {
         let words = self.to_string();
         match self {
+            // A guest's console and the problems of a study have several lines; any other line
+            // break comes from a name.
             Self::Runner(_) | Self::Testbed(_) | Self::Usage(_) | Self::Internal(_) => words,
             _ => words::sanitised_line(&words).into_owned(),
         }
@@ -148,12 +148,13 @@ impl From<results::Error> for Failure {
     }
 }
 
-/// Prints to standard error. Quoted text cannot command the terminal.
+/// Prints to standard error.
 pub(crate) fn say(text: &str) {
+    // The text may quote names and files, which must not command the terminal.
     put(&words::sanitised_lines(text));
 }
 
-/// Without standard error nobody can be told.
 fn put(text: &str) {
+    // Without standard error nobody can be told.
     let _ = writeln!(anstream::stderr(), "{text}");
 }

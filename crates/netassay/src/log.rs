@@ -17,8 +17,8 @@ use crate::failure::Failure;
 
 const FILE: &str = "NETASSAY_LOG";
 
-/// An agent, which has the controller's environment on the same machine, has none.
 pub(crate) fn begin(cli: &Cli) -> Result<(), Failure> {
+    // An agent on the same machine has the controller's environment, and no log of its own.
     let serves =
         matches!(cli.command, Command::Agent | Command::Guest | Command::Unrestored | Command::Hold { .. });
     let path = std::env::var_os(FILE).filter(|path| !path.is_empty()).map(PathBuf::from);

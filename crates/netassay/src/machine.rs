@@ -19,12 +19,12 @@ use crate::failure::{Failure, bail, say};
 /// The running binary itself, even if its file was replaced: it becomes each agent.
 pub(crate) const PROGRAM: &str = "/proc/self/exe";
 
-/// Call it before this process pins itself ([`testbed::cpu_split_of_this_machine`]).
 pub(crate) fn testbed_options(
     state: impl Into<BootState>,
     rootless: bool,
     interrupt: &Interrupt,
 ) -> Result<Options, Failure> {
+    // This process is not pinned yet: the split is of the CPUs that it may use.
     let cpus = testbed::cpu_split_of_this_machine(PROGRAM.as_ref(), interrupt)?;
     Ok(Options::new(state, PROGRAM, cpus, rootless))
 }
@@ -36,12 +36,6 @@ pub(crate) fn pin_to_own_cpu(options: &Options) -> Result<bool, Failure> {
         host::affinity::pin_current_thread(own)?;
     }
     Ok(!own.is_empty())
-}
-
-/// The changes of a study, which [`during`] undoes.
-pub(crate) struct Changed<'s> {
-    settings: &'s RefCell<SettingsAgent>,
-    pub(crate) changes: Vec<Change>,
 }
 
 /// The time in which the agent of a killed session exits.
@@ -97,33 +91,36 @@ fn restored(patience: Duration) -> Result<Vec<JournalReport>, Failure> {
     Ok(reports)
 }
 
-/// Undoes the changes whether or not `act` fails.
+/// Calls `act` with the changes of a study and the differences from them that are seen later, and
+/// undoes the changes whether or not it fails.
 pub(crate) fn during<T>(
     study: &Study,
     wanted: &study::Machines,
     allowed: bool,
-    act: impl FnOnce(Option<&Changed<'_>>) -> Result<T, Failure>,
+    act: impl FnOnce(&[Change], &dyn Fn() -> Vec<Cause>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     if wanted.is_empty() {
-        return act(None);
+        return act(&[], &Vec::new);
     }
     check_allowed(study, allowed)?;
     let of_two = wanted.of_two_machines();
     if !of_two.is_empty() {
         let (name, of_two) = (&study.name, of_two.join(", "));
-        bail!(
-            Usage,
-            "{name:?} has settings of two machines ({of_two}): name both (--transmitter, --receiver)"
-        );
+        let ways = "name both (--transmitter, --receiver)";
+        bail!(Usage, "{name:?} has settings of two machines ({of_two}): {ways}");
     }
     // Ctrl-C does not end the conversation with this agent, so that changes are undone after it.
     let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
     let mut settings = SettingsAgent::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?;
     let changes = settings.change(requested(&wanted.both));
     let settings = RefCell::new(settings);
+    let differences = || match settings.borrow_mut().differences() {
+        Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
+        Err(error) => vec![Cause::SettingsUnread(error.to_string())],
+    };
     let done = changes.map_err(|error| Failure::Environment(error.to_string())).and_then(|changes| {
         changes.iter().for_each(|change| say(&format!("changed until the end: {change}")));
-        act(Some(&Changed { settings: &settings, changes }))
+        act(&changes, &differences)
     });
     let undone = undo(settings.into_inner(), done.is_err());
     // The first error matters most.
@@ -148,15 +145,6 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
     let (name, settings) = (&study.name, outline(study));
     let ways = "allow it with --change-machine (netassay undoes it at the end), or remove them from the file";
     bail!(Usage, "the study {name:?} changes settings of the machine itself ({settings}): {ways}");
-}
-
-impl Changed<'_> {
-    pub(crate) fn differences(&self) -> Vec<Cause> {
-        match self.settings.borrow_mut().differences() {
-            Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
-            Err(error) => vec![Cause::SettingsUnread(error.to_string())],
-        }
-    }
 }
 
 fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {
@@ -194,12 +182,9 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
 
 fn outline(study: &Study) -> String {
     let factors = study.machine_factors().map(str::to_owned).collect();
-    let tables: Vec<String> = [("machine", parts(&study.machine)), ("factors", factors)]
-        .into_iter()
-        .filter(|(_, parts)| !parts.is_empty())
-        .map(|(table, parts)| format!("[{table}]: {}", parts.join(", ")))
-        .collect();
-    tables.join("; ")
+    let tables = [("machine", parts(&study.machine)), ("factors", factors)];
+    let tables = tables.into_iter().filter(|(_, parts)| !parts.is_empty());
+    tables.map(|(table, parts)| format!("[{table}]: {}", parts.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
 fn parts(wanted: &study::Machines) -> Vec<String> {

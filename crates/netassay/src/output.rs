@@ -16,8 +16,8 @@ use crate::failure::{Failure, bail};
 
 const ESCAPE: char = '\u{1b}';
 
-/// Text from names, files and databases cannot command the terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    // Text from names, files and databases must not command the terminal.
     write_out(&words::sanitised_lines(text))
 }
 
@@ -59,9 +59,10 @@ pub(crate) fn show_list<T: Serialize>(
     show_view(&BTreeMap::from([(field, list)]), output, |_, _| view(list))
 }
 
-/// Writes blocks for people. Only their colours reach the terminal as commands.
+/// Writes blocks for people.
 pub(crate) fn print_blocks(blocks: &[Block<'_>], wide: bool) -> Result<(), Failure> {
     let layout = layout(wide);
+    // Of the commands to the terminal only our own colours stay.
     write_out(&layout.wrap(&but_colours(&terminal(blocks, layout), &report::colour_sequences())))
 }
 
@@ -86,8 +87,8 @@ pub(crate) fn named(path: &Path) -> String {
     words::sanitised_line(&path.display().to_string()).into_owned()
 }
 
-/// The version of the JSON of all commands: it rises when a field goes or changes its meaning, not
-/// when one is added. `docs/output.schema.json` has the fields.
+/// The version of the JSON of all commands, whose fields are in `docs/output.schema.json`.
+// It rises when a field goes or changes its meaning, not when one is added.
 const FORMAT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -97,11 +98,12 @@ struct Versioned<'a, T> {
     result: &'a T,
 }
 
-/// A result as one JSON object, indented, with exact texts: hostile characters are JSON escapes.
+/// A result as one JSON object, indented.
 pub(crate) fn json(result: &impl Serialize) -> Result<String, Failure> {
     let versioned = Versioned { format_version: FORMAT_VERSION, result };
     let text =
         serde_json::to_string_pretty(&versioned).map_err(|error| Failure::Internal(error.to_string()))?;
+    // Programs get the exact texts; hostile characters in them are JSON's own escapes.
     Ok(format!("{}\n", words::escaped_json(&text)))
 }
 
@@ -117,10 +119,10 @@ pub(crate) fn write(path: &Path, text: &str, may_replace: MayReplace) -> Result<
 
 pub(crate) type Draw = fn(&Figure) -> String;
 
-/// An SVG picture follows the reader's theme.
 pub(crate) fn drawing(path: &Path) -> Result<Draw, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("html" | "htm") => Ok(|figure| format!("{}\n", report::figure_page(figure))),
+        // The picture follows the reader's theme.
         Some("svg") => Ok(|figure| format!("{}\n", figure.picture(WIDE))),
         _ => bail!(Usage, "{}: a chart is an .svg or an .html file: end its name so", named(path)),
     }

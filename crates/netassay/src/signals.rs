@@ -10,14 +10,14 @@ use crate::failure::Failure;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// A latch that the first interrupt trips. The second ends the process at once: the agents end with
-/// it, and recorded runs are on disk.
+/// A latch that the first interrupt trips.
 pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
     let latch = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let latch = latch.clone();
         let on_signal = move || {
             if ASKED.swap(true, Ordering::SeqCst) {
+                // Nothing is lost: the agents end with this process, and recorded runs are on disk.
                 signal_hook::low_level::exit(i32::from(exit::INTERRUPTED));
             }
             latch.trip();
@@ -30,8 +30,9 @@ pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
     Ok(latch)
 }
 
-/// Beyond `ulimit -f` a write fails, and says so, in place of a signal that ends the process.
 pub(crate) fn outlive_file_limits() {
+    // With a handler, a write beyond `ulimit -f` fails, and says so; without one, the signal ends
+    // the process.
     // SAFETY: the handler does nothing.
     let _ = unsafe { signal_hook::low_level::register(SIGXFSZ, || {}) };
 }

@@ -9,7 +9,6 @@ use runner::{Event, Invalid};
 use crate::cli::ProgressStyle;
 use crate::failure::say;
 
-/// Draws nothing while a window is open, unless the controller has a CPU of its own.
 pub(crate) struct Progress {
     /// `Auto` is a bar.
     style: ProgressStyle,
@@ -67,15 +66,15 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         Event::Planned { expected_s, .. } => bar.set_prefix(results::duration_of(*expected_s)),
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
-            bar.set_message(
-                words::sanitised_line(&format!("boot {}, {kind}: {label}", run.boot)).into_owned(),
-            );
+            let message = format!("boot {}, {kind}: {label}", run.boot);
+            bar.set_message(words::sanitised_line(&message).into_owned());
         }
         Event::RunFinished { done, of, left_s, .. } => {
             bar.set_length(*of as u64);
             bar.set_prefix(results::duration_of(*left_s));
             bar.set_position(*done as u64);
         }
+        // On a CPU of the hosts, drawing would disturb the window that is open.
         Event::Tick if own_cpu => bar.tick(),
         _ => {}
     }

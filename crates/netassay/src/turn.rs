@@ -12,7 +12,7 @@ use crate::machine;
 
 const RETRY: Duration = Duration::from_millis(200);
 
-/// A session that may measure. Dropping it frees the turn.
+/// A session that may measure.
 pub(crate) struct Session {
     /// The file of [`host::take_measuring_lock`].
     _turn: Option<File>,

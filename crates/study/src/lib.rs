@@ -43,10 +43,9 @@ pub use quality::Quality;
 pub use read::diagnostic::{Diagnostics, Problem};
 pub use schema::schema;
 pub use words::{
-    Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption,
-    Family, KEYS, KernelPath, Key, Kind, MOST_TURNS, Nic, Pacing, Percent, Placement, Reader, Scenario,
-    Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload, feature, format_duration,
-    metric, parse_duration,
+    Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, Family, KEYS,
+    KernelPath, Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic,
+    Tuning, TuningKey, Turn, Waiting, feature, format_duration, metric, parse_duration,
 };
 pub use write::{starter, twins};
 

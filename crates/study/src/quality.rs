@@ -1,7 +1,6 @@
 //! Whether a higher value of a metric is better, and the word for a change.
 
-use words::metric;
-use words::metric::{Better, Metric};
+use words::metric::{self, Better, Metric};
 
 /// Which direction of a metric is better, and the words for its directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +19,8 @@ const OTHER: Words = ["better", "worse"];
 /// Units of time, of which less is better.
 const TIMES: &[&str] = &["s", "sec", "ms", "us", "µs", "ns"];
 
-/// Endings of units of work per second, of which more is better. A bare 1/s may count anything.
+/// Endings of units of work per second, of which more is better.
+// Not 1/s, which may count anything.
 const RATES: &[&str] =
     &["bits/s", "bit/s", "bps", "B/s", "Bytes/s", "bytes/s", "Trans/s", "transactions/s", "ops/s"];
 
@@ -42,12 +42,10 @@ impl Quality {
             || own.starts_with("latency");
         // Time that the hypervisor gave to others is not a cost of the traffic.
         let is_cpu = (own.starts_with("cpu") && own != "cpu_steal") || own.starts_with("service_demand");
-        let words = if is_speed {
-            SPEED
-        } else if is_cpu {
-            CPU
-        } else {
-            OTHER
+        let words = match (is_speed, is_cpu) {
+            (true, _) => SPEED,
+            (false, true) => CPU,
+            (false, false) => OTHER,
         };
         Quality { better: metric.better, words }
     }

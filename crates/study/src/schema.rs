@@ -152,7 +152,6 @@ impl Parts {
         schema
     }
 
-    /// A side's factors are under the side (`transmitter.tso`) or a quoted key.
     fn factors_but_workloads(&mut self, description: &str) -> Value {
         let mut schema = self.table_of(description, Subject::names());
         let under_side =
@@ -167,6 +166,7 @@ impl Parts {
         let of_underlay =
             self.table_of("What the interfaces under the tunnel have.", Subject::names_in(both));
         schema["properties"][UNDER] = self.named("OfUnderlay", of_underlay);
+        // A side's factors are under the side (`transmitter.tso`), or in a quoted key.
         let sides = Side::BOTH.map(Side::word).join("|");
         let quoted = |names: &str| format!("^((({sides})\\.)?{UNDER}|{sides})\\.({names})$");
         schema["patternProperties"] = json!({

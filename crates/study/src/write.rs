@@ -14,11 +14,8 @@ pub fn starter(name: &str) -> String {
 }
 
 fn usable(name: &str) -> String {
-    let usable: String = name
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
-        .take(limit::NAME)
-        .collect();
+    let is_usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let usable: String = name.chars().take(limit::NAME).map(|c| if is_usable(c) { c } else { '-' }).collect();
     let usable = usable.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
     if usable.is_empty() { "my-study".to_owned() } else { usable.to_owned() }
 }
@@ -47,10 +44,8 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     // The only workload that is left needs no factor; a study's own twins are replaced by ours.
     // Nor has a factor of the interfaces under a tunnel a meaning in a scenario without one.
     let is_absent = |factor: &str| Scope::split(factor).0.underlay && !has_tunnel;
-    let kept = condition
-        .levels
-        .iter()
-        .filter(|(factor, _)| factor != "workload" && factor != "twin" && !is_absent(factor));
+    let is_kept = |factor: &str| factor != "workload" && factor != "twin" && !is_absent(factor);
+    let kept = condition.levels.iter().filter(|(factor, _)| is_kept(factor));
     let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
     factors.insert("twin", value(toml_value("twin", &["a".to_owned(), "b".to_owned()])));
     file.insert("factors", Item::Table(factors));
@@ -65,14 +60,11 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     ];
     let mut protocol = table(protocol);
     let alternate = alternate.filter(|_| condition.of_flow().is_some());
-    let turns = alternate.map_or_else(
-        || vec![("alternate", WhetherTurns::Off.to_string())],
-        |Alternate { turn, settle }| {
-            [("alternate", turn), ("settle", settle)].map(|(key, time)| (key, format_duration(time))).to_vec()
-        },
-    );
-    for (key, text) in turns {
-        protocol.insert(key, value(text));
+    if let Some(Alternate { turn, settle }) = alternate {
+        protocol.insert("alternate", value(format_duration(turn)));
+        protocol.insert("settle", value(format_duration(settle)));
+    } else {
+        protocol.insert("alternate", value(WhetherTurns::Off.word()));
     }
     if !how.is_reset() {
         let [count, kind] = [("count", boots.to_string()), ("how", how.to_string())]

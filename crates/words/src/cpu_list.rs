@@ -15,16 +15,12 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, &'static str> {
     };
     let mut cpus = Vec::new();
     for part in text.trim().split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
-        match part.split_once('-') {
-            None => cpus.push(number(part)?),
-            Some((first, last)) => {
-                let (first, last) = (number(first)?, number(last)?);
-                if first > last {
-                    return Err("a range goes from the lower to the higher");
-                }
-                cpus.extend(first..=last);
-            }
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err("a range goes from the lower to the higher");
         }
+        cpus.extend(first..=last);
     }
     cpus.sort_unstable();
     cpus.dedup();

@@ -18,11 +18,25 @@ macro_rules! device_settings {
         }
 
         impl DeviceSetting {
-            /// The `ethtool` option that sets it.
-            pub fn ethtool(self) -> EthtoolOption {
-                let of = |option, parameter, form| EthtoolOption { option, parameter, form };
+            /// The kind of value that it takes.
+            pub fn form(self) -> DeviceForm {
                 match self {
-                    $(Self::$name => of($option, $parameter, DeviceForm::$form),)+
+                    $(Self::$name => DeviceForm::$form,)+
+                }
+            }
+
+            /// The `ethtool` option that sets it, such as `-G`: settings with the same one are set
+            /// together.
+            pub fn ethtool_option(self) -> &'static str {
+                match self {
+                    $(Self::$name => $option,)+
+                }
+            }
+
+            /// Its parameter of that option, such as `rx`.
+            pub fn ethtool_parameter(self) -> &'static str {
+                match self {
+                    $(Self::$name => $parameter,)+
                 }
             }
         }
@@ -88,11 +102,6 @@ impl DeviceSetting {
     /// has so many of any.
     pub const MOST: u32 = 1_000_000;
 
-    /// The kind of value that it takes.
-    pub fn form(self) -> DeviceForm {
-        self.ethtool().form
-    }
-
     /// Whether it is on (1) or off (0), and no number.
     pub fn is_switch(self) -> bool {
         self.form() == DeviceForm::Switch
@@ -109,7 +118,7 @@ impl DeviceSetting {
 
     /// Whether it is a number of queues.
     pub fn is_count_of_queues(self) -> bool {
-        self.ethtool().option == Self::Queues.ethtool().option
+        self.ethtool_option() == Self::Queues.ethtool_option()
     }
 
     /// A value of it as text: `256`, `on`, or `sdfn`.
@@ -154,16 +163,6 @@ impl DeviceSetting {
     }
 }
 
-/// The `ethtool` option of a setting, such as `-G eth0 rx 256`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EthtoolOption {
-    /// The option, for example `-G`: settings with the same one are set together.
-    pub option: &'static str,
-    /// Its parameter, for example `rx`.
-    pub parameter: &'static str,
-    form: DeviceForm,
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -174,8 +173,7 @@ mod tests {
     fn each_is_another_parameter_of_ethtool() {
         let mut seen = std::collections::HashSet::new();
         for setting in DeviceSetting::ALL {
-            let EthtoolOption { option, parameter, .. } = setting.ethtool();
-            assert!(seen.insert((option, parameter)), "{setting}");
+            assert!(seen.insert((setting.ethtool_option(), setting.ethtool_parameter())), "{setting}");
             let chooser = setting.chosen_by();
             assert!(chooser.is_none_or(|chooser| chooser.is_switch() && !setting.is_switch()), "{setting}");
         }

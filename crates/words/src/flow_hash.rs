@@ -16,7 +16,7 @@ const LETTERS: [(char, u32); 10] = [
     (DISCARD, 1 << 31),
 ];
 
-/// Not for a study: its traffic would be gone.
+// Not for a study: its traffic would be gone.
 const DISCARD: char = 'r';
 
 /// The letters that a study may ask for.
@@ -39,11 +39,10 @@ pub fn mask(text: &str) -> Option<u32> {
 
 /// Any mask as text: its letters, `none`, or a number if a kernel has more fields.
 pub(crate) fn text(mask: u32) -> String {
-    match LETTERS.iter().filter(|(_, bit)| mask & bit != 0).fold(0, |known, (_, bit)| known | bit) {
-        0 if mask == 0 => NONE.to_owned(),
-        known if known == mask => {
-            LETTERS.iter().filter(|(_, bit)| mask & bit != 0).map(|(letter, _)| letter).collect()
-        }
+    let known: String = LETTERS.iter().filter(|(_, bit)| mask & bit != 0).map(|(letter, _)| letter).collect();
+    match self::mask(&known) {
+        _ if mask == 0 => NONE.to_owned(),
+        Some(all) if all == mask => known,
         _ => format!("{mask:#x}"),
     }
 }

@@ -54,14 +54,16 @@ impl Waiting {
 #[serde(transparent)]
 pub struct Closure(f64);
 
-/// The largest error of that sum for counted instructions, as a share of the whole. Instructions
-/// repeat: the bundled paths stay within it, and a larger error means that a probe's cost is wrong.
+/// The largest error of that sum for counted instructions, as a share of the whole.
+// Instructions repeat: the bundled paths stay within it, and a larger error means that a probe's
+// cost is wrong.
 const EXACT: f64 = 0.02;
-/// Times repeat less: the cost of a probe is known to some percent. Beyond this a stage may be off
-/// by as much as the differences that a study looks for.
+/// The largest error of that sum for times.
+// Times repeat less: the cost of a probe is known to some percent. Beyond this a stage may be off
+// by as much as the differences that a study looks for.
 const TIME: f64 = 0.10;
 
-/// Beyond it the measured whole is mostly an error of the probes' cost.
+// Beyond it the measured whole is mostly an error of the probes' cost.
 const SENSELESS: f64 = 10.0;
 
 impl Closure {

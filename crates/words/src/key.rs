@@ -1,6 +1,7 @@
 //! One key of traffic: its values, and the kinds of traffic that have it.
 
 use crate::duration::format_duration;
+use crate::keys::KEYS;
 use crate::kind::Kind;
 use crate::pacing::{Pacing, Percent};
 use crate::suggest;
@@ -60,9 +61,9 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Keys with the same name are equal.
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
+        // A name is in the table once, and functions cannot be compared.
         self.name == other.name
     }
 }
@@ -70,13 +71,15 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 impl Key {
+    /// The key of a name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
     /// Its meaning, its kinds of traffic and its default: for tables, schemas and help.
     pub fn description(&self) -> String {
-        let of = if self.kinds.len() == Kind::ALL.len() {
-            String::new()
-        } else {
-            format!(" For {}.", words_of(self.kinds))
-        };
+        let is_of_all = self.kinds.len() == Kind::ALL.len();
+        let of = if is_of_all { String::new() } else { format!(" For {}.", words_of(self.kinds)) };
         let turns = self.in_flight().map(|turns| format!(" It {turns}.")).unwrap_or_default();
         format!("{}.{of} Default: {}.{turns}", self.help, self.default)
     }
@@ -124,11 +127,6 @@ impl Key {
         self.default_of(Kind::TcpStream) == Value::Default
     }
 
-    /// Whether a study file writes its values as numbers.
-    pub fn is_number(&self) -> bool {
-        matches!(self.shape, Shape::Number(..))
-    }
-
     /// Reads a value as files and options write it.
     ///
     /// # Errors
@@ -160,8 +158,9 @@ impl Key {
         Some(self.misfit_of(why, format!("use {}", suggest::list(&words))))
     }
 
-    /// Why exact mode, where one thread does the work of both ends, does not support the value.
+    /// Why exact mode does not support the value.
     pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
+        // In exact mode one thread does the work of both ends.
         if *value == self.default_of(kind) {
             return None;
         }
@@ -198,7 +197,6 @@ fn words_of(kinds: &[Kind]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::KEYS;
 
     fn key(name: &str) -> &'static Key {
         Key::find(name).unwrap_or_else(|| panic!("{name}"))

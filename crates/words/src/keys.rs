@@ -344,10 +344,3 @@ keys! {
         }
     }
 }
-
-impl Key {
-    /// The key of a name.
-    pub fn find(name: &str) -> Option<&'static Self> {
-        KEYS.iter().find(|key| key.name == name)
-    }
-}

@@ -49,8 +49,9 @@ impl Kind {
         self != Self::Pps
     }
 
-    /// The unit of work that instructions are counted for: a datagram is one, however long.
+    /// The unit of work that instructions are counted for.
     pub fn counted_work(self) -> UnitOfWork {
+        // A datagram is one, however long.
         if self == Self::UdpStream { metric::PACKET } else { self.unit_of_work() }
     }
 
@@ -84,9 +85,9 @@ impl Kind {
         }
     }
 
-    /// The main metric of a study that names none. Exact mode counts instructions: the kernel's,
-    /// because those of programs are netassay's own loop, which another build of it changes.
+    /// The main metric of a study that names none. Exact mode counts instructions: the kernel's.
     pub fn main_metric(self, exact: bool) -> Metric {
+        // Instructions of programs are netassay's own loop, which another build of it changes.
         if exact { self.counted_work().instructions.kernel } else { self.primary_metric() }
     }
 

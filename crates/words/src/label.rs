@@ -33,10 +33,7 @@ crate::vocabulary! {
 impl Label {
     /// The CPUs of a host.
     pub fn cpu(side: Side) -> Self {
-        match side {
-            Side::Transmitter => Self::TransmitterCpu,
-            Side::Receiver => Self::ReceiverCpu,
-        }
+        if side == Side::Transmitter { Self::TransmitterCpu } else { Self::ReceiverCpu }
     }
 
     /// The short form that tables use: `tx CPU`.

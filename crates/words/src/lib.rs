@@ -32,7 +32,7 @@ mod value;
 mod word;
 
 pub use cpu_list::{HIGHEST_CPU, format_cpu_list, parse_cpu_list};
-pub use device::{DeviceForm, DeviceSetting, EthtoolOption};
+pub use device::{DeviceForm, DeviceSetting};
 pub use duration::{format_duration, parse_duration};
 pub use kernel_path::{Closure, KernelPath, MOST_MESSAGES, MOST_ROUNDS, Waiting};
 pub use key::{Key, Misfit};

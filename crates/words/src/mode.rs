@@ -66,10 +66,11 @@ crate::vocabulary! {
 }
 
 impl Sender {
-    /// Whether traffic of this kind has this sender; requests are sent one at a time.
+    /// Whether traffic of this kind has this sender.
     pub fn sends(self, kind: Kind) -> bool {
         match self {
             Self::Send => true,
+            // Requests are sent one at a time.
             _ if kind.is_rr() => false,
             Self::Zerocopy => true,
             Self::Sendmmsg | Self::Gso => kind.is_udp(),
@@ -83,8 +84,9 @@ impl Sender {
         self == Self::Gso
     }
 
-    /// Whether its instructions repeat: with lent pages the kernel chooses when it works.
+    /// Whether its instructions repeat.
     pub fn is_countable(self) -> bool {
+        // With lent pages the kernel chooses when it works.
         self != Self::Zerocopy
     }
 }
@@ -130,15 +132,7 @@ impl CongestionControl {
 
     /// The kernel's name to ask for; `None`: the host's own.
     pub fn name(&self) -> Option<&str> {
-        match self {
-            Self::Unpaced | Self::System => None,
-            Self::Named(name) => Some(name),
-        }
-    }
-
-    /// This congestion control, or `chosen` if it was left open.
-    pub fn or_chosen(&self, chosen: &str) -> Self {
-        if *self == Self::Unpaced { Self::Named(chosen.to_owned()) } else { self.clone() }
+        if let Self::Named(name) = self { Some(name) } else { None }
     }
 }
 
@@ -215,13 +209,5 @@ mod congestion_control_tests {
             assert_eq!(serde_json::to_string(&one).unwrap(), json);
             assert_eq!(serde_json::from_str::<CongestionControl>(json).unwrap(), one);
         }
-    }
-
-    #[test]
-    fn only_what_was_left_open_is_chosen() {
-        let named = CongestionControl::Named("bbr".into());
-        assert_eq!(CongestionControl::Unpaced.or_chosen("reno"), CongestionControl::Named("reno".into()));
-        assert_eq!(CongestionControl::System.or_chosen("reno"), CongestionControl::System);
-        assert_eq!(named.or_chosen("reno"), named);
     }
 }

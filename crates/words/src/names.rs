@@ -46,6 +46,7 @@ fn is_made_of(name: &str, marks: &str) -> bool {
 }
 
 fn check(name: &str, is_name: bool, what: &str) -> Checked {
+    // With a leading hyphen it would be an option of a program.
     if is_name && !name.is_empty() && !name.starts_with('-') {
         return Ok(());
     }

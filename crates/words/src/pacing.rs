@@ -8,7 +8,7 @@ use crate::duration::decimal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pacing(u64);
 
-/// The units of `tc`(8), largest first, in bits per second. Case does not matter, as in `tc`.
+/// The units of `tc`(8), largest first, in bits per second.
 const UNITS: [(&str, u64); 5] =
     [("Tbit", 1_000_000_000_000), ("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 
@@ -28,6 +28,7 @@ impl Pacing {
         let read = || {
             let text = text.trim();
             let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
+            // Case does not matter, as in `tc`.
             let (_, unit) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
             let (bits, is_finer) = decimal(number.trim(), (*unit).into())?;
             Pacing::of_bits(u64::try_from(bits).ok().filter(|_| !is_finer)?)
@@ -47,8 +48,8 @@ impl Pacing {
 }
 
 impl fmt::Display for Pacing {
-    /// Writes the rate in the largest unit that gives a whole number.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The largest unit that gives a whole number reads back as the same pace.
         let fits = UNITS.iter().find(|(_, unit)| self.0.is_multiple_of(*unit));
         let (name, unit) = fits.copied().unwrap_or(("bit", 1));
         out.pad(&format!("{}{name}", self.0 / unit))

@@ -19,10 +19,8 @@ impl Traffic {
     pub fn validate(&self, family: Family) -> Result<(), Misfit> {
         let workload = self.in_a_workload();
         let of_keys = KEYS.iter().find_map(|key| key.misfit(&key.get(&workload), self.kind));
-        match of_keys.or_else(|| self.excess(family)).or_else(|| self.conflict(family)) {
-            Some(misfit) => Err(misfit),
-            None => Ok(()),
-        }
+        let misfit = of_keys.or_else(|| self.excess(family)).or_else(|| self.conflict(family));
+        misfit.map_or(Ok(()), Err)
     }
 
     /// Rejects settings that exact mode does not support.
@@ -105,11 +103,8 @@ impl Traffic {
         }
         // The kernel (`udp_send_skb`) rejects a segmented buffer of datagrams without checksum.
         if sender.segments() && !self.checksum {
-            return misfit(
-                "sender",
-                format!("sender `{sender}` needs the UDP checksum (UDP_SEGMENT)"),
-                "use `send` or `sendmmsg`",
-            );
+            let why = format!("sender `{sender}` needs the UDP checksum (UDP_SEGMENT)");
+            return misfit("sender", why, "use `send` or `sendmmsg`");
         }
         if self.loss.is_some() && !self.find_rate {
             let why = "`loss` is the bound of `find_rate`, which is off";

@@ -70,11 +70,10 @@ fn escape(letter: char, out: &mut String) {
 
 /// Whether a character commands a terminal, changes the order of others, ends a line, or is
 /// invisible.
-///
-/// Unicode's controls (category Cc: C0, DEL, C1), line and paragraph separators (Zl, Zp), and the
-/// property Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt), which includes
-/// Bidi_Control, without the variation selectors, which emoji need.
 pub(crate) fn is_hostile(letter: char) -> bool {
+    // Unicode's controls (category Cc: C0, DEL, C1), line and paragraph separators (Zl, Zp), and
+    // the property Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt), which
+    // includes Bidi_Control, without the variation selectors, which emoji need.
     letter.is_control()
         || matches!(letter,
             '\u{2028}' | '\u{2029}'
@@ -106,8 +105,9 @@ pub(crate) fn replaced(
     Cow::Owned(out)
 }
 
-/// Printable ASCII is never hostile, and most text has nothing else.
+/// The characters that are not printable ASCII, each with its place.
 fn unprintable(text: &str) -> impl Iterator<Item = (usize, char)> {
+    // Printable ASCII is never hostile, and most text has nothing else.
     let mut at = 0;
     std::iter::from_fn(move || {
         at += printable_length(&text.as_bytes()[at..]);

@@ -153,19 +153,13 @@ impl Family {
 
     /// The digit of file names: `udp4`, `tcp6`.
     pub fn digit(self) -> char {
-        match self {
-            Self::Ipv4 => '4',
-            Self::Ipv6 => '6',
-        }
+        if self == Self::Ipv4 { '4' } else { '6' }
     }
 
     /// The bytes of the IP header (RFC 791, section 3.1; RFC 8200, section 3) and of UDP's (RFC
     /// 768).
     pub fn udp_headers(self) -> u32 {
-        match self {
-            Self::Ipv4 => 20 + 8,
-            Self::Ipv6 => 40 + 8,
-        }
+        if self == Self::Ipv4 { 20 + 8 } else { 40 + 8 }
     }
 
     /// The most payload, in bytes, that one UDP datagram can carry over this version: the 16 bits
@@ -173,9 +167,6 @@ impl Family {
     /// which its total length includes (RFC 791) and the payload length of IPv6 does not (RFC 8200,
     /// section 3).
     pub fn most_udp_payload(self) -> u32 {
-        match self {
-            Self::Ipv4 => 65_535 - 20 - 8,
-            Self::Ipv6 => 65_535 - 8,
-        }
+        if self == Self::Ipv4 { 65_535 - 20 - 8 } else { 65_535 - 8 }
     }
 }

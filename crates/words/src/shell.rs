@@ -2,7 +2,7 @@
 
 use crate::sanitised_line;
 
-/// A word that every shell reads unchanged: in quotation marks, unless it needs none.
+/// A word that every shell reads unchanged, in quotation marks unless it needs none.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:@/-".contains(c);
     // zsh takes a leading `=` for a command's path, and csh and fish a leading `%` for a job.
@@ -34,9 +34,8 @@ pub fn csv_field(text: &str) -> String {
 /// FNV-1a of 64 bits (draft-eastlake-fnv; Fowler, Noll, Vo): two texts that differ in one byte
 /// have different checksums. It is not cryptographic: collisions can be made on purpose.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    let add = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 #[cfg(test)]

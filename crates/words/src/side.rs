@@ -21,18 +21,12 @@ impl Side {
 
     /// The other side.
     pub fn other(self) -> Self {
-        match self {
-            Self::Transmitter => Self::Receiver,
-            Self::Receiver => Self::Transmitter,
-        }
+        if self == Self::Transmitter { Self::Receiver } else { Self::Transmitter }
     }
 
     /// The short form in names of conditions: `tx-tso-off`.
     pub fn short(self) -> &'static str {
-        match self {
-            Self::Transmitter => "tx",
-            Self::Receiver => "rx",
-        }
+        if self == Self::Transmitter { "tx" } else { "rx" }
     }
 }
 

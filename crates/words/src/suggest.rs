@@ -1,6 +1,6 @@
 //! Quotes foreign text, and suggests words that may have been meant.
 
-/// Longer words are not compared: the vocabularies have none, and the comparison is quadratic.
+// The vocabularies have no longer words, and the comparison is quadratic.
 const LONGEST_COMPARED: usize = 64;
 
 /// Lists of at most this many words are shown whole in a help line.

@@ -8,18 +8,19 @@ use crate::duration;
 pub use crate::keys::Traffic;
 use crate::kind::Kind;
 use crate::metric::{Metric, Source};
-use crate::mode::Direction;
+use crate::mode::{CongestionControl, Direction};
 use crate::scenario::Family;
 
 /// The most flows of one workload. More than [`MAX_THREADS`] share threads.
 pub const MAX_FLOWS: u32 = 100_000;
 /// The most threads of one end, each way.
 pub const MAX_THREADS: u32 = 1_024;
-/// The most flows over UDP: each has a port of its own, and those below 1024 are privileged.
+/// The most flows over UDP.
+// Each has a port of its own, and ports below 1024 are privileged.
 pub(crate) const MOST_OVER_UDP: u32 = 65_535 - 1_023;
 /// Connections that one listener accepts: all wait in its queue until the last has come, and
-/// `net.core.somaxconn` is 4096. Connections to another port may reuse the same local ports, so
-/// these do not run out either.
+/// `net.core.somaxconn` is 4096.
+// Connections to another port may reuse the same local ports, so these do not run out either.
 pub const LISTENER: u32 = 4_000;
 /// The largest message in bytes. A larger write only measures how often it is interrupted.
 pub const MAX_MESSAGE: u32 = 16 << 20;
@@ -108,6 +109,11 @@ impl Traffic {
         delay.saturating_add(if self.path_rate.is_some() { PATH_QUEUE } else { Duration::ZERO })
     }
 
+    /// Whether its congestion control is to be chosen when a plan is tried.
+    pub fn leaves_congestion_control_open(&self) -> bool {
+        self.kind.is_tcp() && self.congestion_control == CongestionControl::Unpaced
+    }
+
     /// Whether small segments go out at once.
     pub fn is_nodelay(&self) -> bool {
         self.nodelay.unwrap_or(self.kind.is_rr())
@@ -166,6 +172,16 @@ mod tests {
         assert_eq!((0..6).filter(|lane| both.is_forward(*lane)).count(), 3);
         let reverse = Traffic { direction: Direction::Reverse, ..both };
         assert_eq!((reverse.lanes(), reverse.is_forward(0)), (3, false));
+    }
+
+    #[test]
+    fn only_tcp_leaves_its_congestion_control_open_and_only_without_a_name() {
+        let stream = Traffic::new(Kind::TcpStream);
+        assert!(stream.leaves_congestion_control_open());
+        assert!(!Traffic::new(Kind::UdpStream).leaves_congestion_control_open());
+        for congestion_control in [CongestionControl::System, CongestionControl::Named("bbr".into())] {
+            assert!(!Traffic { congestion_control, ..stream.clone() }.leaves_congestion_control_open());
+        }
     }
 
     #[test]

@@ -87,10 +87,7 @@ impl Tuning {
     /// Sets a key to a level; the default leaves it as it is.
     pub fn set(&mut self, key: TuningKey, level: &Value) {
         self.varied.insert(key);
-        let text = match level {
-            Value::Text(text) => Some(text),
-            _ => None,
-        };
+        let text = if let Value::Text(text) = level { Some(text) } else { None };
         match key {
             TuningKey::Sysctl => {
                 self.sysctl = text.and_then(|text| parse_sysctls(text).ok()).unwrap_or_default();
@@ -172,11 +169,8 @@ impl Settled {
 
     /// The features in which this state differs from `base`, with their state here.
     pub fn changes(&self, base: &Self) -> BTreeMap<&str, bool> {
-        self.active
-            .iter()
-            .filter(|(name, on)| base.active.get(*name) != Some(on))
-            .map(|(name, on)| (name.as_str(), *on))
-            .collect()
+        let changed = self.active.iter().filter(|(name, on)| base.active.get(*name) != Some(on));
+        changed.map(|(name, on)| (name.as_str(), *on)).collect()
     }
 }
 

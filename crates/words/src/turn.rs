@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 use crate::keys::KEYS;
-use crate::sysctls;
-use crate::sysctls::acts_at_once;
+use crate::sysctls::{self, acts_at_once};
 use crate::traffic::{Traffic, Workload};
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
@@ -33,22 +32,18 @@ impl Workload {
     /// as far as these are written ([`Key::in_turns`](crate::Key::in_turns)).
     pub fn of_flow(&self) -> (Self, Vec<&'static str>) {
         let (mut kept, plain) = (self.clone(), Self::new(self.traffic.kind));
-        let switched: Vec<&Key> = KEYS
-            .iter()
-            .filter(|key| key.in_turns.contains(&self.traffic.kind) && key.get(self) != Value::Default)
-            .collect();
+        let is_switched =
+            |key: &&Key| key.in_turns.contains(&self.traffic.kind) && key.get(self) != Value::Default;
+        let switched: Vec<&Key> = KEYS.iter().filter(is_switched).collect();
         switched.iter().for_each(|key| key.set(&mut kept, &key.get(&plain)));
         (kept, switched.iter().map(|key| key.name).collect())
     }
-}
 
-impl Workload {
     /// The key in which both differ whose turns are not known to find what runs find.
     pub fn doubted_key(&self, other: &Self) -> Option<&'static str> {
         let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
-        differ
-            .find(|key| (key.is_doubted)(&self.traffic) || (key.is_doubted)(&other.traffic))
-            .map(|key| key.name)
+        let is_doubted = |key: &&Key| (key.is_doubted)(&self.traffic) || (key.is_doubted)(&other.traffic);
+        differ.find(is_doubted).map(|key| key.name)
     }
 }
 
@@ -60,9 +55,9 @@ impl Traffic {
 }
 
 impl Tuning {
-    /// Machine settings that cannot change while a flow lasts. Every setting but some sysctls acts
-    /// at once; a flow's threads stay on their CPU.
+    /// Machine settings that cannot change while a flow lasts.
     pub fn of_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
+        // Every setting but some sysctls acts at once; a flow's threads stay on their CPU.
         let lasting = self.sysctl.iter().filter(|(name, _)| !acts_at_once(name));
         (
             &self.varied,
@@ -74,12 +69,9 @@ impl Tuning {
     /// The setting of these two machines whose turns are not known to find what runs find.
     pub fn doubted_key(&self, other: &Self) -> Option<TuningKey> {
         let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
-        let is_doubted = |name: &String| sysctls::is_doubted(name);
+        let mut changed = self.sysctl.keys().chain(other.sysctl.keys()).filter(differs);
         let differ = [
-            (
-                TuningKey::Sysctl,
-                self.sysctl.keys().chain(other.sysctl.keys()).filter(differs).any(is_doubted),
-            ),
+            (TuningKey::Sysctl, changed.any(|name| sysctls::is_doubted(name))),
             (TuningKey::Governor, self.governor != other.governor),
             (TuningKey::CpuLatency, self.cpu_latency != other.cpu_latency),
             (TuningKey::Placement, self.placement != other.placement),

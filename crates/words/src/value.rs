@@ -102,10 +102,7 @@ macro_rules! plain {
             }
 
             fn of_value(value: &Value) -> Option<Self> {
-                match value {
-                    Value::$variant($value) => $made,
-                    _ => None,
-                }
+                if let Value::$variant($value) = value { $made } else { None }
             }
         }
     };
@@ -126,10 +123,7 @@ impl<W: Word + fmt::Display> PlainValue for W {
     }
 
     fn of_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Text(word) => Self::from_word(word),
-            _ => None,
-        }
+        if let Value::Text(word) = value { Self::from_word(word) } else { None }
     }
 }
 
@@ -174,7 +168,7 @@ impl Shape {
         Mistake { message: format!("`{name}` must be {bounds}"), help: None }
     }
 
-    /// Whether a value is in its range. The key itself decides on `Default`.
+    /// Whether a value is in its range.
     pub(crate) fn holds(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(least, most), Value::Number(number)) => (least..=most).contains(&number),
@@ -182,14 +176,17 @@ impl Shape {
                 (least..=most).contains(&time) && time.as_nanos().is_multiple_of(grain.as_nanos())
             }
             (Self::Name(most), Value::Text(name)) => is_name(name, *most),
+            // On `Default` the key itself decides.
             _ => true,
         }
     }
 
     fn parse(&self, name: &str, text: &str) -> Result<Value, Mistake> {
-        let mistake = |message: String, help: Option<String>| Mistake { message, help };
         let quoted = quoted(text);
-        let not = |what: &str, remedy| mistake(format!("`{quoted}` is not {what}"), Some(remedy));
+        let not = |what: &str, remedy: &str| Mistake {
+            message: format!("`{quoted}` is not {what}"),
+            help: Some(remedy.to_owned()),
+        };
         match self {
             Self::Number(least, most) => {
                 let is_number =
@@ -197,37 +194,36 @@ impl Shape {
                 match text.parse() {
                     Ok(number) => Ok(Value::Number(number)),
                     Err(_) if is_number && !text.is_empty() => Err(self.out_of_range(name)),
-                    Err(_) => Err(not("a whole number", format!("write a number from {least} to {most}"))),
+                    Err(_) => Err(not("a whole number", &format!("write a number from {least} to {most}"))),
                 }
             }
             Self::Switch => match text {
                 "on" | "true" => Ok(Value::Switch(true)),
                 "off" | "false" => Ok(Value::Switch(false)),
-                _ => Err(mistake(
-                    format!("`{quoted}` is neither `on` nor `off`"),
-                    suggest::help(text, ["on", "off"]),
-                )),
+                _ => {
+                    let message = format!("`{quoted}` is neither `on` nor `off`");
+                    Err(Mistake { message, help: suggest::help(text, ["on", "off"]) })
+                }
             },
-            Self::Pace => {
-                Pacing::parse(text).map(Value::Pace).map_err(|remedy| not("a pace", remedy.to_owned()))
+            Self::Pace => Pacing::parse(text).map(Value::Pace).map_err(|remedy| not("a pace", remedy)),
+            Self::Share => {
+                Percent::parse(text).map(Value::Share).map_err(|remedy| not("a percentage", remedy))
             }
-            Self::Share => Percent::parse(text)
-                .map(Value::Share)
-                .map_err(|remedy| not("a percentage", remedy.to_owned())),
             Self::Time(..) => {
-                parse_duration(text).map(Value::Time).map_err(|remedy| not("a duration", remedy.to_owned()))
+                parse_duration(text).map(Value::Time).map_err(|remedy| not("a duration", remedy))
             }
             Self::Word(vocabulary) => {
                 let all = vocabulary.spellings();
                 if all.contains(&text) {
                     return Ok(Value::Text(text.to_owned()));
                 }
-                Err(mistake(format!("`{quoted}` is not {}", vocabulary.what), suggest::help(text, all)))
+                let message = format!("`{quoted}` is not {}", vocabulary.what);
+                Err(Mistake { message, help: suggest::help(text, all) })
             }
             Self::Name(most) if is_name(text, *most) => Ok(Value::Text(text.to_owned())),
             Self::Name(most) => Err(not(
                 &format!("a name for `{name}`"),
-                format!("write the kernel's name, at most {most} letters, digits, `-` and `_`"),
+                &format!("write the kernel's name, at most {most} letters, digits, `-` and `_`"),
             )),
         }
     }

@@ -81,16 +81,7 @@ macro_rules! vocabulary {
 
         impl $type {
             /// Every value, in display order.
-            pub const ALL: [Self; <$type as $crate::Word>::WORDS.len()] = {
-                let words = <$type as $crate::Word>::WORDS;
-                let mut all = [words[0].1; <$type as $crate::Word>::WORDS.len()];
-                let mut at = 1;
-                while at < all.len() {
-                    all[at] = words[at].1;
-                    at += 1;
-                }
-                all
-            };
+            pub const ALL: [Self; <$type as $crate::Word>::WORDS.len()] = [$(Self::$variant),+];
 
             /// Its spelling in files, options and messages.
             pub fn word(self) -> &'static str {

@@ -63,7 +63,7 @@ const ATTRIBUTES: [SettingAttributes; 14] = [
 ];
 
 fn set_by(option: &str) -> impl Iterator<Item = SettingAttributes> {
-    ATTRIBUTES.into_iter().filter(move |(setting, ..)| setting.ethtool().option == option)
+    ATTRIBUTES.into_iter().filter(move |(setting, ..)| setting.ethtool_option() == option)
 }
 
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
@@ -213,7 +213,7 @@ mod tests {
         let of_netlink = |setting: &DeviceSetting| setting.form() != DeviceForm::Fields;
         for setting in DeviceSetting::ALL.into_iter().filter(of_netlink) {
             // Settings that `ethtool` sets with one option are set with one message.
-            let option = setting.ethtool().option;
+            let option = setting.ethtool_option();
             assert_eq!(GROUPS.iter().filter(|group| group.0 == option).count(), 1, "{setting}");
             let all: Vec<SettingAttributes> = set_by(option).filter(|one| one.0 == setting).collect();
             let [(_, kind, _)] = all[..] else { panic!("{setting} is {all:?}") };

@@ -1,6 +1,6 @@
 //! The shell command for a change of the machine.
 
-use words::{DeviceSetting, EthtoolOption, shell_command};
+use words::{DeviceSetting, shell_command};
 
 use super::{Target, Value};
 
@@ -38,7 +38,7 @@ pub fn set_feature(interface: &str, feature: &str, state: &str) -> String {
 
 /// The command that sets a setting of an interface's device.
 pub fn set_device(interface: &str, setting: DeviceSetting, value: &str) -> String {
-    let EthtoolOption { option, parameter, .. } = setting.ethtool();
+    let (option, parameter) = (setting.ethtool_option(), setting.ethtool_parameter());
     shell_command(["ethtool", option, interface].into_iter().chain(parameter.split(' ')).chain([value]))
 }
 

@@ -17,7 +17,12 @@ pub(crate) enum StudyCommand {
         name: String,
     },
     /// Check a study file, and show problems with line, column and remedy
-    Check(Check),
+    Check {
+        /// The study file
+        file: PathBuf,
+        #[command(flatten)]
+        set: Changes,
+    },
     /// Compute how many boots and runs a difference needs, and how long they take
     Plan(Plan),
     /// List the bundled studies
@@ -29,14 +34,6 @@ pub(crate) enum StudyCommand {
     },
     /// Print the JSON schema of study files
     Schema,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// The study file
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) set: Changes,
 }
 
 #[derive(Debug, Args)]
@@ -76,77 +73,76 @@ pub(crate) struct Plan {
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
     /// List the stored studies
-    List(List),
+    List(Stored),
     /// Tag a stored study: a name to call it by
-    Tag(TagStudy),
+    #[command(
+        after_help = "Examples:\n  netassay db tag 6 main\n  netassay db tag 7 main --move\n  netassay compare main 8\n  netassay db tag --remove main"
+    )]
+    Tag {
+        /// The study: its number, a tag or its name (`netassay db list`)
+        #[arg(required_unless_present = "remove")]
+        study: Option<String>,
+        /// The tag: letters, digits, '.', '_' and '-'
+        #[arg(required_unless_present = "remove")]
+        name: Option<Tag>,
+        /// Take the tag from the study that has it
+        #[arg(long = "move", conflicts_with = "remove")]
+        moves: bool,
+        /// Remove this tag; the study stays
+        #[arg(long, value_name = "NAME", conflicts_with = "study")]
+        remove: Option<Tag>,
+        #[command(flatten)]
+        database: Database,
+    },
     /// Remove a stored study
-    Remove(Remove),
+    Remove {
+        /// The study: its number, a tag, or a name that only one study has (`netassay db list`)
+        study: String,
+        /// Show what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        database: Database,
+        #[command(flatten)]
+        output: Formatted,
+    },
     /// Pack stored studies into a file for somebody else
-    Pack(Pack),
+    Pack {
+        /// The studies: numbers, tags or names (`netassay db list`)
+        #[arg(required = true, value_name = "STUDY")]
+        studies: Vec<String>,
+        /// The file to write, which must not exist; it is a database of these studies alone
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+        #[command(flatten)]
+        database: Database,
+    },
     /// Add the studies of a packed file to the database
-    Unpack(Unpack),
+    Unpack {
+        /// A file that `netassay db pack` wrote, or any database of netassay
+        file: PathBuf,
+        #[command(flatten)]
+        database: Database,
+    },
     /// Write a stored study's measurements for other tools
-    Export(Export),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    #[command(flatten)]
-    pub(crate) stored: Stored,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay db tag 6 main\n  netassay db tag 7 main --move\n  netassay compare main 8\n  netassay db tag --remove main"
-)]
-pub(crate) struct TagStudy {
-    /// The study: its number, a tag or its name (`netassay db list`)
-    #[arg(required_unless_present = "remove")]
-    pub(crate) study: Option<String>,
-    /// The tag: letters, digits, '.', '_' and '-'
-    #[arg(required_unless_present = "remove")]
-    pub(crate) name: Option<Tag>,
-    /// Take the tag from the study that has it
-    #[arg(long = "move", conflicts_with = "remove")]
-    pub(crate) moves: bool,
-    /// Remove this tag; the study stays
-    #[arg(long, value_name = "NAME", conflicts_with = "study")]
-    pub(crate) remove: Option<Tag>,
-    #[command(flatten)]
-    pub(crate) database: Database,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Remove {
-    /// The study: its number, a tag, or a name that only one study has (`netassay db list`)
-    pub(crate) study: String,
-    /// Show what would be removed, and remove nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) database: Database,
-    #[command(flatten)]
-    pub(crate) output: Formatted,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Pack {
-    /// The studies: numbers, tags or names (`netassay db list`)
-    #[arg(required = true, value_name = "STUDY")]
-    pub(crate) studies: Vec<String>,
-    /// The file to write, which must not exist; it is a database of these studies alone
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    #[command(flatten)]
-    pub(crate) database: Database,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Unpack {
-    /// A file that `netassay db pack` wrote, or any database of netassay
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) database: Database,
+    #[command(
+        after_help = "Examples:\n  netassay db export --format stat -o results\n  netassay db export 3 --format csv > runs.csv"
+    )]
+    Export {
+        /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
+        study: Option<String>,
+        /// The format of the file; JSON of everything: `netassay show --format json`
+        #[arg(long, value_enum)]
+        format: ExportFormat,
+        /// (stat) The metric, or `all` for a directory of files for each [default: the study's own]
+        #[arg(long)]
+        metric: Option<String>,
+        /// Where to write: a directory for `stat`, a file for the others [default: standard output]
+        #[arg(short, long, value_name = "PATH")]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        database: Database,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -157,24 +153,4 @@ pub(crate) enum ExportFormat {
     Csv,
     /// CSV: the counters over time, one row for each run, side and moment
     Series,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay db export --format stat -o results\n  netassay db export 3 --format csv > runs.csv"
-)]
-pub(crate) struct Export {
-    /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
-    pub(crate) study: Option<String>,
-    /// The format of the file; JSON of everything: `netassay show --format json`
-    #[arg(long, value_enum)]
-    pub(crate) format: ExportFormat,
-    /// (stat) The metric, or `all` for a directory of files for each [default: the study's own]
-    #[arg(long)]
-    pub(crate) metric: Option<String>,
-    /// Where to write: a directory for `stat`, a file for the others [default: standard output]
-    #[arg(short, long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) database: Database,
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use host::DiscardDevice;
 use study::Assignment;
-use words::{KEYS, Kind, Side, feature};
+use words::{KEYS, Kind, Side, Word, feature};
 
 use super::common::{Formatted, TurnFlags};
 use super::machines::HostFlags;
@@ -15,13 +15,13 @@ use super::machines::HostFlags;
 #[command(after_help = help())]
 pub(crate) struct Load {
     /// The kind of traffic
-    #[arg(value_parser = words::<Kind>(Kind::ALL.into_iter().map(Kind::word)))]
+    #[arg(value_parser = words::<Kind>())]
     pub(crate) workload: Kind,
     /// Keys of the traffic and its testbed, as in a study: message=1472, scenario=vm, tso=off
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) keys: Vec<Assignment>,
     /// (discard) The device that discards the packets [default: the first that this kernel has]
-    #[arg(long, value_name = "DEVICE", value_parser = words::<DiscardDevice>(DiscardDevice::ALL.into_iter().map(DiscardDevice::word)))]
+    #[arg(long, value_name = "DEVICE", value_parser = words::<DiscardDevice>())]
     pub(crate) discard_device: Option<DiscardDevice>,
     /// (tcp_rr, udp_rr, tcp_crr) Measure latency at ten loads up to the most that is answered, or
     /// up to `rate`, and tell the knee of the curve; makes 61 runs
@@ -86,11 +86,9 @@ pub(crate) fn traffic_keys() -> impl Iterator<Item = String> {
     of_both.map(str::to_owned).chain(Side::ALL.into_iter().flat_map(of_side))
 }
 
-fn words<T>(words: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: std::str::FromStr<Err = String> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(words).try_map(|word: String| word.parse())
+fn words<W: Word + Send + Sync>() -> impl TypedValueParser<Value = W> {
+    PossibleValuesParser::new(W::WORDS.iter().map(|(word, _)| *word))
+        .try_map(|word: String| W::from_word(&word).ok_or("not one of the possible values"))
 }
 
 #[cfg(test)]

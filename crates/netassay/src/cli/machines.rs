@@ -1,5 +1,5 @@
 //! The command lines of machines, this one and those that are reached over ssh or by another
-//! command: `doctor`, `kernel`, `apply`, `undo`.
+//! command: `kernel`, `apply`, `undo`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -65,11 +65,8 @@ pub(crate) fn lease(text: &str) -> Result<Duration, String> {
     if Launch::LEASES.contains(&lease) {
         return Ok(lease);
     }
-    Err(format!(
-        "a lease is {} to {} s: a machine that is cut off must come back soon",
-        Launch::LEASES.start().as_secs(),
-        Launch::LEASES.end().as_secs()
-    ))
+    let (least, most) = (Launch::LEASES.start().as_secs(), Launch::LEASES.end().as_secs());
+    Err(format!("a lease is {least} to {most} s: a machine that is cut off must come back soon"))
 }
 
 impl HostFlags {
@@ -86,18 +83,6 @@ pub(crate) enum AddressesOf {
     There,
     /// A private pair of IPv4 and of IPv6, added for the time of the study
     Own,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Doctor {
-    /// Look at this machine, over ssh: root@a; for a second also at its interface, which is to
-    /// carry traffic: root@a:ens1f0, or an interface of this machine: :ens1f0
-    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
-    pub(crate) host: Option<HostSpec>,
-    #[command(flatten)]
-    pub(crate) output: Formatted,
-    #[command(flatten, next_help_heading = "Two machines, which are checked as a pair")]
-    pub(crate) hosts: HostFlags,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The command lines of the commands that read results: `show`, `report`, `compare`, `history`.
+//! The command lines of the commands that read results: `report`, `compare`, `history`.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -13,20 +13,6 @@ use words::metric::Better;
 
 use super::common::{Choice, DESIGNS, Database, Stored, one_of};
 
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
-    pub(crate) study: Option<String>,
-    /// Show every run, not only the conditions
-    #[arg(long)]
-    pub(crate) runs: bool,
-    /// Show the environment of every boot
-    #[arg(long)]
-    pub(crate) environment: bool,
-    #[command(flatten)]
-    pub(crate) stored: Stored,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// One HTML file, which loads nothing
@@ -38,13 +24,9 @@ pub(crate) enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// The ending of the files.
-    pub(crate) fn ending(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Md => "md",
-            Self::Json => "json",
-        }
+    /// The ending of the files: its word.
+    pub(crate) fn ending(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |word| word.get_name().to_owned())
     }
 }
 

@@ -66,17 +66,14 @@ impl Trace {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceAction {
     /// The least and the most that each stage costs, over traced studies of several databases
-    Merge(Merge),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Merge {
-    /// The databases, one of each machine or kernel
-    #[arg(required = true, value_name = "DATABASE")]
-    pub(crate) databases: Vec<PathBuf>,
-    /// The study in each (number, tag or name) [default: the newest that was traced]
-    #[arg(long, value_name = "STORED")]
-    pub(crate) study: Option<String>,
-    #[command(flatten)]
-    pub(crate) output: Formatted,
+    Merge {
+        /// The databases, one of each machine or kernel
+        #[arg(required = true, value_name = "DATABASE")]
+        databases: Vec<PathBuf>,
+        /// The study in each (number, tag or name) [default: the newest that was traced]
+        #[arg(long, value_name = "STORED")]
+        study: Option<String>,
+        #[command(flatten)]
+        output: Formatted,
+    },
 }

@@ -10,9 +10,8 @@ use study::{Protocol, Study};
 use crate::cli::{Aa, Run};
 use crate::commands::run::{asked, conclude, measure};
 use crate::commands::stored::load;
-use crate::exit;
 use crate::failure::{Failure, bail};
-use crate::output;
+use crate::{exit, output};
 
 const BOOTS: u32 = 3;
 

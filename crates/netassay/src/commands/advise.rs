@@ -33,8 +33,7 @@ pub(crate) fn in_short(stored: &StoredStudy) -> Result<Vec<Block<'static>>, Fail
         return Ok(Vec::new());
     }
     let mut blocks = views::advice_tables(&advice);
-    let more = format!("Intervals, costs and commands: netassay advise {}", stored.row.id.0);
-    blocks.push(Block::Text(more));
+    blocks.push(Block::Text(format!("Intervals, costs and commands: netassay advise {}", stored.row.id.0)));
     Ok(blocks)
 }
 

@@ -14,8 +14,7 @@ use crate::commands::advise;
 use crate::commands::hosts::{intended, place, reach_one};
 use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
-use crate::output;
-use crate::signals;
+use crate::{output, signals};
 
 #[derive(Debug, Default, Serialize)]
 struct Applied {
@@ -36,12 +35,10 @@ type WantedInterface = (HostInterface, InterfaceEnvironment, InterfaceSettings);
 
 pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     let host = flags.on.host.as_ref();
-    let traffic = host.and_then(|host| host.interface.as_ref()).ok_or_else(|| {
-        Failure::Usage(
-            "name the interface to set: --host USER@HOST:INTERFACE, or --host :INTERFACE of this machine"
-                .to_owned(),
-        )
-    })?;
+    let Some(traffic) = host.and_then(|host| host.interface.as_ref()) else {
+        let ways = "--host USER@HOST:INTERFACE, or --host :INTERFACE of this machine";
+        bail!(Usage, "name the interface to set: {ways}");
+    };
     let studies = advise::load(&flags.database.db, &flags.studies)?;
     let planned = views::planned_settings(&advise::advice(&studies, &flags.wanted)?, flags.side);
     let advice = named(&studies);
@@ -103,10 +100,9 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
 }
 
 fn named(studies: &[StoredStudy]) -> String {
-    let names: Vec<String> = studies
-        .iter()
-        .map(|one| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name)))
-        .collect();
+    let name =
+        |one: &StoredStudy| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name));
+    let names: Vec<String> = studies.iter().map(name).collect();
     format!("the advice of {}", results::listed(&names))
 }
 

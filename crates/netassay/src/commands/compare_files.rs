@@ -39,15 +39,9 @@ fn headline(flags: &Compare, groups: &[ComparedConditions]) -> String {
 }
 
 fn kinds(groups: &[ComparedConditions]) -> Option<String> {
-    let mut all: Vec<(&str, &str)> = Vec::new();
-    for group in groups {
-        for (label, kind) in group.labels.iter().zip(&group.kinds) {
-            let one = (label.as_str(), kind.as_deref().unwrap_or("not said"));
-            if !all.contains(&one) {
-                all.push(one);
-            }
-        }
-    }
+    let all = groups.iter().flat_map(|group| group.labels.iter().zip(&group.kinds));
+    let all = all.map(|(label, kind)| (label.as_str(), kind.as_deref().unwrap_or("not said")));
+    let all = results::distinct(all);
     let (_, first) = *all.first()?;
     if all.iter().all(|(_, kind)| *kind == first) {
         return (first != "not said").then(|| first.to_owned());

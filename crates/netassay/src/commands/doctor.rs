@@ -8,28 +8,30 @@ use report::views;
 use results::Examination;
 use study::Scenario;
 use testbed::Crossing;
-use testbed::reach::{ProgramOutput, RemoteHost};
+use testbed::reach::{HostSpec, ProgramOutput, RemoteHost};
 
-use crate::cli::{Doctor, HostFlags};
+use crate::cli::{Formatted, HostFlags};
 use crate::commands::hosts::{ReachedHosts, TO_END, reach, reach_one};
 use crate::doctor::{can_measure, examine, of_pair};
-use crate::exit;
 use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
-use crate::output;
-use crate::signals;
+use crate::{exit, output, signals};
 
-pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
+pub(crate) fn doctor(
+    host: Option<&HostSpec>,
+    hosts: &HostFlags,
+    output: &Formatted,
+) -> Result<ExitCode, Failure> {
     let interrupt = signals::interrupt()?;
-    let interface = flags.host.as_ref().and_then(|host| host.interface.as_deref());
-    let examination = if flags.hosts.names_any() {
-        examine_pair(&flags.hosts, &interrupt)?
-    } else if let Some(reached) = reach_one(flags.host.as_ref(), &flags.hosts.login, &interrupt)? {
+    let interface = host.and_then(|host| host.interface.as_deref());
+    let examination = if hosts.names_any() {
+        examine_pair(hosts, &interrupt)?
+    } else if let Some(reached) = reach_one(host, &hosts.login, &interrupt)? {
         examine_other(&reached, interface, &interrupt)?
     } else {
         examine(interface, &interrupt)?
     };
-    output::show_view(&examination, &flags.output, |one, _| views::doctor(one))?;
+    output::show_view(&examination, output, |one, _| views::doctor(one))?;
     let code = if can_measure(&examination) { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))
 }
@@ -40,8 +42,7 @@ fn examine_pair(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination,
         bail!(Usage, "name two machines: --transmitter and --receiver");
     };
     let crossings = Crossing::all_between(found, hosts.own_addresses);
-    let checks = hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
-    Ok(of_pair(checks, found))
+    Ok(of_pair(hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?, found))
 }
 
 fn examine_other(

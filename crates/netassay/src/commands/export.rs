@@ -8,43 +8,52 @@ use host::user_file::refuse_planted;
 use store::{Store, StoredStudy};
 use study::metric::Metric;
 
-use crate::cli::{Export, ExportFormat};
+use crate::cli::ExportFormat;
 use crate::commands::stored::study_of;
 use crate::failure::{Failure, bail, say};
 use crate::output::{MayReplace, named, print, write};
 
-pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
-    let store = Store::open_read_only(&flags.database.db)?;
-    let stored = store.load(study_of(&store, flags.study.as_deref())?)?;
-    match flags.format {
+pub(crate) fn export(
+    db: &Path,
+    study: Option<&str>,
+    format: ExportFormat,
+    metric: Option<&str>,
+    output: Option<&Path>,
+) -> Result<(), Failure> {
+    let store = Store::open_read_only(db)?;
+    let stored = store.load(study_of(&store, study)?)?;
+    let text = match format {
+        ExportFormat::Stat => return stat(&stored, metric, output),
+        ExportFormat::Csv => store::export::csv(&stored),
         ExportFormat::Series => {
-            let series = store.series(stored.row.id)?;
+            let (id, series) = (stored.row.id, store.series(stored.row.id)?);
             if series.is_empty() {
-                let id = stored.row.id;
                 bail!(Nothing, "study {id} has no counters over time");
             }
-            put(flags.output.as_deref(), &store::export::series(&stored, &series))
+            store::export::series(&stored, &series)
         }
-        ExportFormat::Stat => stat(flags, &stored),
-        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored)),
+    };
+    match output {
+        Some(path) => write(path, &text, MayReplace::OwnFile),
+        None => print(&text),
     }
 }
 
 /// One file for each condition and metric. A single metric goes into the directory itself; `all` of
 /// them into a directory each.
-fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
-    let Some(directory) = &flags.output else {
+fn stat(stored: &StoredStudy, metric: Option<&str>, output: Option<&Path>) -> Result<(), Failure> {
+    let Some(directory) = output else {
         bail!(Usage, "--format stat writes several files: name a directory with --output");
     };
-    let is_all = flags.metric.as_deref() == Some("all");
-    let metrics: BTreeSet<Metric> = match flags.metric.as_deref() {
+    let is_all = metric == Some("all");
+    let metrics: BTreeSet<Metric> = match metric {
         Some("all") => stored.measurements().flat_map(|run| run.metrics.iter()).map(|(one, _)| one).collect(),
         Some(word) => BTreeSet::from([results::resolve_metric(word)?]),
         None => results::main_metrics(stored),
     };
     let mut written = 0;
     for metric in &metrics {
-        let below = if is_all { directory.join(metric.key) } else { directory.clone() };
+        let below = if is_all { directory.join(metric.key) } else { directory.to_owned() };
         let failed = |source| Failure::Write { path: below.clone(), source };
         refuse_planted(directory).map_err(failed)?;
         fs::create_dir_all(&below).and_then(|()| refuse_planted(&below)).map_err(failed)?;
@@ -60,11 +69,4 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
     }
     say(&format!("wrote {} to {}", results::counted(written, "file"), named(directory)));
     Ok(())
-}
-
-fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
-    match out {
-        Some(path) => write(path, text, MayReplace::OwnFile),
-        None => print(text),
-    }
 }

@@ -13,13 +13,15 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
         KernelCommand::Fetch { package } => {
             let Fetched { package: name, directory, kernel, .. } = guest::fetch(package)?;
             let release = kernel.release.as_deref().unwrap_or("a kernel without a release name");
-            say(&format!(
-                "{package}: {release} is in {}\nin a study: kernel = \"{name}\"",
-                directory.display()
-            ));
+            let directory = directory.display();
+            say(&format!("{package}: {release} is in {directory}\nin a study: kernel = \"{name}\""));
             Ok(())
         }
         KernelCommand::List(output) => {
+            let listed = |Fetched { package, aliases, version, kernel, .. }| {
+                let Kernel { image, modules, release, .. } = kernel;
+                ListedKernel { package, aliases, version, release, image, modules }
+            };
             let kernels: Vec<ListedKernel> = guest::fetched()?.into_iter().map(listed).collect();
             if kernels.is_empty() {
                 say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
@@ -27,9 +29,4 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
             show_list("kernels", &kernels, output, views::kernel_list)
         }
     }
-}
-
-fn listed(Fetched { package, aliases, version, kernel, .. }: Fetched) -> ListedKernel {
-    let Kernel { image, modules, release, .. } = kernel;
-    ListedKernel { package, aliases, version, release, image, modules }
 }

@@ -8,6 +8,7 @@ mod terminal;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
@@ -82,8 +83,9 @@ fn plot(request: &Request, sets: &[Set]) -> Result<Option<Plot>, Refusal> {
 }
 
 fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Refusal> {
-    let written = terminal::standard_output().and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+    let written = io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| {
+        // Not through Rust's line buffer, which would write line by line.
+        let mut out = BufWriter::with_capacity(1 << 16, File::from(stdout));
         write(&mut out).and_then(|()| out.flush())
     });
     written.map_err(|error| {

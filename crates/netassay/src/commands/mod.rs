@@ -37,14 +37,16 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Run(flags) => run::run(flags),
         Command::Load(flags) => load::load(flags).map(done),
         Command::Trace(flags) => trace::trace(flags),
-        Command::Show(show) => stored::show(show).map(done),
+        Command::Show { study, runs, environment, stored } => {
+            stored::show(study.as_deref(), *runs, *environment, stored).map(done)
+        }
         Command::Report(flags) => report::report(flags).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::History(flags) => history::history(flags).map(done),
-        Command::Explain(flags) => explain::explain(flags).map(done),
+        Command::Explain { word, markdown, output } => explain::explain(word, *markdown, output).map(done),
         Command::Advise(flags) => advise::advise(flags).map(done),
         Command::Gate(flags) => gate::gate(flags),
-        Command::Doctor(flags) => doctor::doctor(flags),
+        Command::Doctor { host, output, hosts } => doctor::doctor(host.as_ref(), hosts, output),
         Command::Kernel(command) => kernel::kernel(command).map(done),
         Command::Apply(flags) => apply::apply(flags).map(done),
         Command::Undo(flags) => undo::undo(flags),

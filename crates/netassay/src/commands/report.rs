@@ -20,7 +20,7 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     let stored = load_each(&store, &flags.studies)?;
     let (path, may_replace) = match &flags.output {
         Some(path) => (path.clone(), MayReplace::NamedByUser),
-        None => (beside(&flags.database.db, &stored, flags.format.ending()), MayReplace::OwnFile),
+        None => (beside(&flags.database.db, &stored, flags.format), MayReplace::OwnFile),
     };
     let text = render(&store, stored, flags.format)?;
     if path.as_os_str() == "-" {
@@ -34,14 +34,14 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
 pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
     let store = Store::open_read_only(db)?;
     let stored = vec![store.load(study)?];
-    let path = beside(db, &stored, ReportFormat::Html.ending());
+    let path = beside(db, &stored, ReportFormat::Html);
     write(&path, &render(&store, stored, ReportFormat::Html)?, MayReplace::OwnFile)?;
     Ok(path)
 }
 
-fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
+fn beside(db: &Path, stored: &[StoredStudy], format: ReportFormat) -> PathBuf {
     let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
-    db.with_file_name(format!("{stem}.{ending}"))
+    db.with_file_name(format!("{stem}.{}", format.ending()))
 }
 
 fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Result<String, Failure> {

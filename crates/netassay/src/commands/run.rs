@@ -18,13 +18,10 @@ use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
 use crate::commands::study_files::{crowding, find, refusals};
 use crate::commands::undo::SaysUnrestored;
-use crate::exit;
 use crate::failure::{Failure, bail, say};
-use crate::machine::{self, Changed};
 use crate::output::{self, named};
-use crate::signals;
 use crate::terminal::Progress;
-use crate::turn;
+use crate::{exit, machine, signals, turn};
 
 pub(crate) fn run(flags: &Run) -> Result<ExitCode, Failure> {
     match &flags.study {
@@ -72,13 +69,13 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     find(name, &set)
 }
 
-/// If it cannot be written, the runs are stored all the same.
 fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
     let not_written = |failure: &Failure| {
         say(&format!(
             "netassay: the report was not written: {failure}; netassay report {study} -o FILE writes it elsewhere"
         ));
     };
+    // The runs are stored all the same.
     page_of::write_beside(db, study).inspect_err(not_written).ok()
 }
 
@@ -129,12 +126,10 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let session = turn::begin(&flags.turn, &interrupt)?;
     let here = if is_between { &Machines::default() } else { &study.machine };
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
-    machine::during(study, here, flags.change_machine, |changed| {
+    machine::during(study, here, flags.change_machine, |changes, differences| {
         let mut store = Store::open(db)?;
-        let resumed = match &flags.campaign.resume {
-            None => None,
-            Some(word) => Some(to_resume(&store, study, word.as_deref())?),
-        };
+        let resumed = flags.campaign.resume.as_ref();
+        let resumed = resumed.map(|word| to_resume(&store, study, word.as_deref())).transpose()?;
         let own_cpu = machine::pin_to_own_cpu(&lab.options)?;
         let mut progress = Progress::new(flags.progress, own_cpu);
         let mut campaign = Campaign {
@@ -145,8 +140,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             is_decided: &results::is_decided,
             keep_disturbed: flags.campaign.keep_disturbed,
             beside: session.beside.clone(),
-            machine: changed.map_or(&[], |changed| &changed.changes),
-            differences: &|| changed.map(Changed::differences).unwrap_or_default(),
+            machine: changes,
+            differences,
             version,
         };
         Ok(Some(match resumed {
@@ -156,8 +151,9 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     })
 }
 
-/// The plan between machines of the user's. Nothing is tried out there: a dry run changes nothing.
+/// Prints the plan between machines of the user's.
 fn dry_run_between(study: &Study, intended: Vec<Block<'static>>, flags: &RunFlags) -> Result<(), Failure> {
+    // Nothing is tried out there: a dry run changes nothing.
     let listing = results::PlanListing::new(study, study.plan(), Vec::new(), None);
     if flags.output.format == Format::Json {
         say(&terminal(&intended, report::Layout::WIDE));

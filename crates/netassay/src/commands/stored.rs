@@ -6,7 +6,7 @@ use report::views;
 use results::Results;
 use store::{Store, StoredStudy, StudyId};
 
-use crate::cli::{Format, Show};
+use crate::cli::{Format, Stored};
 use crate::commands::advise::in_short;
 use crate::failure::Failure;
 use crate::output::{json, named, print, print_blocks};
@@ -39,15 +39,19 @@ pub(crate) fn study_of(store: &Store, word: Option<&str>) -> Result<StudyId, Fai
 
 /// The study that a word means: of several with this name the newest.
 pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
-    let called = store.called(word)?;
-    Ok(*called.last().expect("there is always one"))
+    Ok(*store.called(word)?.last().expect("there is always one"))
 }
 
-pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
-    let (db, wide) = (&flags.stored.database.db, flags.stored.output.tables.wide);
+pub(crate) fn show(
+    study: Option<&str>,
+    runs: bool,
+    environment: bool,
+    flags: &Stored,
+) -> Result<(), Failure> {
+    let (db, wide) = (&flags.database.db, flags.output.tables.wide);
     let store = Store::open_read_only(db)?;
-    let stored = store.load(study_of(&store, flags.study.as_deref())?)?;
-    if flags.stored.output.format == Format::Json {
+    let stored = store.load(study_of(&store, study)?)?;
+    if flags.output.format == Format::Json {
         return print(&json(&store::export::json(&stored))?);
     }
     let stored = stored.sanitised();
@@ -57,10 +61,10 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
         blocks.extend(views::evidence(&results));
         blocks.extend(views::switch_states(&results));
     }
-    if flags.runs {
+    if runs {
         blocks.extend(views::runs(&results));
     }
-    if flags.environment {
+    if environment {
         blocks.extend(views::environment(&results));
     }
     blocks.extend(in_short(&stored)?);

@@ -11,7 +11,7 @@ use serde_json::json;
 use study::{Assignment, Side, Study, bundled};
 use testbed::guest::{Kernel, Tools};
 
-use crate::cli::{Changes, Check, Formatted, StudyCommand};
+use crate::cli::{Changes, Formatted, StudyCommand};
 use crate::commands::plan::plan;
 use crate::failure::{Failure, bail, say};
 use crate::output::{MayReplace, named, print, show_list, write};
@@ -19,7 +19,7 @@ use crate::output::{MayReplace, named, print, show_list, write};
 pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
     match command {
         StudyCommand::New { name } => new(name),
-        StudyCommand::Check(flags) => check(flags),
+        StudyCommand::Check { file, set } => check(file, set),
         StudyCommand::Plan(flags) => plan(flags),
         StudyCommand::List(output) => list(output),
         StudyCommand::Print { name } => match bundled::find(name) {
@@ -69,9 +69,9 @@ fn new(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check(flags: &Check) -> Result<(), Failure> {
-    let file = named(&flags.file);
-    let study = parse(&file, &read(&flags.file)?, &flags.set.changes)?;
+fn check(path: &Path, set: &Changes) -> Result<(), Failure> {
+    let file = named(path);
+    let study = parse(&file, &read(path)?, &set.changes)?;
     let plan = study.plan();
     let (conditions, excluded) = (plan.conditions.len(), plan.excluded.len());
     say(&format!("{file}: no problem found ({conditions} conditions, {excluded} excluded)"));
@@ -123,9 +123,8 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
             found.push(format!("the namespaces of the hosts cannot be made: {obstacle}"));
         }
         if !study.machine.is_empty() {
-            found.push(
-                "the settings of `[machine]` need root: run netassay as root, or remove them".to_owned(),
-            );
+            let why = "the settings of `[machine]` need root: run netassay as root, or remove them";
+            found.push(why.to_owned());
         }
     }
     distinct(found)

@@ -14,11 +14,9 @@ use testbed::reach::{Launcher, ProgramOutput, RemoteHost};
 
 use crate::cli::{Format, Undo};
 use crate::commands::hosts::{TO_END, reach_one};
-use crate::exit;
 use crate::failure::{Failure, say};
-use crate::machine;
 use crate::output::{self, print};
-use crate::signals;
+use crate::{exit, machine, signals};
 
 pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let given = [
@@ -49,8 +47,9 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     Ok(exit_code(!reports.iter().any(JournalReport::is_left)))
 }
 
-/// The question of a controller at the end of its session. What `apply` set stays.
+/// Answers a controller at the end of its session.
 pub(crate) fn unrestored() -> Result<ExitCode, Failure> {
+    // Settings of `netassay apply` stay, and are not among these.
     let unrestored = machine::unrestored()?;
     print(&unrestored)?;
     Ok(exit_code(unrestored.is_empty()))

@@ -5,12 +5,11 @@ use results::Finding;
 
 const AREA: &str = "noise";
 
-/// Steal above this share of all CPU time since boot shows in most runs.
+// Steal above this share of all CPU time since boot shows in most runs.
 const STEAL_PERCENT: f64 = 0.5;
-/// An idle state with a slower wake-up than this, in us, shows in latencies: a round trip over veth
-/// takes some 10 us.
+// A slower wake-up from an idle state shows in latencies: a round trip over veth takes some 10 us.
 const SLOW_WAKE_US: u64 = 10;
-/// More runnable tasks than this compete with the measurement.
+// More runnable tasks than this compete with the measurement.
 const OTHER_LOAD: f64 = 0.5;
 
 /// Clock sources that are read without a system call.
@@ -71,8 +70,9 @@ pub(super) fn findings() -> Vec<Finding> {
     .collect()
 }
 
-/// Filters of packets between machines; network namespaces of netassay's own have none.
+/// Filters of packets between machines.
 fn filters(found: &Firewall) -> Vec<Finding> {
+    // Network namespaces of netassay's own have none.
     let firewall = match (found.filters(), found.rules) {
         (Some(what), _) => {
             let fix = "nft list ruleset, iptables-save: let the traffic's interface through first, or measure without them; \

@@ -24,7 +24,7 @@ const ON_BY_DEFAULT: [&str; 9] = [
 
 const WATCH: Duration = Duration::from_secs(1);
 
-/// More packets in a second than a login and its neighbours' announcements make.
+// More packets in a second than a login and its neighbours' announcements make.
 const QUIET: u64 = 100;
 
 pub(super) fn findings(name: &str) -> Vec<Finding> {
@@ -54,20 +54,16 @@ fn device(name: &str, about: &InterfaceEnvironment) -> Finding {
         numa_node.map(|node| format!("NUMA node {node}")),
     ];
     let what = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    match (about.link.up, about.link.carrier) {
-        (true, true) => Finding::ok(AREA, name, what),
-        (false, _) => Finding::warn(AREA, name, format!("{what}; it is down"), set_link(name, &["up"])),
-        (true, false) => Finding::warn(
-            AREA,
-            name,
-            format!("{what}; it has no carrier"),
-            "look at the cable and the other end",
-        ),
-    }
+    let (state, fix) = match (about.link.up, about.link.carrier) {
+        (true, true) => return Finding::ok(AREA, name, what),
+        (false, _) => ("is down", set_link(name, &["up"])),
+        (true, false) => ("has no carrier", "look at the cable and the other end".to_owned()),
+    };
+    Finding::warn(AREA, name, format!("{what}; it {state}"), fix)
 }
 
-/// Programs of others change what an interface costs, and which offloads it has.
 fn programs(name: &str, programs: &Programs) -> Option<Finding> {
+    // Programs of others change what an interface costs, and which offloads it has.
     let named: Vec<String> =
         programs.iter().map(|(place, names)| format!("{place}: {}", names.join(", "))).collect();
     let what = format!("each packet passes programs or filters of others ({})", named.join("; "));
@@ -80,10 +76,9 @@ fn programs(name: &str, programs: &Programs) -> Option<Finding> {
 }
 
 fn offloads(name: &str, features: &Features) -> Finding {
-    let off: Vec<&str> = ON_BY_DEFAULT
-        .into_iter()
-        .filter(|feature| features.get(*feature).is_some_and(|state| state.changeable && !state.active))
-        .collect();
+    let is_off =
+        |feature: &&str| features.get(*feature).is_some_and(|state| state.changeable && !state.active);
+    let off: Vec<&str> = ON_BY_DEFAULT.into_iter().filter(is_off).collect();
     if off.is_empty() {
         return Finding::ok(AREA, "offloads", "those that drivers have on by default are on");
     }

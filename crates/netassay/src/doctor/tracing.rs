@@ -6,12 +6,12 @@ use trace::{Availability, LadderStep, ProbeLadder};
 
 const AREA: &str = "tracing";
 
-/// Nothing but tracing needs a rung, so a missing one is only a warning.
 pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
     let finding = |step: &LadderStep| {
         let what = format!("{}: {}", step.verdict, step.reason);
         let without = format!("without: {}", step.without);
         match step.verdict {
+            // Nothing but tracing needs it.
             Availability::No => Finding::warn(AREA, &step.name, what, without),
             Availability::NotTried => Finding { fix: Some(without), ..Finding::ok(AREA, &step.name, what) },
             Availability::Yes => Finding::ok(AREA, &step.name, what),
@@ -20,17 +20,14 @@ pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
     ladder.0.iter().map(finding).collect()
 }
 
-/// One finding: opens what `trace.profile=true` of `netassay trace` opens, and takes no sample.
 pub(super) fn profile() -> Finding {
     const NAME: &str = "profile";
-    let opened = Sampler::open(1_000_000_000 / u64::from(frequency(false)));
-    match opened.and_then(|_| Symbols::read()) {
+    // Opens what `trace.profile=true` of `netassay trace` opens, and takes no sample.
+    match Sampler::open(1_000_000_000 / u64::from(frequency(false))).and_then(|_| Symbols::read()) {
         Ok(_) => Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples CPUs"),
-        Err(why) => Finding::warn(
-            AREA,
-            NAME,
-            format!("no: {why}"),
-            "without: `netassay trace … trace.profile=true` works in a virtual machine only",
-        ),
+        Err(why) => {
+            let without = "without: `netassay trace … trace.profile=true` works in a virtual machine only";
+            Finding::warn(AREA, NAME, format!("no: {why}"), without)
+        }
     }
 }

@@ -291,7 +291,7 @@ impl Has {
             .collect();
         assert!(sysctls.len() > 50, "{sysctls:?}");
         let devices = DeviceSetting::ALL.map(|setting| {
-            let option = setting.ethtool().option.to_lowercase();
+            let option = setting.ethtool_option().to_lowercase();
             format!("ethtool {option} {INTERFACE} 2>/dev/null | sed 's/^/{option} /' || true")
         });
         let cpu = std::path::Path::new("/sys/devices/system/cpu");
@@ -323,7 +323,7 @@ impl Has {
     /// Whether `ethtool` shows a setting.
     fn device(&self, name: &str) -> bool {
         let setting = DeviceSetting::ALL.into_iter().find(|one| one.to_string() == name).unwrap();
-        let begin = format!("{} {}", setting.ethtool().option, setting.ethtool().parameter);
+        let begin = format!("{} {}", setting.ethtool_option(), setting.ethtool_parameter());
         let begin = begin.to_lowercase().replace('-', " ");
         let lines = self.devices.lines().filter_map(|line| line.strip_prefix(&begin)?.split_once(':'));
         lines.into_iter().any(|(_, value)| !value.trim().is_empty() && !value.contains("n/a"))

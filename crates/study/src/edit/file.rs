@@ -59,9 +59,9 @@ impl File {
         Some(())
     }
 
-    /// Makes a factor the first: the last one varies fastest, and the file's own stay together.
     pub(crate) fn put_first(&mut self, factor: &str) {
         if let Some(factors) = self.0.get_mut("factors").and_then(Item::as_table_mut) {
+            // The last factor varies fastest, and the file's own stay together.
             factors.sort_values_by(|one, _, other, _| (one != factor).cmp(&(other != factor)));
         }
     }
@@ -71,8 +71,7 @@ impl File {
         self.table(base, steps)?.remove(last)
     }
 
-    /// A comparison whose baseline selects nothing has the first condition as that. A scenario of
-    /// namespaces first becomes its scenario of machines.
+    /// A scenario of namespaces first becomes its scenario of machines.
     pub(crate) fn without(&mut self, stale: &[Stale]) -> Option<()> {
         let mut tables = BTreeSet::new();
         // Backwards, so that the places of earlier levels stay valid.
@@ -83,6 +82,7 @@ impl File {
                 tables.insert((*key, *place));
                 continue;
             };
+            // Without a baseline the first condition is compared with.
             if path[0] == "baseline" {
                 self.take(base, &path[..1]);
                 continue;

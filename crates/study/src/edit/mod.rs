@@ -5,8 +5,7 @@ pub(crate) mod assignment;
 mod file;
 
 use toml_edit::{Item, TableLike};
-use words::suggest;
-use words::suggest::quoted;
+use words::suggest::{self, quoted};
 
 use crate::edit::assignment::Assignment;
 use crate::edit::file::{Base, File};
@@ -16,8 +15,9 @@ use crate::model::{Part, Study, Subject, Table, limit, tables};
 use crate::read::{Diagnostics, Problem, workload_keys};
 use crate::write::toml_value;
 
-/// Exclusions and comparisons are repaired at most this often: a level, the table that is empty
-/// without it, its baseline, and the comparison that then has nothing to compare.
+/// Exclusions and comparisons are repaired at most this often.
+// A level, the table that is empty without it, its baseline, and the comparison that then has
+// nothing to compare.
 const REPAIRS: usize = 4;
 
 impl Study {
@@ -100,7 +100,7 @@ impl Target {
     fn bare(file: &File, key: &str, removes: bool, varies: bool) -> Option<Self> {
         let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Shaped(..));
         let is_of_study = STUDY.row(key).is_some_and(|row| is_value(&row.part));
-        if is_of_study && !(varies && key == "scenario") || removes && STUDY.has(key) {
+        if is_of_study && !(varies && key == "scenario") || removes && STUDY.row(key).is_some() {
             return Some(Self::key([key]));
         }
         // The one required key of `stop`.
@@ -120,7 +120,7 @@ impl Target {
 
     fn of_table(table: &str, key: &str) -> Option<Self> {
         let is_meant = |path: &str| path == table || path.strip_prefix("protocol.") == Some(table);
-        let (path, _) = TABLES.iter().find(|(path, keys)| is_meant(path) && keys.has(key))?;
+        let (path, _) = TABLES.iter().find(|(path, keys)| is_meant(path) && keys.row(key).is_some())?;
         Some(Self::key(path.split('.').chain([key])))
     }
 

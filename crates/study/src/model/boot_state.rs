@@ -33,8 +33,9 @@ impl From<Scenario> for BootState {
 }
 
 impl BootState {
-    /// So that equal testbeds have equal states. `inside_guest`: the whole testbed is in one guest.
+    /// `inside_guest`: the whole testbed is in one guest.
     pub(crate) fn without_the_absent(&mut self, inside_guest: bool) {
+        // Equal testbeds must have equal states: conditions with the same state share boots.
         if !self.scenario.has_guests() && !inside_guest {
             let guest = self.guest.take();
             // Of the settings of guests this is the one that machines have too.

@@ -149,16 +149,8 @@ impl Fraction {
 
     /// Groups of two or more pairs of factors (by index) whose joint effects it cannot tell apart.
     pub(crate) fn aliased_pairs(&self) -> Vec<Vec<(usize, usize)>> {
-        let mut groups: Vec<(u32, Vec<(usize, usize)>)> = Vec::new();
-        for one in 0..self.factors {
-            for other in one + 1..self.factors {
-                let column = self.column(one) ^ self.column(other);
-                match groups.iter_mut().find(|(known, _)| *known == column) {
-                    Some((_, pairs)) => pairs.push((one, other)),
-                    None => groups.push((column, vec![(one, other)])),
-                }
-            }
-        }
+        let pairs = (0..self.factors).flat_map(|one| (one + 1..self.factors).map(move |other| (one, other)));
+        let groups = grouped(pairs.map(|(one, other)| (self.column(one) ^ self.column(other), (one, other))));
         groups.into_iter().map(|(_, pairs)| pairs).filter(|pairs| pairs.len() > 1).collect()
     }
 
@@ -172,9 +164,20 @@ impl Fraction {
 
 /// Every combination: all on first, the last one varies fastest.
 pub(crate) fn factorial(offloads: usize) -> Vec<Vec<bool>> {
-    (0..1_usize << offloads)
-        .map(|number| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect())
-        .collect()
+    let row = |number: usize| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect();
+    (0..1_usize << offloads).map(row).collect()
+}
+
+/// Values by their keys, in the order in which the keys appear first.
+pub(crate) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
 }
 
 fn letters(word: &str) -> impl Iterator<Item = usize> {
@@ -214,12 +217,6 @@ pub(crate) struct ComparisonRequest {
     pub(crate) equivalent: Option<Percent>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exclusion {
-    pub(crate) selection: Selection,
-    pub(crate) why: String,
-}
-
 #[cfg(test)]
 mod tests {
     use words::Value;
@@ -229,7 +226,7 @@ mod tests {
 
     fn factor(levels: u64) -> Factor {
         let levels = (0..levels).map(Value::Number).collect();
-        Factor::new("mtu".into(), Subject::Mtu, levels)
+        Factor { name: "mtu".into(), subject: Subject::Mtu, values: levels }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::combinations::grouped;
 use crate::model::{NameWord, Scope};
 
 /// On and off states of offloads; every condition reads back as its level of [`Design::factors`].
@@ -87,20 +88,11 @@ impl Design {
             ([factor], [on]) => Named::One(factor, if *on { ON } else { OFF }),
             (_, on) if on.iter().all(|on| *on) => Named::All(ON),
             (_, on) if !on.iter().any(|on| *on) => Named::All(OFF),
-            _ => Named::Without(self.off(on)),
-        }
-    }
-
-    fn off(&self, on: &[bool]) -> Vec<(Scope, Vec<&str>)> {
-        let mut groups: Vec<(Scope, Vec<&str>)> = Vec::new();
-        for (factor, _) in self.factors.iter().zip(on).filter(|(_, on)| !**on) {
-            let (scope, name) = Scope::split(factor);
-            match groups.iter_mut().find(|(known, _)| *known == scope) {
-                Some((_, names)) => names.push(name),
-                None => groups.push((scope, vec![name])),
+            _ => {
+                let off = self.factors.iter().zip(on).filter(|(_, on)| !**on);
+                Named::Without(grouped(off.map(|(factor, _)| Scope::split(factor))))
             }
         }
-        groups
     }
 }
 

@@ -11,21 +11,13 @@ pub struct Factor {
     /// Its name as the file has it: `family`, `tso`, `receiver.gro`.
     pub name: String,
     pub(crate) subject: Subject,
-    levels: Vec<Value>,
+    pub(crate) values: Vec<Value>,
 }
 
 impl Factor {
-    pub(crate) fn new(name: String, subject: Subject, levels: Vec<Value>) -> Self {
-        Self { name, subject, levels }
-    }
-
     /// Its levels as the file has them.
     pub fn levels(&self) -> impl ExactSizeIterator<Item = String> {
-        self.levels.iter().map(Value::to_string)
-    }
-
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
-        self.levels.iter()
+        self.values.iter().map(Value::to_string)
     }
 
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
@@ -34,18 +26,14 @@ impl Factor {
 
     /// Whether it has more than one level.
     pub fn varies(&self) -> bool {
-        self.levels.len() > 1
+        self.values.len() > 1
     }
 
     /// A level in a label: a kernel by its release, unless two of its levels have the same release.
     pub(crate) fn short(&self, level: &Value) -> String {
         let short = self.subject.short(level);
-        let shared = self.levels.iter().any(|other| other != level && self.subject.short(other) == short);
+        let shared = self.values.iter().any(|other| other != level && self.subject.short(other) == short);
         if shared { level.to_string() } else { short }
-    }
-
-    pub(crate) fn level(&self, index: usize) -> &Value {
-        &self.levels[index]
     }
 }
 
@@ -164,10 +152,7 @@ impl Subject {
     }
 
     pub(crate) fn key(&self) -> Option<&'static Key> {
-        match self {
-            Self::Key(key) => Some(key),
-            _ => None,
-        }
+        if let Self::Key(key) = self { Some(key) } else { None }
     }
 
     pub(crate) fn on(&self, side: Option<Side>) -> Self {
@@ -184,10 +169,8 @@ impl Subject {
 /// Its release, if the path or package has it, as distributions' do.
 pub(crate) fn release(kernel: &str) -> &str {
     let last = kernel.trim_end_matches('/').rsplit('/').next().unwrap_or(kernel);
-    let release = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"]
-        .into_iter()
-        .find_map(|prefix| last.strip_prefix(prefix))
-        .unwrap_or(last);
+    let prefixes = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"];
+    let release = prefixes.into_iter().find_map(|prefix| last.strip_prefix(prefix)).unwrap_or(last);
     match release {
         // Every kernel's image may have this name.
         "" | "vmlinuz" | "vmlinux" | "bzImage" | "kernel" => kernel,
@@ -221,8 +204,8 @@ mod tests {
         }
         let kernels = ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "b/vmlinuz-6.6", "running"];
         let levels = kernels.map(|kernel| Value::Text(kernel.to_owned())).to_vec();
-        let factor = Factor::new("kernel".into(), Subject::Guest("kernel"), levels);
-        let short: Vec<String> = factor.levels.iter().map(|level| factor.short(level)).collect();
+        let factor = Factor { name: "kernel".into(), subject: Subject::Guest("kernel"), values: levels };
+        let short: Vec<String> = factor.values.iter().map(|level| factor.short(level)).collect();
         assert_eq!(short, ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "6.6", "running"]);
     }
 

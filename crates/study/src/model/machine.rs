@@ -69,14 +69,12 @@ fn with_overrides<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V
 impl Machine {
     /// The requested features: interface, the kernel's names of a feature, on or off.
     pub fn kernel_features(&self) -> Vec<(&str, Vec<&'static str>, bool)> {
-        let mut wanted = Vec::new();
-        for (interface, features) in &self.features {
-            for (name, on) in features {
-                // The reader accepted only known names.
-                wanted.extend(feature::expand(name).map(|names| (interface.as_str(), names, *on)));
-            }
-        }
-        wanted
+        let all = self.features.iter().flat_map(|(interface, features)| {
+            // The reader accepted only known names.
+            let known = features.iter().filter_map(|(name, on)| Some((feature::expand(name)?, *on)));
+            known.map(move |(names, on)| (interface.as_str(), names, on))
+        });
+        all.collect()
     }
 
     /// Whether it changes nothing.

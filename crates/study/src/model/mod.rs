@@ -13,7 +13,7 @@ pub(crate) mod switch;
 pub(crate) mod tables;
 
 pub(crate) use boot_state::{BootState, Guest};
-pub(crate) use combinations::{Cell, ComparisonRequest, Exclusion, Fraction, Selection};
+pub(crate) use combinations::{Cell, ComparisonRequest, Fraction, Selection};
 pub(crate) use design::{Design, DesignKind, Dropped, Unreachable};
 pub(crate) use factor::{Factor, Subject};
 pub(crate) use machine::{Machine, Machines};

@@ -44,8 +44,7 @@ impl NameWord {
 
 impl From<Vec<NameWord>> for Name {
     fn from(words: Vec<NameWord>) -> Self {
-        let text = words.iter().map(NameWord::to_string).collect::<Vec<_>>().join(" ");
-        Self { words, text }
+        Self { text: words.iter().map(NameWord::to_string).collect::<Vec<_>>().join(" "), words }
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Alternate {
 }
 
 impl Alternate {
-    /// A step response of some ms is over in a fifth of it.
+    // A step response of some ms is over in a fifth of it.
     pub(crate) const TURN: Duration = Duration::from_millis(100);
 
     /// Turns of this length; without a time to settle, a fifth of it is for that.
@@ -72,8 +72,8 @@ impl Protocol {
 }
 
 impl Default for Protocol {
-    /// Boots and runs of the reference studies R1 and R2.
     fn default() -> Self {
+        // Boots and runs of the reference studies R1 and R2.
         Self {
             boots: 3,
             how: BootKind::Reset,

@@ -3,7 +3,7 @@
 use words::{Scenario, Value, Workload};
 
 use crate::model::{
-    BootState, Cell, ComparisonRequest, Design, Exclusion, Factor, Machines, Protocol, Subject, Tracing,
+    BootState, Cell, ComparisonRequest, Design, Factor, Machines, Protocol, Selection, Subject, Tracing,
     combinations,
 };
 
@@ -19,7 +19,8 @@ pub struct Study {
     pub workloads: Vec<Workload>,
     /// Its factors in file order. Several workloads come first, as the factor `workload`.
     pub factors: Vec<Factor>,
-    pub(crate) exclusions: Vec<Exclusion>,
+    /// The combinations that are not measured, each with the reason.
+    pub(crate) exclusions: Vec<(Selection, String)>,
     /// The number and the order of measurements.
     pub protocol: Protocol,
     pub(crate) requests: Vec<ComparisonRequest>,
@@ -62,7 +63,7 @@ impl Study {
     }
 
     pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
-        let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
+        let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, &factor.values[level]));
         levels.take(self.undesigned())
     }
 

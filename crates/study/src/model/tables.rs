@@ -74,10 +74,6 @@ impl Table {
         self.rows.iter().find(|row| row.name == key)
     }
 
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.row(key).is_some()
-    }
-
     pub(crate) fn factors(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.rows.iter().filter(|row| row.is_factor).map(|row| row.name)
     }

@@ -1,8 +1,9 @@
 //! Comparisons of conditions.
 
 use serde::{Deserialize, Serialize};
-use words::{Copies, Percent, Workload};
+use words::Percent;
 
+use crate::model::combinations::grouped;
 use crate::model::{Cell, ComparisonRequest};
 use crate::plan::Condition;
 
@@ -40,26 +41,22 @@ pub(crate) fn resolve(
 ) -> Result<Vec<Comparison>, Unresolved> {
     let mut comparisons = Vec::new();
     let mut found = false;
-    for (workload, copies) in worlds(planned) {
-        let kind = workload.traffic.kind;
+    let by_world = planned.iter().map(|one| ((&one.1.workload.name, one.1.copies()), one));
+    for ((name, _), members) in grouped(by_world) {
+        let kind = members[0].1.workload.traffic.kind;
         let metric = request.metric.unwrap_or_else(|| kind.main_metric(exact));
-        let members: Vec<&(Cell, &Condition)> = planned
-            .iter()
-            .filter(|(cell, condition)| {
-                condition.workload.name == workload.name
-                    && condition.copies() == copies
-                    && condition.workload.traffic.produces(metric)
-                    && metric.needs.is_met(condition.boot.scenario, exact)
-                    && request.only.chooses(cell)
-            })
-            .collect();
+        let takes_part = |(cell, condition): &&(Cell, &Condition)| {
+            condition.workload.traffic.produces(metric)
+                && metric.needs.is_met(condition.boot.scenario, exact)
+                && request.only.chooses(cell)
+        };
+        let members: Vec<&(Cell, &Condition)> = members.into_iter().filter(takes_part).collect();
         let Some(baseline) = baseline(request, &members)? else { continue };
         found = true;
         let conditions: Vec<usize> =
             members.iter().map(|(_, condition)| condition.index).filter(|index| *index != baseline).collect();
         if !conditions.is_empty() {
-            let (workload, metric) = (workload.name.clone(), metric.to_string());
-            let equivalent = request.equivalent;
+            let (workload, metric, equivalent) = (name.clone(), metric.to_string(), request.equivalent);
             comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
         }
     }
@@ -84,16 +81,4 @@ fn baseline(
         [one] => Ok(Some(one.index)),
         many => Err(Unresolved::ManyBaselines(many.len())),
     }
-}
-
-/// The workloads and ways to count copies within which conditions are compared.
-fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Copies)> {
-    let mut worlds: Vec<(&Workload, Copies)> = Vec::new();
-    for (_, condition) in planned {
-        let (workload, copies) = (&condition.workload, condition.copies());
-        if !worlds.iter().any(|(known, as_known)| known.name == workload.name && *as_known == copies) {
-            worlds.push((workload, copies));
-        }
-    }
-    worlds
 }

@@ -58,7 +58,7 @@ impl Condition {
     pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
         let (factors, workloads) = (&study.factors, &study.workloads);
         let levels: Vec<(&Factor, &Value)> =
-            factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level))).collect();
+            factors.iter().zip(cell).map(|(factor, &level)| (factor, &factor.values[level])).collect();
         let named = levels.iter().find(|(factor, _)| factor.subject == Subject::Workload);
         let named = named.map(|(_, name)| name.to_string());
         let is_named = |one: &&Workload| named.as_ref().is_none_or(|name| one.name == *name);
@@ -107,12 +107,8 @@ impl Condition {
                     guest.set(key, level);
                 }
             }
-            Subject::Workload
-            | Subject::Twin
-            | Subject::Offloads(_)
-            | Subject::Device(..)
-            | Subject::Tuning(..)
-            | Subject::Feature(..) => {}
+            // The others are settings of a side, or change nothing.
+            _ => {}
         }
     }
 }
@@ -154,19 +150,17 @@ impl SideSettings {
         wanted
     }
 
-    /// The settings of a side under these levels. The most specific wins: a side over both, then a
-    /// feature by its kernel name over a group, then any feature over the offloads as a whole.
+    /// The settings of a side under these levels, of which the most specific wins.
     pub(crate) fn from_levels(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
         let concerns = |(factor, _): &&(&Factor, &Value)| {
             let scope = factor.subject.scope();
             scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side)
         };
         let mut levels: Vec<&(&Factor, &Value)> = levels.iter().filter(concerns).collect();
+        // A side wins over both, then a feature by its kernel name over a group, then any feature
+        // over the offloads as a whole.
         levels.sort_by_key(|(factor, _)| {
-            let features = match &factor.subject {
-                Subject::Feature(_, names) => names.len(),
-                _ => 0,
-            };
+            let features = if let Subject::Feature(_, names) = &factor.subject { names.len() } else { 0 };
             (factor.subject.scope().side.is_some(), std::cmp::Reverse(features))
         });
         let mut settings = Self::default();
@@ -200,10 +194,11 @@ mod tests {
             .iter()
             .map(|(name, side, level)| {
                 let subject = Subject::named(Scope { side: *side, underlay: false }, name).unwrap();
-                Factor::new((*name).into(), subject, vec![level_value(level)])
+                Factor { name: (*name).into(), subject, values: vec![level_value(level)] }
             })
             .collect();
-        let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        let levels: Vec<(&Factor, &Value)> =
+            factors.iter().map(|factor| (factor, &factor.values[0])).collect();
         Side::BOTH.map(|side| SideSettings::from_levels(side, false, &levels))
     }
 
@@ -298,7 +293,8 @@ mod tests {
     #[test]
     fn the_underlay_is_set_apart_from_the_tunnel() {
         let factor = |name: &str, level| {
-            Factor::new(name.into(), Subject::from_name(name).unwrap(), vec![level_value(level)])
+            let subject = Subject::from_name(name).unwrap();
+            Factor { name: name.into(), subject, values: vec![level_value(level)] }
         };
         let factors = [
             factor("tso", ON),
@@ -306,7 +302,8 @@ mod tests {
             factor("transmitter.underlay.offloads", NONE),
             factor("receiver.underlay.tso", ON),
         ];
-        let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        let levels: Vec<(&Factor, &Value)> =
+            factors.iter().map(|factor| (factor, &factor.values[0])).collect();
         let of = |side, underlay| SideSettings::from_levels(side, underlay, &levels);
         let tso = |settings: SideSettings| settings.wanted()["tx-tcp-segmentation"];
         for side in Side::BOTH {

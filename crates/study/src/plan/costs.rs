@@ -11,30 +11,38 @@ use crate::plan::{Condition, Plan};
 // Measured: times in databases of whole studies, on an idle machine of 2 cores with emulation.
 
 /// A run between local hosts beside its ramp and window: setting features and reading them back,
-/// connecting, draining, storing. Means of studies: 19 to 36 ms.
+/// connecting, draining, storing.
+// Means of studies: 19 to 36 ms.
 const RUN: Duration = Duration::from_millis(30);
-/// A run between virtual machines: 68 to 88 ms.
+/// A run between virtual machines.
+// 68 to 88 ms.
 const GUEST_RUN: Duration = Duration::from_millis(75);
-/// The trials of a search for a rate on a path with a sharp edge, by simulation.
+/// The trials of a search for a rate.
+// On a path with a sharp edge, by simulation.
 const SEARCH: u32 = 20;
-/// A whole run of exact mode, which has neither ramp nor window: 1.3 to 1.7 s.
+/// A whole run of exact mode, which has neither ramp nor window.
+// 1.3 to 1.7 s.
 const EXACT_RUN: Duration = Duration::from_millis(1600);
-/// A trace of a path in an emulated virtual machine: until its probes are chosen and loaded (20 to
-/// 28 s), and for each message of a batch in each round, in which it is sent some six times (40 s
-/// for 5 x 4096).
+/// A trace of a path in an emulated virtual machine: until its probes are chosen and loaded, and
+/// for each message of a batch in each round.
+// 20 to 28 s, and 40 s for 5 x 4096 messages: each is sent some six times in a round.
 const TRACE: [Duration; 2] = [Duration::from_secs(22), Duration::from_millis(2)];
-/// A trace in exact mode: 10 s, and 5 s for 5 x 4096.
+/// A trace in exact mode.
+// 10 s, and 5 s for 5 x 4096 messages.
 const EXACT_TRACE: [Duration; 2] = [Duration::from_secs(10), Duration::from_micros(250)];
-/// A trace on this machine, by tracepoints: half a second in all.
+/// A trace on this machine, by tracepoints.
+// Half a second in all.
 const TRACE_HERE: [Duration; 2] = [Duration::from_millis(300), Duration::from_micros(10)];
-/// The samples of functions beside a trace: 1 s on this machine, 3 to 4 s in an emulated one.
+/// The samples of functions beside a trace.
+// 1 s on this machine, 3 to 4 s in an emulated one.
 const PROFILE: Duration = Duration::from_secs(4);
-/// A boot of local hosts: building the testbed, reading the environment, tearing down. Medians of
-/// studies: 22 to 61 ms.
+/// A boot of local hosts: building the testbed, reading the environment, tearing down.
+// Medians of studies: 22 to 61 ms.
 const BOOT: Duration = Duration::from_millis(40);
-/// A boot of virtual machines, emulated, with Debian's kernel for them: 3.1 s.
+/// A boot of virtual machines.
+// Emulated, with Debian's kernel for them.
 const GUEST_BOOT: Duration = Duration::from_millis(3100);
-/// A boot of virtual machines in exact mode: 7.4 s.
+/// A boot of virtual machines in exact mode.
 const EXACT_BOOT: Duration = Duration::from_millis(7400);
 /// The part of a boot that is not building: reading the environment twice, and tearing down.
 const BOOT_REST: Duration = Duration::from_millis(25);

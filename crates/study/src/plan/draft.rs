@@ -31,10 +31,10 @@ impl Draft {
         for cell in study.cells() {
             let mut condition = Condition::resolve(study, &cell);
             condition.label = label(study, &cell, &condition);
-            let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
+            let exclusion = study.exclusions.iter().find(|(selection, _)| selection.chooses(&cell));
             // The file's reason comes before that of a rule.
             let forbidden = || forbids(&condition, study.exact, study.tracing.is_some());
-            match exclusion.map(|exclusion| exclusion.why.clone()).or_else(forbidden) {
+            match exclusion.map(|(_, why)| why.clone()).or_else(forbidden) {
                 Some(why) => excluded.push((condition.label, why)),
                 None => {
                     condition.index = draft.conditions.len();
@@ -101,17 +101,18 @@ fn grouped_exclusions(excluded: &[(Name, String)], study: &Study) -> Vec<Dropped
     said
 }
 
-/// The longest part of a slug for one level: file systems allow names of 255 bytes.
+/// The longest part of a slug for one level.
+// File systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
 
 /// The label: the levels of the varied factors, in file order, and the design's name for the
-/// offloads. Families, scenarios and workloads need no factor's name to be understood. If nothing
-/// varies, the workload and the family.
+/// offloads. If nothing varies, the workload and the family.
 pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> Name {
     let words: Vec<NameWord> = study
         .levels(cell)
         .filter(|(factor, _)| factor.varies())
         .map(|(factor, level)| match &factor.subject {
+            // They are understood without the factor's name.
             Subject::Workload | Subject::Scenario | Subject::Family => NameWord::alone(level.to_string()),
             _ => NameWord { factor: Some(factor.name.clone()), level: factor.short(level) },
         })
@@ -143,9 +144,8 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
     if !condition.workload.traffic.checksum {
         parts.push("nocksum".to_owned());
     }
-    parts.extend(
-        levels().filter(|(factor, _)| factor.varies()).filter_map(|(factor, level)| other(factor, level)),
-    );
+    let varied = levels().filter(|(factor, _)| factor.varies());
+    parts.extend(varied.filter_map(|(factor, level)| other(factor, level)));
     parts.extend(study.designed(cell).map(|(design, on)| design.slug(&on)));
     parts.join("_")
 }
@@ -258,7 +258,7 @@ pub(crate) fn forbids(condition: &Condition, is_exact: bool, is_traced: bool) ->
 
 fn misplaced(condition: &Condition, side: Side) -> Option<String> {
     let settings = condition.side(side);
-    let placement = settings.tuning.placement?;
+    let irq = settings.tuning.placement?.irq;
     let under = match side {
         Side::Transmitter => &condition.underlay.transmitter,
         Side::Receiver => &condition.underlay.receiver,
@@ -267,29 +267,19 @@ fn misplaced(condition: &Condition, side: Side) -> Option<String> {
     if let Some(queues) = card.device.get(&DeviceSetting::Queues).filter(|queues| **queues != 1) {
         return Some(format!("`placement` leaves the {side}'s interface one queue, not {queues}"));
     }
-    let irq = Some(vec![placement.irq]);
-    (settings.tuning.irq_affinity.is_some() && settings.tuning.irq_affinity != irq).then(|| {
-        format!(
-            "`placement` has the interrupts of the {side} on CPU {}, and `irq_affinity` elsewhere",
-            placement.irq
-        )
-    })
+    let why =
+        format!("`placement` has the interrupts of the {side} on CPU {irq}, and `irq_affinity` elsewhere");
+    let is_elsewhere = settings.tuning.irq_affinity.as_ref().is_some_and(|cpus| *cpus != [irq]);
+    is_elsewhere.then_some(why)
 }
 
 /// The MTU that the traffic has: the tunnel's, if the study does not set one.
 fn mtu(condition: &Condition) -> u32 {
-    let scenario = condition.boot.scenario;
-    let taken = match condition.boot.underlay_family {
-        Family::Ipv4 => VXLAN_OVERHEAD,
-        Family::Ipv6 => VXLAN_OVERHEAD + 20,
-    };
-    condition.mtu.unwrap_or_else(|| {
-        if scenario.has_tunnel() {
-            condition.underlay.mtu.unwrap_or(Scenario::Veth.default_mtu()).saturating_sub(taken)
-        } else {
-            scenario.default_mtu()
-        }
-    })
+    let (scenario, family) = (condition.boot.scenario, condition.boot.underlay_family);
+    let taken = if family == Family::Ipv6 { VXLAN_OVERHEAD + 20 } else { VXLAN_OVERHEAD };
+    let carrying = condition.underlay.mtu.unwrap_or(Scenario::Veth.default_mtu());
+    let default = if scenario.has_tunnel() { carrying.saturating_sub(taken) } else { scenario.default_mtu() };
+    condition.mtu.unwrap_or(default)
 }
 
 #[cfg(test)]

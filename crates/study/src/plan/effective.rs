@@ -71,11 +71,9 @@ impl Effective {
 
     /// The differences of this state from `base`, in words; empty if there are none.
     pub fn against(&self, base: &Self) -> String {
-        let described: Vec<(&str, String)> = self
-            .sides()
-            .zip(base.sides())
-            .map(|((side, here), (_, there))| (side, differences(here, there)))
-            .collect();
+        let sides = self.sides().zip(base.sides());
+        let described: Vec<(&str, String)> =
+            sides.map(|((side, here), (_, there))| (side, differences(here, there))).collect();
         let mut words: Vec<String> = Vec::new();
         // The two ends, and then the two interfaces under a tunnel.
         for pair in described.chunks(2) {

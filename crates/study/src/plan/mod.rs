@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use words::{CongestionControl, Family};
 
+use crate::model::combinations::grouped;
 use crate::model::{BootKind, BootState, Design, Dropped, Protocol, Tracing, limit};
 use crate::plan::comparison::Comparison;
 use crate::plan::effective::Effective;
@@ -104,20 +105,15 @@ impl Plan {
 
     /// The states that testbeds are built for, each once, in the order of the conditions.
     pub fn states(&self) -> Vec<BootState> {
-        let mut states: Vec<BootState> = Vec::new();
-        for condition in &self.conditions {
-            if !states.contains(&condition.boot) {
-                states.push(condition.boot.clone());
-            }
-        }
-        states
+        let states = grouped(self.conditions.iter().map(|condition| (&condition.boot, ())));
+        states.into_iter().map(|(state, _)| state.clone()).collect()
     }
 
     /// The plan with a congestion control for TCP traffic that left it open.
     pub fn with_congestion_control(mut self, chosen: &str) -> Self {
-        for workload in self.conditions.iter_mut().map(|condition| &mut condition.workload) {
-            if workload.traffic.kind.is_tcp() {
-                workload.traffic.congestion_control = workload.traffic.congestion_control.or_chosen(chosen);
+        for traffic in self.conditions.iter_mut().map(|condition| &mut condition.workload.traffic) {
+            if traffic.leaves_congestion_control_open() {
+                traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
             }
         }
         self
@@ -125,10 +121,7 @@ impl Plan {
 
     /// Whether some of its TCP traffic leaves the congestion control open.
     pub fn leaves_congestion_control_open(&self) -> bool {
-        self.conditions.iter().map(|condition| &condition.workload).any(|workload| {
-            workload.traffic.kind.is_tcp()
-                && workload.traffic.congestion_control == CongestionControl::Unpaced
-        })
+        self.conditions.iter().any(|condition| condition.workload.traffic.leaves_congestion_control_open())
     }
 
     /// The state of each condition, as an index into [`Plan::states`].
@@ -137,23 +130,7 @@ impl Plan {
         let place = |condition: &Condition| states.iter().position(|state| *state == condition.boot);
         self.conditions.iter().filter_map(place).collect()
     }
-}
 
-/// Reads a plan of an earlier version without what is gone: two kinds of design, the reloading of
-/// drivers between boots, and looks that had too few boots.
-fn without_what_is_gone(json: &str) -> Option<Plan> {
-    let mut plan: Value = serde_json::from_str(json).ok()?;
-    if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
-        plan["design"] = Value::Null;
-    }
-    if plan["asked"]["protocol"]["how"] == "reload" {
-        plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
-    }
-    plan.as_object_mut()?.remove("looks_dropped");
-    serde_json::from_value(plan).ok()
-}
-
-impl Plan {
     /// Merges conditions with the same effective state: the first stays, the others move to
     /// `merged`, the conditions are numbered again and the comparisons follow.
     ///
@@ -206,6 +183,22 @@ impl Plan {
         }
         (self, numbers)
     }
+}
+
+/// Reads a plan of an earlier version without what is gone.
+fn without_what_is_gone(json: &str) -> Option<Plan> {
+    let mut plan: Value = serde_json::from_str(json).ok()?;
+    // Two kinds of design.
+    if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
+        plan["design"] = Value::Null;
+    }
+    // The reloading of drivers between boots.
+    if plan["asked"]["protocol"]["how"] == "reload" {
+        plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
+    }
+    // Looks that had too few boots.
+    plan.as_object_mut()?.remove("looks_dropped");
+    serde_json::from_value(plan).ok()
 }
 
 fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<usize> {

@@ -41,19 +41,17 @@ pub fn schedule(states: &[usize], protocol: &Protocol) -> Vec<Vec<PlannedRun>> {
         }
         round_of
     });
-    (1..)
-        .zip(rounds)
-        .map(|(boot, state)| {
-            let runs = match protocol.order {
-                Order::Interleaved => interleaved(&groups[state], protocol, boot),
-                Order::Sequential => sequential(&groups[state], protocol, boot),
-            };
-            (0..).zip(runs).map(|(position, run)| PlannedRun { position, ..run }).collect()
-        })
-        .collect()
+    let runs = |(boot, state): (u32, usize)| {
+        let runs = match protocol.order {
+            Order::Interleaved => interleaved(&groups[state], protocol, boot),
+            Order::Sequential => sequential(&groups[state], protocol, boot),
+        };
+        (0..).zip(runs).map(|(position, run)| PlannedRun { position, ..run }).collect()
+    };
+    (1..).zip(rounds).map(runs).collect()
 }
 
-/// Rounds draw from numbers far above those of boots.
+// Rounds draw from numbers far above those of boots.
 const ROUNDS: u32 = u32::MAX;
 
 fn repeats(protocol: &Protocol) -> impl Iterator<Item = (bool, u32)> + use<> {
@@ -82,9 +80,9 @@ fn sequential(conditions: &[usize], protocol: &Protocol, boot: u32) -> Vec<Plann
     conditions.iter().flat_map(of_condition).collect()
 }
 
-/// A generator for each boot, so that a boot's order does not depend on the length of earlier
-/// boots. ChaCha is specified, so the order is the same with every compiler, machine and library.
 fn random(seed: u64, boot: u32) -> ChaCha12Rng {
+    // One for each boot, so that a boot's order does not depend on the length of earlier boots.
+    // ChaCha is specified, so the order is the same with every compiler, machine and library.
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     key[8..12].copy_from_slice(&boot.to_le_bytes());
@@ -103,20 +101,20 @@ pub(crate) fn random_of_run(seed: u64, run: &PlannedRun, first: Option<usize>) -
     ChaCha12Rng::from_seed(key)
 }
 
-/// Fisher and Yates's shuffle. Written here because a library may change how it draws, and a
-/// resumed study must draw the same order.
+/// Fisher and Yates's shuffle.
 fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
+    // Not a library's, which may change how it draws: a resumed study must draw the same order.
     for last in (1..block.len()).rev() {
-        let other = below(last as u64 + 1, random);
-        block.swap(last, other as usize);
+        block.swap(last, below(last as u64 + 1, random) as usize);
     }
 }
 
-/// A number below `bound`, each equally likely: draws again in the incomplete last stretch of 2^64.
+/// A number below `bound`, each equally likely.
 pub(crate) fn below(bound: u64, random: &mut ChaCha12Rng) -> u64 {
     let whole = u64::MAX - u64::MAX % bound;
     loop {
         let draw = random.next_u64();
+        // In the incomplete last stretch of 2^64 some numbers would be more likely.
         if draw < whole {
             return draw % bound;
         }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use words::Side;
 
+use crate::model::combinations::grouped;
 use crate::model::design::{OFF, ON};
 use crate::model::{Design, Dropped, Offload, Unreachable};
 use crate::plan::{Condition, Plan, SideSettings, draft};
@@ -53,8 +54,9 @@ impl Condition {
     }
 
     /// Names it by its offloads that are on, of a design that may have lost factors, here (`None`)
-    /// or altogether. Its settings stay: they led to this state.
+    /// or altogether.
     fn rename(&mut self, old: &Design, new: &Design, reads: &[Option<bool>]) {
+        // The settings stay: they led to this state.
         let was = self.designed(old);
         let (new, on) = new.of_states(reads);
         // The design's word is the last.
@@ -91,11 +93,10 @@ impl Design {
             (pairs.len() > 1).then_some(pairs)
         };
         Self {
-            kind: self.kind,
             factors: self.factors.iter().filter(|name| !is_dropped(name)).cloned().collect(),
             aliases: self.aliases.iter().filter_map(left).collect(),
-            unreachable: self.unreachable.clone(),
             dropped: [self.dropped.clone(), dropped].concat(),
+            ..self.clone()
         }
     }
 }
@@ -146,7 +147,9 @@ impl Plan {
             condition.rename(&old, &design, &reads[*old_number]);
         }
         draft::make_unique(&mut plan.conditions);
-        for (asked, reads, count) in unreachable(&asked, &reads) {
+        let differ = asked.iter().zip(&reads).filter(|(asked, reads)| asked != reads);
+        for ((asked, reads), times) in grouped(differ.map(|both| (both, ()))) {
+            let count = times.len();
             let words = |states: &[Option<bool>]| {
                 let (own, on) = design.of_states(states);
                 own.words(&on)
@@ -172,14 +175,3 @@ type State<'r> = (Vec<(String, String)>, &'r [Option<bool>]);
 
 /// The state of each offload of a design; `None` if the scenario does not have it.
 type OnOff = Vec<Option<bool>>;
-
-fn unreachable<'a>(asked: &'a [OnOff], reads: &'a [OnOff]) -> Vec<(&'a OnOff, &'a OnOff, usize)> {
-    let mut found: Vec<(&OnOff, &OnOff, usize)> = Vec::new();
-    for (asked, reads) in asked.iter().zip(reads).filter(|(asked, reads)| asked != reads) {
-        match found.iter_mut().find(|(of, is, _)| *of == asked && *is == reads) {
-            Some((.., count)) => *count += 1,
-            None => found.push((asked, reads, 1)),
-        }
-    }
-    found
-}

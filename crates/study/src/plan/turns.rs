@@ -28,6 +28,25 @@ impl Plan {
         let turns = alternate.turn.saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX));
         Some(workload.ramp.saturating_add(turns) / share)
     }
+
+    /// The conditions by flow: conditions that differ only in keys that can be switched while
+    /// traffic flows share one, if any take turns and they are not too many.
+    pub fn flows(&self) -> Flows {
+        if self.asked.protocol.alternate.is_none() {
+            let each = 0..self.conditions.len();
+            return Flows { of: each.clone().collect(), flows: each.map(|index| vec![index]).collect() };
+        }
+        let mut flows = Flows::among(&self.conditions);
+        for flow in 0..flows.flows.len() {
+            if flows.flows[flow].len() > MOST_IN_TURNS {
+                for index in flows.flows[flow].split_off(1) {
+                    flows.of[index] = flows.flows.len();
+                    flows.flows.push(vec![index]);
+                }
+            }
+        }
+        flows
+    }
 }
 
 pub(crate) fn length(conditions: usize, alternate: Alternate, window: Duration) -> usize {
@@ -42,9 +61,9 @@ fn blocks(conditions: usize, alternate: Alternate, window: Duration) -> u32 {
 }
 
 /// A turn that is not counted, then each condition twice after each condition, itself among them.
-/// Backwards the counted turns are the same, so what a turn leaves to the next one, and a linear
-/// drift, add the same to every condition.
 fn block(conditions: usize, random: &mut ChaCha12Rng) -> Vec<Turn> {
+    // Backwards the counted turns are the same, so a turn's traces in the next one, and a linear
+    // drift, add the same to every condition.
     let walk = walk(conditions, random);
     let turn = |counts| move |state| Turn { state, counts };
     let lead = walk.first().copied().map(turn(false));
@@ -107,10 +126,6 @@ impl Flows {
         all
     }
 
-    fn separate(conditions: usize) -> Self {
-        Self { of: (0..conditions).collect(), flows: (0..conditions).map(|index| vec![index]).collect() }
-    }
-
     /// The conditions that share a flow with this one, itself among them, in order.
     pub fn containing(&self, index: usize) -> &[usize] {
         self.of.get(index).map_or(&[], |flow| &self.flows[*flow])
@@ -119,26 +134,6 @@ impl Flows {
     /// The flows that conditions share, by the first of each.
     pub fn shared(&self) -> impl Iterator<Item = &[usize]> {
         self.flows.iter().map(Vec::as_slice).filter(|flow| flow.len() > 1)
-    }
-}
-
-impl Plan {
-    /// The conditions by flow: conditions that differ only in keys that can be switched while
-    /// traffic flows share one, if any take turns and they are not too many.
-    pub fn flows(&self) -> Flows {
-        if self.asked.protocol.alternate.is_none() {
-            return Flows::separate(self.conditions.len());
-        }
-        let mut flows = Flows::among(&self.conditions);
-        for flow in 0..flows.flows.len() {
-            if flows.flows[flow].len() > MOST_IN_TURNS {
-                for index in flows.flows[flow].split_off(1) {
-                    flows.of[index] = flows.flows.len();
-                    flows.flows.push(vec![index]);
-                }
-            }
-        }
-        flows
     }
 }
 

@@ -16,10 +16,11 @@ fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
     reasons.collect::<Option<Vec<R>>>()?.into_iter().next()
 }
 
-/// If some scenario can carry the traffic, the plan leaves out the others.
+/// Reports traffic that no scenario of the study can carry.
 pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
+        // If some scenario can, the plan leaves out the others.
         if let Some((message, help)) = of_all(scenarios.iter().map(|one| draft::uncarried(kind, *one))) {
             problems.report(read.place_of("kind"), message, help);
         }
@@ -27,7 +28,7 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
 }
 
 /// Reports settings of workloads that exact mode does not support, and levels that no workload of
-/// the study, or none in exact mode, can have. If some can, the plan leaves out the others.
+/// the study, or none in exact mode, can have.
 pub(crate) fn settings(
     workloads: &[workload::Read],
     factors: &[factor::Read],
@@ -43,9 +44,10 @@ pub(crate) fn settings(
     for read in factors {
         let Some(key) = read.factor.subject.key() else { continue };
         for (index, place) in read.levels.iter().enumerate() {
-            let value = read.factor.level(index);
+            let value = &read.factor.values[index];
             let able = kinds().filter(|kind| key.misfit(value, *kind).is_none());
             let in_exact_mode = of_all(able.map(|kind| key.exact_misfit(value, kind))).filter(|_| exact);
+            // If some workload can, the plan leaves out the others.
             if let Some(misfit) = of_all(kinds().map(|kind| key.misfit(value, kind))).or(in_exact_mode) {
                 problems.report(place.clone(), misfit.why, misfit.help);
             }
@@ -71,9 +73,9 @@ pub(crate) fn plan(
         return None;
     }
     let mut left: Vec<combinations::Cell> = study.cells().collect();
-    for (exclusion, place) in study.exclusions.iter().zip(exclusions) {
+    for ((selection, _), place) in study.exclusions.iter().zip(exclusions) {
         let before = left.len();
-        left.retain(|cell| !exclusion.selection.chooses(cell));
+        left.retain(|cell| !selection.chooses(cell));
         if left.len() == before {
             let message = "this excludes nothing: earlier exclusions exclude the same conditions";
             problems.report(place.clone(), message, "remove it");
@@ -129,7 +131,7 @@ fn sizes(
         let level = factors.iter().find_map(|factor| {
             let key = factor.factor.subject.key().filter(|key| key.name == misfit.key)?;
             let value = key.get(&workload);
-            factor.levels.get(factor.factor.values().position(|level| *level == value)?).cloned()
+            factor.levels.get(factor.factor.values.iter().position(|level| *level == value)?).cloned()
         });
         let place = level.unwrap_or_else(|| read.place_of(misfit.key));
         problems.report(place, misfit.why, misfit.help);
@@ -144,96 +146,91 @@ fn place_of(study: &Study, header: &str) -> Range<usize> {
     start + indent..start + indent + found.map_or(0, |_| header.len())
 }
 
-pub(crate) struct Obstacle {
-    pub(crate) why: String,
-    pub(crate) way: String,
-    pub(crate) nothing_shared: bool,
+/// Why conditions do not take turns, and the way out.
+pub(crate) type Obstacle = (String, String);
+
+fn obstacle(why: impl Into<String>, way: impl Into<String>) -> Obstacle {
+    (why.into(), way.into())
 }
 
-impl Obstacle {
-    fn new(why: impl Into<String>, way: impl Into<String>) -> Self {
-        Self { why: why.into(), way: way.into(), nothing_shared: false }
+/// The first obstacle to turns; the first of all is that no two conditions share a flow.
+pub(crate) fn obstacle_of_turns(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstacle> {
+    let flows = Flows::among(&draft.conditions);
+    let most = flows.shared().map(<[usize]>::len).max().unwrap_or(0);
+    if most < 2 {
+        let why = "no two conditions can take turns in one flow";
+        let way = "vary what can be switched in flight (docs/studies.md, \"Conditions that take turns\")";
+        return Some(obstacle(why, way));
     }
+    let window = |flow: &[usize]| draft.conditions[flow[0]].workload.duration;
+    let turns = flows.shared().map(|flow| turns::length(flow.len(), alternate, window(flow)));
+    let turns = turns.max().unwrap_or(0);
+    let held = |flow: &[usize]| draft.conditions[flow[0]].workload.traffic.held_by_path();
+    let held = flows.shared().map(held).max().unwrap_or_default();
+    let scenarios = study.scenarios();
+    let of_whole_flows = |metric: Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
+    Some(if study.exact {
+        obstacle("conditions take turns in time, and exact mode counts instructions", "remove `exact`")
+    } else if study.tracing.is_some() {
+        let why = "a trace is made behind a run of one condition, and conditions that take turns have none";
+        obstacle(why, "remove `[trace]`")
+    } else if study.protocol.order == Order::Sequential {
+        let why = "conditions that take turns are not measured one after the other";
+        obstacle(why, "write `order = \"interleaved\"`")
+    } else if study.requests.iter().any(|request| request.metric.is_some_and(of_whole_flows)) {
+        obstacle("what a comparison is about is counted for whole flows", "compare another metric")
+    } else if most > MOST_IN_TURNS {
+        let why = format!("{most} conditions would take turns in one flow: at most {MOST_IN_TURNS} can");
+        obstacle(why, "use fewer levels, or `[[exclude]]`")
+    } else if turns > MOST_TURNS {
+        let why = format!("a flow would have {turns} turns: at most {MOST_TURNS} are allowed");
+        obstacle(why, "write a longer `alternate`, or a shorter `duration` of the workload")
+    } else if held > alternate.settle {
+        // Data that one turn sends may arrive in the counted part of the next one.
+        let (held_for, settled) = (format_duration(held), format_duration(alternate.settle));
+        let why = format!(
+            "the path holds packets for up to {held_for} there and back, and only {settled} of a turn are not counted"
+        );
+        let longer = format_duration(held.saturating_mul(2));
+        let way = format!("write `alternate = \"{longer}\"` and `settle = \"{held_for}\"`");
+        let is_possible = held <= limit::LONGEST_SETTLE;
+        obstacle(why, if is_possible { way } else { "use a shorter `path_delay`".to_owned() })
+    } else {
+        return None;
+    })
+}
 
-    pub(crate) fn find(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Self> {
-        let flows = Flows::among(&draft.conditions);
-        let most = flows.shared().map(<[usize]>::len).max().unwrap_or(0);
-        if most < 2 {
-            let why = "no two conditions can take turns in one flow";
-            let way = "vary what can be switched in flight (docs/studies.md, \"Conditions that take turns\")";
-            return Some(Self { nothing_shared: true, ..Self::new(why, way) });
+/// Why `alternate = "auto"` leaves turns out, although they are possible.
+pub(crate) fn doubt_of_turns(draft: &Draft) -> Option<Obstacle> {
+    // Turns would lack half of their results or be no better than runs, or nobody has compared them
+    // with runs (docs/studies.md, "Conditions that take turns").
+    const ASKED: &str = "write `alternate = \"100ms\"`";
+    Flows::among(&draft.conditions).shared().find_map(|flow| {
+        let own = |index: &usize| &draft.conditions[*index];
+        let (first, traffic) = (own(&flow[0]), &own(&flow[0]).workload.traffic);
+        if traffic.kind.is_rr() {
+            let why = "turns of requests would have no latencies, which are counted for whole flows";
+            return Some(obstacle(why, ASKED));
         }
-        let window = |flow: &[usize]| draft.conditions[flow[0]].workload.duration;
-        let turns = flows.shared().map(|flow| turns::length(flow.len(), alternate, window(flow)));
-        let turns = turns.max().unwrap_or(0);
-        let held = |flow: &[usize]| draft.conditions[flow[0]].workload.traffic.held_by_path();
-        let held = flows.shared().map(held).max().unwrap_or_default();
-        let scenarios = study.scenarios();
-        let of_whole_flows = |metric: Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
-        Some(if study.exact {
-            Self::new("conditions take turns in time, and exact mode counts instructions", "remove `exact`")
-        } else if study.tracing.is_some() {
-            let why =
-                "a trace is made behind a run of one condition, and conditions that take turns have none";
-            Self::new(why, "remove `[trace]`")
-        } else if study.protocol.order == Order::Sequential {
-            let why = "conditions that take turns are not measured one after the other";
-            Self::new(why, "write `order = \"interleaved\"`")
-        } else if study.requests.iter().any(|request| request.metric.is_some_and(of_whole_flows)) {
-            Self::new("what a comparison is about is counted for whole flows", "compare another metric")
-        } else if most > MOST_IN_TURNS {
-            let why = format!("{most} conditions would take turns in one flow: at most {MOST_IN_TURNS} can");
-            Self::new(why, "use fewer levels, or `[[exclude]]`")
-        } else if turns > MOST_TURNS {
-            let why = format!("a flow would have {turns} turns: at most {MOST_TURNS} are allowed");
-            Self::new(why, "write a longer `alternate`, or a shorter `duration` of the workload")
-        } else if held > alternate.settle {
-            // Data that one turn sends may arrive in the counted part of the next one.
-            let (held_for, settled) = (format_duration(held), format_duration(alternate.settle));
+        if traffic.has_growing_buffers() {
+            let why = "turns of a TCP stream would share the buffers that TCP sizes";
+            return Some(obstacle(why, format!("set a `socket_buffer`, or {ASKED}")));
+        }
+        if let Some(key) = flow.iter().find_map(|other| doubted_key(first, own(other))) {
             let why = format!(
-                "the path holds packets for up to {held_for} there and back, and only {settled} of a turn are not counted"
+                "conditions differ in `{key}`, whose turns are not known to find what runs find (docs/studies.md)"
             );
-            let longer = format_duration(held.saturating_mul(2));
-            let way = format!("write `alternate = \"{longer}\"` and `settle = \"{held_for}\"`");
-            let is_possible = held <= limit::LONGEST_SETTLE;
-            Self::new(why, if is_possible { way } else { "use a shorter `path_delay`".to_owned() })
-        } else {
-            return None;
+            return Some(obstacle(why, ASKED));
+        }
+        if traffic.pacing.is_some() {
+            let why = "with `pacing`, turns take longer than runs and narrow no interval";
+            return Some(obstacle(why, ASKED));
+        }
+        traffic.has_large_buffers().then(|| {
+            let why = "what waits in a large `socket_buffer` arrives in the turns of others";
+            obstacle(why, format!("use one of 4194304 bytes or less, or {ASKED}"))
         })
-    }
-
-    /// Why conditions should not take turns: turns would lack half of their results or be no better
-    /// than runs, or nobody has compared them with runs (docs/studies.md, "Conditions that take
-    /// turns").
-    pub(crate) fn doubted(draft: &Draft) -> Option<Self> {
-        let asked = || "write `alternate = \"100ms\"`";
-        Flows::among(&draft.conditions).shared().find_map(|flow| {
-            let own = |index: &usize| &draft.conditions[*index];
-            let (first, traffic) = (own(&flow[0]), &own(&flow[0]).workload.traffic);
-            if traffic.kind.is_rr() {
-                let why = "turns of requests would have no latencies, which are counted for whole flows";
-                return Some(Self::new(why, asked()));
-            }
-            if traffic.has_growing_buffers() {
-                let why = "turns of a TCP stream would share the buffers that TCP sizes";
-                return Some(Self::new(why, format!("set a `socket_buffer`, or {}", asked())));
-            }
-            if let Some(key) = flow.iter().find_map(|other| doubted_key(first, own(other))) {
-                let why = format!(
-                    "conditions differ in `{key}`, whose turns are not known to find what runs find (docs/studies.md)"
-                );
-                return Some(Self::new(why, asked()));
-            }
-            if traffic.pacing.is_some() {
-                let why = "with `pacing`, turns take longer than runs and narrow no interval";
-                return Some(Self::new(why, asked()));
-            }
-            traffic.has_large_buffers().then(|| {
-                let why = "what waits in a large `socket_buffer` arrives in the turns of others";
-                Self::new(why, format!("use one of 4194304 bytes or less, or {}", asked()))
-            })
-        })
-    }
+    })
 }
 
 fn doubted_key(one: &Condition, other: &Condition) -> Option<&'static str> {

@@ -10,7 +10,7 @@ use words::suggest::quoted;
 use words::{Kind, Scenario, Shape, metric, suggest};
 
 use crate::model::tables::COMPARISON;
-use crate::model::{ComparisonRequest, Exclusion, Factor, Selection, Subject};
+use crate::model::{ComparisonRequest, Factor, Selection, Subject};
 use crate::plan::Unresolved;
 use crate::read::factor::{flatten, level};
 use crate::read::{Entry, Named, Problem, Problems, Stale, Table};
@@ -39,10 +39,6 @@ impl Offer<'_> {
         self.scenarios.is_empty() || self.scenarios.iter().any(met)
     }
 
-    fn misses_in_turns(&self, metric: Metric) -> bool {
-        self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
-    }
-
     fn yields(&self, metric: Metric) -> bool {
         self.kinds.iter().any(|kind| kind.produces(metric))
     }
@@ -50,7 +46,7 @@ impl Offer<'_> {
     fn has(&self, metric: Metric) -> bool {
         (self.both_ways || metric.source != Source::BothWays)
             && (self.searches || metric.source != Source::Search)
-            && !self.misses_in_turns(metric)
+            && !(self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario)))
             && self.meets(metric)
             && self.yields(metric)
     }
@@ -78,7 +74,7 @@ pub(crate) fn read(
 fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
-        let near = suggest::nearest(key, metric::keys()).map(|near| format!("did you mean `{near}`?"));
+        let near = metric::nearest(key).map(|near| format!("did you mean `{near}`?"));
         let help = near.unwrap_or_else(|| format!("use one of {}", yields(offer)));
         let message = format!("`{}` is not a metric", quoted(key));
         return Problem::new(value.span(), message).help(help).reject(problems);
@@ -103,11 +99,8 @@ fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Optio
 }
 
 fn yields(offer: Offer<'_>) -> String {
-    let keys: Vec<&str> = METRICS
-        .iter()
-        .filter(|metric| metric.side.is_none() && offer.has(**metric))
-        .map(|metric| metric.key)
-        .collect();
+    let offered = METRICS.iter().filter(|metric| metric.side.is_none() && offer.has(**metric));
+    let keys: Vec<&str> = offered.map(|metric| metric.key).collect();
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))
 }
 
@@ -147,7 +140,7 @@ pub(crate) fn exclusion(
     mut table: Table<'_>,
     scope: Scope<'_>,
     problems: &mut Problems,
-) -> Option<Exclusion> {
+) -> Option<(Selection, String)> {
     let reason = table.take("reason").and_then(|entry| entry.sentence(problems));
     let place = table.span.clone();
     let rest = table.rest();
@@ -155,8 +148,7 @@ pub(crate) fn exclusion(
         let help = "name levels, such as `family = \"ipv6\"`, or remove it";
         return Problem::new(place, "this excludes every condition").help(help).reject(problems);
     }
-    let selection = select(rest, scope, problems)?;
-    Some(Exclusion { selection, why: reason.unwrap_or_else(|| "excluded by the study".to_owned()) })
+    Some((select(rest, scope, problems)?, reason.unwrap_or_else(|| "excluded by the study".to_owned())))
 }
 
 pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
@@ -188,14 +180,11 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
 }
 
 fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {
-    let subject = match named.full().as_str() {
-        "workload" => Some(Subject::Workload),
-        _ => named.subject(),
-    };
+    let full = named.full();
+    let subject = if full == "workload" { Some(Subject::Workload) } else { named.subject() };
     let factors = || scope.factors.iter().enumerate();
     let found = subject.and_then(|subject| factors().find(|(_, factor)| factor.subject == subject));
     if found.is_none() && scope.whole {
-        let full = named.full();
         let message = format!("this study has no factor `{}`", quoted(&full));
         let help = if scope.factors.is_empty() {
             Some("add it to `[factors]`: the study has none yet".to_owned())

@@ -95,8 +95,8 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
             problems.report(place, message, help);
             continue;
         }
-        let levels = [true, false].map(words::Value::Switch).to_vec();
-        let factor = Factor::new(name.to_owned(), subject, levels);
+        let values = [true, false].map(words::Value::Switch).to_vec();
+        let factor = Factor { name: name.to_owned(), subject, values };
         factors.push(factor::Read { factor, name: place.clone(), levels: vec![place.clone(), place] });
     }
     factors

@@ -97,10 +97,10 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
             continue;
         }
         let found = problems.count();
-        let (levels, places) = levels(&named, &subject, problems);
+        let (values, places) = levels(&named, &subject, problems);
         whole &= problems.count() == found;
-        if !levels.is_empty() {
-            let factor = Factor::new(named.full(), subject, levels);
+        if !values.is_empty() {
+            let factor = Factor { name: named.full(), subject, values };
             factors.push(Read { factor, name: named.place, levels: places });
         }
     }

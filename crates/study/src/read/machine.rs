@@ -14,10 +14,8 @@ use crate::read::value::entries;
 use crate::read::{Entry, Problem, Problems, Table};
 
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
-    let mut of_side = |key, name| {
-        let entry = table.take(key)?;
-        Some(read_machine(Table::from_entry(name, &entry, problems)?, problems))
-    };
+    let mut of_side =
+        |key, name| Some(read_machine(Table::from_entry(name, &table.take(key)?, problems)?, problems));
     let transmitter = of_side("transmitter", "[machine.transmitter]").unwrap_or_default();
     let receiver = of_side("receiver", "[machine.receiver]").unwrap_or_default();
     Machines { own: BySide { transmitter, receiver }, both: read_machine(table, problems) }

@@ -14,7 +14,6 @@ mod tracing;
 pub(crate) mod value;
 mod workload;
 
-pub(crate) use check::Obstacle;
 pub(crate) use comparison::Scope;
 pub(crate) use diagnostic::{Diagnostics, Problem, Problems, Stale};
 pub(crate) use factor::Named;

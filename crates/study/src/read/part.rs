@@ -61,7 +61,7 @@ pub(crate) fn read(value: &Entry<'_>, part: &Part, problems: &mut Problems) -> O
     }
 }
 
-/// Fields of a packet, each once; their order has no meaning.
+/// Fields of a packet, each once.
 fn fields(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     let text = value.text(problems)?;
     if text == DEFAULT {
@@ -69,6 +69,7 @@ fn fields(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     }
     let letters: String = flow_hash::letters().collect();
     if text.chars().all(|one| letters.contains(one)) && flow_hash::mask(text).is_some() {
+        // Their order has no meaning: equal sets become equal levels.
         return Some(Read::Text(letters.chars().filter(|letter| text.contains(*letter)).collect()));
     }
     let message = format!("`{}` does not name fields of a packet", quoted(text));

@@ -1,17 +1,16 @@
 //! The whole file.
 
-use std::ops::Range;
-
 use toml::de::DeTable;
 use words::{Direction, Family, Field, Key, Kind, Scenario, Shape};
 
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
 use crate::model::{
-    BootState, ComparisonRequest, Exclusion, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
+    BootState, ComparisonRequest, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
 };
+use crate::plan::Flows;
 use crate::read::{
-    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor,
-    machine, part, protocol, tracing, workload,
+    Diagnostics, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor, machine, part,
+    protocol, tracing, workload,
 };
 
 impl Study {
@@ -27,7 +26,10 @@ impl Study {
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            let problems: Vec<Problem> = errors.iter().map(syntax).collect();
+            let problem = |error: &toml::de::Error| {
+                Problem::new(error.span().unwrap_or(0..0), error.message()).label("not valid TOML from here")
+            };
+            let problems: Vec<Problem> = errors.iter().map(problem).collect();
             return Err(Diagnostics::new(file_name, text, problems));
         }
         let mut problems = Problems::default();
@@ -37,10 +39,6 @@ impl Study {
             _ => Err(Diagnostics::new(file_name, text, problems)),
         }
     }
-}
-
-fn syntax(error: &toml::de::Error) -> Problem {
-    Problem::new(error.span().unwrap_or(0..0), error.message()).label("not valid TOML from here")
 }
 
 /// The study, as far as it can be read; `problems` tells whether it is valid.
@@ -114,15 +112,14 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let combined = with_workloads(&workloads, &factors);
     let whole = factors_whole && workloads_whole;
     let scope = |key, place| Scope { factors: &combined, whole, table: (key, place), part: None };
-    let (exclusions, places): (Vec<Exclusion>, Vec<Range<usize>>) = root
-        .tables("[[exclude]]", limit::EXCLUSIONS, problems)
-        .into_iter()
-        .enumerate()
-        .filter_map(|(place, table)| {
-            let span = table.span.clone();
-            Some((comparison::exclusion(table, scope("exclude", place), problems)?, span))
-        })
-        .unzip();
+    let (mut exclusions, mut places) = (Vec::new(), Vec::new());
+    for (place, table) in root.tables("[[exclude]]", limit::EXCLUSIONS, problems).into_iter().enumerate() {
+        let span = table.span.clone();
+        if let Some(exclusion) = comparison::exclusion(table, scope("exclude", place), problems) {
+            exclusions.push(exclusion);
+            places.push(span);
+        }
+    }
     let stop_place = root.place_within("protocol", "stop");
     let [alternate, apart, settle] =
         ["alternate", "apart", "settle"].map(|key| root.place_within("protocol", key));
@@ -143,12 +140,10 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         exact,
         turns: protocol.alternate.is_some() && !is_auto,
     };
-    let comparisons: Vec<comparison::Read> = root
-        .tables("[[comparison]]", limit::BLOCKS, problems)
-        .into_iter()
-        .enumerate()
-        .filter_map(|(place, table)| comparison::read(table, scope("comparison", place), offer, problems))
-        .collect();
+    let mut comparisons: Vec<comparison::Read> = Vec::new();
+    for (place, table) in root.tables("[[comparison]]", limit::BLOCKS, problems).into_iter().enumerate() {
+        comparisons.extend(comparison::read(table, scope("comparison", place), offer, problems));
+    }
     root.finish(&STUDY.keys(), problems);
 
     boot.scenario = *scenarios.first()?;
@@ -178,17 +173,20 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     if problems.count() == 0 {
         let of_tables = (places.as_slice(), comparisons.as_slice());
         let draft = check::plan(&study, &workloads, &factors, of_tables, stop_place, problems);
+        let shares_flows =
+            draft.as_ref().is_some_and(|draft| Flows::among(&draft.conditions).shared().next().is_some());
         let obstacle = draft.zip(study.protocol.alternate).and_then(|(draft, turns)| {
-            let doubt = || Obstacle::doubted(&draft).filter(|_| is_auto);
-            Obstacle::find(&study, &draft, turns).or_else(doubt)
+            let doubt = || check::doubt_of_turns(&draft).filter(|_| is_auto);
+            check::obstacle_of_turns(&study, &draft, turns).or_else(doubt)
         });
         match obstacle {
-            Some(Obstacle { why, way, nothing_shared }) if is_auto => {
+            Some((why, way)) if is_auto => {
                 study.protocol.alternate = None;
-                study.turns_dropped = (!nothing_shared).then(|| format!("{why}; for turns, {way}"));
+                // A study without anything that could take turns has lost none.
+                study.turns_dropped = shares_flows.then(|| format!("{why}; for turns, {way}"));
                 protocol::settles_nothing(settle.filter(|_| alternate.is_none()), problems);
             }
-            Some(Obstacle { why, way, .. }) => {
+            Some((why, way)) => {
                 let without =
                     if alternate.is_some() { "write `alternate = \"off\"`" } else { "remove `apart`" };
                 problems.report(alternate.or(apart), why, format!("{without}, or {way}"));
@@ -220,8 +218,8 @@ fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bo
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let name = |read: &workload::Read| read.workload.name.clone();
-        let levels = workloads.iter().map(|read| words::Value::Text(name(read)));
-        Factor::new("workload".to_owned(), Subject::Workload, levels.collect())
+        let values = workloads.iter().map(|read| words::Value::Text(name(read))).collect();
+        Factor { name: "workload".to_owned(), subject: Subject::Workload, values }
     });
     several.into_iter().chain(factors.iter().map(|read| read.factor.clone())).collect()
 }

@@ -110,7 +110,7 @@ impl Testbed<'_> {
     fn exactly_one(&self, problems: &mut Problems) {
         let vcpus = place_of(self.guest_keys, "vcpus").filter(|_| self.guest.vcpus != 1);
         let levels = self.factor(&Subject::Guest("vcpus")).into_iter().flat_map(|read| {
-            let levels = read.factor.values().zip(&read.levels);
+            let levels = read.factor.values.iter().zip(&read.levels);
             levels.filter(|(level, _)| **level != Value::Number(1)).map(|(_, place)| place.clone())
         });
         for place in vcpus.into_iter().chain(levels) {

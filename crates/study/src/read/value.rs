@@ -45,10 +45,7 @@ impl<'v> Entry<'v> {
 
     /// The items of an array; another value counts as one item.
     pub(crate) fn items(value: &'v Spanned<DeValue<'v>>) -> &'v [Spanned<DeValue<'v>>] {
-        match value.get_ref() {
-            DeValue::Array(array) => array,
-            _ => std::slice::from_ref(value),
-        }
+        if let DeValue::Array(array) = value.get_ref() { array } else { std::slice::from_ref(value) }
     }
 
     pub(crate) fn word<W: Word + Display>(&self, problems: &mut Problems) -> Option<W> {
@@ -87,16 +84,17 @@ impl<'v> Entry<'v> {
             (_, Shape::Share) => return self.wrong_type("a share in percent such as \"2%\"", problems),
             (_, Shape::Word(_) | Shape::Name(_)) => return self.wrong_type("a string", problems),
         };
-        let read = shape.read(&quoted(self.key), &text);
-        read.map_err(|Mistake { message, help }| {
-            problems.push(Problem::new(self.span(), message).maybe_help(help));
-        })
-        .ok()
+        match shape.read(&quoted(self.key), &text) {
+            Ok(value) => Some(value),
+            Err(Mistake { message, help }) => {
+                Problem::new(self.span(), message).maybe_help(help).reject(problems)
+            }
+        }
     }
 
-    /// A name: letters, digits, `-`, `_` and `.`, so that it can name files and stand in tables.
     pub(crate) fn identifier(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
+        // A name also names files, and stands in tables.
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_begin = |c: char| c.is_ascii_alphanumeric();
         if text.len() <= limit::NAME && text.starts_with(is_begin) && text.chars().all(allowed) {

@@ -1,5 +1,6 @@
 //! `[[workload]]`.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use words::{Family, KEYS, Key, Kind, Workload};
@@ -32,15 +33,13 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
     let written = tables.len();
     let workloads: Vec<Read> =
         tables.into_iter().filter_map(|table| read_workload(table, problems)).collect();
-    let mut names: Vec<String> = Vec::new();
+    let mut names = HashSet::new();
     for read in &workloads {
-        let name = read.workload.name.to_lowercase();
-        if names.contains(&name) {
+        if !names.insert(read.workload.name.to_lowercase()) {
             let message = format!("two workloads are called `{}`", read.workload.name);
             let place = if read.writes("name") { "name" } else { "kind" };
             problems.report(read.place_of(place), message, "give each a different `name`");
         }
-        names.push(name);
     }
     let whole = workloads.len() == written;
     (workloads, whole)
@@ -78,19 +77,19 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
     Some(read)
 }
 
-/// Reports keys that a factor overrides. Where the message is a factor and the response is not
-/// written, the response follows it (kept as 0). Without such factors the keys must agree; with
-/// them, the plan leaves out conditions whose keys do not.
+/// Reports keys that a factor overrides, and keys that do not agree.
 pub(crate) fn yield_to_factors(read: &mut Read, factors: &[&Key], family: Family, problems: &mut Problems) {
     for key in factors.iter().filter(|key| read.writes(key.name)) {
         factor::report_overridden(key.name, read.place_of(key.name), problems);
     }
     let follows = !read.writes("response") && factors.iter().any(|key| key.name == "message");
+    // The response follows a message that is a factor, and is kept as 0 until then.
     if follows {
         read.workload.traffic.response = 0;
     }
     let traffic = &read.workload.traffic;
     let misfit = traffic.excess(family).or_else(|| traffic.conflict(Family::Ipv4));
+    // With factors, the plan leaves out conditions whose keys do not agree.
     if let Some(misfit) = misfit.filter(|_| factors.is_empty()) {
         problems.report(read.place_of(misfit.key), misfit.why, misfit.help);
     }

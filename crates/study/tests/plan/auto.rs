@@ -44,7 +44,13 @@ fn auto_takes_turns_in_the_keys_that_were_compared_with_runs() {
             "reno", "send", "gso", "sendfile", "recv", "gro", "spin", "forward", "reverse",
         ];
         let fits = |text: &&str| key.parse(text).is_ok_and(|value| key.misfit(&value, kind).is_none());
-        let quoted = |text: &str| if key.is_number() { text.to_owned() } else { format!("\"{text}\"") };
+        let quoted = |text: &str| {
+            if matches!(key.shape, words::Shape::Number(..)) {
+                text.to_owned()
+            } else {
+                format!("\"{text}\"")
+            }
+        };
         let levels: Vec<String> = values.iter().copied().filter(fits).map(quoted).take(2).collect();
         if levels.len() < 2 {
             continue;

@@ -21,8 +21,8 @@ use crate::cli::{AddressesOf, HostFlags, Login};
 use crate::failure::{Failure, bail, say};
 use crate::machine::{self, PROGRAM};
 
-/// The time limit of a command on another machine: it may boot a guest to try KVM, or wait for a
-/// session there that is just ending.
+/// The time limit of a command on another machine.
+// It may boot a guest to try KVM, or wait for a session there that is just ending.
 pub(crate) const TO_END: Duration = Duration::from_secs(120);
 
 const BETWEEN: &str = "between machines there are ssh, ssh-vxlan, vm and vm-vxlan only";
@@ -86,7 +86,8 @@ pub(crate) struct ReachedHosts {
     stay: Retention,
 }
 
-/// The time limit of a restart: servers test their memory first.
+/// The time limit of a restart.
+// Servers test their memory first.
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
@@ -106,10 +107,9 @@ impl ReachedHosts {
             [("family", |one| one.family), ("underlay.family", |one| one.boot.underlay_family)];
         for (key, of) in factors {
             let is_lacking = |family: &Family| lacking.iter().any(|one| of(one) == *family);
-            let (without, left): (Vec<Family>, Vec<Family>) = Family::ALL
-                .into_iter()
-                .filter(|family| conditions.iter().any(|one| of(one) == *family))
-                .partition(is_lacking);
+            let is_there = |family: &Family| conditions.iter().any(|one| of(one) == *family);
+            let (without, left): (Vec<Family>, Vec<Family>) =
+                Family::ALL.into_iter().filter(is_there).partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
                 say(&format!("netassay: {:?} without {key}={without}: {why}", study.name));
                 let shorter =
@@ -147,8 +147,7 @@ impl ReachedHosts {
             Crossing::of_condition(&one.boot, &runner::order_of(one), &runner::switches_of(one))
         };
         let crossings: Vec<Crossing> = conditions.iter().filter_map(crossing).collect();
-        let checks = self.hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
-        Ok(PairCheck::refuse(checks)?)
+        Ok(PairCheck::refuse(self.hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?)?)
     }
 
     pub(crate) fn into_parts(self, within: Option<Duration>) -> (Hosts, Arc<Restarter>) {
@@ -176,17 +175,15 @@ impl ReachedHosts {
         let both = found.each_ref().map(|_, one| &one.located);
         let mut blocks = Vec::new();
         for (side, place) in self.hosts.places.each_ref() {
-            let (FoundMachine { located, .. }, Some(now)) = (&found[side], found[side].about()) else {
-                continue;
-            };
+            let located = &found[side].located;
+            let Some(now) = found[side].about() else { continue };
             let mut all: Vec<IntendedChange> = Vec::new();
             for scenario in study.scenarios() {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
                 let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
-                let crosses = |one: &Condition| match scenario.has_tunnel() {
-                    true => one.boot.underlay_family,
-                    false => one.family,
-                };
+                let has_tunnel = scenario.has_tunnel();
+                let crosses =
+                    |one: &Condition| if has_tunnel { one.boot.underlay_family } else { one.family };
                 let is_own = |family: &Family| {
                     self.hosts.own_addresses
                         && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
@@ -196,16 +193,14 @@ impl ReachedHosts {
             }
             all.extend(of_machines.iter().flat_map(|both| both[side].iter().cloned()));
             all.extend(kernels_of(study).iter().map(|kernel| IntendedChange::kernel(kernel)));
-            let mut told = BTreeSet::new();
-            all.retain(|one| told.insert(one.clone()));
+            let all = results::distinct(all);
             let head =
                 format!("On the {side} ({place}) would be changed, and undone at the end of each boot:");
             blocks.push(intended(head, &all));
             if located.carries {
+                let (interface, lease) = (&located.interface, format_duration(place.lease));
                 blocks.push(Block::Text(format!(
-                    "{} carries netassay's own connection: if that is lost, the agent there undoes all of this {} after the last byte",
-                    located.interface,
-                    format_duration(place.lease)
+                    "{interface} carries netassay's own connection: if that is lost, the agent there undoes all of this {lease} after the last byte"
                 )));
             }
         }
@@ -216,8 +211,7 @@ impl ReachedHosts {
 fn differs_in_whole_machine(study: &Study, conditions: &[Condition]) -> bool {
     let of_study = BySide::from_fn(|side| machine::requested(&study.machine.of_side(side)));
     let of_condition = |one: &Condition| {
-        let tuning = runner::switches_of(one).tuning;
-        BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
+        runner::switches_of(one).tuning.map(|_, tuning| MachineRequest::of_condition(&tuning, ""))
     };
     let mut all = std::iter::once(of_study).chain(conditions.iter().map(of_condition));
     all.any(|one| one.transmitter.of_whole_machine() != one.receiver.of_whole_machine())
@@ -269,10 +263,8 @@ pub(crate) fn namespaces_on(
     if !reached.makes_namespaces() {
         let lacks = reached.lacks().unwrap_or("CAP_SYS_ADMIN");
         let (host, no_sudo) = (&reached.launcher, in_brackets(&reached.no_sudo));
-        bail!(
-            Environment,
-            "{host}: the login there lacks {lacks}{no_sudo}: log in as root, or allow `sudo -n`"
-        );
+        let ways = "log in as root, or allow `sudo -n`";
+        bail!(Environment, "{host}: the login there lacks {lacks}{no_sudo}: {ways}");
     }
     let place = place(Some(reached), None);
     say_namespaces(&place);

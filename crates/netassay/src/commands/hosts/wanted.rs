@@ -39,7 +39,11 @@ struct HostEntry {
 pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
     let mut wanted = flags.clone();
     if let Some(path) = &flags.hosts {
-        let file = read_file(path)?;
+        let text = read_text(path, LARGEST, "a file of hosts")?;
+        let file: HostsFile = toml::from_str(&text).map_err(|error| {
+            let error = error.to_string();
+            Failure::Usage(format!("{}: {}", path.display(), words::sanitised_lines(&error).trim_end()))
+        })?;
         (wanted.transmitter, wanted.receiver) = (file.transmitter, file.receiver);
         wanted.addresses = flags.addresses.or(file.addresses);
         wanted.lease = flags.lease.or(file.lease);
@@ -59,14 +63,6 @@ pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
         bail!(Usage, "{file}: both ends are this machine: name another, as in --receiver root@b:ens1f0");
     }
     Ok(Some(wanted))
-}
-
-fn read_file(path: &Path) -> Result<HostsFile, Failure> {
-    let text = read_text(path, LARGEST, "a file of hosts")?;
-    toml::from_str(&text).map_err(|error| {
-        let error = error.to_string();
-        Failure::Usage(format!("{}: {}", path.display(), words::sanitised_lines(&error).trim_end()))
-    })
 }
 
 fn lease_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {

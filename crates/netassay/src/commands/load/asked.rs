@@ -85,7 +85,7 @@ impl Asked {
 
     pub(crate) fn choose_congestion_control(&mut self, testbed: &mut Testbed) -> Result<(), Failure> {
         let traffic = &mut self.order.traffic;
-        if traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced {
+        if traffic.leaves_congestion_control_open() {
             let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, Family::Ipv4))?;
             traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
         }
@@ -103,12 +103,13 @@ impl Asked {
     }
 }
 
-/// Reads keys as changes of a study that the user did not write, so that its lines are not quoted.
+/// Reads keys as changes of a study.
 ///
 /// # Errors
 /// [`Failure::Usage`] with every problem and its remedy.
 pub(crate) fn study_of_keys(text: &str, keys: &[Assignment]) -> Result<Study, Failure> {
     Study::parse_with("load", text, keys).map_err(|diagnostics| {
+        // Without its lines, which the user did not write.
         let sentences = diagnostics.problems.iter().map(|problem| match &problem.help {
             Some(help) => format!("{}; {help}", problem.message),
             None => problem.message.clone(),

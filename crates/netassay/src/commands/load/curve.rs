@@ -12,8 +12,9 @@ use crate::terminal::windows;
 
 /// The number of loads: tenths of the most.
 const LOADS: u32 = 10;
-/// The number of windows of each load. The least and the largest of six knees hold the median knee
-/// with 96.9 % confidence; of five it would be 93.8 %.
+/// The number of windows of each load.
+// The least and the largest of six knees hold the median knee with 96.9 % confidence; of five it
+// would be 93.8 %.
 const REPEATS: u32 = 6;
 
 pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
@@ -26,8 +27,7 @@ pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
     paced.validate(asked.order.family).map_err(|misfit| Failure::Usage(format!("--latency-curve: {misfit}")))
 }
 
-/// Measures the curve: each load as often as any other, rising and falling in turns, so that what
-/// drifts in time meets all alike. Beside another session every window is disturbed.
+/// Measures the curve: each load as often as any other.
 pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Result<LatencyCurve, Failure> {
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let (mut disturbed, mut failures) = (0, Vec::new());
@@ -41,6 +41,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         let run = || runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}));
         let judged = runner::repeated(&mut failures, run)?;
         progress.inc(1);
+        // Beside another session every window is disturbed.
         disturbed += usize::from(beside || !judged.disturbed.is_empty());
         let metrics = runner::metrics(&order.traffic, &judged.account);
         let shown = [metric::TRANSACTIONS, metric::LATENCY_MEAN, metric::LATENCY_P50, metric::LATENCY_P99];
@@ -58,6 +59,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
     for repeat in 0..REPEATS {
         let mut row = Vec::new();
         for part in 1..=LOADS {
+            // Rising and falling in turns, so that a drift in time meets all loads alike.
             let part = if repeat % 2 == 0 { part } else { LOADS + 1 - part };
             let rate = u64::from(most) * u64::from(part) / u64::from(LOADS);
             row.push(at(u32::try_from(rate).unwrap_or(MAX_RATE).max(1))?);

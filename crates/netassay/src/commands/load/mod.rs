@@ -13,11 +13,8 @@ use crate::cli::Load;
 use crate::commands::hosts;
 use crate::commands::undo::SaysUnrestored;
 use crate::failure::{Failure, bail};
-use crate::machine;
-use crate::output;
-use crate::signals;
 use crate::terminal::windows;
-use crate::turn;
+use crate::{machine, output, signals, turn};
 pub(super) use asked::{Asked, study_of_keys};
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
@@ -61,10 +58,9 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<LoadRun, Failure> {
     let JudgedRun { account, limit, disturbed } = judged;
     let mut notes: Vec<String> = testbed.notes.iter().map(Note::to_string).collect();
     for (side, settled) in effective.sides() {
-        let refused = settled.refused.iter();
-        notes.extend(
-            refused.map(|(feature, why)| format!("{side}: {feature} could not be turned off: {why}")),
-        );
+        let note =
+            |(feature, why): (&String, &String)| format!("{side}: {feature} could not be turned off: {why}");
+        notes.extend(settled.refused.iter().map(note));
     }
     for (side, own) in account.sides() {
         notes.extend(own.whole.outcome.notes.iter().map(|note| format!("{}: {note}", testbed.host(side))));

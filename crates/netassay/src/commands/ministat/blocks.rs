@@ -12,15 +12,16 @@ const BLOCK: usize = 1 << 18;
 
 const WORTH_THREADS: usize = 1 << 20;
 
-/// More do not help: one thread sums.
+// More do not help: one thread sums.
 const MOST_THREADS: usize = 8;
 
 const BLOCKS_A_THREAD: usize = 4;
 
-/// 1 GiB of memory. More is an endless stream, not a file of measurements.
+// 1 GiB of memory. More is an endless stream, not a file of measurements.
 const MOST_VALUES: usize = 1 << 27;
 
-/// The longest line, in bytes. ministat(1) splits lines at 8191 bytes.
+/// The longest line, in bytes.
+// ministat(1) splits lines at 8191 bytes.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// The most bytes after the last value: comments, empty lines.

@@ -1,18 +1,11 @@
 //! Standard output, and its width.
 
-use std::fs::File;
 use std::io::{self, IsTerminal};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
 use samples::ministat::columns;
 
 const WIDTH: usize = 74;
-
-/// Standard output without Rust's line buffer.
-pub(super) fn standard_output() -> io::Result<File> {
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
-}
 
 /// The terminal's width (`COLUMNS`, else what the terminal reports) less the plot's frame.
 pub(super) fn plot_width() -> usize {
@@ -27,8 +20,9 @@ pub(super) fn plot_width() -> usize {
     told.or_else(reported).unwrap_or(WIDTH)
 }
 
-/// A closed pipe ends the program silently, as other filters. Rust turns that off before `main`.
+/// A closed pipe ends the program silently, as other filters.
 pub(super) fn end_on_broken_pipe() {
+    // Rust turns that off before `main`.
     // SAFETY: the default action runs no code of this program, and no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use report::chart::{Arrow, ArrowCost, Figure, Id, LanePlot, LaneStage, Quantity};
-use results::{PathTrace, Place};
+use results::{PathTrace, Place, SizedTrace};
 use trace::{Layer, StageTime};
 
 /// The chart; `None` where no packet was followed.
@@ -26,8 +26,7 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
         let waits = rows.clone().any(|(_, row)| row.waits);
         let costs = rows.map(|(traced, row)| {
             let name = if alone { String::new() } else { traced.size() };
-            let share = traced.part(row);
-            ArrowCost { name, value: row.corrected, share, spread: spread(row) }
+            ArrowCost { name, value: row.corrected, share: traced.part(row), spread: spread(row) }
         });
         Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });
@@ -35,16 +34,10 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
     let names = lanes.iter().map(Layer::to_string).collect();
     let plot = LanePlot { quantity, lanes: names, stages: stages.collect(), arrows: arrows.collect() };
     let title = format!("{}: {}", found.path, found.about);
-    let open = found
-        .traces
-        .iter()
-        .filter_map(|traced| Some(format!("; {}: {}", traced.size(), traced.breach(found.exact)?)));
-    let open: String = open.collect();
-    let said = format!(
-        "{}; for a packet, less the cost of probes{open}; {}",
-        found.traffic(),
-        found.origin().join("; ")
-    );
+    let breach = |traced: &SizedTrace| Some(format!("; {}: {}", traced.size(), traced.breach(found.exact)?));
+    let open: String = found.traces.iter().filter_map(breach).collect();
+    let (traffic, origin) = (found.traffic(), found.origin().join("; "));
+    let said = format!("{traffic}; for a packet, less the cost of probes{open}; {origin}");
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
 }
 

@@ -1,6 +1,6 @@
 //! `netassay trace STUDY`, `--from` and `merge`: traces of the conditions of a study, compared.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::document::Block;
@@ -11,15 +11,13 @@ use store::{Store, StoredStudy};
 use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
-use crate::again;
-use crate::cli::{Changes, Formatted, Merge, ProgressStyle, RunFlags, Trace, first_given};
-use crate::commands::hosts;
-use crate::commands::run;
+use crate::cli::{Changes, Formatted, ProgressStyle, RunFlags, Trace, first_given};
 use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
-use crate::exit;
+use crate::commands::{hosts, run};
 use crate::failure::{Failure, bail, say};
 use crate::output::{self, named};
+use crate::{again, exit};
 
 const CONFIDENCE: f64 = 0.95;
 
@@ -109,16 +107,13 @@ fn show<F: Serialize>(
     })
 }
 
-pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
+pub(super) fn merge(databases: &[PathBuf], study: Option<&str>, output: &Formatted) -> Result<(), Failure> {
     let mut studies = Vec::new();
-    for path in &flags.databases {
-        let stored = match &flags.study {
-            Some(word) => load(path, Some(word))?,
-            None => newest_traced(path)?,
-        };
+    for path in databases {
+        let stored = if study.is_some() { load(path, study)? } else { newest_traced(path)? };
         studies.push((named(path), stored));
     }
-    show(StageRanges::new(&studies)?, &flags.output, None, views::stage_ranges)
+    show(StageRanges::new(&studies)?, output, None, views::stage_ranges)
 }
 
 fn newest_traced(path: &Path) -> Result<StoredStudy, Failure> {

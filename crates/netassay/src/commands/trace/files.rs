@@ -17,11 +17,7 @@ pub(super) fn check(flags: &Trace) -> Result<(), Failure> {
     flags.flame.iter().try_for_each(|path| flame::check(path))
 }
 
-pub(super) fn has_packets(flags: &Trace) -> bool {
-    flags.chart.iter().any(|path| is_of_packets(path))
-}
-
-fn is_of_packets(path: &Path) -> bool {
+pub(super) fn is_of_packets(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
 

@@ -38,14 +38,10 @@ impl Flames {
             });
             graphs.push((traced.size(), None, stacks.collect()));
         }
+        let (traffic, origin) = (found.traffic(), found.origin().join("; "));
         Self {
             title: format!("{}: functions", found.path),
-            description: format!(
-                "{}; CPU for a message {}, without probes; {}",
-                found.traffic(),
-                found.whose(),
-                found.origin().join("; ")
-            ),
+            description: format!("{traffic}; CPU for a message {}, without probes; {origin}", found.whose()),
             unit: found.unit(),
             graphs,
         }
@@ -59,12 +55,11 @@ impl Flames {
             let stacks = costs.map(|(frames, [before, now])| FlameStack { frames, before, now });
             graphs.push((title, Some(pair.baseline.clone()), stacks.collect()));
         }
+        let (origin, command) = (&stages.origin, again::command());
         Self {
             title: format!("{name}: functions"),
             description: format!(
-                "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {}; drawn by `{}`",
-                stages.origin,
-                again::command()
+                "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {origin}; drawn by `{command}`"
             ),
             unit: stages.unit,
             graphs,
@@ -95,8 +90,7 @@ impl Flames {
         Figure { id: Id::new("flame"), title: self.title, description: self.description, panels }
     }
 
-    /// Folded stacks: a line for each stack that costs anything, with its frames and its cost; of
-    /// two conditions with both, as `difffolded.pl` reads them.
+    /// Folded stacks: a line for each stack that costs anything, with its frames and its cost.
     fn folded(self) -> String {
         let is_alone = self.graphs.len() == 1;
         let mut text = String::new();
@@ -106,6 +100,7 @@ impl Flames {
                 let frames = root.iter().chain(&frames).map(|frame| frame.replace(';', ","));
                 let frames: Vec<String> = frames.collect();
                 let (before, now) = (before.round(), now.round());
+                // `difffolded.pl` reads both costs of two conditions.
                 let before_words = baseline.as_ref().map_or_else(String::new, |_| format!("{before} "));
                 if before.max(now) > 0.0 {
                     text.push_str(&format!("{} {before_words}{now}\n", frames.join(";")));

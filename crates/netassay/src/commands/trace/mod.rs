@@ -16,22 +16,18 @@ use results::{PathTrace, SizedTrace, unlike};
 use study::{Assignment, AssignmentError, Kind};
 use trace::{MOST_BYTES, TracePath};
 
-use crate::again;
 use crate::cli::{Trace, TraceAction, first_given};
 use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
 use crate::commands::undo::SaysUnrestored;
-use crate::exit;
 use crate::failure::{Failure, bail};
-use crate::output;
-use crate::signals;
-use crate::turn;
+use crate::{again, exit, output, signals, turn};
 use place::PathKeys;
 
 pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
-    if let Some(TraceAction::Merge(flags)) = &flags.action {
-        return compared::merge(flags).map(done);
+    if let Some(TraceAction::Merge { databases, study, output }) = &flags.action {
+        return compared::merge(databases, study.as_deref(), output).map(done);
     }
     if let Some(word) = &flags.from {
         return compared::print(word, flags).map(done);
@@ -103,7 +99,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         batch: keys.tracing.batch,
         rounds: keys.tracing.rounds,
         asleep: keys.is_asleep(),
-        every: if files::has_packets(flags) { flags.every } else { 0 },
+        every: if flags.chart.iter().any(|path| files::is_of_packets(path)) { flags.every } else { 0 },
         profile: if is_profiled { host::perf::frequency(exact) } else { 0 },
     };
     let on = place::on(&mut testbed, hosts.as_ref())?;

@@ -54,8 +54,7 @@ fn named(what: &str, process: u64, track: u64, name: &str) -> Value {
     json!({ "ph": "M", "name": what, "pid": process, "tid": track, "args": { "name": name } })
 }
 
-/// The whole packet, and in it its stages. Every packet begins at 0, so that packets can be
-/// compared one below the other; `came` tells when it came.
+/// The whole packet, and in it its stages. `came`: its time behind the first packet, in the unit.
 fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, came: u64) -> Vec<Value> {
     let unit = found.unit();
     let stage = |point: u8| match traced.account.stage_at(point) {
@@ -65,6 +64,7 @@ fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, cam
     let slices: Vec<_> = packet.slices().collect();
     let (takes, aside) = slices.iter().fold((0, 0), |sum, one| (sum.0 + one.takes, sum.1 + one.aside));
     let own = |takes: u64, aside: u64| json!({ unit: takes - aside, "aside": aside });
+    // Every packet begins at 0, so that packets can be compared one below the other.
     let mut whole = slice("packet", &found.path, (0, takes), own(takes, aside));
     whole["args"]["behind the first"] = json!(came);
     let mut events = vec![whole];
@@ -72,14 +72,14 @@ fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, cam
         let [from, to] = one.points;
         let category = if traced.account.waits(from, to) { "waits" } else { "stage" };
         let name = format!("{} to {}", stage(from), stage(to));
-        let args = own(one.takes, one.aside);
-        events.push(slice(category, &name, (one.begins, one.takes), args));
+        events.push(slice(category, &name, (one.begins, one.takes), own(one.takes, one.aside)));
     }
     events
 }
 
-/// A complete event. The format wants us; parts of them may follow the point.
+/// A complete event.
 fn slice(category: &str, name: &str, (begins, takes): (u64, u64), args: Value) -> Value {
+    // The format wants microseconds; parts of them may follow the point.
     let us = |ns: u64| ns as f64 / 1000.0;
     json!({ "ph": "X", "cat": category, "name": name, "ts": us(begins), "dur": us(takes), "args": args })
 }

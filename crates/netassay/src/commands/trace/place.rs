@@ -22,7 +22,6 @@ pub(super) struct PathKeys {
 }
 
 impl PathKeys {
-    /// Reads them. Instructions are counted inside a virtual machine, or in one of two.
     pub(super) fn read(keys: Vec<Assignment>, flags: &Trace) -> Result<Self, Failure> {
         let is_own = |one: &Assignment| {
             one.key == "exact" || (one.key.starts_with("trace.") && one.key != "trace.paths")
@@ -35,11 +34,10 @@ impl PathKeys {
             bail!(Usage, "trace.readers: one value; to compare both, trace a study");
         }
         if keys.exact && flags.names_a_machine() {
-            bail!(
-                Usage,
-                "exact=true needs a virtual machine here: leave out --host, --transmitter, --receiver"
-            );
+            let ways = "leave out --host, --transmitter, --receiver";
+            bail!(Usage, "exact=true needs a virtual machine here: {ways}");
         }
+        // Instructions are counted inside a virtual machine, or in one of two.
         if keys.exact && keys.scenario(flags).is_of_namespaces() && !keys.names("inside") {
             keys.traffic.push(hosts::change("inside=guest")?);
         }
@@ -54,8 +52,6 @@ impl PathKeys {
         self.tracing.readers == [Waiting::Asleep]
     }
 
-    /// One thread holds the sockets of both ends: here, entering the other end's namespace needs a
-    /// privilege that agents give up.
     pub(super) fn scenario(&self, flags: &Trace) -> Scenario {
         let named = self.traffic.iter().rev().find(|one| one.key == "scenario");
         // Another word is refused where all keys are read.
@@ -63,6 +59,8 @@ impl PathKeys {
         named.unwrap_or(match flags.hosts.names_any() {
             true => Scenario::Ssh,
             false if self.names("inside") || flags.host.is_some() => Scenario::Veth,
+            // One thread holds the sockets of both ends: here, entering the other end's namespace
+            // needs a privilege that agents give up.
             false => Scenario::Loopback,
         })
     }
