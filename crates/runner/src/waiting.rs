@@ -31,8 +31,8 @@ impl Waited {
         Some(Self { share: waited, unexplained })
     }
 
-    /// The run's own guests cannot explain it, or others were seen to have the CPU time.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
+        // The run's own guests cannot explain it, or others were seen to have the CPU time.
         self.unexplained.max(self.share.min(foreign.taken.share))
     }
 }

@@ -97,16 +97,16 @@ fn lock_path(database: &Path) -> PathBuf {
     beside(database, "-lock")
 }
 
-/// A link counts as an existing file. Other users cannot open it: then they could lock it.
 fn create(path: &Path) -> io::Result<File> {
+    // A link counts as an existing file. Other users cannot open it: then they could lock it.
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens an existing file, without following a link and without waiting for the writer of a pipe.
-/// For writing: NFS gives an exclusive lock only to writers.
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let attempt = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(flags).open(path);
+    // For writing: NFS gives an exclusive lock only to writers.
     match attempt(true) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => attempt(false),
         opened => opened,

@@ -2,7 +2,7 @@
 //! CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use record::{Column, Series};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ pub fn csv(study: &StoredStudy) -> String {
             writeln!(out, "{head},,,").expect("writing to a string cannot fail");
         }
         for (metric, value) in run.metrics.iter() {
-            writeln!(out, "{head},{metric},{},{}", metric.unit, Number(value))
+            writeln!(out, "{head},{metric},{},{}", metric.unit, shortest(value))
                 .expect("writing to a string cannot fail");
         }
     }
@@ -137,7 +137,7 @@ pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<StatFile> {
     for condition in 0..study.plan.conditions.len() {
         let mut lines = String::new();
         for (_, boot, value) in study.values(metric).filter(|(of, ..)| *of == condition) {
-            writeln!(lines, "{}\t{boot}", Number(value)).expect("writing to a string cannot fail");
+            writeln!(lines, "{}\t{boot}", shortest(value)).expect("writing to a string cannot fail");
         }
         if lines.is_empty() {
             continue;
@@ -154,8 +154,9 @@ pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<StatFile> {
     files
 }
 
-/// Slugs come from the stored plan: they must neither leave the directory nor overwrite each other.
 fn file_name(slug: &str, taken: &mut BTreeSet<String>) -> String {
+    // Slugs come from the stored plan: they must neither leave the directory nor overwrite each
+    // other.
     let is_safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
     let mut stem = slug.replace(|letter| !is_safe(letter), "_");
     if stem.is_empty() || stem.starts_with(['.', '-']) {
@@ -171,18 +172,10 @@ fn file_name(slug: &str, taken: &mut BTreeSet<String>) -> String {
 }
 
 /// The shortest decimal that reads back equal, with an exponent only if a plain one is long.
-struct Number(f64);
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(value) = self;
-        let magnitude = value.abs();
-        if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
-            write!(f, "{value:e}")
-        } else {
-            write!(f, "{value}")
-        }
-    }
+fn shortest(value: f64) -> String {
+    let magnitude = value.abs();
+    let is_plain = magnitude == 0.0 || (1e-5..1e16).contains(&magnitude);
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 #[cfg(test)]
@@ -196,7 +189,7 @@ mod tests {
         for (value, text) in
             [(0.0, "0"), (12.5, "12.5"), (9.4e9, "9400000000"), (1e300, "1e300"), (3e-9, "3e-9")]
         {
-            assert_eq!(Number(value).to_string(), text);
+            assert_eq!(shortest(value), text);
         }
     }
 
@@ -215,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_read_back(value in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL) {
-            prop_assert_eq!(Number(value).to_string().parse::<f64>().unwrap(), value);
+            prop_assert_eq!(shortest(value).parse::<f64>().unwrap(), value);
         }
     }
 }

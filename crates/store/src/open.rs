@@ -20,7 +20,7 @@ use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 use crate::store::Store;
 
-/// In bytes. The check of every page, at 100 MB/s, delays commands that only look something up.
+// In bytes. The check of every page, at 100 MB/s, delays commands that only look something up.
 pub(crate) const CHECKED_WHOLE: u64 = 32 << 20;
 
 // SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2).
@@ -71,10 +71,9 @@ pub(crate) fn for_packing(path: &Path) -> Result<Store, StoreError> {
     let place = existing(path)?;
     let (mut connection, budget) = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     migrate(&mut connection, &place)?;
-    connection
-        .pragma_update(None, "foreign_keys", true)
-        .map_err(|error| StoreError::from_sqlite(&place.named, error))?;
-    Ok(Store::from_opened((connection, budget), place))
+    let store = Store::from_opened((connection, budget), place);
+    store.connection.pragma_update(None, "foreign_keys", true).map_err(|error| store.sql(error))?;
+    Ok(store)
 }
 
 fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
@@ -112,8 +111,9 @@ pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store, StoreE
     if version.is_none() {
         return Err(StoreError::Empty { path: place.named });
     }
-    opened.0.pragma_update(None, "query_only", true).map_err(|error| StoreError::from_sqlite(path, error))?;
-    Ok(Store::from_opened(opened, place))
+    let store = Store::from_opened(opened, place);
+    store.connection.pragma_update(None, "query_only", true).map_err(|error| store.sql(error))?;
+    Ok(store)
 }
 
 fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
@@ -200,18 +200,18 @@ fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Ope
     })
 }
 
-/// For a directory where nobody can write, so that SQLite cannot make its shared-memory file.
 fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
     }
     let path = place.real.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    // For a directory where nobody can write, so that SQLite cannot make its shared-memory file.
     let uri = format!("file:{path}?immutable=1");
     connect(place, Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
 /// Refuses files that are not ours, newer, or damaged. Returns the schema's version; none of an
-/// empty file. Beyond `whole_up_to` bytes each page of the large tables is checked when it is read.
+/// empty file.
 fn inspect(
     connection: &Connection,
     place: &DatabaseFile,
@@ -247,6 +247,7 @@ fn inspect(
         return Err(StoreError::NotADatabase { path: path(), what });
     }
     drop(snapshot);
+    // Of a longer file each page of the large tables is checked when it is read.
     let is_whole = fs::metadata(&place.real).is_ok_and(|file| file.len() <= whole_up_to);
     let checked: &[&str] = if is_whole { &["1"] } else { &SMALL };
     for what in checked {
@@ -259,9 +260,9 @@ fn inspect(
     Ok(Some(version))
 }
 
-/// SQLite fills a truncated page with zeros and reads on. A log may hold all of a partial page; it
-/// is checked twice because both change meanwhile.
 fn has_partial_page(file: &Path, page_size: u64) -> bool {
+    // SQLite fills a truncated page with zeros and reads on. A log may hold all of a partial page;
+    // it is checked twice because both change meanwhile.
     let is_partial = || fs::metadata(file).is_ok_and(|file| file.len() % page_size != 0);
     log_beside(file).is_none() && is_partial() && log_beside(file).is_none()
 }
@@ -272,9 +273,10 @@ fn log_beside(file: &Path) -> Option<PathBuf> {
 }
 
 /// Whether a rollback journal ends in the name of a super-journal
-/// (<https://sqlite.org/fileformat.html>, section 3). SQLite rolls back and deletes any file of
-/// that name. netassay never makes one, as it writes one database at a time.
+/// (<https://sqlite.org/fileformat.html>, section 3).
 fn journal_names_a_file(file: &Path) -> bool {
+    // SQLite rolls back and deletes any file of that name. netassay never makes one, as it writes
+    // one database at a time.
     const MARK: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
     let mut end = [0; MARK.len()];
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();

@@ -213,8 +213,8 @@ impl Store {
             .collect()
     }
 
-    /// `running` only while a process records: after `kill -9` no process writes `interrupted`.
     fn settle(&self, mut rows: Vec<StudyRow>) -> Vec<StudyRow> {
+        // Only while a process records it: after `kill -9` no process writes `interrupted`.
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)
             && self.campaign.is_none()
@@ -275,9 +275,10 @@ pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }
 
-/// The runs are counted in one pass: a count for each study would read the table again each time.
 fn study_query(is_one: bool) -> String {
     let [runs, studies] = if is_one { ["WHERE study = ?1", "WHERE id = ?1"] } else { ["", "ORDER BY id"] };
+    // The runs are counted in one pass: a count for each study would read the table again each
+    // time.
     format!(
         "SELECT id, name, scenario, seed, version, status, started_unix_ms, finished_unix_ms, toml,
                 (SELECT count(DISTINCT number) FROM boot WHERE study = study.id),

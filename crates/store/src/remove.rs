@@ -43,9 +43,7 @@ impl Store {
     /// [`StoreError::CampaignRunning`] while a process records into the file,
     /// [`StoreError::NoSuchStudy`]; otherwise errors of writing. Then nothing is removed.
     pub fn remove(&mut self, study: StudyId) -> Result<Contents, StoreError> {
-        self.connection
-            .pragma_update(None, "secure_delete", true)
-            .map_err(|error| StoreError::from_sqlite(&self.place.named, error))?;
+        self.connection.pragma_update(None, "secure_delete", true).map_err(|error| self.sql(error))?;
         let removed = self.campaign(|transaction, path| {
             let contents = contents(transaction, path, study)?;
             transaction.execute("DELETE FROM study WHERE id = ?1", [study.0])?;

@@ -27,7 +27,7 @@ fn query(detail: &str) -> String {
     )
 }
 
-/// Most accounts do not have the word, and are not parsed.
+// Most accounts do not have the word, and are not parsed.
 pub(crate) const DISTURBED: &str =
     "instr(detail, '\"disturbed\":[') > 0 AND json_array_length(detail, '$.disturbed') > 0";
 
@@ -184,11 +184,10 @@ impl RawRun {
 }
 
 const BATCH: usize = 64;
-/// The batches that may wait. More would only wait in memory.
+// The batches that may wait. More would only wait in memory.
 const WAITING: usize = 2;
 
-/// Parses what `read` hands over, with a second thread; the results in that order. The second
-/// thread parses while this one reads on, and this one helps when the other falls behind.
+/// Parses what `read` hands over, with a second thread; the results in that order.
 ///
 /// # Errors
 /// That of `read`; else of the first piece that cannot be parsed.
@@ -207,6 +206,8 @@ fn parse<P: Send, T: Send, E: Send>(
             batch.push(piece);
             if batch.len() == BATCH {
                 let whole = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                // The second thread parses while this one reads on; this one helps when it falls
+                // behind.
                 if let Err(TrySendError::Full((_, whole)) | TrySendError::Disconnected((_, whole))) =
                     batches.try_send((number, whole))
                 {

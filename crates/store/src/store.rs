@@ -211,13 +211,8 @@ impl Store {
             .map_err(|error| error.into_error(&self.place.named))?;
         let query = "SELECT number, warmup, repeat, condition FROM run WHERE study = ?1 AND status = 'ok'";
         let keys = self.rows(query, [study.0], |row| {
-            let condition: u32 = row.get(3)?;
-            Ok(RunKey {
-                boot: row.get(0)?,
-                warmup: row.get(1)?,
-                repeat: row.get(2)?,
-                condition: condition as usize,
-            })
+            let condition = row.get::<_, u32>(3)? as usize;
+            Ok(RunKey { boot: row.get(0)?, warmup: row.get(1)?, repeat: row.get(2)?, condition })
         })?;
         Ok(keys.into_iter().collect())
     }
@@ -237,9 +232,7 @@ impl Store {
         };
         let value = self.write(work)?;
         self.campaign = Some(campaign);
-        self.connection
-            .busy_timeout(BUSY_RECORDING)
-            .map_err(|error| StoreError::from_sqlite(&self.place.named, error))?;
+        self.connection.busy_timeout(BUSY_RECORDING).map_err(|error| self.sql(error))?;
         Ok(value)
     }
 
@@ -345,8 +338,9 @@ fn insert(transaction: &Transaction<'_>, boot: BootId, run: &NewRun) -> rusqlite
     Ok(RunId(id))
 }
 
-/// Each distinct document is stored once. Call inside a transaction.
+/// Call inside a transaction.
 pub(crate) fn intern(connection: &Connection, json: &str) -> rusqlite::Result<i64> {
+    // Each distinct document is stored once: most boots share their environments.
     let hash = words::fnv1a(json.as_bytes()).cast_signed();
     let known = connection
         .prepare_cached("SELECT id FROM document WHERE hash = ?1 AND json = ?2")?
@@ -365,7 +359,8 @@ fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("records have only text as keys, and nothing else fails")
 }
 
-pub(crate) fn now_unix_ms() -> i64 {
+/// The time, in milliseconds since 1970 (UTC), as studies, boots and runs are stored with it.
+pub fn now_unix_ms() -> i64 {
     // Before 1970 the clock is wrong anyway; 0 says so.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
 use crate::error::StoreError;
 use crate::records::{StudyId, StudyRow};
@@ -46,17 +46,13 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoStudyCalled`]; else what reading can meet.
     pub fn called(&self, word: &str) -> Result<Vec<StudyId>, StoreError> {
-        let of = |query: &str| self.rows(query, [word], |row| row.get(0).map(StudyId));
+        let of = |query: &str, key: &dyn ToSql| self.rows(query, [key], |row| row.get(0).map(StudyId));
         let mut found = match word.parse::<i64>() {
-            Ok(number) if is_number(word) => {
-                self.rows("SELECT id FROM study WHERE id = ?1", [number], |row| {
-                    row.get::<_, i64>(0).map(StudyId)
-                })?
-            }
-            _ => of("SELECT study FROM tag WHERE name = ?1")?,
+            Ok(number) if is_number(word) => of("SELECT id FROM study WHERE id = ?1", &number)?,
+            _ => of("SELECT study FROM tag WHERE name = ?1", &word)?,
         };
         if found.is_empty() {
-            found = of("SELECT id FROM study WHERE name = ?1 ORDER BY id")?;
+            found = of("SELECT id FROM study WHERE name = ?1 ORDER BY id", &word)?;
         }
         if found.is_empty() {
             return Err(StoreError::NoStudyCalled { path: self.place.named.clone(), word: word.to_owned() });
