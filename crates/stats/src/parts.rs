@@ -128,12 +128,13 @@ pub fn range(counts: impl Iterator<Item = f64>) -> f64 {
     (high - low).max(0.0)
 }
 
-/// All runs where no boot has both conditions. The weight of a boot with one of them depends on the
-/// spread of a value: with it the parts' differences would not add up to that of the whole.
+/// All runs where no boot has both conditions.
 fn comparable(runs: &[Divided]) -> Vec<Divided> {
     let boots = |of_condition: bool| -> BTreeSet<u32> {
         runs.iter().filter(|run| run.of_condition == of_condition).map(|run| run.boot).collect()
     };
+    // The weight of a boot with one of them depends on the spread of a value: with it the parts'
+    // differences would not add up to that of the whole.
     let both: BTreeSet<u32> = boots(false).intersection(&boots(true)).copied().collect();
     runs.iter().filter(|run| both.is_empty() || both.contains(&run.boot)).cloned().collect()
 }
@@ -149,12 +150,11 @@ fn explain_pair(runs: &[Divided], question: &Question) -> Result<Explained, Stat
 }
 
 /// `None` where parts were not counted, or have nothing in common.
-///
-/// The variance of a count grows with the count, so that variances of unlike parts are not draws
-/// around a common one. Their ratios to that of independent samples are: they would be 1 if boots
-/// did not differ and samples did not come in bunches (the dispersions of S. P. Lund et al., Stat.
-/// Appl. Genet. Mol. Biol. 11(5):8, 2012, moderated as by Smyth).
 fn moderated(parts: &[Comparison], runs: &[Divided]) -> Option<Vec<Spread>> {
+    // The variance of a count grows with the count, so that variances of unlike parts are not draws
+    // around a common one. Their ratios to that of independent samples are: they would be 1 if
+    // boots did not differ and samples did not come in bunches (the dispersions of S. P. Lund et
+    // al., Stat. Appl. Genet. Mol. Biol. 11(5):8, 2012, moderated as by Smyth).
     let ratio = |(place, part): (usize, &Comparison)| {
         let by_count = by_count(runs, place).filter(|variance| *variance > 0.0)?;
         let ratio = Spread { variance: part.standard_error?.powi(2) / by_count, df: part.df };

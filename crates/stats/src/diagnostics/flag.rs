@@ -22,19 +22,6 @@ pub enum FlagKind {
     Constant,
 }
 
-impl FlagKind {
-    /// All of them, in the order of flags.
-    pub const ALL: [FlagKind; 7] = [
-        FlagKind::Drift,
-        FlagKind::DriftInBoots,
-        FlagKind::OutlyingBoot,
-        FlagKind::OutlyingRun,
-        FlagKind::SeveralModes,
-        FlagKind::FirstRun,
-        FlagKind::Constant,
-    ];
-}
-
 /// The names of conditions and boots, and the known order of the runs.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
@@ -78,10 +65,6 @@ impl Flag {
 
     pub(super) fn in_condition(self, condition: usize) -> Flag {
         Flag { condition: Some(condition), ..self }
-    }
-
-    pub(super) fn in_boot(self, boot: u32, run: Option<usize>) -> Flag {
-        Flag { boot: Some(boot), run, ..self }
     }
 
     /// Finding, place, certainty and remedy: two sentences without the last full stop.
