@@ -169,8 +169,7 @@ impl Campaign<'_> {
             ([_, _, ..], Some(order)) => bench.take_turns(&order, &mut tick)?,
             _ => flow
                 .iter()
-                .map(|run| &plan.conditions[run.condition])
-                .map(|condition| bench.run(condition, &order_of(condition), &mut tick))
+                .map(|run| bench.run(&plan.conditions[run.condition], &mut tick))
                 .collect::<Result<_, _>>()?,
         };
         // A lasting difference is reported once.

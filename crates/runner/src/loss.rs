@@ -180,15 +180,10 @@ pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String>
         .map(|sent| sent.messages.saturating_add(sent.no_buffers))
         .fold(0, u64::saturating_add);
     let lost = Loss::from_account(traffic, account).map_or_else(String::new, |loss| {
+        let Loss { offered, queue, device, behind, socket, .. } = loss;
+        let (lost, uncounted) = (loss.lost(), loss.unaccounted());
         format!(
-            "; of {} messages of the whole run {} were lost: queue {}, device {}, behind the wire {}, socket {}, places without a counter {}",
-            loss.offered,
-            loss.lost(),
-            loss.queue,
-            loss.device,
-            loss.behind,
-            loss.socket,
-            loss.unaccounted()
+            "; of {offered} messages of the whole run {lost} were lost: queue {queue}, device {device}, behind the wire {behind}, socket {socket}, places without a counter {uncounted}"
         )
     });
     Some(format!("{empty} in the window, in which {sent} messages were sent{lost}"))

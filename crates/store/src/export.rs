@@ -59,21 +59,12 @@ pub fn csv(study: &StoredStudy) -> String {
 }
 
 fn head(study: &StoredStudy, run: &StoredRun) -> String {
+    let StoredRun { boot, part, block, repeat, position, condition, started_unix_ms, status, .. } = run;
+    let (id, warmup) = (study.row.id, u8::from(run.warmup));
+    let (name, label) = (field(&study.row.name), field(&study.label(*condition)));
+    let reason = field(&words::shortened_reason(run.reason.as_deref().unwrap_or_default()));
     format!(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{}",
-        study.row.id,
-        field(&study.row.name),
-        run.boot,
-        run.part,
-        run.block,
-        run.repeat,
-        run.position,
-        u8::from(run.warmup),
-        run.condition,
-        field(&study.label(run.condition)),
-        run.started_unix_ms,
-        run.status,
-        field(&words::shortened_reason(run.reason.as_deref().unwrap_or_default())),
+        "{id},{name},{boot},{part},{block},{repeat},{position},{warmup},{condition},{label},{started_unix_ms},{status},{reason}"
     )
 }
 
@@ -90,17 +81,9 @@ pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
     for StoredSeries { run, side, series } in series {
         // A run that was recorded after the study was loaded.
         let Some(run) = runs.get(run) else { continue };
-        let head = format!(
-            "{},{},{},{},{},{},{},{},{side}",
-            study.row.id,
-            run.boot,
-            run.part,
-            run.repeat,
-            u8::from(run.warmup),
-            run.condition,
-            field(&study.label(run.condition)),
-            run.status,
-        );
+        let StoredRun { boot, part, repeat, condition, status, .. } = run;
+        let (id, warmup, label) = (study.row.id, u8::from(run.warmup), field(&study.label(*condition)));
+        let head = format!("{id},{boot},{part},{repeat},{warmup},{condition},{label},{status},{side}");
         for (row, at_ns) in series.at_ns.iter().enumerate() {
             write!(out, "{head},{}", *at_ns as f64 / 1e6).expect("writing to a string cannot fail");
             for counter in by_name(series) {

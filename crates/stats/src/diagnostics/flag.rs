@@ -74,40 +74,29 @@ impl Flag {
     }
 
     fn finding(&self, names: Names<'_>) -> String {
-        let size = self.size;
+        let (size, far, place) = (self.size, self.size.abs(), self.place(names));
         let at = self.condition.map_or_else(String::new, |number| format!("{}: ", (names.condition)(number)));
-        let direction = |up: &'static str, down: &'static str| if size < 0.0 { down } else { up };
+        let directions = [("rise", "fall"), ("above", "below"), ("higher", "lower")];
+        let [change, side, comparative] = directions.map(|(up, down)| if size < 0.0 { down } else { up });
         let noun = if names.knows_boots { "boot" } else { "value" };
         match self.kind {
             FlagKind::Drift => format!(
-                "drift: values {} by {:.1} sd of a run from a condition's first {noun} to its last, on the mean of the conditions",
-                direction("rise", "fall"),
-                size.abs()
+                "drift: values {change} by {far:.1} sd of a run from a condition's first {noun} to its last, on the mean of the conditions"
             ),
             FlagKind::DriftInBoots => format!(
-                "drift in boots: values tend to {} from run to run inside boots, Kendall's tau {size:.2}",
-                direction("rise", "fall")
+                "drift in boots: values tend to {change} from run to run inside boots, Kendall's tau {size:.2}"
             ),
             FlagKind::OutlyingBoot => format!(
-                "{at}outlying {noun}: {} lies {:.1} sd of a run {} the mean of {}",
-                self.place(names),
-                size.abs(),
-                direction("above", "below"),
-                if names.knows_boots { "the boots" } else { "the values" }
+                "{at}outlying {noun}: {place} lies {far:.1} sd of a run {side} the mean of the {noun}s"
             ),
-            FlagKind::OutlyingRun => format!(
-                "{at}outlying run: {} lies {:.1} sd {} the mean of its boot",
-                self.place(names),
-                size.abs(),
-                direction("above", "below")
-            ),
+            FlagKind::OutlyingRun => {
+                format!("{at}outlying run: {place} lies {far:.1} sd {side} the mean of its boot")
+            }
             FlagKind::SeveralModes => {
                 format!("{at}several modes: this looks like two or more clusters of runs, dip {size:.3}")
             }
             FlagKind::FirstRun => format!(
-                "first run: the first recorded run of a boot is on average {:.1} sd of a run {} than those after it",
-                size.abs(),
-                direction("higher", "lower")
+                "first run: the first recorded run of a boot is on average {far:.1} sd of a run {comparative} than those after it"
             ),
             FlagKind::Constant => format!("{at}constant: no run differs from another of its condition"),
         }
