@@ -166,6 +166,7 @@ impl StoreError {
         }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
+            io::ErrorKind::AlreadyExists => StoreError::AlreadyThere { path },
             io::ErrorKind::NotFound => StoreError::MissingDirectory { directory: directory_of(&path), path },
             _ => StoreError::CannotCreate { path, source },
         }

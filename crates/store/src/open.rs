@@ -64,10 +64,8 @@ pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
 /// # Errors
 /// [`StoreError::AlreadyThere`] if there is anything of that name.
 pub(crate) fn for_packing(path: &Path) -> Result<Store, StoreError> {
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: path.to_owned() },
-        _ => StoreError::from_creation(path, error),
-    })?;
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    created.map_err(|error| StoreError::from_creation(path, error))?;
     let place = existing(path)?;
     let (mut connection, budget) = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     migrate(&mut connection, &place)?;

@@ -253,10 +253,7 @@ impl AtomicFile {
             Err(Errno::EINVAL | Errno::ENOSYS) => fs::rename(&self.path, file),
             moved => moved.map_err(io::Error::from),
         };
-        moved.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: file.to_owned() },
-            _ => StoreError::from_creation(file, error),
-        })
+        moved.map_err(|error| StoreError::from_creation(file, error))
     }
 
     fn clear(&self) -> io::Result<()> {

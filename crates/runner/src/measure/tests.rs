@@ -48,9 +48,7 @@ fn every_metric_is_of_the_vocabulary_and_of_its_workload() {
             if scenario.has_guests() {
                 account.hosts = Some(BySide::from_fn(|side| on(side as u32, scenario.has_tunnel())));
             } else if scenario.has_tunnel() {
-                for own in
-                    [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten()
-                {
+                for own in [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten() {
                     own.window.underlay = Some(underlay());
                 }
             }
@@ -110,10 +108,7 @@ fn what_a_virtual_machine_costs_is_counted_inside_and_outside() {
     let value = |metric: Metric| value(&metrics, metric);
     assert!((value(metric::CPU.transmitter) - 60.0).abs() < 1e-9);
     assert_eq!(value(metric::HOST_CPU.transmitter), 120.0);
-    assert_eq!(
-        (value(metric::HOST_CPU_VCPU.receiver), value(metric::HOST_CPU_IO.receiver)),
-        (80.0, 40.0)
-    );
+    assert_eq!((value(metric::HOST_CPU_VCPU.receiver), value(metric::HOST_CPU_IO.receiver)), (80.0, 40.0));
     assert_eq!(value(metric::HOST_VCPU_WAITING.receiver), 20.0);
     // 0.6 s for 125 MB.
     assert!((value(metric::HOST_SERVICE_DEMAND_BYTE.receiver) - 4.8).abs() < 1e-9);
@@ -156,19 +151,14 @@ fn cpu_time_of_others_is_in_nobodys_service_demand() {
     // transmitter's CPU.
     account.receiver.as_mut().unwrap().window.cpus = vec![1];
     account.transmitter.window.cpu.system += 200_000_000;
-    let spent =
-        host::ProcessOnCpu { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: 200_000_000 };
+    let spent = host::ProcessOnCpu { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: 200_000_000 };
     account.others =
         Some(host::OtherProcesses { elapsed_ns: 500_000_000, complete: true, spent: vec![spent] });
     let disturbed = metrics(Kind::UdpStream, &account);
     let has = |metric: Metric| disturbed.get(metric).is_some();
+    assert!(!has(metric::SERVICE_DEMAND_BYTE.transmitter) && !has(metric::SERVICE_DEMAND_PACKET.transmitter));
     assert!(
-        !has(metric::SERVICE_DEMAND_BYTE.transmitter) && !has(metric::SERVICE_DEMAND_PACKET.transmitter)
-    );
-    assert!(
-        has(metric::SERVICE_DEMAND_BYTE.receiver)
-            && has(metric::CPU.transmitter)
-            && has(metric::THROUGHPUT)
+        has(metric::SERVICE_DEMAND_BYTE.receiver) && has(metric::CPU.transmitter) && has(metric::THROUGHPUT)
     );
 }
 
@@ -200,8 +190,7 @@ fn a_stream_counts_where_it_is_taken_whichever_way_it_flows() {
     assert_eq!((forwards, reverses), (throughput(&forward), throughput(&reverse)));
     let packets = |account| value(&metrics(Kind::UdpStream, account), metric::PACKETS);
     assert_eq!(packets(&both), 4000.0);
-    let demand =
-        |account| value(&metrics(Kind::UdpStream, account), metric::SERVICE_DEMAND_BYTE.receiver);
+    let demand = |account| value(&metrics(Kind::UdpStream, account), metric::SERVICE_DEMAND_BYTE.receiver);
     assert_eq!(demand(&both), demand(&forward) / 2.0);
 }
 

@@ -51,7 +51,7 @@ fn believed(found: &[Extreme], tests: usize) -> Vec<(&Extreme, f64)> {
     let mut p = None;
     let mut believed = Vec::new();
     for (extreme, own) in found.iter().zip(passing).rev() {
-        // One that is hidden by later ones has the p-value of its removal.
+        // A value that is hidden by later ones has the p-value of its removal.
         p = own.or(p);
         believed.extend(p.map(|p| (extreme, p)));
     }
