@@ -17,6 +17,8 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 // The longest wait of a statement of a study that is recorded: a backup must not end the study.
 pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
 
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// An error of the store; each names the file and the remedy.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages name the fields")]

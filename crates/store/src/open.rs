@@ -15,7 +15,7 @@ use host::user_file::refuse_planted;
 use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::error::{BUSY_TIMEOUT, StoreError};
+use crate::error::{BUSY_TIMEOUT, Result, StoreError};
 use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 use crate::store::Store;
@@ -35,7 +35,7 @@ pub(crate) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    pub(crate) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<()> {
         let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == self.id;
         if fs::symlink_metadata(&self.real).is_ok_and(is_it) {
             return Ok(());
@@ -47,11 +47,11 @@ impl DatabaseFile {
 type Opened = (Connection, Budget);
 
 /// Opens for recording; creates the file, or updates its schema.
-pub(crate) fn for_recording(path: &Path) -> Result<Store, StoreError> {
+pub(crate) fn for_recording(path: &Path) -> Result<Store> {
     for_writing(create_if_missing(path)?)
 }
 
-pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
+pub(crate) fn for_changing(path: &Path) -> Result<Store> {
     let place = existing(path)?;
     if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
         return Err(StoreError::Empty { path: place.named });
@@ -63,7 +63,7 @@ pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
 ///
 /// # Errors
 /// [`StoreError::AlreadyThere`] if there is anything of that name.
-pub(crate) fn for_packing(path: &Path) -> Result<Store, StoreError> {
+pub(crate) fn for_packing(path: &Path) -> Result<Store> {
     let created = OpenOptions::new().write(true).create_new(true).open(path);
     created.map_err(|error| StoreError::from_creation(path, error))?;
     let place = existing(path)?;
@@ -74,7 +74,7 @@ pub(crate) fn for_packing(path: &Path) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
+fn for_writing(place: DatabaseFile) -> Result<Store> {
     // SQLite would follow a link of these names, or apply a journal with pages of others.
     let beside = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&place.real, ending));
     for path in beside.iter().chain([&place.named]) {
@@ -94,9 +94,9 @@ fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
 
 /// Opens for reading. Never creates the database and never changes its content, but applies the log
 /// of a killed process if the file can be written.
-pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store, StoreError> {
+pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store> {
     let place = existing(path)?;
-    let open_and_inspect = |opened: Result<Opened, StoreError>| {
+    let open_and_inspect = |opened: Result<Opened>| {
         let opened = opened?;
         let version = inspect(&opened.0, &place, whole_up_to)?;
         Ok((opened, version))
@@ -114,7 +114,7 @@ pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store, StoreE
     Ok(store)
 }
 
-fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
+fn set_up(place: &DatabaseFile) -> Result<Opened> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Whole, before anything is written: a damage must not grow.
@@ -141,7 +141,7 @@ fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
 // The tables that are always checked whole: few rows each, which every command reads.
 const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
 
-fn create_if_missing(path: &Path) -> Result<DatabaseFile, StoreError> {
+fn create_if_missing(path: &Path) -> Result<DatabaseFile> {
     // A link of this name counts as an existing file, whatever its target.
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -150,7 +150,7 @@ fn create_if_missing(path: &Path) -> Result<DatabaseFile, StoreError> {
     existing(path)
 }
 
-fn existing(path: &Path) -> Result<DatabaseFile, StoreError> {
+fn existing(path: &Path) -> Result<DatabaseFile> {
     let named = path.to_owned();
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -177,7 +177,7 @@ fn existing(path: &Path) -> Result<DatabaseFile, StoreError> {
     Err(StoreError::NotADatabase { path: named, what })
 }
 
-fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
+fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Opened> {
     if journal_names_a_file(&place.real) {
         let what = "its journal names another file, which SQLite would delete".to_owned();
         return Err(StoreError::NotADatabase { path: place.named.clone(), what });
@@ -198,7 +198,7 @@ fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Ope
     })
 }
 
-fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
+fn connect_immutable(place: &DatabaseFile) -> Result<Opened> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
     }
@@ -210,11 +210,7 @@ fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
 
 /// Refuses files that are not ours, newer, or damaged. Returns the schema's version; none of an
 /// empty file.
-fn inspect(
-    connection: &Connection,
-    place: &DatabaseFile,
-    whole_up_to: u64,
-) -> Result<Option<i32>, StoreError> {
+fn inspect(connection: &Connection, place: &DatabaseFile, whole_up_to: u64) -> Result<Option<i32>> {
     let path = || place.named.clone();
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
@@ -290,7 +286,7 @@ pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<(), StoreError> {
+fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<()> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file may have done it while we waited for the lock.

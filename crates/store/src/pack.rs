@@ -15,7 +15,7 @@ use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 
 use crate::campaign_lock::CampaignLock;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::open::{self, beside};
 use crate::records::{StudyId, StudyRow};
 use crate::store::{Failure, Store, intern};
@@ -50,7 +50,7 @@ impl Store {
     /// [`StoreError::AlreadyThere`], [`StoreError::NoSuchStudy`], [`StoreError::CampaignRunning`]
     /// if another process packs into this file; else what reading and writing can meet. Then there
     /// is no file.
-    pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>, StoreError> {
+    pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>> {
         let part = AtomicFile::begin(file)?;
         let packed = open::for_packing(&part.path)?.take(self, studies)?;
         part.publish(file)?;
@@ -63,7 +63,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::CampaignRunning`] while a process records into this file; else what reading
     /// and writing can meet. Then nothing is added.
-    pub fn unpack(&mut self, packed: &Store) -> Result<Unpacked, StoreError> {
+    pub fn unpack(&mut self, packed: &Store) -> Result<Unpacked> {
         let here = self.studies()?;
         let mut unpacked = Unpacked::default();
         let mut new = Vec::new();
@@ -77,7 +77,7 @@ impl Store {
         Ok(unpacked)
     }
 
-    fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>, StoreError> {
+    fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>> {
         let _snapshot = source.snapshot()?;
         let mut studies = studies.to_vec();
         studies.sort_unstable();
@@ -98,7 +98,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`]; [`StoreError::Corrupted`] for a value that is no number.
-    fn readable(&self, study: StudyId) -> Result<(), StoreError> {
+    fn readable(&self, study: StudyId) -> Result<()> {
         let stored = self.load_within(study)?;
         let mut values = stored.runs.iter().flat_map(|run| run.metrics.iter());
         if let Some((metric, value)) = values.find(|(_, value)| !value.is_finite()) {
@@ -224,7 +224,7 @@ impl AtomicFile {
     ///
     /// # Errors
     /// [`StoreError::AlreadyThere`], [`StoreError::CampaignRunning`]; otherwise errors of creation.
-    fn begin(file: &Path) -> Result<AtomicFile, StoreError> {
+    fn begin(file: &Path) -> Result<AtomicFile> {
         if fs::symlink_metadata(file).is_ok() {
             return Err(StoreError::AlreadyThere { path: file.to_owned() });
         }
@@ -247,7 +247,7 @@ impl AtomicFile {
     ///
     /// # Errors
     /// [`StoreError::AlreadyThere`] if another process made a file there; else errors of creation.
-    fn publish(self, file: &Path) -> Result<(), StoreError> {
+    fn publish(self, file: &Path) -> Result<()> {
         let moved = match renameat2(AT_FDCWD, &self.path, AT_FDCWD, file, RenameFlags::RENAME_NOREPLACE) {
             // A file system that cannot promise not to replace: the check at the beginning must do.
             Err(Errno::EINVAL | Errno::ENOSYS) => fs::rename(&self.path, file),

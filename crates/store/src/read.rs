@@ -12,7 +12,7 @@ use study::{Plan, Side};
 use words::metric::Metric;
 
 use crate::campaign_lock::CampaignLock;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::records::{
     BootId, BootRow, RunId, StoredRun, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus,
 };
@@ -41,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     /// Errors of reading.
-    pub fn studies(&self) -> Result<Vec<StudyRow>, StoreError> {
+    pub fn studies(&self) -> Result<Vec<StudyRow>> {
         let mut rows = self.rows(&study_query(false), [], study_row)?;
         self.mark(&mut rows)?;
         Ok(self.settle(rows))
@@ -52,7 +52,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what
     /// reading can meet.
-    pub fn load(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
+    pub fn load(&self, study: StudyId) -> Result<StoredStudy> {
         // One read transaction, so that a run has all its metrics while a campaign goes on.
         let _snapshot = self.snapshot()?;
         self.load_within(study)
@@ -63,7 +63,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn load_with(&self, study: StudyId, metrics: &[Metric]) -> Result<StoredStudy, StoreError> {
+    pub fn load_with(&self, study: StudyId, metrics: &[Metric]) -> Result<StoredStudy> {
         let _snapshot = self.snapshot()?;
         self.loaded(study, || Ok((self.runs_with(study, metrics)?, BTreeSet::new())))
     }
@@ -72,11 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn outline(
-        &self,
-        study: StudyId,
-        metrics: impl FnOnce(&Plan) -> Vec<Metric>,
-    ) -> Result<Outline, StoreError> {
+    pub fn outline(&self, study: StudyId, metrics: impl FnOnce(&Plan) -> Vec<Metric>) -> Result<Outline> {
         let _snapshot = self.snapshot()?;
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
@@ -110,19 +106,19 @@ impl Store {
     }
 
     /// One state of the file, however long reading takes and whoever records meanwhile.
-    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>, StoreError> {
+    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>> {
         self.connection.unchecked_transaction().map_err(|error| self.sql(error))
     }
 
-    pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
+    pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy> {
         self.loaded(study, || self.runs(study))
     }
 
     fn loaded(
         &self,
         study: StudyId,
-        runs: impl FnOnce() -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError>,
-    ) -> Result<StoredStudy, StoreError> {
+        runs: impl FnOnce() -> Result<(Vec<StoredRun>, BTreeSet<String>)>,
+    ) -> Result<StoredStudy> {
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
         let (boots, (runs, unknown_metrics)) = (self.boots(study)?, runs()?);
@@ -130,7 +126,7 @@ impl Store {
         Ok(StoredStudy { row, plan, boots, runs, unknown_metrics, documents_are_plain })
     }
 
-    pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan), StoreError> {
+    pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan)> {
         let mut row = self.rows(&study_query(true), [study.0], study_row)?;
         self.mark(&mut row)?;
         let row = self
@@ -149,7 +145,7 @@ impl Store {
         Ok((row, plan))
     }
 
-    fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
+    fn boots(&self, study: StudyId) -> Result<Vec<BootRow>> {
         // The texts are in the rows to be counted: each boot has a copy of what is parsed.
         let rows = self.rows(
             "SELECT boot.id, number, part, environment, environment_after, started_unix_ms, ended_unix_ms,
@@ -165,7 +161,7 @@ impl Store {
         )?;
         // Most boots share their environments: each is parsed once.
         let mut known: BTreeMap<i64, Environment> = BTreeMap::new();
-        let mut environment = |number: u32, id: i64| -> Result<Environment, StoreError> {
+        let mut environment = |number: u32, id: i64| -> Result<Environment> {
             if let Some(known) = known.get(&id) {
                 return Ok(known.clone());
             }
@@ -196,7 +192,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Json`] if another program changed the file; what reading can meet.
-    pub fn series(&self, study: StudyId) -> Result<Vec<StoredSeries>, StoreError> {
+    pub fn series(&self, study: StudyId) -> Result<Vec<StoredSeries>> {
         let rows = self.rows(
             "SELECT run, side, columns FROM series WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, side",
             [study.0],
@@ -232,7 +228,7 @@ impl Store {
         query: &str,
         parameters: impl rusqlite::Params,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> Result<Vec<T>> {
         self.budget.renew();
         let mut count = self.budget.text();
         let all = || -> rusqlite::Result<Vec<T>> {
@@ -247,7 +243,7 @@ impl Store {
         text: &'t str,
         what: impl Fn() -> String,
         read: impl Fn(&'t str) -> serde_json::Result<T>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         if !has_plain_texts(text) {
             self.holds_hostile_text.store(true, Ordering::Relaxed);
         }

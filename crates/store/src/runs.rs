@@ -11,7 +11,7 @@ use rusqlite::types::Type;
 use rusqlite::{Row, Rows};
 use words::metric::Metric;
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::metrics::Metrics;
 use crate::read::word;
 use crate::records::{RunId, StoredRun, StudyId};
@@ -36,7 +36,7 @@ const METRICS: &str = "SELECT run, key, value FROM metric
 
 impl Store {
     /// Without counters over time; and the keys of values that are no metrics of this version.
-    pub(crate) fn runs(&self, study: StudyId) -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError> {
+    pub(crate) fn runs(&self, study: StudyId) -> Result<(Vec<StoredRun>, BTreeSet<String>)> {
         // The connection stays on this thread.
         let (path, holds_hostile_text) = (&self.place.named, &self.holds_hostile_text);
         let mut unknown = BTreeSet::new();
@@ -48,7 +48,7 @@ impl Store {
     }
 
     /// Only a run that counts and lacks a value, or was disturbed, has its account.
-    pub(crate) fn runs_with(&self, study: StudyId, metrics: &[Metric]) -> Result<Vec<StoredRun>, StoreError> {
+    pub(crate) fn runs_with(&self, study: StudyId, metrics: &[Metric]) -> Result<Vec<StoredRun>> {
         let metrics: BTreeSet<Metric> = metrics.iter().copied().collect();
         let mut values: BTreeMap<RunId, Metrics> = BTreeMap::new();
         for metric in &metrics {
@@ -157,12 +157,7 @@ impl RawRun {
         Ok(Self { run, detail: row.get(11)?, limit })
     }
 
-    fn parsed(
-        self,
-        path: &Path,
-        study: StudyId,
-        holds_hostile_text: &AtomicBool,
-    ) -> Result<StoredRun, StoreError> {
+    fn parsed(self, path: &Path, study: StudyId, holds_hostile_text: &AtomicBool) -> Result<StoredRun> {
         let Self { mut run, detail, limit } = self;
         let id = run.id;
         let unreadable = |what: &str, text: &str, source| {
