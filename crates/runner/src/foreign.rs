@@ -57,18 +57,15 @@ impl Foreign {
 
 impl<'a> CpuUse<'a> {
     fn new(account: &'a RunAccount, side: Side) -> Self {
-        let receiver = account.receiver.as_ref();
-        let own = match (side, receiver) {
-            (Side::Receiver, Some(receiver)) => receiver,
-            _ => &account.transmitter,
-        };
+        let of_side = account.sides().find(|(of, _)| *of == side);
+        let own = of_side.map_or(&account.transmitter, |(_, own)| own);
         let window = &own.window;
         // If two hosts share their CPUs, both agents.
         let shares = |other: &&SideAccount| {
             std::ptr::eq(*other, own)
                 || (!account.apart && window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu)))
         };
-        let agents = || std::iter::once(&account.transmitter).chain(receiver).filter(shares);
+        let agents = || account.sides().map(|(_, own)| own).filter(shares);
         Self {
             cpus: window.cpus.clone(),
             spent: window.cpu,

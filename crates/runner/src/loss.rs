@@ -173,12 +173,8 @@ pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String>
             _ => None,
         },
     }?;
-    let sent: u64 = [Some(transmitter), receiver]
-        .into_iter()
-        .flatten()
-        .map(|end| end.window.load.sent)
-        .map(|sent| sent.messages.saturating_add(sent.no_buffers))
-        .fold(0, u64::saturating_add);
+    let sent = account.sides().map(|(_, end)| end.window.load.sent);
+    let sent = sent.map(|sent| sent.messages.saturating_add(sent.no_buffers)).fold(0, u64::saturating_add);
     let lost = Loss::from_account(traffic, account).map_or_else(String::new, |loss| {
         let Loss { offered, queue, device, behind, socket, .. } = loss;
         let (lost, uncounted) = (loss.lost(), loss.unaccounted());

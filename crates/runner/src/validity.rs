@@ -21,13 +21,10 @@ const WAITED: f64 = 0.02;
 
 /// Disturbances of the window; empty if there were none.
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> {
-    let sides = [
-        (Part::Transmitter, Side::Transmitter, Some(&account.transmitter)),
-        (Part::Receiver, Side::Receiver, account.receiver.as_ref()),
-    ];
     let (hosts, turns) = (account.hosts_of_guests(), account.turns.as_ref());
     let mut found = Vec::new();
-    for (part, side, own) in sides.into_iter().filter_map(|(part, side, own)| Some((part, side, own?))) {
+    for (side, own) in account.sides() {
+        let part = if side == Side::Transmitter { Part::Transmitter } else { Part::Receiver };
         let said = if hosts.is_empty() {
             let window = &own.window;
             [

@@ -55,10 +55,8 @@ fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
 }
 
 fn stolen_inside(account: &RunAccount, side: Side) -> f64 {
-    let own = match (side, &account.receiver) {
-        (Side::Receiver, Some(receiver)) => receiver,
-        _ => &account.transmitter,
-    };
+    let of_side = account.sides().find(|(of, _)| *of == side);
+    let own = of_side.map_or(&account.transmitter, |(_, own)| own);
     let most = own.window.cpu_each.iter().map(|cpu| cpu.steal).max().unwrap_or(0);
     most as f64 / own.window.elapsed_ns.max(1) as f64
 }
