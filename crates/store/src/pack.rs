@@ -159,9 +159,8 @@ impl Copy<'_> {
     }
 
     fn document(&self, id: i64) -> Result<Value, Failure> {
-        let json: Vec<String> =
-            self.source.rows("SELECT json FROM document WHERE id = ?1", [id], |row| row.get(0))?;
-        Ok(intern(self.transaction, &json.concat())?.into())
+        let json = self.source.text("SELECT json FROM document WHERE id = ?1", id)?;
+        Ok(intern(self.transaction, &json)?.into())
     }
 
     /// Adds the tags; returns those that another study has.

@@ -133,9 +133,8 @@ impl Store {
             .settle(row)
             .pop()
             .ok_or_else(|| StoreError::NoSuchStudy { path: self.place.named.clone(), study })?;
-        let plan: Vec<String> =
-            self.rows("SELECT plan FROM study WHERE id = ?1", [study.0], |row| row.get(0))?;
-        let plan = self.read(&plan.concat(), || format!("the plan of study {study}"), Plan::read)?;
+        let plan = self.text("SELECT plan FROM study WHERE id = ?1", study.0)?;
+        let plan = self.read(&plan, || format!("the plan of study {study}"), Plan::read)?;
         let runs: Vec<i64> =
             self.rows("SELECT count(*) FROM run WHERE study = ?1", [study.0], |row| row.get(0))?;
         if runs.into_iter().sum::<i64>().cast_unsigned() > most_runs(&plan) {
@@ -165,10 +164,9 @@ impl Store {
             if let Some(known) = known.get(&id) {
                 return Ok(known.clone());
             }
-            let json = "SELECT json FROM document WHERE id = ?1";
-            let json: Vec<String> = self.rows(json, [id], |row| row.get(0))?;
+            let json = self.text("SELECT json FROM document WHERE id = ?1", id)?;
             let what = || format!("the environment of boot {number} of study {study}");
-            let read: Environment = self.read(&json.concat(), what, serde_json::from_str)?;
+            let read: Environment = self.read(&json, what, serde_json::from_str)?;
             known.insert(id, read.clone());
             Ok(read)
         };
@@ -236,6 +234,11 @@ impl Store {
             self.connection.prepare(query)?.query_map(parameters, counted)?.collect()
         };
         all().map_err(|error| self.sql(error))
+    }
+
+    /// The text of the row with this id; empty if there is none.
+    pub(crate) fn text(&self, query: &str, id: i64) -> Result<String> {
+        Ok(self.rows(query, [id], |row| row.get::<_, String>(0))?.concat())
     }
 
     fn read<'t, T>(

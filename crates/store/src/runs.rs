@@ -69,9 +69,7 @@ impl Store {
         )? {
             raw.run.metrics = values.remove(&raw.run.id).unwrap_or_default();
             if raw.run.is_measurement() && raw.run.metrics.len() < metrics.len() {
-                let detail = "SELECT detail FROM run WHERE id = ?1";
-                let detail: Vec<String> = self.rows(detail, [raw.run.id.0], |row| row.get(0))?;
-                raw.detail = detail.concat();
+                raw.detail = self.text("SELECT detail FROM run WHERE id = ?1", raw.run.id.0)?;
             }
             runs.push(raw.parsed(&self.place.named, study, &self.holds_hostile_text)?);
         }
