@@ -8,7 +8,7 @@ mod flag_kinds;
 use std::f64::consts::TAU;
 
 use netassay_stats::Observation;
-use netassay_stats::diagnostics::{FlagKind, LEVEL, diagnose};
+use netassay_stats::diagnostics::{LEVEL, diagnose};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
