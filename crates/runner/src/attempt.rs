@@ -1,9 +1,9 @@
 //! One try of a flow: a run, or the runs of conditions that take turns.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use record::{Detail, Disturbance, RunAccount, Turns};
-use store::{BootId, NewRun, Outcome};
+use store::{BootId, NewRun, Outcome, now_unix_ms};
 use study::{BySide, Plan, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
@@ -11,7 +11,7 @@ use crate::distinct;
 use crate::event::{Event, Invalid};
 use crate::flows::{key_of, order_of, switches_of, turns_of};
 use crate::lab::{Bench, BenchResult, Readings};
-use crate::session::Session;
+use crate::session::{Session, take_repeat};
 use crate::settling::{unsettled, unverified};
 
 pub(crate) enum AttemptEnd {
@@ -40,7 +40,7 @@ impl Campaign<'_> {
             self.emit(Event::RunStarted { run: *run, label: label.clone() });
         }
         let begun = Instant::now();
-        let started_unix_ms = unix_ms();
+        let started_unix_ms = now_unix_ms();
         let mut end = AttemptEnd::Done;
         let mut disturbed = Vec::new();
         let mut made: Vec<NewRun> = match self.make(session, bench, flow) {
@@ -86,7 +86,7 @@ impl Campaign<'_> {
                 return Ok(AttemptEnd::Apart);
             }
         }
-        let repeated = is_invalid && session.repeats.take(repeats);
+        let repeated = is_invalid && take_repeat(&mut session.repeats_left, repeats);
         for NewRun { outcome, .. } in &mut made {
             match outcome {
                 // With --keep-disturbed only runs that received nothing are still invalid.
@@ -169,8 +169,7 @@ impl Campaign<'_> {
             ([_, _, ..], Some(order)) => bench.take_turns(&order, &mut tick)?,
             _ => flow
                 .iter()
-                .map(|run| &plan.conditions[run.condition])
-                .map(|condition| bench.run(condition, &order_of(condition), &mut tick))
+                .map(|run| bench.run(&plan.conditions[run.condition], &mut tick))
                 .collect::<Result<_, _>>()?,
         };
         // A lasting difference is reported once.
@@ -230,9 +229,4 @@ fn unsettled_in(plan: &Plan, flow: &[PlannedRun], labels: &[String], made: &[New
     let of_each = labels.clone().zip(traffic).zip(all);
     unverified(of_each.map(|((label, traffic), account)| (label, traffic, account)))
         .or_else(|| unsettled(labels.zip(turns)))
-}
-
-fn unix_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

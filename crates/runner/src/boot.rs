@@ -83,8 +83,6 @@ impl Campaign<'_> {
         if self.interrupt.is_tripped() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Machines in which no other boot was measured go on, such as those of the first boot, unless
-    /// they run another kernel than this boot's.
     fn restart(&mut self, session: &mut Session<'_>, boot: u32, state: &BootState) -> BenchResult<()> {
         if session.plan.how_of_boots() != Some(BootKind::Reboot) {
             return Ok(());
@@ -94,6 +92,8 @@ impl Campaign<'_> {
         session.other_kernel = state.kernel.clone().filter(is_other);
         let runs_other = |boot: &HostBoot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
         let ids: Vec<String> = boots.iter().map(|boot| boot.id.clone()).collect();
+        // Machines in which no other boot was measured go on, such as those of the first boot,
+        // unless they run another kernel than this boot's.
         if !session.machines.are_of_another(boot, &ids) && !boots.iter().any(runs_other) {
             return Ok(());
         }
@@ -101,7 +101,6 @@ impl Campaign<'_> {
         self.lab.restart(state)
     }
 
-    /// A failure is told with the result: everything is measured.
     pub(crate) fn restore_default_kernels(&mut self, session: &Session<'_>) -> Option<(String, String)> {
         let stays = |why: String| Some((session.other_kernel.clone()?, why));
         if session.other_kernel.is_none() || self.interrupt.is_tripped() {
@@ -114,6 +113,7 @@ impl Campaign<'_> {
             self.emit(Event::DefaultKernels);
             self.lab.restart(&BootState::default())
         });
+        // A failure is told with the result: everything is measured.
         match back {
             Ok(()) => None,
             Err(error) if error.is_interrupt() => stays(String::new()),

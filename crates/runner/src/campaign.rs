@@ -14,7 +14,7 @@ use crate::flows::pending;
 use crate::lab::Lab;
 use crate::probe::{Probed, probe};
 use crate::progress::Progress;
-use crate::session::{Identities, Repeats, Session};
+use crate::session::{Identities, Session, allowed_repeats};
 
 /// The study to run, and the means to run it.
 #[expect(missing_docs, reason = "a field's name says what it is")]
@@ -173,7 +173,7 @@ impl Campaign<'_> {
             other_kernel: None,
             noted: BTreeSet::new(),
             apart: BTreeSet::new(),
-            repeats: Repeats::for_runs(open.iter().flatten().filter(|run| !run.warmup).count()),
+            repeats_left: allowed_repeats(open.iter().flatten().filter(|run| !run.warmup).count()),
             progress,
             failed: 0,
         };
@@ -222,11 +222,11 @@ impl Campaign<'_> {
         Ok(schedule.len())
     }
 
-    /// A look that did not end the study is not repeated: runs that a resumed session adds to
-    /// earlier boots cannot change its answer.
     fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
         let Some(stop) = session.plan.asked.protocol.stop else { return Ok(false) };
         let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };
+        // A look that did not end the study is not repeated: runs that a resumed session adds to
+        // earlier boots cannot change its answer.
         let went_on = session.recorded.iter().any(|key| key.boot > boot);
         if boot == session.boots || went_on {
             return Ok(false);

@@ -7,11 +7,12 @@ use store::RunKey;
 use study::{Alternate, BySide, Condition, Plan, PlannedRun, Side, SideSettings};
 use testbed::{InterfaceSwitches, RunOrder, Switches, TurnCondition, TurnsOrder};
 
-/// In the schedule's order, with the warm-ups of their conditions: a new testbed is cold again.
+/// In the schedule's order, with the warm-ups of their conditions.
 pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<PlannedRun> {
     let open = |run: &&PlannedRun| !run.warmup && !settled.contains(&key_of(run));
     let conditions: BTreeSet<usize> = boot.iter().filter(open).map(|run| run.condition).collect();
     boot.iter()
+        // A new testbed is cold again.
         .filter(|run| if run.warmup { conditions.contains(&run.condition) } else { open(run) })
         .copied()
         .collect()

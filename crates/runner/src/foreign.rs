@@ -15,7 +15,7 @@ use study::Side;
 // beside a thread takes up to half of its CPU.
 const OTHERS: f64 = 0.05;
 
-/// The longest time between samples, and the unit of the times (`USER_HZ`): 10 ms.
+// The longest time between samples, and the unit of the times (`USER_HZ`): 10 ms.
 pub(crate) const TICK_NS: f64 = 10e6;
 
 // Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
@@ -37,38 +37,35 @@ struct CpuUse<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
     pub(crate) taken: CpuTaken,
-    /// Others took more than chance explains. The run's CPU time is then unknown too: interrupts
-    /// for its packets count for the process that they interrupt.
+    /// Others took more than chance explains.
     pub(crate) disturbs: bool,
 }
 
 impl Foreign {
-    /// A virtual machine's CPUs are those of its host.
     pub(crate) fn of_side(account: &RunAccount, side: Side) -> Self {
+        // A virtual machine's CPUs are those of its host.
         Self::on_host(account, side).unwrap_or_else(|| CpuUse::new(account, side).foreign())
     }
 
-    /// Excludes all virtual machines there: their I/O threads run on any of the CPUs.
+    /// Excludes all virtual machines there.
     pub(crate) fn on_host(account: &RunAccount, side: Side) -> Option<Self> {
         let hosts = account.hosts_beside(side);
+        // Their I/O threads run on any of the CPUs.
         (!hosts.is_empty()).then(|| CpuUse::of_hosts(&hosts, account.others.as_ref()).foreign())
     }
 }
 
 impl<'a> CpuUse<'a> {
     fn new(account: &'a RunAccount, side: Side) -> Self {
-        let receiver = account.receiver.as_ref();
-        let own = match (side, receiver) {
-            (Side::Receiver, Some(receiver)) => receiver,
-            _ => &account.transmitter,
-        };
+        let of_side = account.sides().find(|(of, _)| *of == side);
+        let own = of_side.map_or(&account.transmitter, |(_, own)| own);
         let window = &own.window;
         // If two hosts share their CPUs, both agents.
         let shares = |other: &&SideAccount| {
             std::ptr::eq(*other, own)
                 || (!account.apart && window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu)))
         };
-        let agents = || std::iter::once(&account.transmitter).chain(receiver).filter(shares);
+        let agents = || account.sides().map(|(_, own)| own).filter(shares);
         Self {
             cpus: window.cpus.clone(),
             spent: window.cpu,
@@ -118,9 +115,10 @@ impl<'a> CpuUse<'a> {
         Foreign { taken: CpuTaken { share, cpus: self.cpus, by }, disturbs: by_looks || by_times }
     }
 
-    /// The largest first, as if spread evenly over the time that was watched.
+    /// The largest first.
     fn takers(&self, all: f64) -> Vec<Taker> {
         let Some(others) = self.others else { return Vec::new() };
+        // As if their time were spread evenly over the time that was watched.
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
         let mut times: BTreeMap<(&str, bool), (BTreeSet<u32>, f64)> = BTreeMap::new();
         for spent in others.spent.iter().filter(|spent| self.cpus.contains(&spent.cpu)) {

@@ -6,10 +6,10 @@ use record::{HostAccount, SideAccount};
 use study::metric::{self, InterruptRates, Metric, UnitOfWork};
 use study::{BySide, Side};
 
-/// The transmitter counts what left it, the receiver what reached it.
 pub(crate) fn proof(kind: Kind, side: Side, own: &SideAccount) -> Vec<(Metric, f64)> {
     let counters = &own.window.counters;
     let segments = segments(kind, side, own);
+    // The transmitter counts what left it, the receiver what reached it.
     let (packets, bytes) = match side {
         Side::Transmitter => (counters.link.tx_packets, counters.link.tx_bytes),
         Side::Receiver => (counters.link.rx_packets, counters.link.rx_bytes),
@@ -59,10 +59,10 @@ fn interrupts(
     counted.0.iter().map(rate)
 }
 
-/// UDP counts a buffer that GSO or GRO keeps whole as one datagram, so a stream's are counted by
-/// its end.
 pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
     let host::Counters { tcp, udp, .. } = &own.window.counters;
+    // UDP counts a buffer that GSO or GRO keeps whole as one datagram, so a stream's are counted by
+    // its end.
     if kind == Kind::UdpStream {
         return match side {
             Side::Transmitter => own.window.load.sent.messages,
@@ -90,12 +90,12 @@ pub(crate) fn below(side: Side, underlay: &host::WireCounters, segments: u64) ->
     ]
 }
 
-/// Threads that move packets are not bound to the side's CPUs: more than 100 % is possible.
 pub(crate) fn on_host(side: Side, host: &HostAccount, work: &[(UnitOfWork, f64)]) -> Vec<(Metric, f64)> {
     let all = host.elapsed_ns as f64 * host.cpus.len() as f64;
     let (vcpu, io) = (host.vcpu.running_ns as f64, host.io.running_ns as f64);
     let vcpus = host.elapsed_ns as f64 * host.vcpu_each.len() as f64;
     let mut values = vec![
+        // Threads that move packets are not bound to the side's CPUs: more than 100 % is possible.
         (metric::HOST_CPU[side], ratio((vcpu + io) * 100.0, all)),
         (metric::HOST_CPU_VCPU[side], ratio(vcpu * 100.0, all)),
         (metric::HOST_CPU_IO[side], ratio(io * 100.0, all)),
@@ -106,8 +106,6 @@ pub(crate) fn on_host(side: Side, host: &HostAccount, work: &[(UnitOfWork, f64)]
     values
 }
 
-/// The other end acknowledges a segment that arrives twice as a duplicate (RFC 2883): its
-/// retransmission was needless.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Retransmits {
     pub(crate) all: u64,
@@ -116,10 +114,10 @@ pub(crate) struct Retransmits {
 }
 
 impl Retransmits {
-    /// A duplicate counts in the window in which it is acknowledged.
     pub(crate) fn counted(tcp: &TcpCounters) -> Self {
         let reorderings =
             [tcp.reno_reorders, tcp.ts_reorders].into_iter().fold(tcp.sack_reorders, u64::saturating_add);
+        // A duplicate counts in the window in which it is acknowledged.
         Self::new(tcp.retrans_segs, tcp.dsack_segs, reorderings)
     }
 
@@ -129,8 +127,10 @@ impl Retransmits {
         Self::new(sum(|info| info.retransmits), sum(|info| info.duplicates), sum(|info| info.reorderings))
     }
 
-    /// A duplicate that was sent once (the network may copy) was not retransmitted.
     fn new(all: u64, duplicates: u64, reorderings: u64) -> Self {
+        // The other end acknowledges a segment that arrives twice as a duplicate (RFC 2883): its
+        // retransmission was needless. A duplicate that was sent once (the network may copy) was
+        // not retransmitted.
         Self { all, needless: duplicates.min(all), reorderings }
     }
 
@@ -144,8 +144,8 @@ pub(crate) fn ratio(dividend: f64, divisor: f64) -> f64 {
     if divisor > 0.0 { dividend / divisor } else { f64::NAN }
 }
 
-/// Counts from another host may exceed every integer type.
 pub(crate) fn total<const N: usize>(counts: [u64; N]) -> f64 {
+    // Counts from another host may exceed every integer type.
     counts.into_iter().map(|count| count as f64).sum()
 }
 

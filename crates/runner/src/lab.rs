@@ -58,12 +58,7 @@ pub trait Bench {
     ///
     /// # Errors
     /// When the run failed.
-    fn run(
-        &mut self,
-        condition: &Condition,
-        order: &RunOrder,
-        tick: &mut dyn FnMut(),
-    ) -> BenchResult<Readings>;
+    fn run(&mut self, condition: &Condition, tick: &mut dyn FnMut()) -> BenchResult<Readings>;
     /// Lets conditions take turns in one flow, and returns the results of each, in their order.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::reach::HostBoot;
 use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
+use crate::flows::order_of;
 use crate::lab::{Bench, BenchResult, Lab, Readings};
 use crate::loss::nothing_arrived;
 use crate::measure::{instructions, metrics};
@@ -40,12 +41,8 @@ impl Lab for LocalLab {
         // Machines that did not come back are not used again.
         let hosts = self.options.hosts.take();
         let hosts = hosts.ok_or_else(|| testbed::Error::no_hosts(self.options.state.scenario))?;
-        self.options.hosts = Some(hosts.reboot(
-            &self.options.program,
-            &restarter,
-            state.kernel.as_deref(),
-            &self.interrupt,
-        )?);
+        let (program, kernel) = (&self.options.program, state.kernel.as_deref());
+        self.options.hosts = Some(hosts.reboot(program, &restarter, kernel, &self.interrupt)?);
         Ok(())
     }
 }
@@ -89,15 +86,11 @@ impl Bench for Testbed {
         Ok(traces)
     }
 
-    fn run(
-        &mut self,
-        condition: &Condition,
-        order: &RunOrder,
-        tick: &mut dyn FnMut(),
-    ) -> BenchResult<Readings> {
+    fn run(&mut self, condition: &Condition, tick: &mut dyn FnMut()) -> BenchResult<Readings> {
+        let order = order_of(condition);
         if self.is_exact() {
-            let account = self.exact(order)?;
-            let metrics = instructions(condition.workload.traffic.kind, order.traffic.message, &account);
+            let account = self.exact(&order)?;
+            let metrics = instructions(order.traffic.kind, order.traffic.message, &account);
             let detail = Detail::Exact(Box::new(ExactRun {
                 exact: account,
                 disturbed: Vec::new(),
@@ -105,8 +98,8 @@ impl Bench for Testbed {
             }));
             return Ok(Readings { metrics, detail, ..Readings::default() });
         }
-        let judged = carry_out(order, &mut |order| Testbed::run(self, order, tick))?;
-        Ok(readings(order, judged))
+        let judged = carry_out(&order, &mut |order| Testbed::run(self, order, tick))?;
+        Ok(readings(&order, judged))
     }
 
     fn take_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> BenchResult<Vec<Readings>> {

@@ -47,8 +47,8 @@ impl Progress {
         }
     }
 
-    /// A boot that was lost begins anew.
     pub(crate) fn replan(&mut self, left: &[PlannedRun]) {
+        // A boot that was lost begins anew.
         (self.of, self.windows) = (self.done, Duration::ZERO);
         self.lengthen(left);
     }

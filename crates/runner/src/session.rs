@@ -31,7 +31,7 @@ pub(crate) struct Session<'a> {
     pub(crate) noted: BTreeSet<String>,
     /// Conditions that could take turns in one flow and do not: they cannot, or did not settle.
     pub(crate) apart: BTreeSet<usize>,
-    pub(crate) repeats: Repeats,
+    pub(crate) repeats_left: usize,
     pub(crate) progress: Progress,
     pub(crate) failed: usize,
 }
@@ -42,20 +42,15 @@ impl Session<'_> {
     }
 }
 
-pub(crate) struct Repeats {
-    left: usize,
+pub(crate) fn allowed_repeats(measured_runs: usize) -> usize {
+    (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS)
 }
 
-impl Repeats {
-    pub(crate) fn for_runs(measured_runs: usize) -> Self {
-        Self { left: (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS) }
-    }
-
-    pub(crate) fn take(&mut self, so_far: u32) -> bool {
-        let may = so_far < REPEATS_OF_A_RUN && self.left > 0;
-        self.left -= usize::from(may);
-        may
-    }
+/// Takes one of the repeats that are `left`, for a run with this many so far.
+pub(crate) fn take_repeat(left: &mut usize, so_far: u32) -> bool {
+    let may = so_far < REPEATS_OF_A_RUN && *left > 0;
+    *left -= usize::from(may);
+    may
 }
 
 /// Boots of the study by number, each with the identities that its machines' kernels had.
@@ -73,7 +68,7 @@ impl Identities {
         self.0.extend(boot_ids(environment).map(|(_, id)| (boot, id.to_owned())));
     }
 
-    /// If so, this boot needs a restart. Both parts of a resumed boot may have one identity.
+    /// If so, this boot needs a restart.
     pub(crate) fn are_of_another(&self, boot: u32, ids: &[String]) -> bool {
         ids.iter().any(|id| self.other(boot, id).is_some())
     }
@@ -84,6 +79,7 @@ impl Identities {
     }
 
     fn other(&self, boot: u32, id: &str) -> Option<u32> {
+        // Both parts of a resumed boot may have one identity.
         self.0.iter().find(|(other, known)| *other != boot && known == id).map(|(other, _)| *other)
     }
 }
@@ -103,15 +99,16 @@ mod tests {
 
     #[test]
     fn a_run_is_repeated_twice() {
-        let mut repeats = Repeats::for_runs(1000);
-        assert_eq!([0, 1, 2, 3].map(|so_far| repeats.take(so_far)), [true, true, false, false]);
+        let mut left = allowed_repeats(1000);
+        let taken = [0, 1, 2, 3].map(|so_far| take_repeat(&mut left, so_far));
+        assert_eq!(taken, [true, true, false, false]);
     }
 
     #[test]
     fn a_session_repeats_a_tenth_of_its_runs_and_at_least_three() {
         let most = |runs| {
-            let mut repeats = Repeats::for_runs(runs);
-            (0..1000).filter(|_| repeats.take(0)).count()
+            let mut left = allowed_repeats(runs);
+            (0..1000).filter(|_| take_repeat(&mut left, 0)).count()
         };
         assert_eq!([0, 1, 29, 40, 1000].map(most), [3, 3, 3, 4, 100]);
     }

@@ -9,7 +9,7 @@ use stats::distribution::student;
 // equally often, so half of the effect is in their difference.
 const LEFT: f64 = 0.25;
 
-/// As a share of the rate: smaller than the differences that studies look for.
+// As a share of the rate: smaller than the differences that studies look for.
 pub(crate) const LEAST: f64 = 0.01;
 
 // For one condition of one flow. Turns are not quite independent, and a study has many flows.
@@ -102,8 +102,8 @@ fn ways<'a>(traffic: &Traffic, account: &'a RunAccount) -> impl Iterator<Item = 
     forward.into_iter().chain(reverse)
 }
 
-/// The received rate of TCP, whose pace the kernel keeps; the offered rate of datagrams.
 fn bits(traffic: &Traffic, from: &SideAccount, to: Option<&SideAccount>) -> f64 {
+    // The received rate of TCP, whose pace the kernel keeps; the offered rate of datagrams.
     match (traffic.kind, to) {
         (Kind::TcpStream, Some(to)) => 8.0 * per_second(to.window.load.received.bytes, to),
         _ => {
@@ -121,9 +121,10 @@ fn per_second(count: u64, side: &SideAccount) -> f64 {
 // In s: on an idle machine 1 % of eight turns of 80 ms arrived too late, in one flow of eight.
 const EDGES: f64 = 0.002;
 
-/// The numbers of TCP's bytes tell when they were sent; of datagrams those beyond the sent count.
 fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     let turns = account.turns.as_ref()?;
+    // The numbers of TCP's bytes tell when they were sent; of datagrams those beyond the sent
+    // count.
     let share = if traffic.kind == Kind::UdpStream {
         let edges = turns.turns.len() as f64 * EDGES;
         ways(traffic, account).filter_map(|(from, to)| too_many(from, to?, edges)).fold(0.0, f64::max)
@@ -141,11 +142,12 @@ fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     })
 }
 
-/// Allows for `edges`, in s, and one datagram under way at each end of the counted time.
+/// Allows for `edges`, in s.
 fn too_many(from: &SideAccount, to: &SideAccount, edges: f64) -> Option<f64> {
     let [sent, arrived] =
         [from.window.load.sent.messages, to.window.load.received.messages].map(|count| count as f64);
     let let_in = per_second(from.window.load.sent.messages, from) * edges;
+    // One datagram may be under way at each end of the counted time.
     Some((arrived - sent - let_in - 2.0) / arrived).filter(|share| *share > 0.0)
 }
 

@@ -15,19 +15,16 @@ use crate::waiting::Waited;
 // Rates fall by about as much, and the bundled studies look for differences of 2 %.
 const STOLEN: f64 = 0.02;
 
-/// As [`STOLEN`] to a host, not counting waits behind the run's own guests. Of 312 runs with guests
-/// on a quiet machine none waited for 0.5 % beyond these waits, which took up to 33 %.
+// As [`STOLEN`] to a host, not counting waits behind the run's own guests. Of 312 runs with guests
+// on a quiet machine none waited for 0.5 % beyond these waits, which took up to 33 %.
 const WAITED: f64 = 0.02;
 
 /// Disturbances of the window; empty if there were none.
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> {
-    let sides = [
-        (Part::Transmitter, Side::Transmitter, Some(&account.transmitter)),
-        (Part::Receiver, Side::Receiver, account.receiver.as_ref()),
-    ];
     let (hosts, turns) = (account.hosts_of_guests(), account.turns.as_ref());
     let mut found = Vec::new();
-    for (part, side, own) in sides.into_iter().filter_map(|(part, side, own)| Some((part, side, own?))) {
+    for (side, own) in account.sides() {
+        let part = if side == Side::Transmitter { Part::Transmitter } else { Part::Receiver };
         let said = if hosts.is_empty() {
             let window = &own.window;
             [
@@ -66,9 +63,9 @@ fn reads_alike(one: &Cause, other: &Cause) -> bool {
     one.to_string() == other.to_string()
 }
 
-/// The worst of the CPUs: a flow runs on one, and the mean of many would hide its loss.
 fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<Cause> {
     let share = |cpu: &CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / elapsed_ns.max(1) as f64;
+    // A flow runs on one CPU, and the mean of many would hide its loss.
     let worst = cpus.iter().zip(each).max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));
     let (cpu, times) = worst?;
     let lost = times.steal as f64 / elapsed_ns.max(1) as f64;

@@ -31,8 +31,8 @@ impl Waited {
         Some(Self { share: waited, unexplained })
     }
 
-    /// The run's own guests cannot explain it, or others were seen to have the CPU time.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
+        // The run's own guests cannot explain it, or others were seen to have the CPU time.
         self.unexplained.max(self.share.min(foreign.taken.share))
     }
 }
@@ -55,10 +55,8 @@ fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
 }
 
 fn stolen_inside(account: &RunAccount, side: Side) -> f64 {
-    let own = match (side, &account.receiver) {
-        (Side::Receiver, Some(receiver)) => receiver,
-        _ => &account.transmitter,
-    };
+    let of_side = account.sides().find(|(of, _)| *of == side);
+    let own = of_side.map_or(&account.transmitter, |(_, own)| own);
     let most = own.window.cpu_each.iter().map(|cpu| cpu.steal).max().unwrap_or(0);
     most as f64 / own.window.elapsed_ns.max(1) as f64
 }

@@ -95,7 +95,7 @@ fn assemble(
     options: &Options,
 ) -> Result<ComparedConditions, SamplesError> {
     let has_named_boots =
-        group.conditions.iter().flat_map(|one| &one.parts).any(|part| !part.series.boots.is_empty());
+        group.conditions.iter().flat_map(|one| &one.parts).any(|part| !part.boots.is_empty());
     let knows_boots = conditions::are_known(&group.conditions, files, options)?;
     let mut observations = Vec::new();
     let (mut labels, mut kinds) = (Vec::new(), Vec::new());

@@ -54,8 +54,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The mark is UTF-8's encoding of U+FEFF.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    // UTF-8's encoding of U+FEFF.
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 

@@ -118,8 +118,8 @@ pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
     })
 }
 
-/// No format here has a NUL; binary data soon do.
 fn require_text(head: &[u8]) -> Result<(), Fault> {
+    // No format here has a NUL; binary data soon do.
     let Some(nul) = head.iter().position(|byte| *byte == 0) else { return Ok(()) };
     let before = &head[..nul];
     let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;

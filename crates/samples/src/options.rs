@@ -1,7 +1,5 @@
 //! The caller's options for files.
 
-use std::fmt;
-
 use stats::Design;
 
 /// Options for reading and combining files. The default detects everything.
@@ -47,44 +45,20 @@ pub enum Boots {
     PerFile,
 }
 
-/// A format of measurements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InputFormat {
-    /// ministat's: one value per line, `#` starts a comment; a second column may name the boot.
-    Stat,
-    /// Columns with names, separated by commas, semicolons or tabs.
-    Csv,
-    /// netperf's results as CSV (`-o`) or keywords (`-k`).
-    Netperf,
-    /// iperf's `-y C`.
-    Iperf,
-    /// iperf3's `-J`.
-    Iperf3,
-    /// hyperfine's `--export-json`.
-    Hyperfine,
-}
-
-impl InputFormat {
-    /// All of them.
-    pub const ALL: [InputFormat; 6] = [
-        InputFormat::Stat,
-        InputFormat::Csv,
-        InputFormat::Netperf,
-        InputFormat::Iperf,
-        InputFormat::Iperf3,
-        InputFormat::Hyperfine,
-    ];
-}
-
-impl fmt::Display for InputFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Stat => "stat",
-            Self::Csv => "csv",
-            Self::Netperf => "netperf",
-            Self::Iperf => "iperf",
-            Self::Iperf3 => "iperf3",
-            Self::Hyperfine => "hyperfine",
-        })
+words::vocabulary! {
+    /// A format of measurements.
+    pub enum InputFormat: "a format of measurements" {
+        /// ministat's: one value per line, `#` starts a comment; a second column may name the boot.
+        Stat = "stat";
+        /// Columns with names, separated by commas, semicolons or tabs.
+        Csv = "csv";
+        /// netperf's results as CSV (`-o`) or keywords (`-k`).
+        Netperf = "netperf";
+        /// iperf's `-y C`.
+        Iperf = "iperf";
+        /// iperf3's `-J`.
+        Iperf3 = "iperf3";
+        /// hyperfine's `--export-json`.
+        Hyperfine = "hyperfine";
     }
 }

@@ -30,7 +30,6 @@ impl SeriesKey {
         }
     }
 
-    /// A value below 0 of a rate, or of any unit if it `is_size`, is a damaged result.
     pub(crate) fn require_possible(
         &self,
         value: f64,
@@ -39,6 +38,7 @@ impl SeriesKey {
     ) -> Result<(), Fault> {
         let unit = self.unit.as_deref().unwrap_or_default();
         let is_rate = ["/s", "/sec", "/op"].iter().any(|end| unit.ends_with(end));
+        // A value below 0 of a rate, or of any unit if it `is_size`, is a damaged result.
         if value >= 0.0 || !(is_size || is_rate) {
             return Ok(());
         }
@@ -48,13 +48,15 @@ impl SeriesKey {
     }
 }
 
-/// netperf's unit, and that of netassay's exports before they used Mbit/s.
 fn one_name(unit: String) -> String {
+    // netperf's unit, and that of netassay's exports before they used Mbit/s.
     if ["10^6 bits/s", "10^6bits/s"].contains(&unit.as_str()) { "Mbit/s".to_owned() } else { unit }
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
+    /// The number of its file; readers do not know it.
+    pub(crate) input: usize,
     pub(crate) key: SeriesKey,
     pub(crate) values: Vec<f64>,
     /// The number of each value's boot; empty if the file names none.
@@ -86,7 +88,6 @@ impl Collector {
         Collector { is_of_program: true, ..Collector::default() }
     }
 
-    /// A file names a boot for all of its values or for none.
     pub(crate) fn push(
         &mut self,
         key: &SeriesKey,
@@ -103,6 +104,7 @@ impl Collector {
         let boot = boot.map(|name| self.boot(name, place)).transpose()?;
         let series = self.series_of(key, place)?;
         series.values.push(value);
+        // A file names a boot for all of its values or for none.
         series.boots.extend(boot);
         series.last = place;
         Ok(())
@@ -151,8 +153,8 @@ impl Collector {
         Ok(next)
     }
 
-    /// Rejects a file of which only parts that are no measurements are left.
     pub(crate) fn finish(mut self) -> Result<ReadValues, Fault> {
+        // Only parts that are no measurements are left of the file.
         if let (Some((reason, count, place)), true) = (self.left_out.first(), self.found.series.is_empty()) {
             let what = format!("no measurement is left but {reason}: {count}");
             return Err(Fault::new(*place, what, "measure again, and give results of runs that succeeded"));

@@ -127,9 +127,10 @@ pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
 }
 
 /// The root of the sum of squares of `values` around `centre`, over `divisor`: a standard deviation
-/// for the number of values less one. No square can overflow or underflow.
+/// for the number of values less one.
 pub(crate) fn deviation(values: &[f64], centre: f64, divisor: f64) -> f64 {
     let residuals = values.iter().map(|value| value - centre);
+    // In units of the largest residual no square can overflow or underflow.
     let scale = residuals.clone().fold(0.0, |most: f64, residual| most.max(residual.abs()));
     if scale == 0.0 {
         return 0.0;

@@ -346,7 +346,6 @@ impl Plan {
     }
 }
 
-/// By bisection: with more boots the error falls and the degrees of freedom grow.
 fn fewest(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
     // Doubling first: small studies are likely, and large ones take no longer.
     let (mut low, mut high) = (least, least);
@@ -357,6 +356,7 @@ fn fewest(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32>
     if high > most || !is_enough(high) {
         return None;
     }
+    // By bisection: with more boots the error falls and the degrees of freedom grow.
     while low < high {
         let middle = low + (high - low) / 2;
         if is_enough(middle) {

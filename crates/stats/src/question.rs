@@ -73,17 +73,18 @@ impl ValueRange {
     /// No negative one.
     pub const NON_NEGATIVE: ValueRange = ValueRange { least: Some(0.0), most: None };
 
-    /// The possible part of an interval of a value. `value` is in it: a measured value is possible,
-    /// whatever was thought of it.
+    /// The possible part of an interval of a value.
     pub(crate) fn of_value(self, (low, high): (f64, f64), value: f64) -> (f64, f64) {
         let (least, most) = self.ends();
+        // It includes the value: a measured value is possible, whatever was thought of it.
         (low.max(least.min(value)), high.min(most.max(value)))
     }
 
-    /// The possible part of an interval of the difference from a baseline between these ends. If a
-    /// true mean is at an end of the range, all values are, so that cutting costs no confidence.
+    /// The possible part of an interval of the difference from a baseline between these ends.
     pub(crate) fn of_difference(self, (low, high): (f64, f64), baseline: (f64, f64)) -> (f64, f64) {
         let (least, most) = self.ends();
+        // If a true mean is at an end of the range, all values are, so that cutting costs no
+        // confidence.
         (low.max((least - baseline.1).min(0.0)), high.min((most - baseline.0).max(0.0)))
     }
 
@@ -93,11 +94,6 @@ impl ValueRange {
         let least = self.least.filter(|least| *least >= 0.0).map(|least| share(least, baseline.1).min(0.0));
         let most = self.most.filter(|_| baseline.0 > 0.0).map(|most| share(most, baseline.0).max(0.0));
         (least.map_or(low, |least| low.max(least)), most.map_or(high, |most| high.min(most)))
-    }
-
-    pub(crate) fn largest_changes(self, baseline: f64) -> (f64, f64) {
-        let (least, most) = self.ends();
-        ((baseline - least).max(0.0), (most - baseline).max(0.0))
     }
 
     pub(crate) fn and_non_negative(self) -> ValueRange {
@@ -159,10 +155,7 @@ impl Question {
     /// # Errors
     /// [`StatsError::Level`], [`StatsError::Margin`], [`StatsError::Look`].
     pub(crate) fn check(&self) -> Result<(), StatsError> {
-        let is_probability = |value: f64| value > 0.0 && value < 1.0;
-        if !is_probability(self.level) {
-            return Err(StatsError::Level(self.level));
-        }
+        require_level(self.level)?;
         if let Some(Margin::Percent(margin) | Margin::Absolute(margin)) = self.margin
             && !(margin > 0.0 && margin.is_finite())
         {
@@ -194,6 +187,10 @@ pub enum StatsError {
     Look { number: u32, looks: u32, boots: u32 },
     #[error("the baseline, condition {0}, has no runs: choose a baseline that was measured")]
     NoBaseline(usize),
+}
+
+pub(crate) fn require_level(level: f64) -> Result<(), StatsError> {
+    if level > 0.0 && level < 1.0 { Ok(()) } else { Err(StatsError::Level(level)) }
 }
 
 pub(crate) fn require_finite(values: impl IntoIterator<Item = f64>) -> Result<(), StatsError> {

@@ -18,7 +18,7 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::open::beside;
 
 // A reader holds it for microseconds, a killed process until the kernel has cleaned up.
@@ -36,7 +36,7 @@ pub(crate) struct CampaignLock {
 
 impl CampaignLock {
     /// `database`: a canonical path, so that all names of the file have the same lock.
-    pub(crate) fn begin(database: &Path) -> Result<CampaignLock, StoreError> {
+    pub(crate) fn begin(database: &Path) -> Result<CampaignLock> {
         let lock_path = lock_path(database);
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -97,16 +97,16 @@ fn lock_path(database: &Path) -> PathBuf {
     beside(database, "-lock")
 }
 
-/// A link counts as an existing file. Other users cannot open it: then they could lock it.
 fn create(path: &Path) -> io::Result<File> {
+    // A link counts as an existing file. Other users cannot open it: then they could lock it.
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens an existing file, without following a link and without waiting for the writer of a pipe.
-/// For writing: NFS gives an exclusive lock only to writers.
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let attempt = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(flags).open(path);
+    // For writing: NFS gives an exclusive lock only to writers.
     match attempt(true) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => attempt(false),
         opened => opened,
@@ -114,7 +114,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// If it is a lock file of this user's or of the database's owner; `None` if it is gone.
-fn existing(path: &Path, database: &Path) -> Result<Option<File>, StoreError> {
+fn existing(path: &Path, database: &Path) -> Result<Option<File>> {
     let refused = |what: &str| StoreError::NotALock { path: path.to_owned(), what: what.to_owned() };
     let cannot = |source| StoreError::CannotOpen { path: path.to_owned(), source };
     let file = match open(path) {

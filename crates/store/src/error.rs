@@ -14,8 +14,10 @@ use crate::records::StudyId;
 
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest wait of a statement of a study that is recorded: a backup must not end the study.
+// The longest wait of a statement of a study that is recorded: a backup must not end the study.
 pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
+
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// An error of the store; each names the file and the remedy.
 #[derive(Debug, Error)]
@@ -166,6 +168,7 @@ impl StoreError {
         }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
+            io::ErrorKind::AlreadyExists => StoreError::AlreadyThere { path },
             io::ErrorKind::NotFound => StoreError::MissingDirectory { directory: directory_of(&path), path },
             _ => StoreError::CannotCreate { path, source },
         }
@@ -191,7 +194,7 @@ fn directory_of(path: &Path) -> PathBuf {
 }
 
 /// The path of the field at which the parser stopped, `transmitter.window.cpu_each[1].user`; empty
-/// at the top. What the parser has read is well-formed or ends at the error.
+/// at the top.
 fn field_at(json: &str, line: usize, column: usize) -> String {
     let before: usize = json.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let read = &json.as_bytes()[..(before + column).min(json.len())];
@@ -199,6 +202,7 @@ fn field_at(json: &str, line: usize, column: usize) -> String {
     let mut bytes = read.iter();
     // Whether the next text is a key.
     let mut is_key = false;
+    // The parser has read it: the text is well-formed, or ends at the error.
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => {

@@ -2,7 +2,7 @@
 //! CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use record::{Column, Series};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ pub fn csv(study: &StoredStudy) -> String {
             writeln!(out, "{head},,,").expect("writing to a string cannot fail");
         }
         for (metric, value) in run.metrics.iter() {
-            writeln!(out, "{head},{metric},{},{}", metric.unit, Number(value))
+            writeln!(out, "{head},{metric},{},{}", metric.unit, shortest(value))
                 .expect("writing to a string cannot fail");
         }
     }
@@ -59,21 +59,12 @@ pub fn csv(study: &StoredStudy) -> String {
 }
 
 fn head(study: &StoredStudy, run: &StoredRun) -> String {
+    let StoredRun { boot, part, block, repeat, position, condition, started_unix_ms, status, .. } = run;
+    let (id, warmup) = (study.row.id, u8::from(run.warmup));
+    let (name, label) = (field(&study.row.name), field(&study.label(*condition)));
+    let reason = field(&words::shortened_reason(run.reason.as_deref().unwrap_or_default()));
     format!(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{}",
-        study.row.id,
-        field(&study.row.name),
-        run.boot,
-        run.part,
-        run.block,
-        run.repeat,
-        run.position,
-        u8::from(run.warmup),
-        run.condition,
-        field(&study.label(run.condition)),
-        run.started_unix_ms,
-        run.status,
-        field(&words::shortened_reason(run.reason.as_deref().unwrap_or_default())),
+        "{id},{name},{boot},{part},{block},{repeat},{position},{warmup},{condition},{label},{started_unix_ms},{status},{reason}"
     )
 }
 
@@ -90,17 +81,9 @@ pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
     for StoredSeries { run, side, series } in series {
         // A run that was recorded after the study was loaded.
         let Some(run) = runs.get(run) else { continue };
-        let head = format!(
-            "{},{},{},{},{},{},{},{},{side}",
-            study.row.id,
-            run.boot,
-            run.part,
-            run.repeat,
-            u8::from(run.warmup),
-            run.condition,
-            field(&study.label(run.condition)),
-            run.status,
-        );
+        let StoredRun { boot, part, repeat, condition, status, .. } = run;
+        let (id, warmup, label) = (study.row.id, u8::from(run.warmup), field(&study.label(*condition)));
+        let head = format!("{id},{boot},{part},{repeat},{warmup},{condition},{label},{status},{side}");
         for (row, at_ns) in series.at_ns.iter().enumerate() {
             write!(out, "{head},{}", *at_ns as f64 / 1e6).expect("writing to a string cannot fail");
             for counter in by_name(series) {
@@ -137,7 +120,7 @@ pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<StatFile> {
     for condition in 0..study.plan.conditions.len() {
         let mut lines = String::new();
         for (_, boot, value) in study.values(metric).filter(|(of, ..)| *of == condition) {
-            writeln!(lines, "{}\t{boot}", Number(value)).expect("writing to a string cannot fail");
+            writeln!(lines, "{}\t{boot}", shortest(value)).expect("writing to a string cannot fail");
         }
         if lines.is_empty() {
             continue;
@@ -154,8 +137,9 @@ pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<StatFile> {
     files
 }
 
-/// Slugs come from the stored plan: they must neither leave the directory nor overwrite each other.
 fn file_name(slug: &str, taken: &mut BTreeSet<String>) -> String {
+    // Slugs come from the stored plan: they must neither leave the directory nor overwrite each
+    // other.
     let is_safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
     let mut stem = slug.replace(|letter| !is_safe(letter), "_");
     if stem.is_empty() || stem.starts_with(['.', '-']) {
@@ -171,18 +155,10 @@ fn file_name(slug: &str, taken: &mut BTreeSet<String>) -> String {
 }
 
 /// The shortest decimal that reads back equal, with an exponent only if a plain one is long.
-struct Number(f64);
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(value) = self;
-        let magnitude = value.abs();
-        if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
-            write!(f, "{value:e}")
-        } else {
-            write!(f, "{value}")
-        }
-    }
+fn shortest(value: f64) -> String {
+    let magnitude = value.abs();
+    let is_plain = magnitude == 0.0 || (1e-5..1e16).contains(&magnitude);
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 #[cfg(test)]
@@ -196,7 +172,7 @@ mod tests {
         for (value, text) in
             [(0.0, "0"), (12.5, "12.5"), (9.4e9, "9400000000"), (1e300, "1e300"), (3e-9, "3e-9")]
         {
-            assert_eq!(Number(value).to_string(), text);
+            assert_eq!(shortest(value), text);
         }
     }
 
@@ -215,7 +191,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_read_back(value in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL) {
-            prop_assert_eq!(Number(value).to_string().parse::<f64>().unwrap(), value);
+            prop_assert_eq!(shortest(value).parse::<f64>().unwrap(), value);
         }
     }
 }

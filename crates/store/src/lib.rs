@@ -34,5 +34,5 @@ pub use records::{
 };
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub use store::Store;
+pub use store::{Store, now_unix_ms};
 pub use tags::Tag;

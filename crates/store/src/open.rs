@@ -15,12 +15,12 @@ use host::user_file::refuse_planted;
 use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::error::{BUSY_TIMEOUT, StoreError};
+use crate::error::{BUSY_TIMEOUT, Result, StoreError};
 use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 use crate::store::Store;
 
-/// In bytes. The check of every page, at 100 MB/s, delays commands that only look something up.
+// In bytes. The check of every page, at 100 MB/s, delays commands that only look something up.
 pub(crate) const CHECKED_WHOLE: u64 = 32 << 20;
 
 // SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2).
@@ -35,7 +35,7 @@ pub(crate) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    pub(crate) fn check(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<()> {
         let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == self.id;
         if fs::symlink_metadata(&self.real).is_ok_and(is_it) {
             return Ok(());
@@ -47,11 +47,11 @@ impl DatabaseFile {
 type Opened = (Connection, Budget);
 
 /// Opens for recording; creates the file, or updates its schema.
-pub(crate) fn for_recording(path: &Path) -> Result<Store, StoreError> {
+pub(crate) fn for_recording(path: &Path) -> Result<Store> {
     for_writing(create_if_missing(path)?)
 }
 
-pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
+pub(crate) fn for_changing(path: &Path) -> Result<Store> {
     let place = existing(path)?;
     if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
         return Err(StoreError::Empty { path: place.named });
@@ -63,21 +63,18 @@ pub(crate) fn for_changing(path: &Path) -> Result<Store, StoreError> {
 ///
 /// # Errors
 /// [`StoreError::AlreadyThere`] if there is anything of that name.
-pub(crate) fn for_packing(path: &Path) -> Result<Store, StoreError> {
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: path.to_owned() },
-        _ => StoreError::from_creation(path, error),
-    })?;
+pub(crate) fn for_packing(path: &Path) -> Result<Store> {
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    created.map_err(|error| StoreError::from_creation(path, error))?;
     let place = existing(path)?;
     let (mut connection, budget) = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     migrate(&mut connection, &place)?;
-    connection
-        .pragma_update(None, "foreign_keys", true)
-        .map_err(|error| StoreError::from_sqlite(&place.named, error))?;
-    Ok(Store::from_opened((connection, budget), place))
+    let store = Store::from_opened((connection, budget), place);
+    store.connection.pragma_update(None, "foreign_keys", true).map_err(|error| store.sql(error))?;
+    Ok(store)
 }
 
-fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
+fn for_writing(place: DatabaseFile) -> Result<Store> {
     // SQLite would follow a link of these names, or apply a journal with pages of others.
     let beside = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&place.real, ending));
     for path in beside.iter().chain([&place.named]) {
@@ -97,9 +94,9 @@ fn for_writing(place: DatabaseFile) -> Result<Store, StoreError> {
 
 /// Opens for reading. Never creates the database and never changes its content, but applies the log
 /// of a killed process if the file can be written.
-pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store, StoreError> {
+pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store> {
     let place = existing(path)?;
-    let open_and_inspect = |opened: Result<Opened, StoreError>| {
+    let open_and_inspect = |opened: Result<Opened>| {
         let opened = opened?;
         let version = inspect(&opened.0, &place, whole_up_to)?;
         Ok((opened, version))
@@ -112,11 +109,12 @@ pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store, StoreE
     if version.is_none() {
         return Err(StoreError::Empty { path: place.named });
     }
-    opened.0.pragma_update(None, "query_only", true).map_err(|error| StoreError::from_sqlite(path, error))?;
-    Ok(Store::from_opened(opened, place))
+    let store = Store::from_opened(opened, place);
+    store.connection.pragma_update(None, "query_only", true).map_err(|error| store.sql(error))?;
+    Ok(store)
 }
 
-fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
+fn set_up(place: &DatabaseFile) -> Result<Opened> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Whole, before anything is written: a damage must not grow.
@@ -143,7 +141,7 @@ fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
 // The tables that are always checked whole: few rows each, which every command reads.
 const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
 
-fn create_if_missing(path: &Path) -> Result<DatabaseFile, StoreError> {
+fn create_if_missing(path: &Path) -> Result<DatabaseFile> {
     // A link of this name counts as an existing file, whatever its target.
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -152,7 +150,7 @@ fn create_if_missing(path: &Path) -> Result<DatabaseFile, StoreError> {
     existing(path)
 }
 
-fn existing(path: &Path) -> Result<DatabaseFile, StoreError> {
+fn existing(path: &Path) -> Result<DatabaseFile> {
     let named = path.to_owned();
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -179,7 +177,7 @@ fn existing(path: &Path) -> Result<DatabaseFile, StoreError> {
     Err(StoreError::NotADatabase { path: named, what })
 }
 
-fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
+fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Opened> {
     if journal_names_a_file(&place.real) {
         let what = "its journal names another file, which SQLite would delete".to_owned();
         return Err(StoreError::NotADatabase { path: place.named.clone(), what });
@@ -200,23 +198,19 @@ fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Ope
     })
 }
 
-/// For a directory where nobody can write, so that SQLite cannot make its shared-memory file.
-fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
+fn connect_immutable(place: &DatabaseFile) -> Result<Opened> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
     }
     let path = place.real.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    // For a directory where nobody can write, so that SQLite cannot make its shared-memory file.
     let uri = format!("file:{path}?immutable=1");
     connect(place, Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
 /// Refuses files that are not ours, newer, or damaged. Returns the schema's version; none of an
-/// empty file. Beyond `whole_up_to` bytes each page of the large tables is checked when it is read.
-fn inspect(
-    connection: &Connection,
-    place: &DatabaseFile,
-    whole_up_to: u64,
-) -> Result<Option<i32>, StoreError> {
+/// empty file.
+fn inspect(connection: &Connection, place: &DatabaseFile, whole_up_to: u64) -> Result<Option<i32>> {
     let path = || place.named.clone();
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
@@ -247,6 +241,7 @@ fn inspect(
         return Err(StoreError::NotADatabase { path: path(), what });
     }
     drop(snapshot);
+    // Of a longer file each page of the large tables is checked when it is read.
     let is_whole = fs::metadata(&place.real).is_ok_and(|file| file.len() <= whole_up_to);
     let checked: &[&str] = if is_whole { &["1"] } else { &SMALL };
     for what in checked {
@@ -259,9 +254,9 @@ fn inspect(
     Ok(Some(version))
 }
 
-/// SQLite fills a truncated page with zeros and reads on. A log may hold all of a partial page; it
-/// is checked twice because both change meanwhile.
 fn has_partial_page(file: &Path, page_size: u64) -> bool {
+    // SQLite fills a truncated page with zeros and reads on. A log may hold all of a partial page;
+    // it is checked twice because both change meanwhile.
     let is_partial = || fs::metadata(file).is_ok_and(|file| file.len() % page_size != 0);
     log_beside(file).is_none() && is_partial() && log_beside(file).is_none()
 }
@@ -272,9 +267,10 @@ fn log_beside(file: &Path) -> Option<PathBuf> {
 }
 
 /// Whether a rollback journal ends in the name of a super-journal
-/// (<https://sqlite.org/fileformat.html>, section 3). SQLite rolls back and deletes any file of
-/// that name. netassay never makes one, as it writes one database at a time.
+/// (<https://sqlite.org/fileformat.html>, section 3).
 fn journal_names_a_file(file: &Path) -> bool {
+    // SQLite rolls back and deletes any file of that name. netassay never makes one, as it writes
+    // one database at a time.
     const MARK: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
     let mut end = [0; MARK.len()];
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
@@ -290,7 +286,7 @@ pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<(), StoreError> {
+fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<()> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file may have done it while we waited for the lock.

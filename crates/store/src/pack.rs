@@ -15,7 +15,7 @@ use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 
 use crate::campaign_lock::CampaignLock;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::open::{self, beside};
 use crate::records::{StudyId, StudyRow};
 use crate::store::{Failure, Store, intern};
@@ -50,7 +50,7 @@ impl Store {
     /// [`StoreError::AlreadyThere`], [`StoreError::NoSuchStudy`], [`StoreError::CampaignRunning`]
     /// if another process packs into this file; else what reading and writing can meet. Then there
     /// is no file.
-    pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>, StoreError> {
+    pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>> {
         let part = AtomicFile::begin(file)?;
         let packed = open::for_packing(&part.path)?.take(self, studies)?;
         part.publish(file)?;
@@ -63,7 +63,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::CampaignRunning`] while a process records into this file; else what reading
     /// and writing can meet. Then nothing is added.
-    pub fn unpack(&mut self, packed: &Store) -> Result<Unpacked, StoreError> {
+    pub fn unpack(&mut self, packed: &Store) -> Result<Unpacked> {
         let here = self.studies()?;
         let mut unpacked = Unpacked::default();
         let mut new = Vec::new();
@@ -77,7 +77,7 @@ impl Store {
         Ok(unpacked)
     }
 
-    fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>, StoreError> {
+    fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>> {
         let _snapshot = source.snapshot()?;
         let mut studies = studies.to_vec();
         studies.sort_unstable();
@@ -98,7 +98,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`]; [`StoreError::Corrupted`] for a value that is no number.
-    fn readable(&self, study: StudyId) -> Result<(), StoreError> {
+    fn readable(&self, study: StudyId) -> Result<()> {
         let stored = self.load_within(study)?;
         let mut values = stored.runs.iter().flat_map(|run| run.metrics.iter());
         if let Some((metric, value)) = values.find(|(_, value)| !value.is_finite()) {
@@ -159,9 +159,8 @@ impl Copy<'_> {
     }
 
     fn document(&self, id: i64) -> Result<Value, Failure> {
-        let json: Vec<String> =
-            self.source.rows("SELECT json FROM document WHERE id = ?1", [id], |row| row.get(0))?;
-        Ok(intern(self.transaction, &json.concat())?.into())
+        let json = self.source.text("SELECT json FROM document WHERE id = ?1", id)?;
+        Ok(intern(self.transaction, &json)?.into())
     }
 
     /// Adds the tags; returns those that another study has.
@@ -224,7 +223,7 @@ impl AtomicFile {
     ///
     /// # Errors
     /// [`StoreError::AlreadyThere`], [`StoreError::CampaignRunning`]; otherwise errors of creation.
-    fn begin(file: &Path) -> Result<AtomicFile, StoreError> {
+    fn begin(file: &Path) -> Result<AtomicFile> {
         if fs::symlink_metadata(file).is_ok() {
             return Err(StoreError::AlreadyThere { path: file.to_owned() });
         }
@@ -247,16 +246,13 @@ impl AtomicFile {
     ///
     /// # Errors
     /// [`StoreError::AlreadyThere`] if another process made a file there; else errors of creation.
-    fn publish(self, file: &Path) -> Result<(), StoreError> {
+    fn publish(self, file: &Path) -> Result<()> {
         let moved = match renameat2(AT_FDCWD, &self.path, AT_FDCWD, file, RenameFlags::RENAME_NOREPLACE) {
             // A file system that cannot promise not to replace: the check at the beginning must do.
             Err(Errno::EINVAL | Errno::ENOSYS) => fs::rename(&self.path, file),
             moved => moved.map_err(io::Error::from),
         };
-        moved.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: file.to_owned() },
-            _ => StoreError::from_creation(file, error),
-        })
+        moved.map_err(|error| StoreError::from_creation(file, error))
     }
 
     fn clear(&self) -> io::Result<()> {

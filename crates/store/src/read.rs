@@ -12,7 +12,7 @@ use study::{Plan, Side};
 use words::metric::Metric;
 
 use crate::campaign_lock::CampaignLock;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::records::{
     BootId, BootRow, RunId, StoredRun, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus,
 };
@@ -41,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     /// Errors of reading.
-    pub fn studies(&self) -> Result<Vec<StudyRow>, StoreError> {
+    pub fn studies(&self) -> Result<Vec<StudyRow>> {
         let mut rows = self.rows(&study_query(false), [], study_row)?;
         self.mark(&mut rows)?;
         Ok(self.settle(rows))
@@ -52,7 +52,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what
     /// reading can meet.
-    pub fn load(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
+    pub fn load(&self, study: StudyId) -> Result<StoredStudy> {
         // One read transaction, so that a run has all its metrics while a campaign goes on.
         let _snapshot = self.snapshot()?;
         self.load_within(study)
@@ -63,7 +63,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn load_with(&self, study: StudyId, metrics: &[Metric]) -> Result<StoredStudy, StoreError> {
+    pub fn load_with(&self, study: StudyId, metrics: &[Metric]) -> Result<StoredStudy> {
         let _snapshot = self.snapshot()?;
         self.loaded(study, || Ok((self.runs_with(study, metrics)?, BTreeSet::new())))
     }
@@ -72,11 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn outline(
-        &self,
-        study: StudyId,
-        metrics: impl FnOnce(&Plan) -> Vec<Metric>,
-    ) -> Result<Outline, StoreError> {
+    pub fn outline(&self, study: StudyId, metrics: impl FnOnce(&Plan) -> Vec<Metric>) -> Result<Outline> {
         let _snapshot = self.snapshot()?;
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
@@ -110,19 +106,19 @@ impl Store {
     }
 
     /// One state of the file, however long reading takes and whoever records meanwhile.
-    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>, StoreError> {
+    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>> {
         self.connection.unchecked_transaction().map_err(|error| self.sql(error))
     }
 
-    pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
+    pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy> {
         self.loaded(study, || self.runs(study))
     }
 
     fn loaded(
         &self,
         study: StudyId,
-        runs: impl FnOnce() -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError>,
-    ) -> Result<StoredStudy, StoreError> {
+        runs: impl FnOnce() -> Result<(Vec<StoredRun>, BTreeSet<String>)>,
+    ) -> Result<StoredStudy> {
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
         let (boots, (runs, unknown_metrics)) = (self.boots(study)?, runs()?);
@@ -130,16 +126,15 @@ impl Store {
         Ok(StoredStudy { row, plan, boots, runs, unknown_metrics, documents_are_plain })
     }
 
-    pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan), StoreError> {
+    pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan)> {
         let mut row = self.rows(&study_query(true), [study.0], study_row)?;
         self.mark(&mut row)?;
         let row = self
             .settle(row)
             .pop()
             .ok_or_else(|| StoreError::NoSuchStudy { path: self.place.named.clone(), study })?;
-        let plan: Vec<String> =
-            self.rows("SELECT plan FROM study WHERE id = ?1", [study.0], |row| row.get(0))?;
-        let plan = self.read(&plan.concat(), || format!("the plan of study {study}"), Plan::read)?;
+        let plan = self.text("SELECT plan FROM study WHERE id = ?1", study.0)?;
+        let plan = self.read(&plan, || format!("the plan of study {study}"), Plan::read)?;
         let runs: Vec<i64> =
             self.rows("SELECT count(*) FROM run WHERE study = ?1", [study.0], |row| row.get(0))?;
         if runs.into_iter().sum::<i64>().cast_unsigned() > most_runs(&plan) {
@@ -149,7 +144,7 @@ impl Store {
         Ok((row, plan))
     }
 
-    fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
+    fn boots(&self, study: StudyId) -> Result<Vec<BootRow>> {
         // The texts are in the rows to be counted: each boot has a copy of what is parsed.
         let rows = self.rows(
             "SELECT boot.id, number, part, environment, environment_after, started_unix_ms, ended_unix_ms,
@@ -165,14 +160,13 @@ impl Store {
         )?;
         // Most boots share their environments: each is parsed once.
         let mut known: BTreeMap<i64, Environment> = BTreeMap::new();
-        let mut environment = |number: u32, id: i64| -> Result<Environment, StoreError> {
+        let mut environment = |number: u32, id: i64| -> Result<Environment> {
             if let Some(known) = known.get(&id) {
                 return Ok(known.clone());
             }
-            let json = "SELECT json FROM document WHERE id = ?1";
-            let json: Vec<String> = self.rows(json, [id], |row| row.get(0))?;
+            let json = self.text("SELECT json FROM document WHERE id = ?1", id)?;
             let what = || format!("the environment of boot {number} of study {study}");
-            let read: Environment = self.read(&json.concat(), what, serde_json::from_str)?;
+            let read: Environment = self.read(&json, what, serde_json::from_str)?;
             known.insert(id, read.clone());
             Ok(read)
         };
@@ -196,7 +190,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Json`] if another program changed the file; what reading can meet.
-    pub fn series(&self, study: StudyId) -> Result<Vec<StoredSeries>, StoreError> {
+    pub fn series(&self, study: StudyId) -> Result<Vec<StoredSeries>> {
         let rows = self.rows(
             "SELECT run, side, columns FROM series WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, side",
             [study.0],
@@ -213,8 +207,8 @@ impl Store {
             .collect()
     }
 
-    /// `running` only while a process records: after `kill -9` no process writes `interrupted`.
     fn settle(&self, mut rows: Vec<StudyRow>) -> Vec<StudyRow> {
+        // Only while a process records it: after `kill -9` no process writes `interrupted`.
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)
             && self.campaign.is_none()
@@ -232,7 +226,7 @@ impl Store {
         query: &str,
         parameters: impl rusqlite::Params,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> Result<Vec<T>> {
         self.budget.renew();
         let mut count = self.budget.text();
         let all = || -> rusqlite::Result<Vec<T>> {
@@ -242,12 +236,17 @@ impl Store {
         all().map_err(|error| self.sql(error))
     }
 
+    /// The text of the row with this id; empty if there is none.
+    pub(crate) fn text(&self, query: &str, id: i64) -> Result<String> {
+        Ok(self.rows(query, [id], |row| row.get::<_, String>(0))?.concat())
+    }
+
     fn read<'t, T>(
         &self,
         text: &'t str,
         what: impl Fn() -> String,
         read: impl Fn(&'t str) -> serde_json::Result<T>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         if !has_plain_texts(text) {
             self.holds_hostile_text.store(true, Ordering::Relaxed);
         }
@@ -275,9 +274,10 @@ pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }
 
-/// The runs are counted in one pass: a count for each study would read the table again each time.
 fn study_query(is_one: bool) -> String {
     let [runs, studies] = if is_one { ["WHERE study = ?1", "WHERE id = ?1"] } else { ["", "ORDER BY id"] };
+    // The runs are counted in one pass: a count for each study would read the table again each
+    // time.
     format!(
         "SELECT id, name, scenario, seed, version, status, started_unix_ms, finished_unix_ms, toml,
                 (SELECT count(DISTINCT number) FROM boot WHERE study = study.id),

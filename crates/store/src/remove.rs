@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use crate::error::StoreError;
+use crate::error::Result;
 use crate::records::StudyId;
 use crate::store::{Failure, Store, require_study};
 
@@ -29,8 +29,8 @@ impl Store {
     /// The amount of stored data of a study.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchStudy`]; otherwise errors of reading.
-    pub fn contents(&self, study: StudyId) -> Result<Contents, StoreError> {
+    /// [`crate::StoreError::NoSuchStudy`]; otherwise errors of reading.
+    pub fn contents(&self, study: StudyId) -> Result<Contents> {
         self.budget.renew();
         contents(&self.connection, &self.place.named, study)
             .map_err(|error| error.into_error(&self.place.named))
@@ -40,12 +40,10 @@ impl Store {
     /// file keeps its size, and later studies use the space.
     ///
     /// # Errors
-    /// [`StoreError::CampaignRunning`] while a process records into the file,
-    /// [`StoreError::NoSuchStudy`]; otherwise errors of writing. Then nothing is removed.
-    pub fn remove(&mut self, study: StudyId) -> Result<Contents, StoreError> {
-        self.connection
-            .pragma_update(None, "secure_delete", true)
-            .map_err(|error| StoreError::from_sqlite(&self.place.named, error))?;
+    /// [`crate::StoreError::CampaignRunning`] while a process records into the file,
+    /// [`crate::StoreError::NoSuchStudy`]; otherwise errors of writing. Then nothing is removed.
+    pub fn remove(&mut self, study: StudyId) -> Result<Contents> {
+        self.connection.pragma_update(None, "secure_delete", true).map_err(|error| self.sql(error))?;
         let removed = self.campaign(|transaction, path| {
             let contents = contents(transaction, path, study)?;
             transaction.execute("DELETE FROM study WHERE id = ?1", [study.0])?;

@@ -11,7 +11,7 @@ use rusqlite::types::Type;
 use rusqlite::{Row, Rows};
 use words::metric::Metric;
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::metrics::Metrics;
 use crate::read::word;
 use crate::records::{RunId, StoredRun, StudyId};
@@ -27,7 +27,7 @@ fn query(detail: &str) -> String {
     )
 }
 
-/// Most accounts do not have the word, and are not parsed.
+// Most accounts do not have the word, and are not parsed.
 pub(crate) const DISTURBED: &str =
     "instr(detail, '\"disturbed\":[') > 0 AND json_array_length(detail, '$.disturbed') > 0";
 
@@ -36,7 +36,7 @@ const METRICS: &str = "SELECT run, key, value FROM metric
 
 impl Store {
     /// Without counters over time; and the keys of values that are no metrics of this version.
-    pub(crate) fn runs(&self, study: StudyId) -> Result<(Vec<StoredRun>, BTreeSet<String>), StoreError> {
+    pub(crate) fn runs(&self, study: StudyId) -> Result<(Vec<StoredRun>, BTreeSet<String>)> {
         // The connection stays on this thread.
         let (path, holds_hostile_text) = (&self.place.named, &self.holds_hostile_text);
         let mut unknown = BTreeSet::new();
@@ -48,7 +48,7 @@ impl Store {
     }
 
     /// Only a run that counts and lacks a value, or was disturbed, has its account.
-    pub(crate) fn runs_with(&self, study: StudyId, metrics: &[Metric]) -> Result<Vec<StoredRun>, StoreError> {
+    pub(crate) fn runs_with(&self, study: StudyId, metrics: &[Metric]) -> Result<Vec<StoredRun>> {
         let metrics: BTreeSet<Metric> = metrics.iter().copied().collect();
         let mut values: BTreeMap<RunId, Metrics> = BTreeMap::new();
         for metric in &metrics {
@@ -69,9 +69,7 @@ impl Store {
         )? {
             raw.run.metrics = values.remove(&raw.run.id).unwrap_or_default();
             if raw.run.is_measurement() && raw.run.metrics.len() < metrics.len() {
-                let detail = "SELECT detail FROM run WHERE id = ?1";
-                let detail: Vec<String> = self.rows(detail, [raw.run.id.0], |row| row.get(0))?;
-                raw.detail = detail.concat();
+                raw.detail = self.text("SELECT detail FROM run WHERE id = ?1", raw.run.id.0)?;
             }
             runs.push(raw.parsed(&self.place.named, study, &self.holds_hostile_text)?);
         }
@@ -157,12 +155,7 @@ impl RawRun {
         Ok(Self { run, detail: row.get(11)?, limit })
     }
 
-    fn parsed(
-        self,
-        path: &Path,
-        study: StudyId,
-        holds_hostile_text: &AtomicBool,
-    ) -> Result<StoredRun, StoreError> {
+    fn parsed(self, path: &Path, study: StudyId, holds_hostile_text: &AtomicBool) -> Result<StoredRun> {
         let Self { mut run, detail, limit } = self;
         let id = run.id;
         let unreadable = |what: &str, text: &str, source| {
@@ -184,11 +177,10 @@ impl RawRun {
 }
 
 const BATCH: usize = 64;
-/// The batches that may wait. More would only wait in memory.
+// The batches that may wait. More would only wait in memory.
 const WAITING: usize = 2;
 
-/// Parses what `read` hands over, with a second thread; the results in that order. The second
-/// thread parses while this one reads on, and this one helps when the other falls behind.
+/// Parses what `read` hands over, with a second thread; the results in that order.
 ///
 /// # Errors
 /// That of `read`; else of the first piece that cannot be parsed.
@@ -207,6 +199,8 @@ fn parse<P: Send, T: Send, E: Send>(
             batch.push(piece);
             if batch.len() == BATCH {
                 let whole = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                // The second thread parses while this one reads on; this one helps when it falls
+                // behind.
                 if let Err(TrySendError::Full((_, whole)) | TrySendError::Disconnected((_, whole))) =
                     batches.try_send((number, whole))
                 {

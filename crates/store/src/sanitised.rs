@@ -48,11 +48,11 @@ impl Outline {
     }
 }
 
-/// Whether every text in a JSON document is as [`words::sanitised_line`] leaves it. A document with
-/// an escape of another character than `"`, `\`, `/` and the tab counts as having one to replace.
+/// Whether every text in a JSON document is as [`words::sanitised_line`] leaves it.
 pub(crate) fn has_plain_texts(json: &str) -> bool {
     let mut rest = json;
     while let Some((_, escape)) = rest.split_once('\\') {
+        // An escape of another character may hide one to replace.
         if !escape.starts_with(['"', '\\', '/', 't']) {
             return false;
         }

@@ -10,8 +10,8 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"NASY");
 /// The newest schema this program knows; SQLite's `user_version` holds the file's.
 pub const SCHEMA_VERSION: i32 = STEPS.len() as i32;
 
-/// One step per schema version, each applied in one transaction. A published step never changes,
-/// but for [`SAME_CONSTRAINT`]: add another.
+// One step per schema version, each applied in one transaction. A published step never changes,
+// but for [`SAME_CONSTRAINT`]: add another.
 const STEPS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")).foreign_key_check()];
 
 pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
@@ -21,12 +21,12 @@ pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS)
 const SAME_CONSTRAINT: [&str; 2] =
     ["(json_valid(evidence) AND", "((evidence IS NULL OR json_valid(evidence)) AND"];
 
-/// The first difference from the schema of `version`; `None` if identical. Another schema may keep
-/// SQLite busy for ever: a table may be a view with an endless query.
+/// The first difference from the schema of `version`; `None` if identical.
 pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option<String>> {
     let mut own = Connection::open_in_memory()?;
     let steps = usize::try_from(version).unwrap_or(0);
     MIGRATIONS.to_version(&mut own, steps).expect("every step is valid: a test says so");
+    // Another schema may keep SQLite busy for ever: a table may be a view with an endless query.
     let (own, found) = (objects(&own)?, objects(connection)?);
     // The file chose the name: short enough for a message.
     let name =

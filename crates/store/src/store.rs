@@ -12,7 +12,7 @@ use serde::Serialize;
 use study::PlannedRun;
 
 use crate::campaign_lock::CampaignLock;
-use crate::error::{BUSY_RECORDING, StoreError};
+use crate::error::{BUSY_RECORDING, Result, StoreError};
 use crate::open::{self, DatabaseFile};
 use crate::read_budget::Budget;
 use crate::records::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
@@ -37,7 +37,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] has a case for each reason why the file cannot be used.
-    pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Store> {
         open::for_recording(path.as_ref())
     }
 
@@ -46,7 +46,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; otherwise as
     /// [`Store::open`].
-    pub fn open_existing(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+    pub fn open_existing(path: impl AsRef<Path>) -> Result<Store> {
         open::for_changing(path.as_ref())
     }
 
@@ -55,7 +55,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] if there are no results; else as
     /// [`Store::open`].
-    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store> {
         open::for_reading(path.as_ref(), open::CHECKED_WHOLE)
     }
 
@@ -65,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open_read_only`].
-    pub fn open_for_outlines(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+    pub fn open_for_outlines(path: impl AsRef<Path>) -> Result<Store> {
         open::for_reading(path.as_ref(), 0)
     }
 
@@ -78,7 +78,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::CampaignRunning`] if another process records; else errors of writing.
-    pub fn begin_study(&mut self, study: &NewStudy) -> Result<StudyId, StoreError> {
+    pub fn begin_study(&mut self, study: &NewStudy) -> Result<StudyId> {
         self.campaign(|transaction, _| {
             // The process that recorded before this one has ended: this one holds the lock.
             transaction.execute(INTERRUPT_OTHERS, [-1])?;
@@ -105,7 +105,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::begin_study`]; [`StoreError::NoSuchStudy`].
-    pub fn resume_study(&mut self, study: StudyId) -> Result<(), StoreError> {
+    pub fn resume_study(&mut self, study: StudyId) -> Result<()> {
         self.campaign(|transaction, path| {
             transaction.execute(INTERRUPT_OTHERS, [study.0])?;
             let changed = transaction.execute(
@@ -120,12 +120,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::resume_study`], whose work it does if that was not called.
-    pub fn begin_boot(
-        &mut self,
-        study: StudyId,
-        number: u32,
-        environment: &Environment,
-    ) -> Result<BootId, StoreError> {
+    pub fn begin_boot(&mut self, study: StudyId, number: u32, environment: &Environment) -> Result<BootId> {
         if self.campaign.is_none() {
             self.resume_study(study)?;
         }
@@ -147,7 +142,7 @@ impl Store {
     /// [`StoreError::Misshapen`] for series that cannot be kept, [`StoreError::DiskFull`];
     /// [`StoreError::Sql`] for a run that was recorded well before. Whatever it is, nothing of this
     /// run is stored and everything before it is.
-    pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
+    pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId> {
         Ok(self.record_runs(boot, slice::from_ref(run))?.remove(0))
     }
 
@@ -155,7 +150,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::record_run`].
-    pub fn record_runs(&mut self, boot: BootId, runs: &[NewRun]) -> Result<Vec<RunId>, StoreError> {
+    pub fn record_runs(&mut self, boot: BootId, runs: &[NewRun]) -> Result<Vec<RunId>> {
         for (side, series) in runs.iter().flat_map(|run| run.series.each_ref()) {
             if let Some(why) = series.as_ref().and_then(Series::misshapen) {
                 return Err(StoreError::Misshapen { path: self.place.named.clone(), side, why });
@@ -168,11 +163,7 @@ impl Store {
     ///
     /// # Errors
     /// Errors of writing.
-    pub fn end_boot(
-        &mut self,
-        boot: BootId,
-        environment_after: Option<&Environment>,
-    ) -> Result<(), StoreError> {
+    pub fn end_boot(&mut self, boot: BootId, environment_after: Option<&Environment>) -> Result<()> {
         self.write(|transaction, _| {
             let environment = environment_after.map(|after| intern(transaction, &json(after))).transpose()?;
             transaction.execute(
@@ -187,7 +178,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; else errors of writing.
-    pub fn finish_study(&mut self, study: StudyId, status: StudyStatus) -> Result<(), StoreError> {
+    pub fn finish_study(&mut self, study: StudyId, status: StudyStatus) -> Result<()> {
         let finished = (status != StudyStatus::Running).then(now_unix_ms);
         self.write(|transaction, path| {
             let changed = transaction.execute(
@@ -206,18 +197,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; else errors of reading.
-    pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>, StoreError> {
+    pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>> {
         require_study(&self.connection, &self.place.named, study)
             .map_err(|error| error.into_error(&self.place.named))?;
         let query = "SELECT number, warmup, repeat, condition FROM run WHERE study = ?1 AND status = 'ok'";
         let keys = self.rows(query, [study.0], |row| {
-            let condition: u32 = row.get(3)?;
-            Ok(RunKey {
-                boot: row.get(0)?,
-                warmup: row.get(1)?,
-                repeat: row.get(2)?,
-                condition: condition as usize,
-            })
+            let condition = row.get::<_, u32>(3)? as usize;
+            Ok(RunKey { boot: row.get(0)?, warmup: row.get(1)?, repeat: row.get(2)?, condition })
         })?;
         Ok(keys.into_iter().collect())
     }
@@ -230,16 +216,14 @@ impl Store {
     pub(crate) fn campaign<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         let campaign = match self.campaign.take() {
             Some(campaign) => campaign,
             None => CampaignLock::begin(&self.place.real)?,
         };
         let value = self.write(work)?;
         self.campaign = Some(campaign);
-        self.connection
-            .busy_timeout(BUSY_RECORDING)
-            .map_err(|error| StoreError::from_sqlite(&self.place.named, error))?;
+        self.connection.busy_timeout(BUSY_RECORDING).map_err(|error| self.sql(error))?;
         Ok(value)
     }
 
@@ -247,7 +231,7 @@ impl Store {
     pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         self.budget.renew();
         let attempt = || -> Result<T, Failure> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -345,8 +329,9 @@ fn insert(transaction: &Transaction<'_>, boot: BootId, run: &NewRun) -> rusqlite
     Ok(RunId(id))
 }
 
-/// Each distinct document is stored once. Call inside a transaction.
+/// Call inside a transaction.
 pub(crate) fn intern(connection: &Connection, json: &str) -> rusqlite::Result<i64> {
+    // Each distinct document is stored once: most boots share their environments.
     let hash = words::fnv1a(json.as_bytes()).cast_signed();
     let known = connection
         .prepare_cached("SELECT id FROM document WHERE hash = ?1 AND json = ?2")?
@@ -365,7 +350,8 @@ fn json(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("records have only text as keys, and nothing else fails")
 }
 
-pub(crate) fn now_unix_ms() -> i64 {
+/// The time, in milliseconds since 1970 (UTC), as studies, boots and runs are stored with it.
+pub fn now_unix_ms() -> i64 {
     // Before 1970 the clock is wrong anyway; 0 says so.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

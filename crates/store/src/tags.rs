@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::records::{StudyId, StudyRow};
 use crate::store::{Store, require_study};
 
@@ -45,18 +45,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoStudyCalled`]; else what reading can meet.
-    pub fn called(&self, word: &str) -> Result<Vec<StudyId>, StoreError> {
-        let of = |query: &str| self.rows(query, [word], |row| row.get(0).map(StudyId));
+    pub fn called(&self, word: &str) -> Result<Vec<StudyId>> {
+        let of = |query: &str, key: &dyn ToSql| self.rows(query, [key], |row| row.get(0).map(StudyId));
         let mut found = match word.parse::<i64>() {
-            Ok(number) if is_number(word) => {
-                self.rows("SELECT id FROM study WHERE id = ?1", [number], |row| {
-                    row.get::<_, i64>(0).map(StudyId)
-                })?
-            }
-            _ => of("SELECT study FROM tag WHERE name = ?1")?,
+            Ok(number) if is_number(word) => of("SELECT id FROM study WHERE id = ?1", &number)?,
+            _ => of("SELECT study FROM tag WHERE name = ?1", &word)?,
         };
         if found.is_empty() {
-            found = of("SELECT id FROM study WHERE name = ?1 ORDER BY id")?;
+            found = of("SELECT id FROM study WHERE name = ?1 ORDER BY id", &word)?;
         }
         if found.is_empty() {
             return Err(StoreError::NoStudyCalled { path: self.place.named.clone(), word: word.to_owned() });
@@ -68,7 +64,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::TagTaken`], [`StoreError::NoSuchStudy`]; else what writing can meet.
-    pub fn tag(&mut self, study: StudyId, tag: &Tag, moves: bool) -> Result<(), StoreError> {
+    pub fn tag(&mut self, study: StudyId, tag: &Tag, moves: bool) -> Result<()> {
         self.write(|transaction, path| {
             require_study(transaction, path, study)?;
             let holder = transaction
@@ -90,7 +86,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoStudyCalled`]; else what writing can meet.
-    pub fn untag(&mut self, tag: &Tag) -> Result<(), StoreError> {
+    pub fn untag(&mut self, tag: &Tag) -> Result<()> {
         self.write(|transaction, path| {
             match transaction.execute("DELETE FROM tag WHERE name = ?1", [&tag.0])? {
                 0 => Err(StoreError::NoStudyCalled { path: path.to_owned(), word: tag.0.clone() }.into()),
@@ -99,7 +95,7 @@ impl Store {
         })
     }
 
-    pub(crate) fn mark(&self, rows: &mut [StudyRow]) -> Result<(), StoreError> {
+    pub(crate) fn mark(&self, rows: &mut [StudyRow]) -> Result<()> {
         let tags = self.rows("SELECT study, name FROM tag ORDER BY name", [], |row| {
             Ok((StudyId(row.get(0)?), row.get::<_, String>(1)?))
         })?;

@@ -33,7 +33,6 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// `polls`: its threads never sleep, so their busy time is no evidence.
     pub(super) fn of_end(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
@@ -46,6 +45,7 @@ impl Busy {
         let wanted = running + waiting;
         // A thread that runs at an edge: the time since the last tick is not counted yet.
         let slack = if elapsed > 0.0 { TICK_NS / elapsed } else { 1.0 };
+        // Threads that poll never sleep, so their busy time is no evidence.
         let by_threads = !polls && (wanted >= WANTED - slack.min(0.1) || waiting >= STARVED);
         let full = if slack <= 0.1 { full_cpu(end, slack, polls) } else { None };
 
@@ -87,8 +87,9 @@ fn running_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.running_ns as f64).min(elapsed)
 }
 
-/// In ns. The kernel counts a whole wait when it ends, also one from before the window.
+/// In ns.
 fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
+    // The kernel counts a whole wait when it ends, also one from before the window.
     (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }
 

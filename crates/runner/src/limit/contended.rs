@@ -20,23 +20,22 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// A quota comes before others, and these before the run's own guests.
     pub(super) fn find(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
         let waited = Waited::of_side(account, side);
+        // A quota comes before others, and these before the run's own guests.
         Self::to_quota(account, side, own)
             .or_else(|| Self::to_others(account, side, own, waited))
             .or_else(|| Self::to_guests(account, side, &waited.filter(|waited| waited.share >= LOST)?))
     }
 
-    /// A quota stops all threads of an end, or of its guest, for the rest of a period.
     fn to_quota(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
+        // A quota stops all threads of an end, or of its guest, for the rest of a period.
         let by = account.host_of_guest(side).map_or(own.window.throttled, |host| host.throttled)?;
         let lost = by.throttled as f64 / by.periods.max(1) as f64;
         let evidence = Evidence::Throttled { side, by };
         (lost >= LOST).then_some(Self { lost, label: Label::Contended, evidence })
     }
 
-    /// The run's threads wait for each other too, so a wait counts only up to the others' CPU time.
     fn to_others(account: &RunAccount, side: Side, own: &SideAccount, guest: Option<Waited>) -> Option<Self> {
         let foreign = Foreign::of_side(account, side);
         let (waiting, waited) = match guest {
@@ -44,6 +43,8 @@ impl Contention {
             None => {
                 let waiting =
                     mean_share(&own.window.threads, own.window.elapsed_ns, |thread| thread.waiting_ns);
+                // The run's threads wait for each other too, so a wait counts only up to the
+                // others' CPU time.
                 (waiting, waiting.min(foreign.taken.share))
             }
         };
@@ -82,8 +83,8 @@ pub(super) fn mean_share<T>(all: &[T], elapsed_ns: u64, time: fn(&T) -> u64) -> 
     (sum / (elapsed_ns as f64 * all.len() as f64).max(1.0)).min(1.0)
 }
 
-/// A virtual machine's CPUs are those of its host.
 fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
+    // A virtual machine's CPUs are those of its host.
     let (cpus, elapsed_ns) = match account.host_of_guest(side) {
         Some(host) => (&host.cpu_each, host.elapsed_ns),
         None => (&own.window.cpu_each, own.window.elapsed_ns),

@@ -11,10 +11,10 @@ use super::contended::{Contention, mean_share};
 use crate::kernel_metrics::Retransmits;
 use crate::loss::Loss;
 
-/// By the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows a window of about 120
-/// segments.
+// By the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows a window of about 120
+// segments.
 pub(super) const SEGMENTS_LOST: f64 = 1e-4;
-/// From this share of the time with data to send on, a wait of TCP is the limit.
+// From this share of the time with data to send on, a wait of TCP is the limit.
 pub(super) const MUCH: f64 = 0.3;
 
 pub(super) struct End<'a> {
@@ -84,8 +84,8 @@ impl<'a> End<'a> {
         is_reached.then(|| self.reached(true, sent, rate, counters.queue))
     }
 
-    /// A queueing discipline limits only what is sent.
     pub(super) fn takes_at_limit(&self) -> Option<Evidence> {
+        // A queueing discipline limits only what is sent.
         let rate = self.rate().filter(|_| !self.window.link.shaped)?;
         let taken = 8.0 * self.per_second(self.window.counters.link.rx_bytes);
         (taken >= rate * REACHED).then(|| self.reached(false, taken, rate, QueueCounters::default()))
@@ -96,10 +96,10 @@ impl<'a> End<'a> {
         Evidence::AtLinkRate { side: self.side, sent, carried_bits, rate_bits, from, delayed, dropped }
     }
 
-    /// A wire and a token bucket count headers of each segment, the interface does not.
     fn wire_bytes(&self, order: &RunOrder) -> u64 {
         let counters = &self.window.counters;
         let udp = order.traffic.kind.is_udp();
+        // A wire and a token bucket count headers of each segment, the interface does not.
         let segments = if !udp {
             counters.tcp.out_segs.saturating_add(counters.tcp.retrans_segs)
         } else if order.traffic.sender.segments() {
@@ -175,17 +175,6 @@ impl Waits {
     }
 }
 
-/// Shares of the whole run's offered datagrams: at a window's edges some are on the way.
-pub(super) struct Losses {
-    pub(super) socket: f64,
-    /// Losses at the receiving device, or its backlog.
-    pub(super) behind: f64,
-    /// Losses at the sending queue and device.
-    pub(super) before: f64,
-    pub(super) elsewhere: f64,
-    pub(super) evidence: Vec<Evidence>,
-}
-
 // Most of a receiver's work is wasted: more sent then means less received (receive livelock: Mogul
 // and Ramakrishnan, ACM TOCS 15(3), 1997).
 const DROPPED: f64 = 0.4;
@@ -199,9 +188,9 @@ fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
         .then_some(Evidence::Livelock { side: to.side, share: interrupted })
 }
 
-pub(super) fn find_losses(case: &OneWay<'_>) -> Losses {
+pub(super) fn find_losses(case: &OneWay<'_>) -> (Loss, Vec<Evidence>) {
+    // Of the whole run: at a window's edges some datagrams are on the way.
     let loss = Loss::between(&case.order.traffic, case.from.whole, case.to.whole);
-    let share = |part: u64| if loss.offered == 0 { 0.0 } else { part as f64 / loss.offered as f64 };
     let (from, to) = (case.from, case.to);
     let places = [
         (LossPlace::Socket(to.side), loss.socket),
@@ -210,16 +199,7 @@ pub(super) fn find_losses(case: &OneWay<'_>) -> Losses {
         (LossPlace::Device(from.side), loss.device),
         (LossPlace::Uncounted, loss.unaccounted()),
     ];
-    let livelock = livelock(to, share(loss.socket));
     let lossy = places.into_iter().filter(|(_, lost)| *lost > 0);
-    Losses {
-        socket: share(loss.socket),
-        behind: share(loss.behind),
-        before: share(loss.queue.saturating_add(loss.device)),
-        elsewhere: share(loss.unaccounted()),
-        evidence: lossy
-            .map(|(place, datagrams)| Evidence::Lost { place, datagrams, offered: loss.offered })
-            .chain(livelock)
-            .collect(),
-    }
+    let lost = lossy.map(|(place, datagrams)| Evidence::Lost { place, datagrams, offered: loss.offered });
+    (loss, lost.chain(livelock(to, loss.share(loss.socket))).collect())
 }

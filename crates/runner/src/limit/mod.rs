@@ -36,19 +36,19 @@ use crate::distinct;
 const ASKED: f64 = 0.95;
 // One stall of the receiver in a long window loses less.
 const LOST: f64 = 0.01;
+
 /// The limit of a run, from the accounts of both ends and of the hosts of virtual machines.
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
     for (side, own) in account.sides() {
-        limit.evidence.extend(own.window.device.as_ref().and_then(|device| of_driver(side, device)));
+        let Some(device) = &own.window.device else { continue };
+        let losses = device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
+        let driver = Driver { side, interface: device.interface.clone(), losses };
+        if !driver.losses.is_empty() {
+            limit.evidence.push(Evidence::Driver(driver));
+        }
     }
     limit
-}
-
-fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
-    let losses: BTreeMap<_, _> = device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
-    let interface = device.interface.clone();
-    (!losses.is_empty()).then_some(Evidence::Driver { side, interface, losses })
 }
 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
@@ -67,9 +67,9 @@ fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
     }
 }
 
-/// A stream of both directions: the direction that carried less was limited more.
 fn either(forward: &OneWay<'_>, reverse: &OneWay<'_>) -> Limit {
     let (one, other) = (forward.of_stream(), reverse.of_stream());
+    // The direction that carried less was limited more.
     let label = if reverse.to.received_bits() < forward.to.received_bits() { other.label } else { one.label };
     let mut evidence = Vec::new();
     for (way, limit) in [(Direction::Forward, one), (Direction::Reverse, other)] {
@@ -127,7 +127,6 @@ fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
     limit
 }
 
-/// Assumes that with the lost CPU time its threads would have received in proportion more.
 fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bool {
     let dropped = limit.evidence.iter().find_map(|what| match what {
         Evidence::Lost { place: LossPlace::Socket(_), datagrams, offered } => {
@@ -136,6 +135,7 @@ fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bo
         _ => None,
     });
     let running = to.running();
+    // Assumes that with the lost CPU time the threads would have received in proportion more.
     dropped.is_some_and(|dropped| running - (1.0 - dropped) * (running + contention.lost) > LOST * running)
 }
 
@@ -161,25 +161,26 @@ impl OneWay<'_> {
 
     fn of_udp(&self) -> Limit {
         let (sends, takes) = (self.sends(), self.takes());
-        let losses = end::find_losses(self);
-        let (label, first) = if losses.socket >= LOST {
+        let (loss, lost) = end::find_losses(self);
+        let is_much = |datagrams: u64| loss.share(datagrams) >= LOST;
+        let (label, first) = if is_much(loss.socket) {
             (Label::ReceiverSocket, vec![])
-        } else if losses.behind >= LOST {
+        } else if is_much(loss.behind) {
             (if takes.saturated { Label::cpu(self.to.side) } else { Label::Device }, vec![])
         } else if let Some(reached) = self.link() {
             (Label::Link, vec![reached])
-        } else if losses.before >= LOST {
+        } else if is_much(loss.queue.saturating_add(loss.device)) {
             (Label::Device, vec![])
         } else if sends.saturated {
             (sends.label(self.from.side), sends.evidence.clone())
         } else if takes.saturated {
             (Label::cpu(self.to.side), takes.evidence.clone())
-        } else if losses.elsewhere >= LOST {
-            (Label::Path, vec![Evidence::LostUncounted { share: losses.elsewhere }])
+        } else if is_much(loss.unaccounted()) {
+            (Label::Path, vec![Evidence::LostUncounted { share: loss.share(loss.unaccounted()) }])
         } else {
             (Label::Path, vec![Evidence::NobodyBusy])
         };
-        let rest = losses.evidence.into_iter().chain(takes.evidence).chain(sends.evidence);
+        let rest = lost.into_iter().chain(takes.evidence).chain(sends.evidence);
         Limit { label, evidence: distinct(first.into_iter().chain(rest)) }
     }
 
@@ -211,9 +212,9 @@ impl OneWay<'_> {
             label = (done >= ASKED * f64::from(asked)).then_some(Label::Pacing);
         }
         if label.is_none() && self.order.traffic.kind == Kind::UdpRr {
-            let losses = end::find_losses(self);
-            label = (losses.socket >= LOST).then_some(Label::ReceiverSocket);
-            rest.extend(losses.evidence);
+            let (loss, lost) = end::find_losses(self);
+            label = (loss.share(loss.socket) >= LOST).then_some(Label::ReceiverSocket);
+            rest.extend(lost);
         }
         if label.is_none()
             && let Some(reached) = self.link()
@@ -233,8 +234,8 @@ impl OneWay<'_> {
         Limit { label, evidence: first }
     }
 
-    /// The asking end also receives the answers, and may poll for them.
     fn sends(&self) -> Busy {
+        // The asking end also receives the answers, and may poll for them.
         Busy::of_end(self.from, true, self.order.traffic.kind.is_rr() && self.polls(self.from))
     }
 
@@ -242,9 +243,9 @@ impl OneWay<'_> {
         Busy::of_end(self.to, false, self.polls(self.to))
     }
 
-    /// Polling that was refused, or had no queue to poll, is sleep.
     fn polls(&self, end: &End<'_>) -> bool {
         let traffic = &self.order.traffic;
+        // Polling that was refused, or had no queue to poll, is sleep.
         traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept)
     }
 

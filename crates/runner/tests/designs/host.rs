@@ -178,12 +178,7 @@ impl Bench for RuledBench {
         Ok(Vec::new())
     }
 
-    fn run(
-        &mut self,
-        _condition: &Condition,
-        _order: &RunOrder,
-        _tick: &mut dyn FnMut(),
-    ) -> Result<Readings, testbed::Error> {
+    fn run(&mut self, _condition: &Condition, _tick: &mut dyn FnMut()) -> Result<Readings, testbed::Error> {
         Ok(Readings::default())
     }
 

@@ -257,12 +257,7 @@ impl Bench for SimulatedBench {
         Ok(lacks.then(|| "no UDP_SEGMENT (Linux 4.18)".to_owned()).into_iter().collect())
     }
 
-    fn run(
-        &mut self,
-        condition: &Condition,
-        _order: &RunOrder,
-        tick: &mut dyn FnMut(),
-    ) -> Result<Readings, testbed::Error> {
+    fn run(&mut self, condition: &Condition, tick: &mut dyn FnMut()) -> Result<Readings, testbed::Error> {
         tick();
         let mut made = self.flow(&[condition.index])?;
         Ok(made.remove(0))

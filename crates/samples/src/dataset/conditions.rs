@@ -13,13 +13,7 @@ use crate::series::{Series, SeriesKey};
 pub(super) struct Condition {
     pub(super) label: String,
     pub(super) kind: Option<String>,
-    pub(super) parts: Vec<Part>,
-}
-
-#[derive(Debug)]
-pub(super) struct Part {
-    pub(super) input: usize,
-    pub(super) series: Series,
+    pub(super) parts: Vec<Series>,
 }
 
 /// Conditions to compare, without their boots.
@@ -45,16 +39,16 @@ impl Group {
         }
     }
 
-    fn add(&mut self, label: String, part: Part, file: &str) -> Result<(), SamplesError> {
-        let place = part.series.last;
-        if let Some(unit) = &part.series.key.unit {
+    fn add(&mut self, label: String, part: Series, file: &str) -> Result<(), SamplesError> {
+        let place = part.last;
+        if let Some(unit) = &part.key.unit {
             let known = self.unit.get_or_insert_with(|| unit.clone());
             if known != unit {
                 let what = format!("values in {unit}, where others are in {known}");
                 return Err(Fault::new(place, what, "compare values of one unit").in_file(file));
             }
         }
-        let kind = part.series.key.kind.clone();
+        let kind = part.key.kind.clone();
         let known = *self.places.entry(label.clone()).or_insert(self.conditions.len());
         if known == self.conditions.len() {
             self.conditions.push(Condition { label, kind: None, parts: Vec::new() });
@@ -86,7 +80,8 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Group>, SamplesError> {
     let mut places: HashMap<(Option<String>, Option<String>), usize> = HashMap::new();
     let mut first = None;
     for (index, Input { file, condition, sheet }) in inputs.into_iter().enumerate() {
-        for series in sheet.found.series {
+        for mut series in sheet.found.series {
+            series.input = index;
             let own = series.key.condition.clone();
             let (label, name) = if files_are_conditions {
                 (condition.clone(), own.filter(|_| names_groups))
@@ -101,7 +96,7 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Group>, SamplesError> {
                 let (conditions, places) = (Vec::new(), HashMap::new());
                 groups.push(Group { name, metric, unit: None, conditions, places, first });
             }
-            groups[place].add(label, Part { input: index, series }, &file)?;
+            groups[place].add(label, series, &file)?;
         }
     }
     Ok(groups)
@@ -131,13 +126,13 @@ pub(super) fn are_known(
         return Ok(true);
     }
     let parts = || conditions.iter().flat_map(|condition| &condition.parts);
-    let is_named = |part: &&Part| !part.series.boots.is_empty();
+    let is_named = |part: &&Series| !part.boots.is_empty();
     let (Some(named), Some(nameless)) = (parts().find(is_named), parts().find(|part| !is_named(part))) else {
         return Ok(parts().all(|part| is_named(&part)));
     };
     let what = format!("runs without boots, while {} names them", files[named.input]);
     let way_out = "name them here too, or give --boots 10,10,10, or --boot none";
-    Err(Fault::new(nameless.series.last, what, way_out).in_file(&files[nameless.input]))
+    Err(Fault::new(nameless.last, what, way_out).in_file(&files[nameless.input]))
 }
 
 /// Numbers for boots; the same boot has one number.
@@ -181,7 +176,7 @@ impl<'o> Numbering<'o> {
     pub(super) fn number(
         &mut self,
         condition: usize,
-        parts: Vec<Part>,
+        parts: Vec<Series>,
         are_known: bool,
         files: &[String],
         observations: &mut Vec<Observation>,
@@ -190,12 +185,12 @@ impl<'o> Numbering<'o> {
         // The position of each run's boot.
         let mut positions = Vec::new();
         if let Boots::Sizes(sizes) = boots {
-            let count: usize = parts.iter().map(|part| part.series.values.len()).sum();
+            let count: usize = parts.iter().map(|part| part.values.len()).sum();
             let planned = sizes.iter().fold(0_usize, |sum, size| sum.saturating_add(*size));
             if let (true, Some(last)) = (planned != count, parts.last()) {
                 let what = format!("{count} values, but --boots gives {planned}");
                 let way_out = "give as many runs as there are values, or a column that names the boots";
-                return Err(Fault::new(last.series.last, what, way_out).in_file(&files[last.input]));
+                return Err(Fault::new(last.last, what, way_out).in_file(&files[last.input]));
             }
             let sizes = sizes.iter().enumerate();
             positions.extend(sizes.flat_map(|(place, size)| std::iter::repeat_n(place, *size)));
@@ -208,12 +203,12 @@ impl<'o> Numbering<'o> {
         let own = belongs_to_condition.then_some(condition);
         let mut run = 0;
         for (place, part) in parts.into_iter().enumerate() {
-            for (index, value) in part.series.values.iter().enumerate() {
+            for (index, value) in part.values.iter().enumerate() {
                 let boot = if are_known {
                     let which = match boots {
                         Boots::Sizes(_) => positions[run],
                         Boots::PerFile => place,
-                        Boots::Named => self.shared[part.input][part.series.boots[index] as usize] as usize,
+                        Boots::Named => self.shared[part.input][part.boots[index] as usize] as usize,
                     };
                     let next = self.given.len() as u32;
                     let number = *self.given.entry((own, which)).or_insert(next);

@@ -77,12 +77,12 @@ impl Plot {
         out.write_all(frame.as_bytes())
     }
 
-    /// ministat ors the numbers of sets in one place: two of them look like a third.
     fn draw(&self, row: usize, line: &mut Vec<u8>) {
         line.clear();
         line.push(b'|');
         for column in 0..self.width {
             let stacks = self.stacks.iter().skip(column).step_by(self.width).zip(1..);
+            // ministat ors the numbers of sets in one place: two of them look like a third.
             let ored = stacks.filter(|(count, _)| **count >= row).fold(0, |ored, (_, set)| ored | set);
             line.push(if ored == 0 { b' ' } else { SYMBOLS[ored - 1] });
         }
@@ -131,17 +131,17 @@ impl Axis {
     }
 }
 
-/// Returns the last set's height; as in ministat, parts of earlier sets above it are lost.
+/// Returns the last set's height.
 fn cut(stacks: &mut [usize], width: usize) -> usize {
     let mut limit = usize::MAX;
     for counts in stacks.chunks_mut(width).rev() {
+        // As in ministat, parts of earlier sets above the height of a later one are lost.
         limit = limit.min(counts.iter().copied().max().unwrap_or(0));
         counts.iter_mut().for_each(|count| *count = limit.min(*count));
     }
     stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max()).unwrap_or(0)
 }
 
-/// Later sets overwrite earlier ones, except for the line between the ends.
 fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
     let mut bars = vec![vec![b' '; axis.width]; if separate { sets.len() } else { 1 }];
     for (place, set) in sets.iter().enumerate() {
@@ -152,6 +152,7 @@ fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
             bar[right] = b'|';
             bar[left + 1..right.max(left + 1)]
                 .iter_mut()
+                // Later sets overwrite earlier ones, except for this line between the ends.
                 .filter(|cell| **cell == b' ')
                 .for_each(|cell| *cell = b'_');
         }

@@ -97,7 +97,6 @@ impl Request {
         Format::new(self.column, &self.delimiters, LONGEST_LINE)
     }
 
-    /// ministat complains of an unknown level only before the first known one.
     fn set(&mut self, letter: u8, text: &[u8], known: &mut Option<Level>) -> Result<(), Refusal> {
         let usage = Refusal::usage;
         match letter {
@@ -108,6 +107,7 @@ impl Request {
             }
             b'c' => {
                 let percent = parse_number(text).ok_or_else(|| usage("Not a floating point number"))?;
+                // ministat complains of an unknown level only before the first known one.
                 let level = Level::from_percent(percent).or(*known);
                 *known = Some(level.ok_or_else(|| usage("No support for confidence level"))?);
             }
@@ -129,9 +129,10 @@ pub fn columns(text: &[u8]) -> Option<usize> {
     usize::try_from(columns as i32).ok().filter(|columns| *columns > 1)
 }
 
-/// As C's strtol reads it, truncated to an int. The empty text is 0.
+/// As C's strtol reads it.
 fn int(text: &[u8]) -> Option<i32> {
     let (value, length) = strtol(text);
+    // ministat assigns the long to an int. The empty text is 0.
     (length == text.len()).then_some(value as i32)
 }
 

@@ -33,12 +33,12 @@ impl Level {
         Level::ALL.into_iter().find(|level| level.percent == percent)
     }
 
-    /// ministat's table has three decimals, and infinitely many degrees of freedom above 100.
     fn t(self, df: usize) -> f64 {
         let slip = SLIPS.iter().find(|(slip, _)| *slip == df && self.coverage == 0.998);
         if let Some((_, t)) = slip {
             return *t;
         }
+        // ministat's table has three decimals, and infinitely many degrees of freedom above 100.
         let df = if df > 100 { f64::INFINITY } else { df as f64 };
         let exact = student::quantile((1.0 + self.coverage) / 2.0, df).unwrap_or(f64::NAN);
         (exact * 1000.0).round() / 1000.0

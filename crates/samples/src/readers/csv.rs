@@ -18,7 +18,7 @@ use crate::readers::csv::records::Records;
 use crate::readers::{ReadValues, no_such_metric, plain_word};
 use crate::series::{Collector, SeriesKey};
 
-/// The most metrics that messages list.
+// The most metrics that messages list.
 const METRICS: usize = 1000;
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
@@ -26,7 +26,8 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     let heading = Heading::read(&mut records, options)?;
     let wanted = options.metric.as_deref().filter(|metric| *metric != "all").map(plain_word);
     let mut metrics: BTreeSet<String> = BTreeSet::new();
-    let mut unused = Unused::new(&heading);
+    let names_only = |column| (column, Vec::new());
+    let mut unused: Unused = heading.unused().into_iter().take(MOST_UNUSED).map(names_only).collect();
     let mut collector = Collector::default();
     while records.next()? {
         if let Some(reason) = reason_to_leave_out(&records, &heading) {
@@ -51,7 +52,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
                 *part = Some(records.text(column)?.to_owned()).filter(|text| !text.is_empty());
             }
         }
-        unused.see(&records);
+        see_unused(&mut unused, &records);
         let (word, place) = records.field(heading.value);
         let value = measured(word.trim_ascii(), place)?;
         let boot = match heading.boot {
@@ -78,7 +79,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         return Err(Fault::new(FilePosition::start_of(1), format!("{} metrics", metrics.len()), way_out));
     }
     let mut found = collector.finish()?;
-    found.notes.extend(unused.note(&heading));
+    found.notes.extend(note_of_unused(&unused, &heading));
     Ok(found)
 }
 
@@ -98,42 +99,36 @@ fn reason_to_leave_out<R: Read>(records: &Records<R>, heading: &Heading) -> Opti
     is_empty.then(|| "rows without metric and value".to_owned())
 }
 
+// The most unused columns, and the most words of each, that a note shows.
+const MOST_UNUSED: usize = 8;
+
 /// Columns that nothing uses, each with some of its words.
-struct Unused(Vec<(usize, Vec<Vec<u8>>)>);
+type Unused = Vec<(usize, Vec<Vec<u8>>)>;
 
-impl Unused {
-    /// The most columns, and the most words of each, that a note shows.
-    const MOST: usize = 8;
-
-    fn new(heading: &Heading) -> Unused {
-        Unused(heading.unused().into_iter().take(Self::MOST).map(|column| (column, Vec::new())).collect())
-    }
-
-    fn see<R: Read>(&mut self, records: &Records<R>) {
-        for (column, words) in &mut self.0 {
-            let (word, _) = records.field(*column);
-            if words.len() <= Self::MOST && !words.iter().any(|known| known == word) {
-                words.push(word[..word.len().min(LONGEST_NAME)].to_vec());
-            }
+fn see_unused<R: Read>(unused: &mut Unused, records: &Records<R>) {
+    for (column, words) in unused {
+        let (word, _) = records.field(*column);
+        if words.len() <= MOST_UNUSED && !words.iter().any(|known| known == word) {
+            words.push(word[..word.len().min(LONGEST_NAME)].to_vec());
         }
     }
+}
 
-    fn note(&self, heading: &Heading) -> Option<String> {
-        let named = |(column, words): &(usize, Vec<Vec<u8>>)| {
-            let shown: Vec<String> = words.iter().take(3).map(|word| quoted(word)).collect();
-            let more = if words.len() > shown.len() { ", …" } else { "" };
-            format!("{} ({}{more})", heading.names[*column], shown.join(", "))
-        };
-        let all: Vec<String> = self.0.iter().map(named).collect();
-        let more = heading.unused().len() - self.0.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        (!all.is_empty()).then(|| {
-            format!(
-                "columns that are not used: {}{more}; runs that differ in them count as one set (--condition and --boot take columns)",
-                all.join(", ")
-            )
-        })
-    }
+fn note_of_unused(unused: &Unused, heading: &Heading) -> Option<String> {
+    let named = |(column, words): &(usize, Vec<Vec<u8>>)| {
+        let shown: Vec<String> = words.iter().take(3).map(|word| quoted(word)).collect();
+        let more = if words.len() > shown.len() { ", …" } else { "" };
+        format!("{} ({}{more})", heading.names[*column], shown.join(", "))
+    };
+    let all: Vec<String> = unused.iter().map(named).collect();
+    let more = heading.unused().len() - unused.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!all.is_empty()).then(|| {
+        format!(
+            "columns that are not used: {}{more}; runs that differ in them count as one set (--condition and --boot take columns)",
+            all.join(", ")
+        )
+    })
 }
 
 /// The columns that are used, from 0.
@@ -197,7 +192,7 @@ impl SuccessColumn {
     }
 }
 
-/// Columns of netassay's own export that say where a run stands.
+// Columns of netassay's own export that say where a run stands.
 const PLACES: [&str; 7] = ["study", "name", "part", "block", "repeat", "position", "started_unix_ms"];
 
 impl Heading {

@@ -48,8 +48,8 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Times to the nanosecond repeat in no other result.
     fn identity(&self) -> (&str, Vec<u64>) {
+        // Times to the nanosecond repeat in no other result.
         (&self.command, self.times.iter().map(|time| time.to_bits()).collect())
     }
 }

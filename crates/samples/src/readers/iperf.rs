@@ -50,7 +50,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 #[derive(Default)]
 struct Reader {
     /// The key is the ends and the number.
-    open: HashMap<Vec<u8>, Open>,
+    open: HashMap<Vec<u8>, Total>,
     run: Vec<Total>,
     collector: Collector,
     is_sent_asked: bool,
@@ -94,14 +94,7 @@ impl Count {
     }
 }
 
-struct Open {
-    total: Total,
-    /// Recognises the line when it comes again.
-    first: Vec<u8>,
-    /// The next line that begins at 0 is then the total.
-    has_later: bool,
-}
-
+/// The total of a connection, or its first line while it is open.
 struct Total {
     place: FilePosition,
     count: Count,
@@ -112,6 +105,10 @@ struct Total {
     time: f64,
     /// Its length, in s.
     duration: f64,
+    /// Recognises the line when it comes again.
+    figures: Vec<u8>,
+    /// A line of a later interval was seen: the next one that begins at 0 is the total.
+    has_later: bool,
 }
 
 impl Total {
@@ -145,8 +142,9 @@ impl Reader {
             rate: measured(fields[8], place)? / 1e6,
             time: seconds(fields[0]),
             duration: to - from,
+            figures: fields[6..].join(&b','),
+            has_later: from > 0.0,
         };
-        let told = fields[6..].join(&b',');
         let is_full = self.open.len() == MOST_CONNECTIONS;
         match self.open.get_mut(&ends) {
             Some(open) if from > 0.0 => open.has_later = true,
@@ -155,11 +153,10 @@ impl Reader {
                 self.add(total)?;
             }
             // An interval of the length of the run occurs twice.
-            Some(open) if open.first == told => {}
+            Some(open) if open.figures == total.figures => {}
             Some(open) => {
-                let next = Open { total, first: told, has_later: false };
-                let before = std::mem::replace(open, next);
-                self.add(before.total)?;
+                let before = std::mem::replace(open, total);
+                self.add(before)?;
             }
             None if is_full => {
                 let what = format!("more than {MOST_CONNECTIONS} connections without a total");
@@ -167,27 +164,23 @@ impl Reader {
             }
             None => {
                 self.close_number(&total.number)?;
-                self.open.insert(ends, Open { total, first: told, has_later: from > 0.0 });
+                self.open.insert(ends, total);
             }
         }
         Ok(())
     }
 
     fn close_number(&mut self, number: &[u8]) -> Result<(), Fault> {
-        let ends =
-            self.open.iter().find(|(_, open)| open.total.number == number).map(|(ends, _)| ends.clone());
-        match ends.and_then(|ends| self.open.remove(&ends)) {
-            Some(open) => self.close(open),
-            None => Ok(()),
-        }
+        let ends = self.open.iter().find(|(_, open)| open.number == number).map(|(ends, _)| ends.clone());
+        ends.and_then(|ends| self.open.remove(&ends)).map_or(Ok(()), |open| self.close(open))
     }
 
-    fn close(&mut self, open: Open) -> Result<(), Fault> {
+    fn close(&mut self, open: Total) -> Result<(), Fault> {
         if open.has_later {
             let what = "a connection without a line for its whole time";
-            return Err(Fault::new(open.total.place, what, "the run was cut short; leave it out"));
+            return Err(Fault::new(open.place, what, "the run was cut short; leave it out"));
         }
-        self.add(open.total)
+        self.add(open)
     }
 
     fn add(&mut self, total: Total) -> Result<(), Fault> {
@@ -237,8 +230,8 @@ impl Reader {
     }
 
     fn finish(mut self) -> Result<ReadValues, Fault> {
-        let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
-        open.sort_by_key(|open| open.total.place.line);
+        let mut open: Vec<Total> = std::mem::take(&mut self.open).into_values().collect();
+        open.sort_by_key(|open| open.place.line);
         for open in open {
             self.close(open)?;
         }
@@ -261,12 +254,13 @@ fn interval(word: &[u8]) -> Option<(f64, f64)> {
     (from >= 0.0 && from <= to).then_some((from, to))
 }
 
-/// A time like `20261121122148` in s since an arbitrary day, with months of 31 days.
+/// A time like `20261121122148` in s since an arbitrary day.
 fn seconds(time: &[u8]) -> f64 {
     let number = |from: usize, to: usize| {
         let digits = time.get(from..to).unwrap_or_default();
         digits.iter().fold(0.0, |value, digit| value * 10.0 + f64::from(digit.wrapping_sub(b'0') % 10))
     };
+    // Months of 31 days: the time only tells which connections ended together.
     let days = (number(0, 4) * 12.0 + number(4, 6)) * 31.0 + number(6, 8);
     ((days * 24.0 + number(8, 10)) * 60.0 + number(10, 12)) * 60.0 + number(12, 14)
 }

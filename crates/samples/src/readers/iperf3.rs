@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Fault, FilePosition};
 use crate::options::Options;
-use crate::readers::iperf3::run::{Metric, Run};
+use crate::readers::iperf3::run::Metric;
 use crate::readers::{ReadValues, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
@@ -54,16 +54,16 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self, document: Document, place: FilePosition) -> Result<(), Fault> {
+    fn take(&mut self, document: Run, place: FilePosition) -> Result<(), Fault> {
         let Some(event) = document.event.as_deref() else {
             self.close()?;
-            return self.run(Run::from_document(document, place)?);
+            return self.run(Run { place, ..document }.recognised()?);
         };
         if event == "start" {
             self.close()?;
         }
         let data = document.data.as_ref().map_or("null", |data| data.get());
-        let run = self.open.get_or_insert_with(|| Run { place, document: Document::default() });
+        let run = self.open.get_or_insert_with(|| Run { place, ..Run::default() });
         run.add(event, data).map_err(|error| {
             let what = words::sanitised_line(&error.to_string()).into_owned();
             Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
@@ -87,10 +87,9 @@ impl Reader {
         self.count += 1;
         run.add_settings(&mut collector.found);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
-        let value = run.value(metric, word)?;
-        self.loss_taken_off |= value.is_loss_taken_off;
-        let key = SeriesKey { kind: Some(value.kind), ..SeriesKey::new(word, unit) };
-        self.collector.push(&key, None, value.value, run.place)
+        let (value, kind) = run.value(metric, word, &mut self.loss_taken_off)?;
+        let key = SeriesKey { kind: Some(kind), ..SeriesKey::new(word, unit) };
+        self.collector.push(&key, None, value, run.place)
     }
 
     fn intervals(&mut self, run: &Run) -> Result<(), Fault> {
@@ -120,8 +119,11 @@ impl Reader {
     }
 }
 
+/// A document: one run, or an event of one.
 #[derive(Default, Deserialize)]
-pub(super) struct Document {
+pub(super) struct Run {
+    #[serde(skip)]
+    pub(super) place: FilePosition,
     pub(super) error: Option<String>,
     pub(super) start: Option<Start>,
     #[serde(default)]

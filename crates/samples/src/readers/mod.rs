@@ -74,9 +74,9 @@ pub(crate) fn no_such_metric(metric: &str, known: &[impl Borrow<str>]) -> Fault 
     Fault::new(FilePosition::start_of(1), format!("no result with the metric {metric:?}"), way_out)
 }
 
-/// Files spell metrics in different ways: `Local CPU Util %`, `LOCAL_CPU_UTIL`. Here both are
-/// `local_cpu_util`.
 pub(crate) fn plain_word(word: &str) -> String {
+    // Files spell metrics in different ways: `Local CPU Util %` and `LOCAL_CPU_UTIL` are both
+    // `local_cpu_util` here.
     let letters = |letter: char| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' };
     word.chars().map(letters).collect::<String>().split_whitespace().collect::<Vec<_>>().join("_")
 }

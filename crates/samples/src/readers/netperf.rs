@@ -113,10 +113,8 @@ impl Reader {
     }
 
     fn flush(&mut self) -> Result<(), Fault> {
-        match self.waiting.take() {
-            Some((value, place)) => self.push(value, self.unit.clone(), place),
-            None => Ok(()),
-        }
+        let Some((value, place)) = self.waiting.take() else { return Ok(()) };
+        self.push(value, self.unit.clone(), place)
     }
 
     fn close(&mut self) -> Result<(), Fault> {
@@ -163,10 +161,8 @@ impl Reader {
             }
             return Ok(());
         };
-        let unit = match column(UNITS).filter(|_| self.metric == MAIN) {
-            Some(units) => Some(line.text_of(fields[units])?.to_owned()),
-            None => None,
-        };
+        let units = column(UNITS).filter(|_| self.metric == MAIN);
+        let unit = units.map(|units| line.text_of(fields[units])).transpose()?.map(str::to_owned);
         let place = line.place_of(fields[value]);
         let value = self.measured(fields[value], place)?;
         let names = std::mem::take(&mut self.columns);
@@ -185,9 +181,9 @@ impl Reader {
         Ok(())
     }
 
-    /// netperf writes -1 for CPU use that it was not asked to measure.
     fn measured(&self, word: &[u8], place: FilePosition) -> Result<f64, Fault> {
         let value = measured(word, place)?;
+        // netperf writes -1 for CPU use that it was not asked to measure.
         if value == -1.0 && self.metric.contains("cpu") {
             let what = format!("netperf did not measure {}", self.metric);
             return Err(Fault::new(place, what, "run it with -c and -C"));

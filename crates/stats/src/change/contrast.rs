@@ -3,21 +3,13 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::change::point::FEWEST;
+use crate::change::point::{FEWEST, Split};
 
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
     weights: Vec<f64>,
     /// Sums of weight times value.
     values: Vec<f64>,
-}
-
-/// A difference between the points before a place and those from there on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Contrast {
-    /// The squared difference of the means, times the harmonic sum of the weights.
-    pub(super) size: f64,
-    pub(super) first: usize,
 }
 
 impl Sums {
@@ -56,8 +48,9 @@ impl Window {
         difference * difference * (self.weight * other.weight / (self.weight + other.weight))
     }
 
-    /// Without divisions, which take most of the time of a search: a margin is left for rounding.
     fn may_differ_by(self, other: Self, size: f64) -> bool {
+        // Without divisions, which take most of the time of a search: a margin is left for
+        // rounding.
         const MARGIN: f64 = 1.0 - 1e-12;
         let difference = self.mean - other.mean;
         difference * difference * (self.weight * other.weight) >= size * MARGIN * (self.weight + other.weight)
@@ -65,7 +58,7 @@ impl Window {
 }
 
 /// 2, 3, 4, 6, 8, 12 …; windows up to the first and the last point are always among them.
-pub(super) fn sizes(points: usize) -> Vec<usize> {
+fn sizes(points: usize) -> Vec<usize> {
     let mut sizes = vec![FEWEST];
     while let Some(next) = sizes.last().map(|last| (last + 1).max(last * 4 / 3)).filter(|next| *next < points)
     {
@@ -74,24 +67,26 @@ pub(super) fn sizes(points: usize) -> Vec<usize> {
     sizes
 }
 
-/// The largest contrast of the points; `None` if there are too few for one.
-pub(super) fn strongest(sums: &Sums, sizes: &[usize]) -> Option<Contrast> {
+/// The largest contrast between the points before a place and those from there on, with the first
+/// point after it: the squared difference of the means, times the harmonic sum of the weights.
+/// `None` if there are too few points for one.
+fn strongest(sums: &Sums, sizes: &[usize]) -> Option<(f64, usize)> {
     let points = sums.weights.len() - 1;
     // The sizes below `most`, and `most`.
     let windows = |most: usize| sizes.iter().copied().take_while(move |size| *size < most).chain([most]);
-    let mut best: Option<Contrast> = None;
+    let mut best: Option<(f64, usize)> = None;
     let mut after = Vec::with_capacity(sizes.len() + 1);
     for first in FEWEST..(points + 1).saturating_sub(FEWEST) {
         after.clear();
         after.extend(windows(points - first).map(|size| sums.window(first, first + size)));
         for before in windows(first).map(|size| sums.window(first - size, first)) {
             for after in &after {
-                if best.is_some_and(|best| !before.may_differ_by(*after, best.size)) {
+                if best.is_some_and(|(best, _)| !before.may_differ_by(*after, best)) {
                     continue;
                 }
                 let size = before.differs_from(*after);
-                if best.is_none_or(|best| size > best.size) {
-                    best = Some(Contrast { size, first });
+                if best.is_none_or(|(best, _)| size > best) {
+                    best = Some((size, first));
                 }
             }
         }
@@ -123,34 +118,34 @@ const TIE: f64 = 1.0 - 1e-9;
 
 /// The strongest contrast of these points, each a weight and a value, with its chance; `None` if
 /// the chance is above `alpha`, or there are too few points.
-pub(super) fn proven(points: &[(f64, f64)], alpha: f64) -> Option<(Contrast, f64)> {
+pub(super) fn proven(points: &[(f64, f64)], alpha: f64) -> Option<Split> {
     if points.len() < fewest(alpha) {
         return None;
     }
     let sizes = sizes(points.len());
     let mut sums = Sums::with_room(points.len());
     sums.fill(points.iter().copied());
-    let seen = strongest(&sums, &sizes)?;
-    if seen.size <= 0.0 {
+    let (seen, first) = strongest(&sums, &sizes)?;
+    if seen <= 0.0 {
         return None;
     }
     let mut is_as_large = |points: &[(f64, f64)]| {
         sums.fill(points.iter().copied());
-        strongest(&sums, &sizes).is_some_and(|contrast| contrast.size >= seen.size * TIE)
+        strongest(&sums, &sizes).is_some_and(|(size, _)| size >= seen * TIE)
     };
     let p = if points.len() <= ALL_ORDERS {
         of_all_orders(points, &mut is_as_large)
     } else {
         of_drawn_orders(points, alpha, &mut is_as_large)?
     };
-    (p <= alpha).then_some((seen, p))
+    (p <= alpha).then_some(Split { first, p })
 }
 
-/// The fewest points of which any order can prove a change at this error rate: of two levels whose
-/// points do not overlap only this order and its reverse are as extreme.
+/// The fewest points of which any order can prove a change at this error rate.
 pub(super) fn fewest(alpha: f64) -> usize {
     let halves = |points: usize| {
         let half = points / 2;
+        // Of two levels whose points do not overlap only this order and its reverse are as extreme.
         2.0 / (1..=half).map(|k| (points - half + k) as f64 / k as f64).product::<f64>()
     };
     (2 * FEWEST..).find(|points| halves(*points) <= alpha).unwrap_or(usize::MAX)
@@ -178,9 +173,7 @@ fn of_all_orders(points: &[(f64, f64)], is_as_large: &mut impl FnMut(&[(f64, f64
     f64::from(large) / f64::from(all)
 }
 
-/// Tries drawn orders and the one that was seen, which makes the test exact (B. Phipson and G. K.
-/// Smyth, Permutation p-values should never be zero, Stat. Appl. Genet. Mol. Biol. 9, 2010). `None`
-/// as soon as the chance can only be above `alpha`.
+/// Tries drawn orders. `None` as soon as the chance can only be above `alpha`.
 fn of_drawn_orders(
     points: &[(f64, f64)],
     alpha: f64,
@@ -190,6 +183,8 @@ fn of_drawn_orders(
     let mut order = points.to_vec();
     let all = DRAWN.max((AT_LIMIT / alpha).ceil());
     let most = alpha * (all + 1.0);
+    // The order that was seen counts too, which makes the test exact (B. Phipson and G. K. Smyth,
+    // Permutation p-values should never be zero, Stat. Appl. Genet. Mol. Biol. 9, 2010).
     let (mut large, mut drawn) = (1_u32, 0.0);
     while drawn < all {
         drawn += 1.0;
@@ -212,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    fn contrast_of(values: &[f64]) -> Contrast {
+    fn contrast_of(values: &[f64]) -> (f64, usize) {
         let mut sums = Sums::with_room(values.len());
         sums.fill(values.iter().map(|value| (1.0, *value)));
         strongest(&sums, &sizes(values.len())).unwrap()
@@ -226,20 +221,20 @@ mod tests {
 
     #[test]
     fn a_step_is_compared_in_the_whole_history() {
-        let step = contrast_of(&[1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
-        assert_eq!(step.first, 4);
+        let (size, first) = contrast_of(&[1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
+        assert_eq!(first, 4);
         // 2^2 times 4 * 4 / 8.
-        assert!((step.size - 8.0).abs() < 1e-12, "{step:?}");
+        assert!((size - 8.0).abs() < 1e-12, "{size}");
     }
 
     #[test]
     fn a_regression_that_was_mended_is_compared_without_what_followed() {
         let mut values = [5.0; 20];
         values[8..12].fill(4.0);
-        let step = contrast_of(&values);
-        assert!(step.first == 8 || step.first == 12, "{step:?}");
+        let (size, first) = contrast_of(&values);
+        assert!(first == 8 || first == 12, "{first}");
         // All eight before or after it against these four.
-        assert!((step.size - 8.0 * 4.0 / 12.0).abs() < 1e-12, "{step:?}");
+        assert!((size - 8.0 * 4.0 / 12.0).abs() < 1e-12, "{size}");
     }
 
     #[test]
@@ -251,7 +246,7 @@ mod tests {
             let point = |_| (random.random_range(1e-3..1e3), f64::from(random.random_range(0..4_i32)));
             sums.fill((0..points).map(point));
             let sizes = sizes(points);
-            let mut expected: Option<Contrast> = None;
+            let mut expected: Option<(f64, usize)> = None;
             for first in FEWEST..=points - FEWEST {
                 let windows =
                     |most: usize| sizes.iter().copied().filter(move |size| *size < most).chain([most]);
@@ -259,8 +254,8 @@ mod tests {
                     windows(first).flat_map(|one| windows(points - first).map(move |other| (one, other)))
                 {
                     let size = sums.between(first - before, first, first + after);
-                    if expected.is_none_or(|best| size > best.size) {
-                        expected = Some(Contrast { size, first });
+                    if expected.is_none_or(|(best, _)| size > best) {
+                        expected = Some((size, first));
                     }
                 }
             }
@@ -288,8 +283,8 @@ mod permutation_tests {
     #[test]
     fn of_few_points_every_order_is_counted() {
         // The three low points at the beginning or at the end: 2 of 35.
-        let (contrast, p) = proven(&step(3, 4), 0.1).unwrap();
-        assert_eq!(contrast.first, 3);
+        let Split { first, p } = proven(&step(3, 4), 0.1).unwrap();
+        assert_eq!(first, 3);
         assert!((p - 2.0 / 35.0).abs() < 1e-12, "{p}");
     }
 
@@ -299,10 +294,10 @@ mod permutation_tests {
         let points = step(4, 4);
         let mut sums = Sums::with_room(8);
         sums.fill(points.iter().copied());
-        let seen = strongest(&sums, &sizes(8)).unwrap();
+        let (seen, _) = strongest(&sums, &sizes(8)).unwrap();
         let mut is_as_large = |points: &[(f64, f64)]| {
             sums.fill(points.iter().copied());
-            strongest(&sums, &sizes(8)).unwrap().size >= seen.size * TIE
+            strongest(&sums, &sizes(8)).unwrap().0 >= seen * TIE
         };
         let drawn = of_drawn_orders(&points, 1.0, &mut is_as_large).unwrap();
         assert!((drawn - 2.0 / 70.0).abs() < 0.012, "{drawn}");

@@ -75,12 +75,6 @@ impl Levels {
     pub(super) fn deviation(&self) -> Option<f64> {
         (self.df > 0.0).then(|| (self.residual / self.df).sqrt())
     }
-
-    /// The edges around a change, from 0: the first points of the level before it, of the level
-    /// after it, and beyond that.
-    pub(super) fn around(&self, change: usize) -> [usize; 3] {
-        [self.edges[change], self.edges[change + 1], self.edges[change + 2]]
-    }
 }
 
 /// The newest point against the points before it.
@@ -103,14 +97,13 @@ pub struct NewestPoint {
     pub verdict: Verdict,
 }
 
-/// Judges the last of the points by those before it; `None` if it is alone.
-///
-/// The recent level is the one that the whole history shows. Its mean and the spread (its own, if
-/// it has five points, else that of all levels) are those of the points before the newest, which
-/// must not help to decide what is expected of it. A point that belongs to the recent level is
-/// called higher or lower with a chance of 1 - `level`.
+/// Judges the last of the points by those before it; `None` if it is alone. A point that belongs to
+/// the recent level is called higher or lower with a chance of 1 - `level`.
 pub(super) fn newest(points: &[Own], unit: f64, splits: &[Split], level: f64) -> Option<NewestPoint> {
     let (point, before) = points.split_last().filter(|(_, before)| !before.is_empty())?;
+    // The recent level is the one that the whole history shows. Its mean and the spread (its own,
+    // if it has five points, else that of all levels) are those of the points before the newest,
+    // which must not help to decide what is expected of it.
     let levels = Levels::fit(before, splits.iter().map(|split| split.first).collect());
     let (mean, first) = levels.last();
     let difference = point.value - mean;
@@ -144,13 +137,14 @@ pub(super) fn newest(points: &[Own], unit: f64, splits: &[Split], level: f64) ->
 // The most passes over all places: each depends on its neighbours.
 const ROUNDS: usize = 4;
 
-/// Moves each change to the place between its neighbours that explains most. The search put it
-/// where two windows differ most, which may not know all of their points.
+/// Moves each change to the place between its neighbours that explains most.
 pub(super) fn settle(points: &[Own], splits: &mut [Split]) {
     for _ in 0..ROUNDS {
         let levels = Levels::fit(points, splits.iter().map(|split| split.first).collect());
         let mut has_moved = false;
         for index in 0..splits.len() {
+            // The search put it where two windows differ most, which may not know all of their
+            // points.
             let start = index.checked_sub(1).map_or(0, |before| splits[before].first);
             let end = splits.get(index + 1).map_or(points.len(), |after| after.first);
             let size = |first: usize| levels.contrasts.between(start, first, end);
@@ -167,11 +161,13 @@ pub(super) fn settle(points: &[Own], splits: &mut [Split]) {
 }
 
 /// The first and the last place that a change may have, at this confidence: those around its best
-/// place. A place stays if moving the change there costs no more likelihood than the true place
-/// does with this confidence (B. E. Hansen, Sample splitting and threshold estimation, Econometrica
-/// 68, 2000, whose limit holds for small changes and is wider than needed for large ones).
+/// place.
 pub(super) fn interval(levels: &Levels, change: usize, level: f64) -> (usize, usize) {
-    let [start, here, end] = levels.around(change);
+    // The first points of the level before it, of the level after it, and beyond that.
+    let [start, here, end] = [0, 1, 2].map(|edge| levels.edges[change + edge]);
+    // A place stays if moving the change there costs no more likelihood than the true place does
+    // with this confidence (B. E. Hansen, Sample splitting and threshold estimation, Econometrica
+    // 68, 2000, whose limit holds for small changes and is wider than needed for large ones).
     let limit = -2.0 * (1.0 - level.sqrt()).ln();
     let most = levels.contrasts.between(start, here, end);
     let costs = |first: usize| {

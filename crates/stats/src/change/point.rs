@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::change::contrast;
-use crate::question::{StatsError, require_finite};
+use crate::question::{StatsError, require_finite, require_level};
 
 /// One study: a mean, in the metric's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -32,9 +32,7 @@ pub(super) struct Own {
 }
 
 pub(super) fn scaled(points: &[Point], level: f64) -> Result<(Vec<Own>, f64), StatsError> {
-    if !(level > 0.0 && level < 1.0) {
-        return Err(StatsError::Level(level));
-    }
+    require_level(level)?;
     require_finite(points.iter().map(|point| point.value))?;
     let largest = points.iter().map(|point| point.value.abs()).fold(0.0, f64::max);
     let unit = if largest > 0.0 { largest } else { 1.0 };
@@ -76,9 +74,9 @@ impl Scale {
         Self { between, largest }
     }
 
-    /// The weight of a point. None has more than a million times the weight of another.
     pub(super) fn weight(&self, point: &Own) -> f64 {
         if self.largest > 0.0 {
+            // No point has more than a million times the weight of another.
             1.0 / ((self.between + point.variance) / self.largest).max(1e-6)
         } else {
             1.0
@@ -95,10 +93,6 @@ pub(super) struct Split {
 }
 
 /// All changes that are proven at this error rate, in order.
-///
-/// A part of the history has a share of the error rate by its length. Parts beside each other do
-/// not overlap, so that their shares are no more than the whole; a part of a part is searched only
-/// if there was a change, which the error rate of the larger part bounds.
 pub(super) fn splits(points: &[Own], alpha: f64) -> Vec<Split> {
     let mut found = Vec::new();
     divide(points, (0, points.len()), (alpha, 0.0), &mut found);
@@ -108,6 +102,9 @@ pub(super) fn splits(points: &[Own], alpha: f64) -> Vec<Split> {
 
 /// A change found here is no surer than `least`, the chance of the change that made it a part.
 fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f64), found: &mut Vec<Split>) {
+    // A part of the history has a share of the error rate by its length. Parts beside each other do
+    // not overlap, so that their shares are no more than the whole; a part of a part is searched
+    // only if there was a change, which the error rate of the larger part bounds.
     let share = (end - start) as f64 / points.len().max(1) as f64;
     let part = &points[start..end];
     // With a change among the values their variance is larger, and the weights are more alike: that
@@ -115,16 +112,16 @@ fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f6
     let variance = mean_and_squares(part).1 / (part.len() as f64 - 1.0).max(1.0);
     let scale = Scale::from_points(part, variance);
     let weighed: Vec<(f64, f64)> = part.iter().map(|point| (scale.weight(point), point.value)).collect();
-    let Some((contrast, p)) = contrast::proven(&centred(weighed), alpha * share) else { return };
-    let (first, p) = (start + contrast.first, (p / share).max(least));
+    let Some(split) = contrast::proven(&centred(weighed), alpha * share) else { return };
+    let (first, p) = (start + split.first, (split.p / share).max(least));
     found.push(Split { first, p });
     divide(points, (start, first), (alpha, p), found);
     divide(points, (first, end), (alpha, p), found);
 }
 
-/// The values less their mean, so that sums of them round little.
 fn centred(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let mean = crate::mean(&points.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+    // Sums of values less their mean round little.
     points.iter_mut().for_each(|(_, value)| *value -= mean);
     points
 }

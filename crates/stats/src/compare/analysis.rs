@@ -163,12 +163,6 @@ pub(crate) struct QuestionAtLook<'a> {
     pub(crate) decided: BTreeSet<(usize, usize)>,
 }
 
-impl<'a> QuestionAtLook<'a> {
-    pub(crate) fn instead(&self, question: Question) -> QuestionAtLook<'a> {
-        QuestionAtLook { question, ..self.clone() }
-    }
-}
-
 // Degrees of freedom per boot are rounded to this share: the error rate changes by less than 0.02
 // %.
 const STEP: f64 = 0.05;

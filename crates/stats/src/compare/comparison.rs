@@ -100,7 +100,8 @@ impl Comparison {
 
     /// The largest fall from the baseline and the largest rise, in % or in the metric's unit.
     pub fn possible_sizes(&self, in_percent: bool) -> (f64, f64) {
-        let (fall, rise) = self.range.largest_changes(self.baseline_mean);
+        let (least, most) = self.range.ends();
+        let (fall, rise) = ((self.baseline_mean - least).max(0.0), (most - self.baseline_mean).max(0.0));
         let unit = if in_percent { self.baseline_mean.abs() / 100.0 } else { 1.0 };
         (fall / unit, rise / unit)
     }
@@ -170,11 +171,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Equivalent: the interval of twice the error rate lies inside the margin (Schuirmann, J.
-    /// Pharmacokinet. Biopharm. 15, 1987).
     pub(crate) fn from_interval(interval: Option<(f64, f64)>, is_equivalent: Option<bool>) -> Verdict {
         match (interval, is_equivalent) {
             (None, _) => Verdict::Inconclusive,
+            // The interval of twice the error rate lies inside the margin (Schuirmann, J.
+            // Pharmacokinet. Biopharm. 15, 1987).
             (Some(_), Some(true)) => Verdict::Equivalent,
             (Some((low, _)), _) if low > 0.0 => Verdict::Higher,
             (Some((_, high)), _) if high < 0.0 => Verdict::Lower,

@@ -18,9 +18,7 @@ pub(crate) enum ComparisonFamily {
     /// Any comparisons, with any correlation: Šidák's rule (J. Am. Stat. Assoc. 62, 1967).
     Any(usize),
     /// Comparisons that share a baseline: Dunnett's rule for the correlations that follow from the
-    /// baseline's share in their errors. Each comparison has its own degrees of freedom, so its t
-    /// is converted to a normal variable by its p-value. `bench verdict --families` shows that this
-    /// holds.
+    /// baseline's share in their errors.
     Shared(Dunnett),
 }
 
@@ -57,6 +55,8 @@ impl ComparisonFamily {
         let p = match self {
             ComparisonFamily::Alone => each,
             ComparisonFamily::Any(comparisons) => -(*comparisons as f64 * (-each).ln_1p()).exp_m1(),
+            // Each comparison has its own degrees of freedom, so its t is converted to a normal
+            // variable by its p-value. `bench verdict --families` shows that this holds.
             ComparisonFamily::Shared(together) => match normal::upper_quantile(each / 2.0) {
                 Some(z) => together.sf(z),
                 // No z has so small a p.

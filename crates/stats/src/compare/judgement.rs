@@ -294,8 +294,8 @@ impl Judge<'_> {
         Some(At::new(self.asked.question.look?, df, pair.plain.boots))
     }
 
-    /// Degrees of freedom are rounded down in steps of 2 %, so that pairs share a search.
     fn detectable(&mut self, pair: &Pair, alpha: f64, estimate: Estimate) -> Option<f64> {
+        // Degrees of freedom are rounded down in steps of 2 %, so that pairs share a search.
         let df = ((estimate.df.ln() / 0.02).floor() * 0.02).exp().max(1.0);
         let critical = self.critical(pair, alpha, df)?;
         let seen = || detectable(critical, df);

@@ -20,7 +20,7 @@ pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Quest
         return;
     }
     let question = Question { margin: None, range: ValueRange::ANY, ..asked.question };
-    let logarithms = asked.instead(question).judge(&cells.logarithms());
+    let logarithms = QuestionAtLook { question, ..asked.clone() }.judge(&cells.logarithms());
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
         let ratio = one.same_among(&logarithms).and_then(|logarithms| {
             let (low, high) = logarithms.interval?;

@@ -45,7 +45,7 @@ pub(crate) fn state(
         range: ValueRange::ANY,
         ..asked.question
     };
-    let medians = asked.instead(question).judge(&Cells::medians(observations));
+    let medians = QuestionAtLook { question, ..asked.clone() }.judge(&Cells::medians(observations));
     for one in comparisons.iter_mut().filter(|one| one.interval.is_some()) {
         let by_medians = one.same_among(&medians);
         one.checks = by_medians.and_then(|other| Check::new(one, other, family)).into_iter().collect();

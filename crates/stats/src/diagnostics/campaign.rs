@@ -23,7 +23,8 @@ pub(super) struct CampaignValues {
 
 pub(super) struct CellRuns {
     pub(super) boot: u32,
-    runs: Range<usize>,
+    /// The places of its values.
+    pub(super) runs: Range<usize>,
     pub(super) mean: f64,
     /// The mean position of the runs in the campaign.
     pub(super) time: f64,
@@ -89,12 +90,6 @@ impl CampaignValues {
     }
 }
 
-impl CellRuns {
-    pub(super) fn count(&self) -> usize {
-        self.runs.len()
-    }
-}
-
 impl ConditionValues {
     fn new(number: usize, values: &[f64], all: &[CellRuns], cells: Range<usize>) -> ConditionValues {
         let own = &all[cells.clone()];
@@ -124,10 +119,7 @@ impl ConditionValues {
     }
 }
 
-/// A boot's mean effect on its conditions, in units of the spread between runs. Boots with the same
-/// conditions are a group, whose effects differ only by chance: in a nested design those of a
-/// condition, in a crossed one all, with several states of the testbed those of a state. Groups may
-/// spread differently, so each is tested separately.
+/// A boot's mean effect on its conditions.
 pub(super) struct BootEffect {
     pub(super) boot: u32,
     pub(super) condition: Option<usize>,
@@ -137,12 +129,12 @@ pub(super) struct BootEffect {
     pub(super) time: f64,
 }
 
-/// The effects of the boots by group. Conditions that do not vary have no unit, and show no effect
-/// of boots.
+/// The effects of the boots by group.
 pub(super) fn boot_effects(campaign: &CampaignValues) -> Vec<Vec<BootEffect>> {
     // The sums of a boot's effects and times, and the indices of its conditions.
     let mut sums: BTreeMap<u32, (f64, f64, Vec<usize>)> = BTreeMap::new();
     for (index, condition) in campaign.conditions.iter().enumerate() {
+        // A condition that does not vary has no unit, and shows no effect of boots.
         let Some(scale) = condition.scale else { continue };
         for cell in campaign.cells_of(condition) {
             let (effect, time, conditions) = sums.entry(cell.boot).or_default();
@@ -151,6 +143,9 @@ pub(super) fn boot_effects(campaign: &CampaignValues) -> Vec<Vec<BootEffect>> {
             conditions.push(index);
         }
     }
+    // Boots with the same conditions are a group, whose effects differ only by chance: in a nested
+    // design those of a condition, in a crossed one all, with several states of the testbed those
+    // of a state. Groups may spread differently, so each is tested separately.
     let mut groups: BTreeMap<Vec<usize>, Vec<BootEffect>> = BTreeMap::new();
     for (boot, (effect, time, conditions)) in sums {
         let count = conditions.len() as f64;

@@ -6,15 +6,16 @@ use crate::diagnostics::flag::{Flag, FlagKind};
 use crate::distribution::{normal, student};
 
 /// The slope of the boot effects over time by least squares, with Student's t in each group of
-/// boots, which is exact for normal effects with any spread of the group: groups spread differently
-/// and were divided by their own scales, some from these very effects, so they have no common
-/// error. The normal scores of the groups' tests are added, weighted as least squares weights their
-/// slopes (S. A. Stouffer et al., The American Soldier, 1949; T. Lipták, 1958). A group of two
-/// boots has no test. (Mann and Kendall's test on five boots could not reach p < 0.01.)
+/// boots. (Mann and Kendall's test on five boots could not reach p < 0.01.)
 pub(super) fn over_the_campaign(effects: &[Vec<BootEffect>]) -> Option<Flag> {
+    // Each test is exact for normal effects with any spread of the group: groups spread differently
+    // and were divided by their own scales, some from these very effects, so they have no common
+    // error.
     let groups: Vec<Trend> = effects.iter().filter_map(|boots| Trend::from_effects(boots)).collect();
     let time: f64 = groups.iter().map(|group| group.time).sum();
     let slope = groups.iter().map(|group| group.both).sum::<f64>() / time;
+    // The normal scores of the groups' tests are added, weighted as least squares weights their
+    // slopes (S. A. Stouffer et al., The American Soldier, 1949; T. Lipták, 1958).
     let scores: f64 = groups.iter().map(|group| group.time.sqrt() * group.score()).sum();
     let z = scores / time.sqrt();
     // With very different spreads the two may disagree, and then there is no flag.
@@ -44,6 +45,7 @@ impl Trend {
         };
         let (time, both, effect) =
             (sum(|time, _| time * time), sum(|t, e| t * e), sum(|_, effect| effect * effect));
+        // A group of two boots has no test.
         let df = boots.len().checked_sub(2).filter(|df| *df > 0)? as f64;
         if time == 0.0 || effect == 0.0 {
             return None;
@@ -68,7 +70,7 @@ pub(super) fn in_boots(campaign: &CampaignValues) -> Option<Flag> {
     let (mut score, mut pairs, mut variance) = (0.0, 0.0, 0.0);
     let mut work = Vec::new();
     for cell in &campaign.cells {
-        let n = cell.count() as f64;
+        let n = cell.runs.len() as f64;
         let (tied, correction) = ties(campaign.sorted(cell));
         let all = n * (n - 1.0) / 2.0;
         let falling = inversions(campaign.values(cell), &mut work) as f64;

@@ -22,19 +22,6 @@ pub enum FlagKind {
     Constant,
 }
 
-impl FlagKind {
-    /// All of them, in the order of flags.
-    pub const ALL: [FlagKind; 7] = [
-        FlagKind::Drift,
-        FlagKind::DriftInBoots,
-        FlagKind::OutlyingBoot,
-        FlagKind::OutlyingRun,
-        FlagKind::SeveralModes,
-        FlagKind::FirstRun,
-        FlagKind::Constant,
-    ];
-}
-
 /// The names of conditions and boots, and the known order of the runs.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
@@ -80,10 +67,6 @@ impl Flag {
         Flag { condition: Some(condition), ..self }
     }
 
-    pub(super) fn in_boot(self, boot: u32, run: Option<usize>) -> Flag {
-        Flag { boot: Some(boot), run, ..self }
-    }
-
     /// Finding, place, certainty and remedy: two sentences without the last full stop.
     pub fn sentence(&self, names: Names<'_>) -> String {
         let how_sure = self.how_sure().map_or_else(String::new, |sure| format!(" ({sure})"));
@@ -91,40 +74,29 @@ impl Flag {
     }
 
     fn finding(&self, names: Names<'_>) -> String {
-        let size = self.size;
+        let (size, far, place) = (self.size, self.size.abs(), self.place(names));
         let at = self.condition.map_or_else(String::new, |number| format!("{}: ", (names.condition)(number)));
-        let direction = |up: &'static str, down: &'static str| if size < 0.0 { down } else { up };
+        let directions = [("rise", "fall"), ("above", "below"), ("higher", "lower")];
+        let [change, side, comparative] = directions.map(|(up, down)| if size < 0.0 { down } else { up });
         let noun = if names.knows_boots { "boot" } else { "value" };
         match self.kind {
             FlagKind::Drift => format!(
-                "drift: values {} by {:.1} sd of a run from a condition's first {noun} to its last, on the mean of the conditions",
-                direction("rise", "fall"),
-                size.abs()
+                "drift: values {change} by {far:.1} sd of a run from a condition's first {noun} to its last, on the mean of the conditions"
             ),
             FlagKind::DriftInBoots => format!(
-                "drift in boots: values tend to {} from run to run inside boots, Kendall's tau {size:.2}",
-                direction("rise", "fall")
+                "drift in boots: values tend to {change} from run to run inside boots, Kendall's tau {size:.2}"
             ),
             FlagKind::OutlyingBoot => format!(
-                "{at}outlying {noun}: {} lies {:.1} sd of a run {} the mean of {}",
-                self.place(names),
-                size.abs(),
-                direction("above", "below"),
-                if names.knows_boots { "the boots" } else { "the values" }
+                "{at}outlying {noun}: {place} lies {far:.1} sd of a run {side} the mean of the {noun}s"
             ),
-            FlagKind::OutlyingRun => format!(
-                "{at}outlying run: {} lies {:.1} sd {} the mean of its boot",
-                self.place(names),
-                size.abs(),
-                direction("above", "below")
-            ),
+            FlagKind::OutlyingRun => {
+                format!("{at}outlying run: {place} lies {far:.1} sd {side} the mean of its boot")
+            }
             FlagKind::SeveralModes => {
                 format!("{at}several modes: this looks like two or more clusters of runs, dip {size:.3}")
             }
             FlagKind::FirstRun => format!(
-                "first run: the first recorded run of a boot is on average {:.1} sd of a run {} than those after it",
-                size.abs(),
-                direction("higher", "lower")
+                "first run: the first recorded run of a boot is on average {far:.1} sd of a run {comparative} than those after it"
             ),
             FlagKind::Constant => format!("{at}constant: no run differs from another of its condition"),
         }

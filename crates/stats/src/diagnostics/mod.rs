@@ -56,8 +56,8 @@ pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
 /// The chance that a clean campaign shows any flag of a kind.
 pub const LEVEL: f64 = 0.01;
 
-/// A smaller effect of a boot, in standard deviations between runs, is rounding: where boots do not
-/// differ at all, rounding would have outliers too.
+// A smaller effect of a boot, in standard deviations between runs, is rounding: where boots do not
+// differ at all, rounding would have outliers too.
 pub(super) const ROUNDING: f64 = 1e-6;
 
 /// `p` adjusted for this many tests, if that is rare enough for a flag.
@@ -69,12 +69,12 @@ pub(super) fn adjusted(p: f64, tests: usize) -> Option<f64> {
 // Conditions whose runs all gave the same value, which no measurement does. Without a test, and
 // without a false alarm in continuous data.
 
-/// One flag for all conditions together if none varies, otherwise one for each that does not. A
-/// single run cannot vary.
+/// One flag for all conditions together if none varies, otherwise one for each that does not.
 fn conditions(campaign: &CampaignValues) -> Vec<Flag> {
     let is_constant = |condition: &&ConditionValues| {
         let mut values = campaign.cells_of(condition).iter().flat_map(|cell| campaign.values(cell));
         let first = values.next();
+        // A single run cannot vary.
         condition.runs > 1 && values.all(|value| Some(value) == first)
     };
     let constant: Vec<&ConditionValues> = campaign.conditions.iter().filter(is_constant).collect();

@@ -8,8 +8,7 @@ use crate::diagnostics::flag::{Flag, FlagKind};
 const FEW_IN_A_BOOT: usize = 5;
 
 /// Hartigan's dip test of a condition's runs less their boot's mean, so that different boots are
-/// not modes. Its p-value is against the uniform distribution, the hardest to distinguish from
-/// several modes; a normal one is flagged far less often than stated.
+/// not modes.
 pub(super) fn several(campaign: &CampaignValues) -> Vec<Flag> {
     let tested: Vec<(&ConditionValues, Vec<f64>)> = campaign
         .conditions
@@ -20,6 +19,8 @@ pub(super) fn several(campaign: &CampaignValues) -> Vec<Flag> {
         .collect();
     let flag = |(condition, residuals): &(&ConditionValues, Vec<f64>)| {
         let dip = dip(residuals);
+        // Against the uniform distribution, the hardest to distinguish from several modes; a normal
+        // one is flagged far less often than stated.
         let p = adjusted(p_value(dip, residuals.len()), tested.len())?;
         Some(Flag::new(FlagKind::SeveralModes, dip, p, dip).in_condition(condition.number))
     };
@@ -29,16 +30,16 @@ pub(super) fn several(campaign: &CampaignValues) -> Vec<Flag> {
 fn residuals(campaign: &CampaignValues, condition: &ConditionValues) -> Vec<f64> {
     let step = campaign.step(condition);
     let mut residuals = Vec::with_capacity(condition.runs);
-    for cell in campaign.cells_of(condition).iter().filter(|cell| cell.count() >= FEW_IN_A_BOOT) {
+    for cell in campaign.cells_of(condition).iter().filter(|cell| cell.runs.len() >= FEW_IN_A_BOOT) {
         residuals.extend(spread(campaign.sorted(cell), step).map(|value| value - cell.mean));
     }
     residuals.sort_unstable_by(f64::total_cmp);
     residuals
 }
 
-/// Equal (rounded) values, spread evenly over the `step` of rounding: otherwise every number of a
-/// coarse scale would be a mode.
+/// Equal (rounded) values, spread evenly over the `step` of rounding.
 fn spread(sorted: &[f64], step: f64) -> impl Iterator<Item = f64> {
+    // Otherwise every number of a coarse scale would be a mode.
     sorted.chunk_by(|one, other| one == other).flat_map(move |equal| {
         let count = equal.len() as f64;
         equal
@@ -69,9 +70,7 @@ const CHANCES: [f64; 10] = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 
 
 /// The dip of values in rising order: the largest distance between their distribution function and
 /// the nearest one with a single mode (J. A. Hartigan and P. M. Hartigan, The Annals of Statistics
-/// 13, 1985). By their algorithm (section 3): the greatest convex minorant and the least concave
-/// majorant close in on the modal interval, where they are farthest apart, until that gap is no
-/// larger than the distance already found outside. 0 for no values.
+/// 13, 1985). 0 for no values.
 fn dip(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     if n == 0 {
@@ -81,6 +80,9 @@ fn dip(sorted: &[f64]) -> f64 {
     // The unit is a step of the distribution function; half of it is the dip, which is at least
     // half a step.
     let mut deepest = 1.0_f64;
+    // By their algorithm (section 3): the greatest convex minorant and the least concave majorant
+    // close in on the modal interval, where they are farthest apart, until that gap is no larger
+    // than the distance already found outside.
     loop {
         let convex = Hull::below(sorted, low, high);
         let concave = Hull::above(sorted, low, high);
@@ -166,9 +168,7 @@ impl Hull {
     }
 }
 
-/// The chance that the dip of `n` uniform values is larger than `dip`. Between the quantiles of
-/// [`TABLE`], and beyond them, the logarithm of the chance is taken as linear in the square of √n ·
-/// dip, which is how the tail falls; between sizes the quantiles are taken as linear in 1/√n.
+/// The chance that the dip of `n` uniform values is larger than `dip`.
 fn p_value(dip: f64, n: usize) -> f64 {
     let quantiles = quantiles(n as f64);
     let square = n as f64 * dip * dip;
@@ -177,6 +177,8 @@ fn p_value(dip: f64, n: usize) -> f64 {
         quantiles.partition_point(|quantile| quantile * quantile <= square).clamp(1, CHANCES.len() - 1);
     let (low, high) = (quantiles[place - 1].powi(2), quantiles[place].powi(2));
     let (p_low, p_high) = (CHANCES[place - 1].ln(), CHANCES[place].ln());
+    // Between the quantiles of [`TABLE`], and beyond them, the logarithm of the chance is taken as
+    // linear in the square of √n · dip, which is how the tail falls.
     (p_low + (p_high - p_low) * (square - low) / (high - low)).exp().min(1.0)
 }
 
@@ -184,6 +186,7 @@ fn quantiles(n: f64) -> [f64; 10] {
     let last = TABLE.len() - 1;
     let place = TABLE.partition_point(|(size, _)| *size <= n).clamp(1, last);
     let ((small, low), (large, high)) = (&TABLE[place - 1], &TABLE[place]);
+    // Between sizes the quantiles are taken as linear in 1/√n.
     let root = |n: f64| 1.0 / n.clamp(TABLE[0].0, TABLE[last].0).sqrt();
     let share = (root(*small) - root(n)) / (root(*small) - root(*large));
     std::array::from_fn(|i| low[i] + (high[i] - low[i]) * share)

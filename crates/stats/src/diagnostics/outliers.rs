@@ -6,11 +6,11 @@ use crate::diagnostics::{ROUNDING, adjusted};
 use crate::distribution::student;
 use crate::observed::{deviation, mean};
 
-/// Groups may spread differently, so each boot is judged by the spread of its own group.
 pub(super) fn boots(effects: &[Vec<BootEffect>]) -> Vec<Flag> {
     let groups: Vec<&[BootEffect]> =
         effects.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
     let mut flags = Vec::new();
+    // Groups may spread differently, so each boot is judged by the spread of its own group.
     for boots in &groups {
         let mut sorted: Vec<f64> = boots.iter().map(|boot| boot.effect).collect();
         sorted.sort_by(f64::total_cmp);
@@ -18,7 +18,7 @@ pub(super) fn boots(effects: &[Vec<BootEffect>]) -> Vec<Flag> {
             let Some(boot) = boots.iter().find(|boot| boot.effect == extreme.value) else { continue };
             if boot.effect.abs() >= ROUNDING {
                 let flag = Flag::new(FlagKind::OutlyingBoot, extreme.statistic, p, extreme.value);
-                flags.push(Flag { condition: boot.condition, ..flag }.in_boot(boot.boot, None));
+                flags.push(Flag { condition: boot.condition, boot: Some(boot.boot), ..flag });
             }
         }
     }
@@ -35,21 +35,23 @@ pub(super) fn runs(campaign: &CampaignValues) -> Vec<Flag> {
         let groups: Vec<&[f64]> = cells.iter().map(|cell| campaign.sorted(cell)).collect();
         for (extreme, p) in believed(&farthest(&groups), tested.len()) {
             let cell = &cells[extreme.group];
-            let run = campaign.values(cell).iter().position(|value| *value == extreme.value);
+            let place = campaign.values(cell).iter().position(|value| *value == extreme.value);
             let size = (extreme.value - cell.mean) / within;
             let flag = Flag::new(FlagKind::OutlyingRun, extreme.statistic, p, size);
-            flags.push(flag.in_condition(condition.number).in_boot(cell.boot, run.map(|run| run + 1)));
+            let run = place.map(|place| place + 1);
+            flags.push(Flag { boot: Some(cell.boot), run, ..flag }.in_condition(condition.number));
         }
     }
     flags
 }
 
-/// All up to the last that passes; one hidden by later ones has the p-value of its removal.
+/// All up to the last that passes.
 fn believed(found: &[Extreme], tests: usize) -> Vec<(&Extreme, f64)> {
     let passing: Vec<Option<f64>> = found.iter().map(|extreme| adjusted(extreme.p, tests)).collect();
     let mut p = None;
     let mut believed = Vec::new();
     for (extreme, own) in found.iter().zip(passing).rev() {
+        // A value that is hidden by later ones has the p-value of its removal.
         p = own.or(p);
         believed.extend(p.map(|p| (extreme, p)));
     }
@@ -70,9 +72,7 @@ struct Extreme {
 /// The farthest values of `groups`, each in ascending order, with one common spread: step by step
 /// the one with the largest studentised residual is removed. Rosner's generalised ESD procedure
 /// (Technometrics 25, 1983), with the residual of a one-way layout instead of a single sample's,
-/// accepts all up to the last one whose p-value passes. For one group and one step it is Grubbs'
-/// test (Technometrics 11, 1969): the residual studentised without the value itself has Student's t
-/// with df - 1 degrees of freedom.
+/// accepts all up to the last one whose p-value passes.
 fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut left: Vec<ValueGroup> =
         groups.iter().enumerate().filter_map(|(index, values)| ValueGroup::new(index, values)).collect();
@@ -91,6 +91,8 @@ fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
         let rest = (df - 1) as f64;
         // Removing the value reduces the sum of squares at most to zero.
         let share = (distance * distance / total).min(1.0);
+        // For one group and one step it is Grubbs' test (Technometrics 11, 1969): the residual
+        // studentised without the value itself has Student's t with df - 1 degrees of freedom.
         let t = (share * rest / (1.0 - share).max(f64::EPSILON)).sqrt();
         let statistic = distance / (total / df as f64).sqrt();
         let (group, value) = left[place].drop_farthest();
@@ -146,8 +148,8 @@ pub(super) fn unlike_first_run(campaign: &CampaignValues) -> Option<Flag> {
     let mut differences = Vec::new();
     for condition in &campaign.conditions {
         let Some(scale) = condition.scale else { continue };
-        for cell in campaign.cells_of(condition).iter().filter(|cell| cell.count() > 1) {
-            let n = cell.count() as f64;
+        for cell in campaign.cells_of(condition).iter().filter(|cell| cell.runs.len() > 1) {
+            let n = cell.runs.len() as f64;
             let first = campaign.values(cell)[0];
             // first - mean of the others = (first - mean of all) n / (n - 1), with variance n /
             // (n - 1) of a run's.

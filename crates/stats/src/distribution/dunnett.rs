@@ -46,12 +46,8 @@ impl Dunnett {
         let groups: Vec<EqualComparisons> = sorted
             .chunk_by(|one, other| one == other)
             .map(|equal| {
-                let lambda = equal[0];
-                EqualComparisons {
-                    lambda,
-                    own: ((1.0 - lambda) * (1.0 + lambda)).sqrt(),
-                    count: equal.len() as f64,
-                }
+                let (lambda, count) = (equal[0], equal.len() as f64);
+                EqualComparisons { lambda, own: ((1.0 - lambda) * (1.0 + lambda)).sqrt(), count }
             })
             .collect();
         let scale = groups.iter().map(|group| group.own / group.lambda).fold(1.0, f64::min);

@@ -125,7 +125,7 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     })
 }
 
-/// Nodes of each panel of [`gauss_legendre`].
+// Nodes of each panel of [`gauss_legendre`].
 pub(crate) const NODES: usize = 12;
 
 // The Gauss-Legendre rule (DLMF 3.5.v), which is exact for polynomials up to the degree 2
@@ -231,11 +231,10 @@ impl Curve {
 
 /// The point where the lower tail is `p` and the upper one `q`, as the logarithm that `tails`
 /// takes.
-///
-/// Newton's method on the logarithm of the smaller tail. The distributions of ln X (X gamma) and of
-/// ln(X / (1 - X)) (X beta) have log-concave densities, so both log-tails are concave: after its
-/// first step the method approaches the root from one side and cannot leave it.
 pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) -> f64 {
+    // Newton's method on the logarithm of the smaller tail. The distributions of ln X (X gamma) and
+    // of ln(X / (1 - X)) (X beta) have log-concave densities, so both log-tails are concave: after
+    // its first step the method approaches the root from one side and cannot leave it.
     let step = |at: f64| {
         let Tails { lower, upper, slope } = tails(at);
         if p < q { (lower / p).ln() * lower / -slope } else { (upper / q).ln() * upper / slope }

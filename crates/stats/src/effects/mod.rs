@@ -18,7 +18,7 @@ use thiserror::Error;
 use crate::distribution::student;
 use crate::model::{Borrowing, Estimate, Fit, Quantiles, relative_interval};
 use crate::observed::{Cells, Observation};
-use crate::question::{Correction, Question, StatsError};
+use crate::question::{Correction, Question, StatsError, require_level};
 
 pub use conditional::{ConditionalEffect, effects_given};
 pub use factorial::{Effect, factorial};
@@ -113,16 +113,14 @@ pub(super) struct Estimator {
 
 impl Estimator {
     pub(super) fn new(observations: &[Observation], level: f64) -> Result<Estimator, EffectsError> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(StatsError::Level(level).into());
-        }
+        require_level(level)?;
         let cells = Cells::from_observations(observations)?;
         let alike = Question { correction: Correction::None, ..Question::against(0) };
         Ok(Estimator { fit: Fit::new(&cells, &alike), level })
     }
 
-    /// Each effect has its level by itself.
     fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
+        // Each effect has its level by itself.
         self.fit.contrast(terms, Borrowing::None)
     }
 

@@ -107,7 +107,6 @@ fn conditions_by_set(layout: &Layout, estimator: &Estimator) -> Result<Vec<Optio
 }
 
 /// The number of orders from nothing to each set, and from it to everything, through allowed sets.
-/// 16! is less than 2^53, so these counts and their products over an order are exact.
 struct Paths {
     to: Vec<u64>,
     from: Vec<u64>,
@@ -137,6 +136,7 @@ impl Paths {
         let mut weights = vec![0.0; sets];
         for before in (0..sets).filter(|set| set >> factor & 1 == 0) {
             let after = before | 1 << factor;
+            // 16! is less than 2^53, so these counts and their products over an order are exact.
             let weight = self.to[before] as f64 * self.from[after] as f64 / total;
             weights[after] += weight;
             weights[before] -= weight;

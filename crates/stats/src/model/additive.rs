@@ -86,16 +86,15 @@ impl Additive {
         self.layout.restored(self.means[row], 1.0)
     }
 
-    /// A combination of the rows' means, each row once. If no boots connect the rows, or for a
-    /// single mean, the error includes the spread between boots.
+    /// A combination of the rows' means, each row once.
     pub(crate) fn estimate(&self, terms: &[(usize, f64)], borrowing: Borrowing, rounding: f64) -> Estimate {
         let weight = cancelled(terms.iter().map(|term| term.1));
         let value = terms.iter().map(|(row, coefficient)| coefficient * self.means[*row]).sum();
         let value = self.layout.restored(value, weight);
-        match self.variance(&self.factors(terms), terms, borrowing).variance_and_df() {
-            Some((variance, df)) => Estimate { value, se: self.layout.scale * variance.sqrt(), df, rounding },
-            None => Estimate::unsure(value, rounding),
-        }
+        let known = self.variance(&self.factors(terms), terms, borrowing).variance_and_df();
+        let error = |(variance, df): (f64, f64)| (self.layout.scale * variance.sqrt(), df);
+        let (se, df) = known.map_or((f64::INFINITY, 0.0), error);
+        Estimate { value, se, df, rounding }
     }
 
     /// The part of a combination's variance, moderated, from the cells of one row. `None` where
@@ -135,6 +134,8 @@ impl Additive {
             let of_it = factors.iter().filter(|(row, _)| is_of_it(*row));
             sum.add_cells(of_it.map(|(row, factor)| (&rows[*row], *factor)));
             let Some(boots) = boots.get(part) else { continue };
+            // If no boots connect the rows, or for a single mean, the error includes the spread
+            // between boots.
             let weight = cancelled(terms.iter().filter(|(row, _)| is_of_it(*row)).map(|term| term.1));
             if weight != 0.0 {
                 sum.add_boots(boots, weight * weight / boots.count, rows);
@@ -143,14 +144,14 @@ impl Additive {
         sum
     }
 
-    /// A condition's mean is its effect and the average of its part's boots, so its coefficient
-    /// applies to all of these.
     fn coefficients(&self, terms: &[(usize, f64)]) -> Vec<f64> {
         let layout = &self.layout;
         let mut coefficients = vec![0.0; layout.parts.len()];
         for (row, coefficient) in terms {
             coefficients[*row] += coefficient;
         }
+        // A condition's mean is its effect and the average of its part's boots, so its coefficient
+        // applies to all of these.
         let of_part = |part: usize| {
             let of_it = terms.iter().filter(move |term| layout.parts[term.0] == part);
             cancelled(of_it.map(|term| term.1)) / layout.part_columns[part] as f64
@@ -222,17 +223,16 @@ impl Satterthwaite {
     }
 
     /// `None` if the error is unknown.
-    ///
-    /// With few degrees of freedom Satterthwaite's are too many where one part is most of the
-    /// variance (two means of three values err in up to 5.9 % instead of 5), and too few where two
-    /// are alike. So they grow later from those of one part to those of two, and then faster. Those
-    /// of one part are the mean of all by their size, so that a part of next to nothing counts for
-    /// nothing.
     fn variance_and_df(&self) -> Option<(f64, f64)> {
         let least = self.least_df.filter(|_| !self.is_unknown)?;
         if self.spread <= 0.0 {
             return Some((self.variance, least.max(1.0)));
         }
+        // With few degrees of freedom Satterthwaite's are too many where one part is most of the
+        // variance (two means of three values err in up to 5.9 % instead of 5), and too few where
+        // two are alike. So they grow later from those of one part to those of two, and then
+        // faster. Those of one part are the mean of all by their size, so that a part of next to
+        // nothing counts for nothing.
         let one = self.parts.0 / self.parts.1;
         let more = self.variance * self.variance / self.spread / one - 1.0;
         let more = if (0.0..1.0).contains(&more) { (3.0 * more.powi(3)).min(1.0) } else { more };

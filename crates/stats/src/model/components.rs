@@ -43,7 +43,7 @@ pub struct Component {
 impl Components {
     pub(crate) fn from_fit(fit: &Additive, alpha: f64) -> Components {
         let layout = &fit.layout;
-        let run_df = layout.run_df();
+        let run_df = layout.runs - layout.places.len() as f64;
         let runs = (run_df > 0.0).then(|| Spread { variance: layout.within / run_df, df: run_df });
         let cells = fit.residual;
         let inverse_runs: f64 = layout.places.iter().map(|place| 1.0 / place.runs).sum();

@@ -35,10 +35,9 @@ impl Quantiles {
     }
 }
 
-/// The interval of `difference` in % of the size of `baseline`. `None` where zero is in the
-/// baseline's interval: then the ratios are unbounded, and no percentage is stated. `critical` is
-/// the critical value of the difference's own interval; `less`(r) estimates the difference - r *
-/// baseline.
+/// The interval of `difference` in % of the size of `baseline`; `None` where zero is in the
+/// baseline's interval. `critical` is the critical value of the difference's own interval;
+/// `less`(r) estimates the difference - r * baseline.
 pub(crate) fn relative_interval(
     (difference, baseline): (Estimate, Estimate),
     critical: f64,
@@ -50,6 +49,7 @@ pub(crate) fn relative_interval(
     let critical_of = |df: f64| if df == difference.df { Some(critical) } else { quantiles.upper(tail, df) };
     let centre = baseline.value;
     let noise = baseline.half_width(critical_of(baseline.df)?)?;
+    // The ratios are unbounded, and no percentage is stated.
     if centre.abs() <= noise {
         return None;
     }
@@ -68,14 +68,14 @@ pub(crate) fn relative_interval(
     Some((100.0 * low, 100.0 * high))
 }
 
-/// The point where `excess` turns positive in the direction of `step`. 0 is always tried, so that
-/// the bound is on the right side of it.
+/// The point where `excess` turns positive in the direction of `step`.
 fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<f64> {
     if step == 0.0 {
         return Some(point);
     }
     let mut inside = point;
     let mut outside = None;
+    // 0 is always tried, so that the bound is on the right side of it.
     if (point < 0.0) == (step > 0.0) && point != 0.0 {
         if excess(0.0)? > 0.0 { outside = Some(0.0) } else { inside = 0.0 }
     }

@@ -140,9 +140,9 @@ impl Fit {
     }
 }
 
-/// The rounding error of a cell's mean and of differences, as a share of the largest value: numbers
-/// are written and read with 15 digits. An interval is never narrower, so rounding alone proves
-/// nothing.
+// The rounding error of a cell's mean and of differences, as a share of the largest value: numbers
+// are written and read with 15 digits. An interval is never narrower, so rounding alone proves
+// nothing.
 pub(crate) const ROUNDING: f64 = 1e-14;
 
 /// An estimated combination of condition means, in the metric's unit.
@@ -157,10 +157,6 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    pub(crate) fn unsure(value: f64, rounding: f64) -> Estimate {
-        Estimate { value, se: f64::INFINITY, df: 0.0, rounding }
-    }
-
     pub(crate) fn is_sure(&self) -> bool {
         self.df > 0.0
     }
@@ -203,6 +199,7 @@ mod tests {
         let estimate = Estimate { value: -9e307, se: 1e307, df: 2.0, rounding: 0.0 };
         assert_eq!(estimate.interval_with(4.0), Some((-9e307 - 4.0 * 1e307, -9e307 + 4.0 * 1e307)));
         assert_eq!(estimate.interval_with(12.0), None);
-        assert_eq!(Estimate::unsure(1.0, 0.0).interval_with(2.0), None);
+        let unsure = Estimate { value: 1.0, se: f64::INFINITY, df: 0.0, rounding: 0.0 };
+        assert_eq!(unsure.interval_with(2.0), None);
     }
 }

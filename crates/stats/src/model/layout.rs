@@ -30,9 +30,7 @@ pub(crate) struct Layout {
     /// The sum of squares of the runs around their cells' means, in units of the scale squared.
     pub(crate) within: f64,
     pub(crate) runs: f64,
-    /// Subtracted from every mean: a large common level costs no digits.
     centre: f64,
-    /// The unit of the model, so that no square overflows or vanishes.
     pub(crate) scale: f64,
 }
 
@@ -53,6 +51,8 @@ impl Layout {
         };
         columns.sort_unstable();
         columns.dedup();
+        // Less the centre a large common level costs no digits; in units of the scale no square
+        // overflows or vanishes.
         let (centre, scale) = centre_and_scale(cells);
         let places: Vec<CellPosition> = cells
             .conditions()
@@ -112,10 +112,6 @@ impl Layout {
 
     pub(crate) fn residual_df(&self) -> usize {
         self.places.len() - self.rank()
-    }
-
-    pub(crate) fn run_df(&self) -> f64 {
-        self.runs - self.places.len() as f64
     }
 
     /// Whether every condition has a cell in each boot of its part; always true if nested.

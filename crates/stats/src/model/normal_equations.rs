@@ -5,11 +5,6 @@ use crate::question::Design;
 
 /// X' W X of the model with one effect per row and column of the layout, factored; W holds the
 /// weights of the cells' rows.
-///
-/// A cell ties one row to one column, so the effects of the longer side are eliminated by hand and
-/// only the shorter side needs a dense (Cholesky) factor: the work grows with cells x shorter side,
-/// not with the cube of the whole. The first effect of the shorter side in each part is zero by
-/// convention; differences inside a part do not depend on that.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalEquations {
     /// Each cell, grouped by eliminated effect.
@@ -32,6 +27,9 @@ struct Tie {
 impl NormalEquations {
     pub(crate) fn new(layout: &Layout, weights: &[f64]) -> NormalEquations {
         let (rows, columns) = (layout.rows(), layout.columns());
+        // A cell ties one row to one column, so the effects of the longer side are eliminated by
+        // hand and only the shorter side needs a dense (Cholesky) factor: the work grows with cells
+        // x shorter side, not with the cube of the whole.
         let is_row_eliminated = rows >= columns;
         let kept = effect_numbers(layout, is_row_eliminated);
         let size = kept.iter().flatten().count();
@@ -116,6 +114,8 @@ fn effect_numbers(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>
     parts
         .iter()
         .map(|part| {
+            // The first effect of each part is zero by convention; differences inside a part do not
+            // depend on that.
             if !std::mem::replace(&mut is_settled[*part], true) {
                 return None;
             }

@@ -30,11 +30,11 @@ impl Spread {
     pub(crate) const NONE: Spread = Spread { variance: 0.0, df: f64::INFINITY };
     pub(crate) const UNKNOWN: Spread = Spread { variance: 0.0, df: 0.0 };
 
-    /// The moderated spread of a baseline, corrected. A baseline's error is in all comparisons, so
-    /// quiet conditions must not make it look small: the larger variance counts. Its degrees of
-    /// freedom are between its own and those of all together; `bench verdict --families` shows that
-    /// their geometric mean holds.
+    /// The moderated spread of a baseline, corrected.
     pub(crate) fn moderated_by(self, moderated: Spread) -> Spread {
+        // A baseline's error is in all comparisons, so quiet conditions must not make it look
+        // small: the larger variance counts. Its degrees of freedom are between its own and those
+        // of all together; `bench verdict --families` shows that their geometric mean holds.
         if self.variance <= moderated.variance {
             return moderated;
         }

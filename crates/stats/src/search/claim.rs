@@ -73,9 +73,9 @@ impl Claim {
         self.spoken_for = if self.toward == Toward::Within { f64::INFINITY } else { 0.0 };
     }
 
-    /// A further attempt at the same end, at a load farther in. This one stays shown if that fails;
-    /// the error of both is that of one end.
+    /// A further attempt at the same end, at a load farther in.
     pub(super) fn farther_in(&self, load: f64) -> Self {
+        // This one stays shown if that fails; the error of both is that of one end.
         let mut claim = self.clone();
         claim.open(Load::Of(load));
         claim
@@ -95,10 +95,11 @@ impl Claim {
         self.state = State::Closed;
     }
 
-    /// Notes a trial with its load. One that did not reach its load cannot speak for staying within
-    /// the bound there; that it exceeded the bound it can.
+    /// Notes a trial with its load.
     pub(super) fn record_trial(&mut self, reached: bool, trial: Trial) {
         self.made += 1;
+        // A trial that did not reach its load cannot speak for staying within the bound there; that
+        // it exceeded the bound it can.
         let speaks = match self.toward {
             Toward::Within => reached && !trial.exceeded,
             Toward::Exceeded => trial.exceeded,
@@ -159,18 +160,19 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
-    /// A bracket below a load that exceeded the bound. The load that came through is the first
-    /// guess: a link that is full forwards as much as it can.
+    /// A bracket below a load that exceeded the bound.
     pub(super) fn below(most: f64, forwarded: f64, goal: &Goal) -> Self {
         let mut bracket = Self { within: None, exceeded: most, step: goal.width, next: None };
+        // The load that came through is the first guess: a link that is full forwards as much as it
+        // can.
         bracket.down(forwarded, goal);
         bracket
     }
 
-    /// Notes a trial with the load [`next`](Self::next). Where the load could not even be offered,
-    /// nothing is learned above it.
+    /// Notes a trial with the load [`next`](Self::next).
     pub(super) fn record_trial(&mut self, reached: bool, trial: Trial, goal: &Goal) {
         let Some(load) = self.next.take() else { return };
+        // Where the load could not even be offered, nothing is learned above it.
         if trial.exceeded || !reached {
             self.exceeded = load;
             if self.within.is_none() {

@@ -79,9 +79,10 @@ impl Search {
         self.turn().or(self.between.as_ref().map(|[lower, _]| lower)).map(|claim| claim.load)
     }
 
-    /// The claim whose turn it is: claims alternate, so that a drift in time meets both alike.
+    /// The claim whose turn it is.
     fn turn(&self) -> Option<&Claim> {
         let open = [&self.lower, &self.upper].into_iter().filter(|claim| claim.is_open());
+        // Claims alternate, so that a drift in time meets both alike.
         open.min_by_key(|claim| claim.made)
     }
 

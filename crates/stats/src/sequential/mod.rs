@@ -99,15 +99,15 @@ fn are_valid(fractions: &[f64]) -> bool {
     grow && fractions.last() == Some(&1.0)
 }
 
-/// The score z sqrt(fraction) moves by independent normal steps. Its density, given that no bound
-/// was crossed, is carried from look to look: Armitage, McPherson and Rowe, Journal of the Royal
-/// Statistical Society A 132 (1969). Returns each look's chances of crossing the lower and the
-/// upper bound.
+/// Each look's chances of crossing the lower and the upper bound.
 fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
     let mut crossed = Vec::with_capacity(fractions.len());
     // Points of the score with their probabilities; before the first look it is 0.
     let mut points = vec![(0.0, 1.0)];
     let mut before = 0.0;
+    // The score z sqrt(fraction) moves by independent normal steps. Its density, given that no
+    // bound was crossed, is carried from look to look: Armitage, McPherson and Rowe, Journal of the
+    // Royal Statistical Society A 132 (1969).
     for (look, (fraction, z)) in fractions.iter().zip(z).enumerate() {
         let (step, bound) = (fraction - before, z * fraction.sqrt());
         let (sd, mean) = (step.sqrt(), drift * step);
@@ -129,10 +129,11 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
     crossed
 }
 
-/// The nodes and weights of the score's density at this fraction. Panels are as narrow as the
-/// shorter of the adjacent steps needs, up to the bound or to where the density is negligible.
+/// The nodes and weights of the score's density at this fraction.
 fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
     let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
+    // Up to the bound, or to where the density is negligible. Panels are as narrow as the shorter
+    // of the adjacent steps needs.
     let (low, high) = ((centre - reach).max(-bound), (centre + reach).min(bound));
     let panels = if high > low { ((high - low) / (2.0 * step.sqrt())).ceil() } else { 0.0 };
     gauss_legendre(low, high, panels).collect()

@@ -105,18 +105,19 @@ impl Step {
         later.panels(length, range, sd, density) / self.whole
     }
 
-    /// The sin θ from which the next bound `angle` can be crossed upwards, if not from everywhere;
-    /// with more boots the function is smoother there.
+    /// The sin θ from which the next bound `angle` can be crossed upwards, if not from everywhere.
     fn bend(&self, angle: f64) -> f64 {
         if self.added > SMOOTH {
+            // With more boots the function is smoother there.
             return 0.0;
         }
         ((angle.sin().powi(2) - (1.0 - self.fraction)).max(0.0) / self.fraction).sqrt()
     }
 
     /// The mean of (1 - (1 - cos χ) / `ratio`)^ν, as far as it is positive, over longitudes χ with
-    /// a density in proportion to sin^(g-1). Its only bend is at a ratio of 2.
+    /// a density in proportion to sin^(g-1).
     fn over_longitudes(&self, ratio: f64) -> f64 {
+        // The only bend is at a ratio of 2, where this is 0.
         let place = (0.5 * ratio).ln();
         let mean = |at: f64| mean_power(2.0 * at.exp(), self.df, self.added);
         if place < 0.0 {
@@ -164,8 +165,8 @@ impl Survival {
         Survival { bend: 1.0, bound: 1.0, below: Polynomial::through(|_| 1.0), above: None }
     }
 
-    /// A bend at 0 or beyond the bound is none.
     fn new(bound: f64, bend: f64, chance: impl Fn(f64) -> f64) -> Survival {
+        // A bend at 0 or beyond the bound is none.
         let bend = if bend > 0.0 { bend.min(bound) } else { bound };
         let chance_above =
             |share: f64| chance((bend * bend + share * share * (bound * bound - bend * bend)).sqrt());

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 use words::metric::Metric;
 
-use super::{HEADER, Number, head, units};
+use super::{HEADER, head, shortest, units};
 use crate::records::StoredStudy;
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
@@ -48,8 +48,7 @@ pub fn packed(study: &StoredStudy) -> Packed {
     let column = |metric: &Metric| {
         let mut values = String::new();
         for run in &study.runs {
-            let value = run.metrics.get(*metric).map(|value| Number(value).to_string());
-            values.push_str(&value.unwrap_or_default());
+            values.push_str(&run.metrics.get(*metric).map(shortest).unwrap_or_default());
             values.push(' ');
         }
         PackedMetric { csv: format!("{metric},{}", metric.unit), json: format!("{:?}", metric.key), values }

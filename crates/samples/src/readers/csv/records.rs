@@ -1,6 +1,7 @@
 //! The records of a CSV file, each field with its place, in bounded memory.
 
 use std::io::{BufRead, BufReader, Read};
+use std::ops::Range;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
@@ -14,15 +15,9 @@ pub(super) struct Records<R> {
     parser: Reader,
     place: FilePosition,
     bytes: Vec<u8>,
-    fields: Vec<Field>,
+    /// Each with its place in `bytes`.
+    fields: Vec<(Range<usize>, FilePosition)>,
     columns: Option<usize>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Field {
-    start: usize,
-    end: usize,
-    place: FilePosition,
 }
 
 impl<R: Read> Records<R> {
@@ -45,13 +40,13 @@ impl<R: Read> Records<R> {
     /// Reads the next non-empty record; `false` at the end.
     pub(super) fn next(&mut self) -> Result<bool, Fault> {
         while self.record()? {
-            let is_blank = matches!(self.fields[..], [Field { start, end, .. }] if start == end);
+            let is_blank = matches!(&self.fields[..], [(range, _)] if range.is_empty());
             if is_blank && self.columns != Some(1) {
                 continue;
             }
             let columns = *self.columns.get_or_insert(self.fields.len());
             if self.fields.len() != columns {
-                let last = self.fields[self.fields.len().min(columns + 1) - 1].place;
+                let last = self.fields[self.fields.len().min(columns + 1) - 1].1;
                 let what = format!("{} columns where the first line has {columns}", self.fields.len());
                 let way_out = "complete the row, or quote fields that hold the separator";
                 return Err(Fault::new(last, what, way_out));
@@ -66,8 +61,8 @@ impl<R: Read> Records<R> {
     }
 
     pub(super) fn field(&self, column: usize) -> (&[u8], FilePosition) {
-        let field = self.fields[column];
-        (&self.bytes[field.start..field.end], field.place)
+        let (range, place) = &self.fields[column];
+        (&self.bytes[range.clone()], *place)
     }
 
     pub(super) fn text(&self, column: usize) -> Result<&str, Fault> {
@@ -113,7 +108,7 @@ impl<R: Read> Records<R> {
                         let what = format!("more than {MOST_COLUMNS} columns");
                         return Err(Fault::new(place, what, "the file is not a table"));
                     }
-                    self.fields.push(Field { start, end: length, place });
+                    self.fields.push((start..length, place));
                     start = length;
                     if record_end {
                         return Ok(true);

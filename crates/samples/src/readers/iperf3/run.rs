@@ -1,7 +1,7 @@
 //! One run of iperf3: which figure is of which side and direction.
 
-use crate::error::{Fault, FilePosition};
-use crate::readers::iperf3::{Document, Interval, Sum};
+use crate::error::Fault;
+use crate::readers::iperf3::{Interval, Run, Sum};
 use crate::readers::{ReadValues, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,28 +53,17 @@ impl Direction {
     }
 }
 
-pub(super) struct Value {
-    pub(super) value: f64,
-    pub(super) kind: String,
-    pub(super) is_loss_taken_off: bool,
-}
-
-pub(super) struct Run {
-    pub(super) place: FilePosition,
-    pub(super) document: Document,
-}
-
 impl Run {
-    pub(super) fn from_document(document: Document, place: FilePosition) -> Result<Run, Fault> {
-        if document.error.is_none() && document.start.is_none() && document.end.is_none() {
+    pub(super) fn recognised(self) -> Result<Run, Fault> {
+        if self.error.is_none() && self.start.is_none() && self.end.is_none() {
             let what = "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)";
-            return Err(Fault::new(place, what, json::KNOWN));
+            return Err(self.fault(what, json::KNOWN));
         }
-        Ok(Run { place, document })
+        Ok(self)
     }
 
     pub(super) fn add(&mut self, event: &str, data: &str) -> serde_json::Result<()> {
-        let Document { error, start, intervals, end, .. } = &mut self.document;
+        let Run { error, start, intervals, end, .. } = self;
         match event {
             "start" => *start = serde_json::from_str(data).map(Some)?,
             "interval" => intervals.push(serde_json::from_str(data)?),
@@ -101,11 +90,11 @@ impl Run {
     }
 
     pub(super) fn cookie(&self) -> Option<&str> {
-        self.document.start.as_ref()?.cookie.as_deref()
+        self.start.as_ref()?.cookie.as_deref()
     }
 
     pub(super) fn failure(&self) -> Option<String> {
-        match (&self.document.error, &self.document.end) {
+        match (&self.error, &self.end) {
             (Some(error), _) => Some(format!("runs that failed: {}", words::shortened_reason(error))),
             (None, None) => Some("runs that were cut short".to_owned()),
             (None, Some(_)) => None,
@@ -113,10 +102,10 @@ impl Run {
     }
 
     pub(super) fn add_settings(&self, found: &mut ReadValues) {
-        let Some(start) = &self.document.start else { return };
+        let Some(start) = &self.start else { return };
         let test = &start.test_start;
         let number = |value: Option<f64>| value.map(|value| value.to_string());
-        let congestion = self.document.end.as_ref().and_then(|end| end.sender_tcp_congestion.clone());
+        let congestion = self.end.as_ref().and_then(|end| end.sender_tcp_congestion.clone());
         for (name, value) in [
             ("length of the blocks (-l)", number(test.blksize)),
             ("duration (-t)", number(test.duration)),
@@ -129,7 +118,13 @@ impl Run {
         }
     }
 
-    pub(super) fn value(&self, metric: Metric, word: &str) -> Result<Value, Fault> {
+    /// The figure and its kind. `loss_taken_off` is set if it is the sent rate less the loss.
+    pub(super) fn value(
+        &self,
+        metric: Metric,
+        word: &str,
+        loss_taken_off: &mut bool,
+    ) -> Result<(f64, String), Fault> {
         let directions = self.directions();
         let counted = match metric {
             Metric::Forward => vec![Direction::Forward],
@@ -144,14 +139,13 @@ impl Run {
             counted.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
         };
         let received = || self.kind("received", &counted, Direction::receiver);
-        let mut is_loss_taken_off = false;
-        let (value, kind) = match metric {
+        Ok(match metric {
             Metric::Received | Metric::Forward | Metric::Reverse => {
                 let mut sum = 0.0;
                 for direction in &counted {
                     let (rate, is_reduced) = self.received(*direction)?;
                     sum += rate / 1e6;
-                    is_loss_taken_off |= is_reduced;
+                    *loss_taken_off |= is_reduced;
                 }
                 (sum, received())
             }
@@ -185,12 +179,11 @@ impl Run {
                 (lost, received())
             }
             Metric::Cpu | Metric::RemoteCpu => self.cpu(metric, &counted, word)?,
-        };
-        Ok(Value { value, kind, is_loss_taken_off })
+        })
     }
 
     fn writer(&self) -> Option<Side> {
-        let start = self.document.start.as_ref()?;
+        let start = self.start.as_ref()?;
         if start.connecting_to.is_some() {
             return Some(Side::Client);
         }
@@ -198,9 +191,9 @@ impl Run {
     }
 
     fn directions(&self) -> Vec<Direction> {
-        let test = self.document.start.as_ref().map(|start| &start.test_start);
+        let test = self.start.as_ref().map(|start| &start.test_start);
         let is_set = |flag: Option<f64>| flag.map(|flag| flag != 0.0);
-        let end = self.document.end.as_ref();
+        let end = self.end.as_ref();
         let has_both = end
             .is_some_and(|end| end.sum_bidir_reverse.is_some() || end.sum_received_bidir_reverse.is_some());
         if has_both || test.and_then(|test| is_set(test.bidir)) == Some(true) {
@@ -215,7 +208,7 @@ impl Run {
 
     /// UDP's total, the sender's, and the receiver's.
     fn sums(&self, direction: Direction) -> [Option<&Sum>; 3] {
-        let Some(end) = &self.document.end else { return [None; 3] };
+        let Some(end) = &self.end else { return [None; 3] };
         let sums = if direction == Direction::Reverse && self.directions().len() > 1 {
             [&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse]
         } else {
@@ -272,8 +265,8 @@ impl Run {
         sent.or(total).and_then(of).ok_or_else(|| self.without(word))
     }
 
-    /// The receiver counts jitter and loss.
     fn loss_report(&self, direction: Direction, word: &str) -> Result<&Sum, Fault> {
+        // The receiver counts jitter and loss.
         if !self.knows(direction.receiver()) {
             return Err(self.unknown_to_server("received", "sent"));
         }
@@ -283,7 +276,7 @@ impl Run {
     }
 
     fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Fault> {
-        let cpu = self.document.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
+        let cpu = self.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
         let (value, side) = match (metric, self.writer()) {
             (Metric::RemoteCpu, Some(Side::Server)) => return Err(self.unknown_to_server("used", "cpu")),
             (Metric::RemoteCpu, writer) => {
@@ -306,12 +299,12 @@ impl Run {
             let counted = sums.into_iter().flatten().filter(|sum| !sum.omitted);
             counted.filter_map(|sum| sum.bits_per_second).reduce(|one, other| one + other)
         };
-        self.document.intervals.iter().filter_map(rate).map(|rate| rate / 1e6).collect()
+        self.intervals.iter().filter_map(rate).map(|rate| rate / 1e6).collect()
     }
 
-    /// Intervals are counted by the writer alone.
     pub(super) fn kind_of_intervals(&self) -> String {
         let directions = self.directions();
+        // Intervals are counted by the writer alone.
         let what = match (self.writer(), &directions[..]) {
             (None, _) => "counted by one side".to_owned(),
             (Some(side), [direction]) if direction.sender() == Some(side) => format!("sent{}", side.by()),
@@ -334,8 +327,8 @@ impl Run {
 
     fn described(&self, what: String, directions: &[Direction]) -> String {
         let mut parts = vec![what];
-        let test = self.document.start.as_ref().map(|start| &start.test_start);
-        let has_udp = self.document.end.as_ref().is_some_and(|end| end.sum.is_some());
+        let test = self.start.as_ref().map(|start| &start.test_start);
+        let has_udp = self.end.as_ref().is_some_and(|end| end.sum.is_some());
         let protocol = test.and_then(|test| test.protocol.clone());
         parts.extend(protocol.or_else(|| has_udp.then(|| "UDP".to_owned())));
         parts.extend(match directions {
