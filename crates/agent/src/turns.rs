@@ -237,8 +237,8 @@ fn add<'s>(
 fn plus(sum: &mut Measured, more: &Measured) {
     sum.elapsed_ns = sum.elapsed_ns.saturating_add(more.elapsed_ns);
     sum.load.at_ns = sum.load.at_ns.saturating_add(more.load.at_ns);
-    sum.load.sent = sum.load.sent + more.load.sent;
-    sum.load.received = sum.load.received + more.load.received;
+    sum.load.sent = [sum.load.sent, more.load.sent].into_iter().sum();
+    sum.load.received = [sum.load.received, more.load.received].into_iter().sum();
     sum.load.tcp = sum.load.tcp.plus(&more.load.tcp);
     for (own, more) in sum.cpu_each.iter_mut().zip(&more.cpu_each) {
         *own = own.plus(more);
