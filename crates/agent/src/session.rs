@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use host::{DeviceSettings, Features, Impairment, Links};
+use host::{DeviceSettings, Features, Impairment, Links, MeasuringLock};
 
 use crate::error::{Refusal, Reply, Tell, done};
 use crate::exact::exact;
@@ -22,6 +22,7 @@ pub(crate) struct Session {
     /// Declared first: at the end its threads end before any undo begins.
     pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
+    turn: Option<MeasuringLock>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
     facts: AgentFacts,
@@ -45,7 +46,7 @@ impl Session {
     pub(crate) fn open(launch: Launch, facts: AgentFacts) -> Result<Self, host::Error> {
         let interfaces = Interfaces::open(&launch)?;
         let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
-        Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None })
+        Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None, turn: None })
     }
 
     /// A request is refused if its time is over. Waits and repeated work (a measurement, a trace)
@@ -54,6 +55,11 @@ impl Session {
         deadline.allows(Instant::now())?;
         match request {
             Request::Hello { protocol } => self.hello(protocol),
+            Request::TakeTurn => self.take_turn(),
+            Request::LeaveTurn => {
+                self.turn = None;
+                Ok(Answer::Done)
+            }
             Request::CreateVeth { name, peer, peer_pid } => {
                 done(self.interfaces.make(&name, "veth", |links| links.create_veth(&name, &peer, peer_pid)))
             }
@@ -216,6 +222,19 @@ impl Session {
             pid: std::process::id(),
             cpus: self.facts.usable.clone(),
         })
+    }
+
+    fn take_turn(&mut self) -> Reply {
+        // A second lock of the same file would find the first one in its way.
+        if self.turn.is_some() {
+            return Ok(Answer::Turn { holder: None });
+        }
+        let (turn, holder) = match MeasuringLock::take()? {
+            Ok(turn) => (Some(turn), None),
+            Err(holder) => (None, Some(holder)),
+        };
+        self.turn = turn;
+        Ok(Answer::Turn { holder })
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {

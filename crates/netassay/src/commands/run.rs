@@ -13,7 +13,7 @@ use crate::again::again;
 use crate::cli::{Format, Measured, Run, RunFlags};
 use crate::commands::aa;
 use crate::commands::advise::in_short;
-use crate::commands::hosts;
+use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
 use crate::commands::study_files::{crowding, find, refusals};
@@ -102,12 +102,14 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         }
     }
     let rootless = hosts::rootless(flags.rootless, reached.as_ref());
+    let measured = reached.as_ref().and_then(ReachedHosts::measured_ends);
     let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
     let mut lab = LocalLab {
         options: testbed::Options {
             inside_guest: study.inside_guest,
             exact: study.exact,
             hosts,
+            beside: flags.turn.beside,
             families: study.plan().families(),
             machine: of_sides,
             // Each boot has its own state.
@@ -126,7 +128,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         Ok(_) | Err(StoreError::NotFound { .. } | StoreError::Empty { .. }) => {}
         Err(refused) => return Err(refused.into()),
     }
-    let session = turn::begin(&flags.turn, &interrupt)?;
+    let session = turn::begin(&flags.turn, measured, &interrupt)?;
     let here = if is_between { &Machines::default() } else { &study.machine };
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changed| {
