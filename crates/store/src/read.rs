@@ -242,7 +242,7 @@ impl Store {
         all().map_err(|error| self.sql(error))
     }
 
-    fn read<'t, T>(
+    pub(crate) fn read<'t, T>(
         &self,
         text: &'t str,
         what: impl Fn() -> String,
@@ -307,5 +307,6 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
         failed_runs: row.get(11)?,
         invalid_runs: row.get(12)?,
         tags: Vec::new(),
+        pair: None,
     })
 }

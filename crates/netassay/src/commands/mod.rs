@@ -10,6 +10,7 @@ mod db;
 mod doctor;
 mod explain;
 mod export;
+mod fleet;
 mod gate;
 mod history;
 mod hosts;

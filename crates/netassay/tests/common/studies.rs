@@ -63,6 +63,7 @@ impl Made<'_> {
                 seed: 1,
                 scenario: "veth".to_owned(),
                 version: "0.1.0".to_owned(),
+                pair: None,
             })
             .unwrap();
         let mut environment = sample::environment();

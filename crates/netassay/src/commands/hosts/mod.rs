@@ -3,6 +3,8 @@
 
 mod wanted;
 
+pub(crate) use wanted::{PairOfHosts, pairs};
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
