@@ -13,18 +13,18 @@ use agent::Interrupt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use report::views;
+use results::FleetResults;
 use store::{FleetPair, Store, StudyStatus};
 use study::Study;
 
 use crate::again::again_without;
 use crate::cli::Measured;
 use crate::commands::hosts::PairOfHosts;
-use crate::commands::report::write_fleet_beside;
 use crate::commands::run::asked;
 use crate::exit;
 use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
-use crate::output::{self, named};
+use crate::output::{self, MayReplace, named};
 use crate::signals;
 
 const GLANCE: Duration = Duration::from_millis(200);
@@ -58,12 +58,11 @@ pub(crate) fn measure_pairs(
     ));
     fleet.measure(missing, flags.at_once as usize, &interrupt)?;
     let campaign = fleet.campaign;
-    let found = results::FleetResults::new(&store.pairs(&campaign)?, |study, metrics| {
-        store.load_with(study, metrics).map(store::StoredStudy::sanitised)
-    })?;
-    let page = if measured.no_report { None } else { Some(write_fleet_beside(db, &found)?) };
-    output::show_view(&found, &flags.output, |found, wide| views::fleet(found, wide))?;
-    if let Some(page) = page {
+    let found = results_of(&store, &campaign, None)?;
+    output::show_view(&found, &flags.output, views::fleet)?;
+    if !measured.no_report {
+        let page = db.with_file_name(format!("{}-fleet.html", study.name));
+        output::write(&page, &report::fleet_page(&found).to_string(), MayReplace::OwnFile)?;
         say(&format!("wrote {}", named(&page)));
     }
     Ok(ExitCode::from(match found.not_measured.is_empty() {
@@ -71,6 +70,12 @@ pub(crate) fn measure_pairs(
         false if interrupt.is_tripped() => exit::INTERRUPTED,
         false => exit::SOME_FAILED,
     }))
+}
+
+/// The results of a campaign; `by`: in groups by this label too.
+pub(crate) fn results_of(store: &Store, campaign: &str, by: Option<&str>) -> Result<FleetResults, Failure> {
+    let rows = store.pairs(campaign)?;
+    FleetResults::new(&rows, by, |study| Ok(store.outline(study, results::fleet_metrics)?.sanitised()))
 }
 
 fn now_ms() -> u128 {
