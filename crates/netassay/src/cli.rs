@@ -16,7 +16,7 @@ use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Su
 
 use crate::exit;
 
-pub(crate) use common::{Format, Formatted, TurnFlags, correction, first_given};
+pub(crate) use common::{Format, Formatted, OverPairs, TurnFlags, correction, first_given};
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
 pub(crate) use files::{
     Check, DbCommand, Export, ExportFormat, List, Pack, Plan, Remove, StudyCommand, TagStudy, Unpack,

@@ -18,9 +18,11 @@ use store::{FleetPair, Store, StudyStatus};
 use study::Study;
 
 use crate::again::again_without;
-use crate::cli::Measured;
+use crate::cli::{Measured, OverPairs};
 use crate::commands::hosts::PairOfHosts;
+use crate::commands::report::fleet_beside;
 use crate::commands::run::asked;
+use crate::commands::stored::study_of;
 use crate::exit;
 use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
@@ -61,7 +63,7 @@ pub(crate) fn measure_pairs(
     let found = results_of(&store, &campaign, None)?;
     output::show_view(&found, &flags.output, views::fleet)?;
     if !measured.no_report {
-        let page = db.with_file_name(format!("{}-fleet.html", study.name));
+        let page = fleet_beside(db, &found, "html");
         output::write(&page, &report::fleet_page(&found).to_string(), MayReplace::OwnFile)?;
         say(&format!("wrote {}", named(&page)));
     }
@@ -76,6 +78,16 @@ pub(crate) fn measure_pairs(
 pub(crate) fn results_of(store: &Store, campaign: &str, by: Option<&str>) -> Result<FleetResults, Failure> {
     let rows = store.pairs(campaign)?;
     FleetResults::new(&rows, by, |study| Ok(store.outline(study, results::fleet_metrics)?.sanitised()))
+}
+
+/// The results of the campaign that measured this study, or the newest one.
+pub(crate) fn fleet_of(store: &Store, word: Option<&str>, over: &OverPairs) -> Result<FleetResults, Failure> {
+    let study = study_of(store, word)?;
+    let row = store.studies()?.into_iter().find(|row| row.id == study);
+    let Some(pair) = row.and_then(|row| row.pair) else {
+        bail!(Nothing, "study {study} was not measured on a pair of a fleet: leave --fleet out");
+    };
+    results_of(store, &pair.campaign, over.by.as_deref())
 }
 
 fn now_ms() -> u128 {

@@ -8,8 +8,9 @@ use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, Show};
 use crate::commands::advise::in_short;
+use crate::commands::fleet::fleet_of;
 use crate::failure::Failure;
-use crate::output::{json, named, print, print_blocks};
+use crate::output::{json, named, print, print_blocks, show_view};
 
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
     let store = Store::open_read_only(path)?;
@@ -46,6 +47,10 @@ pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failur
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let (db, wide) = (&flags.stored.database.db, flags.stored.output.tables.wide);
     let store = Store::open_read_only(db)?;
+    if flags.over.fleet {
+        let found = fleet_of(&store, flags.study.as_deref(), &flags.over)?;
+        return show_view(&found, &flags.stored.output, views::fleet);
+    }
     let stored = store.load(study_of(&store, flags.study.as_deref())?)?;
     if flags.stored.output.format == Format::Json {
         return print(&json(&store::export::json(&stored))?);
