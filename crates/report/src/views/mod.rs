@@ -38,7 +38,7 @@ pub use aa::{both_ways, false_positives};
 pub use advice::{PlannedSetting, PlannedSettings, advice, advice_script, advice_tables, planned_settings};
 pub use between::between;
 pub use compare::{classic, compare};
-pub use doctor::doctor;
+pub use doctor::{doctor, doctor_of_pairs};
 pub use environment::environment;
 pub use evidence::{evidence, switch_states};
 pub use fleet::fleet;
