@@ -1,19 +1,27 @@
 //! One effect over many machines: each machine pair (a transmitter and a receiver) has its own
 //! estimate of the effect, from its own boots.
 //!
-//! The estimate of pair i is the fleet's effect, plus the deviation of its machines, plus an error.
-//! Each machine pair counts once: more boots of one pair say nothing about other machines, and
-//! weights by precision would let the quietest machine stand for all. Normal deviations and errors
-//! are assumed; where results need equal errors, the table says so.
+//! The estimate of a pair is the effect over machines, plus a deviation of its machines, plus an
+//! error. Each pair counts once: more boots of one pair say nothing about other machines, and
+//! weights by precision would let the quietest machine stand for all. Deviations and errors are
+//! assumed to be normal, and the errors of all pairs equal where the list says so.
 //!
-//! | result | method |
-//! |---|---|
-//! | effect | unweighted mean, Student's t with n - 1 degrees of freedom. Unequal errors only make it cautious, at error rates up to 8.3 % (Bakirov and Székely, J. Math. Sci. 139, 2006) |
-//! | spread | variance of the estimates less the mean square of their standard errors, which is REML's estimate in balanced data if positive; interval by the modified large sample method (Ting and others, J. Stat. Comput. Simul. 35, 1990), for equal errors |
-//! | prediction | Student's t with n - 1 degrees of freedom, for equal errors |
-//! | pairs | t-test of each pair with its own degrees of freedom, Holm's correction (Scand. J. Stat. 6, 1979), which holds for the signs too (Shaffer, Ann. Stat. 8, 1980) |
-//! | pairs apart | externally studentised deviation from the other pairs with n - 2 degrees of freedom, Bonferroni's correction: Grubbs' test (Technometrics 11, 1969), without masking by the pair itself |
-//! | groups | mean of each, and Welch's t (Biometrika 34, 1947) with Holm's correction between them |
+//! - Effect over machines: unweighted mean, Student's t with n - 1 degrees of freedom. Unequal
+//!   errors only make it cautious, at error rates up to 8.3 % (Bakirov and Székely, J. Math. Sci.
+//!   139, 2006).
+//! - Spread over machines: variance of the estimates less their mean squared standard error. In
+//!   balanced data it is REML's estimate, where that is positive. Interval by the modified large
+//!   sample method (Ting, Burdick, Graybill, Jeyaratnam and Lu, J. Stat. Comput. Simul. 35, 1990),
+//!   for equal errors.
+//! - Prediction for one more pair: Student's t with n - 1 degrees of freedom, for equal errors.
+//! - Pairs with a proven effect: t-test of each with its own degrees of freedom. Holm's correction
+//!   (Scandinavian Journal of Statistics 6, 1979) holds for the directions too (Shaffer, Annals of
+//!   Statistics 8, 1980).
+//! - Pairs that stand apart: externally studentised deviation from the others, with n - 2 degrees
+//!   of freedom and Bonferroni's correction, which is Grubbs' test (Technometrics 11, 1969), but
+//!   never beyond the pairs' errors.
+//! - Groups: means like those over all machines, and Welch's t between them (Biometrika 34, 1947)
+//!   with the degrees of freedom that comparisons of conditions have, and Holm's correction.
 
 use std::collections::BTreeMap;
 
@@ -170,20 +178,16 @@ pub fn over_groups<Label: Ord + Clone>(
     let differences: Vec<Estimate> =
         compared.iter().map(|(group, baseline)| difference(&means[*group], &means[*baseline])).collect();
     let levels = holm_levels(&differences, fleet.alpha, None);
-    let group = |((label, pairs), mean): ((&Label, &Vec<Estimate>), &Estimate)| GroupEffect {
-        label: label.clone(),
+    let groups = by_label.iter().zip(&means).map(|((label, pairs), mean)| GroupEffect {
+        label: (*label).clone(),
         pairs: pairs.len(),
         mean: fleet.judged(mean, fleet.alpha, None),
+    });
+    let judged = |(((group, baseline), difference), level): (((usize, usize), &Estimate), f64)| {
+        GroupDifference { group, baseline, difference: fleet.judged(difference, level, None) }
     };
-    let judged = |((places, difference), level): (((usize, usize), &Estimate), f64)| GroupDifference {
-        group: places.0,
-        baseline: places.1,
-        difference: fleet.judged(difference, level, None),
-    };
-    Ok(GroupedEffect {
-        groups: by_label.iter().map(|(label, pairs)| (*label, pairs)).zip(&means).map(group).collect(),
-        differences: compared.into_iter().zip(&differences).zip(levels).map(judged).collect(),
-    })
+    let differences = compared.into_iter().zip(&differences).zip(levels).map(judged).collect();
+    Ok(GroupedEffect { groups: groups.collect(), differences })
 }
 
 impl PairCount {
@@ -255,8 +259,7 @@ impl Fleet {
     fn spread(&self, mean: &Estimate) -> Option<Component> {
         let error = mean_square_error(&self.estimates).filter(|_| mean.is_sure())?;
         let total = Spread { variance: mean.se * mean.se * self.count(), df: mean.df };
-        let Component { sd, interval, df } =
-            Component::from_difference(total, Some(error), self.alpha, 1.0);
+        let Component { sd, interval, df } = Component::from_difference(total, Some(error), self.alpha, 1.0);
         let interval = interval.filter(|(_, high)| *high > 0.0);
         let in_unit = |(low, high)| (self.in_unit(low), self.in_unit(high));
         Some(Component { sd: self.in_unit(sd), interval: interval.map(in_unit), df })
@@ -300,20 +303,39 @@ impl Fleet {
 }
 
 impl PairEffect {
+    /// The mean difference of boots that measured both conditions.
+    pub fn of_boots(differences: &[f64]) -> PairEffect {
+        Self::from_estimate(mean_of(&alone(differences)))
+    }
+
+    /// The difference of the means of boots that measured one condition each (Welch).
+    pub fn of_separate_boots(baseline: &[f64], condition: &[f64]) -> PairEffect {
+        let [baseline, condition] = [baseline, condition].map(|boots| mean_of(&alone(boots)));
+        Self::from_estimate(difference(&condition, &baseline))
+    }
+
+    fn from_estimate(estimate: Estimate) -> PairEffect {
+        let (standard_error, degrees_of_freedom) =
+            if estimate.is_sure() { (estimate.se, estimate.df) } else { (0.0, 0.0) };
+        PairEffect { estimate: estimate.value, standard_error, degrees_of_freedom }
+    }
+
     fn check(&self, place: usize) -> Result<(), StatsError> {
-        let is_positive = |value: f64| value >= 0.0 && value.is_finite();
-        let refused = |name, value| Err(StatsError::Pair { place, name, value });
-        match *self {
-            PairEffect { estimate, .. } if !estimate.is_finite() => refused("estimate", estimate),
-            PairEffect { standard_error: error, .. } if !is_positive(error) => {
-                refused("standard error", error)
-            }
-            PairEffect { degrees_of_freedom: df, .. } if !is_positive(df) => {
-                refused("number of degrees of freedom", df)
-            }
-            PairEffect { .. } => Ok(()),
+        let numbers = [
+            ("estimate", self.estimate, f64::MIN),
+            ("standard error", self.standard_error, 0.0),
+            ("number of degrees of freedom", self.degrees_of_freedom, 0.0),
+        ];
+        let is_refused = |(_, value, least): &(&str, f64, f64)| !(value >= least && value.is_finite());
+        match numbers.into_iter().find(is_refused) {
+            Some((name, value, _)) => Err(StatsError::Pair { place, name, value }),
+            None => Ok(()),
         }
     }
+}
+
+fn alone(values: &[f64]) -> Vec<Estimate> {
+    values.iter().map(|value| Estimate::unsure(*value, 0.0)).collect()
 }
 
 /// The mean over machines, each with one vote; its error is unknown for one pair.
@@ -350,7 +372,7 @@ fn mean_square_error(estimates: &[Estimate]) -> Option<Spread> {
     let squares: f64 = known().map(|one| one.se.powi(4) / (one.df + 2.0)).sum();
     let welch = if squares > 0.0 { sum * sum / squares - 2.0 } else { f64::INFINITY };
     let together: f64 = known().map(|one| one.df).sum();
-    (count > 0.0).then(|| Spread { variance: sum / count, df: welch.min(together).min(MOST_DF) })
+    (count > 0.0).then(|| Spread { variance: sum / count, df: welch.clamp(1.0, together.min(MOST_DF)) })
 }
 
 /// The significance level of each of several effects, so that the chance of any wrong verdict is at
