@@ -46,7 +46,15 @@ impl Session {
     pub(crate) fn open(launch: Launch, facts: AgentFacts) -> Result<Self, host::Error> {
         let interfaces = Interfaces::open(&launch)?;
         let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
-        Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None, turn: None })
+        Ok(Self {
+            interfaces,
+            cpus,
+            facts,
+            originals: BTreeMap::new(),
+            traffic: None,
+            probe: None,
+            turn: None,
+        })
     }
 
     /// A request is refused if its time is over. Waits and repeated work (a measurement, a trace)

@@ -24,7 +24,7 @@ pub(crate) use files::{
 pub(crate) use load::{Load, traffic_keys};
 pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, Login, Undo, lease};
 pub(crate) use reading::{Compare, History, Report, ReportFormat, Show};
-pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
+pub(crate) use run::{Aa, Changes, Measured, PairFlags, ProgressStyle, Run, RunFlags};
 pub(crate) use trace::{Merge, Trace, TraceAction};
 
 const EXAMPLES: &str = "\

@@ -119,10 +119,15 @@ fn each_pair_that_cannot_be_reached_is_named_and_the_others_go_on() {
     let campaign = told.split("campaign ").nth(1).unwrap().split(':').next().unwrap();
     let again = bench.run(&[&run[..], &["--resume"]].concat());
     expect(&again, 5);
-    assert!(stderr(&again).contains(&format!("campaign {campaign}: 2 pairs to measure")), "{}", stderr(&again));
+    assert!(
+        stderr(&again).contains(&format!("campaign {campaign}: 2 pairs to measure")),
+        "{}",
+        stderr(&again)
+    );
     let examined = bench.run(&["doctor", "--hosts", "fleet.toml"]);
     expect(&examined, 3);
     assert!(stdout(&examined).contains("2 of 2 pairs cannot measure"), "{}", stdout(&examined));
-    let left: Vec<_> = std::fs::read_dir(bench.path(".")).unwrap().flatten().map(|one| one.file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(bench.path(".")).unwrap().flatten().map(|one| one.file_name()).collect();
     assert!(!bench.path("netassay.pairs").exists(), "{left:?}");
 }

@@ -6,8 +6,8 @@ use serde::Serialize;
 use stats::Verdict;
 use stats::fleet::{FleetEffect, GroupedEffect, JudgedEffect, PairEffect, over_groups, over_pairs};
 use store::{Outline, PairRow, StudyId};
+use study::Plan;
 use study::metric::{Better, Metric};
-use study::{Plan};
 
 use crate::data::differences::{StudyDifference, of_environments};
 use crate::data::error::Error;
@@ -138,7 +138,8 @@ impl FleetResults {
             EffectOverPairs::new(key, &sizes, confidence, by, &pairs, &outlines)
         });
         let effects = found.collect::<Result<_, Error>>()?;
-        let asked = outlines.first().map(|outline| (outline.row.name.clone(), outline.plan.asked.question.clone()));
+        let asked =
+            outlines.first().map(|outline| (outline.row.name.clone(), outline.plan.asked.question.clone()));
         let (name, question) = asked.unwrap_or_default();
         let campaign = rows.first().map(|row| row.pair.campaign.clone()).unwrap_or_default();
         Ok(Self { campaign, name, question, confidence, pairs, not_measured, effects })
@@ -149,7 +150,7 @@ impl FleetResults {
 fn sizes(outline: &Outline) -> Vec<(EffectKey, Option<PairEffect>, PairEffect)> {
     let plan = &outline.plan;
     let label = |condition: usize| plan.conditions[condition].label.to_string();
-    let mut found = Vec::new();
+    let mut found: Vec<(EffectKey, Option<PairEffect>, PairEffect)> = Vec::new();
     for target in own_targets(plan) {
         let Some(values) = outline.values.get(&target.metric) else { continue };
         let baseline = boot_means(values, target.baseline);
@@ -260,9 +261,10 @@ fn apart(
         .map(|other| measured[other])
         .take(OTHERS)
         .collect();
-    let labels = pairs[own].labels.iter().filter(|(key, value)| {
-        !others.iter().any(|other| pairs[*other].labels.get(*key) == Some(value))
-    });
+    let labels = pairs[own]
+        .labels
+        .iter()
+        .filter(|(key, value)| !others.iter().any(|other| pairs[*other].labels.get(*key) == Some(value)));
     let theirs = |key: &str| others.first().and_then(|other| pairs[*other].labels.get(key));
     let mut differences: Vec<StudyDifference> = labels
         .map(|(key, value)| {
@@ -270,8 +272,7 @@ fn apart(
             StudyDifference::new(format!("label {key}"), other, Some(value))
         })
         .collect();
-    let mut from_others =
-        others.iter().map(|other| of_environments(&outlines[*other], &outlines[own]));
+    let mut from_others = others.iter().map(|other| of_environments(&outlines[*other], &outlines[own]));
     let mut recorded = from_others.next().unwrap_or_default();
     for differing in from_others {
         recorded.retain(|one| differing.iter().any(|other| other.what == one.what));

@@ -59,7 +59,7 @@ pub use data::study_list::{ListedStudy, StudyRef};
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
-pub use examination::{ExaminedPair, Examination, Finding, FindingStatus, PairProperty};
+pub use examination::{Examination, ExaminedPair, Finding, FindingStatus, PairProperty};
 pub use fleet::{
     EffectOverPairs, FleetResults, MeasuredPair, MissingPair, PairApart, own_metrics as fleet_metrics,
 };

@@ -14,7 +14,9 @@ impl Store {
     /// # Errors
     /// Errors of writing, also if a campaign has this name.
     pub fn begin_fleet(&mut self, pairs: &[FleetPair]) -> Result<(), StoreError> {
-        self.write(|transaction, _| Ok(pairs.iter().try_for_each(|pair| insert(transaction, pair, None, None))?))
+        self.write(|transaction, _| {
+            Ok(pairs.iter().try_for_each(|pair| insert(transaction, pair, None, None))?)
+        })
     }
 
     /// Sets why a pair was not measured, or not to its end; `None`: it was.
@@ -75,12 +77,10 @@ impl Store {
         let rows = self.rows(
             &format!("SELECT campaign, name, labels, study, failure FROM pair {which}"),
             of,
-            |row: &Row<'_>| {
-                let id: Option<i64> = row.get(3)?;
-                Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, id, row.get(4)?))
-            },
+            |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
         )?;
-        let read = |(campaign, name, labels, id, failure): (String, String, String, _, _)| {
+        type Columns = (String, String, String, Option<i64>, Option<String>);
+        let read = |(campaign, name, labels, id, failure): Columns| {
             let what = || format!("the labels of pair {name:?}");
             let labels = self.read(&labels, what, serde_json::from_str)?;
             Ok(PairRow { pair: FleetPair { campaign, name, labels }, study: id.map(StudyId), failure })

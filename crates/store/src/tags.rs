@@ -104,7 +104,7 @@ impl Store {
         let tags = self.rows("SELECT study, name FROM tag ORDER BY name", [], |row| {
             Ok((StudyId(row.get(0)?), row.get::<_, String>(1)?))
         })?;
-        for row in rows {
+        for row in &mut *rows {
             let id = row.id;
             row.tags = tags.iter().filter(|(study, _)| *study == id).map(|(_, tag)| tag.clone()).collect();
         }

@@ -7,13 +7,13 @@ use std::thread;
 
 use agent::Interrupt;
 use report::views;
-use results::{ExaminedPair, Examination};
+use results::{Examination, ExaminedPair};
 use study::Scenario;
 use testbed::Crossing;
 use testbed::reach::{ProgramOutput, RemoteHost};
 
-use crate::cli::{Doctor, HostFlags};
 use crate::again::again_without;
+use crate::cli::{Doctor, HostFlags};
 use crate::commands::hosts::{PairOfHosts, ReachedHosts, TO_END, pairs, reach, reach_one};
 use crate::doctor::{can_measure, examine, of_pair};
 use crate::exit;
@@ -49,7 +49,8 @@ fn examine_fleet(pairs: &[PairOfHosts], flags: &Doctor) -> Result<ExitCode, Fail
     let mut examined = Vec::new();
     for some in pairs.chunks(AT_ONCE) {
         examined.extend(thread::scope(|scope| {
-            let threads: Vec<_> = some.iter().map(|pair| scope.spawn(|| examine_by_name(&pair.name))).collect();
+            let threads: Vec<_> =
+                some.iter().map(|pair| scope.spawn(|| examine_by_name(&pair.name))).collect();
             threads
                 .into_iter()
                 .map(|one| one.join().unwrap_or_else(|cause| resume_unwind(cause)))

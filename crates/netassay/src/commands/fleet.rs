@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -52,13 +52,14 @@ pub(crate) fn measure_pairs(
     };
     let mut fleet = Fleet { store: &mut store, campaign, files: db.with_extension("pairs") };
     let missing = fleet.missing(&study, pairs)?;
+    let at_once = usize::from(flags.pairs.at_once.unwrap_or(1));
     say(&format!(
         "netassay: campaign {}: {} to measure, {} at once",
         fleet.campaign,
         results::counted(missing.len(), "pair"),
-        flags.at_once
+        at_once
     ));
-    fleet.measure(missing, flags.at_once as usize, &interrupt)?;
+    fleet.measure(missing, at_once, &interrupt)?;
     let campaign = fleet.campaign;
     let found = results_of(&store, &campaign, None)?;
     output::show_view(&found, &flags.output, views::fleet)?;
@@ -144,9 +145,8 @@ impl Fleet<'_> {
         let known: Vec<FleetPair> = pairs.iter().map(named).collect();
         self.store.begin_fleet(&known)?;
         let rows = self.store.pairs(&self.campaign)?;
-        let is_measured = |pair: &FleetPair| {
-            rows.iter().any(|row| row.pair.name == pair.name && row.study.is_some())
-        };
+        let is_measured =
+            |pair: &FleetPair| rows.iter().any(|row| row.pair.name == pair.name && row.study.is_some());
         let mut missing: Vec<PairToMeasure> = known
             .into_iter()
             .zip(pairs)
@@ -177,8 +177,10 @@ impl Fleet<'_> {
         while !(running.is_empty() && (missing.is_empty() || interrupt.is_tripped())) {
             if interrupt.is_tripped() && !is_told {
                 is_told = true;
-                // A process that has just ended is no error.
-                running.iter().for_each(|one| drop(kill(one.process, Signal::SIGTERM)));
+                for one in &running {
+                    // A process that has just ended is no error.
+                    let _ = kill(one.process, Signal::SIGTERM);
+                }
             }
             let is_free = |one: &PairToMeasure| {
                 let busy = running.iter().flat_map(|one| &one.of.machines);

@@ -13,7 +13,7 @@ mod export;
 mod fleet;
 mod gate;
 mod history;
-mod hosts;
+pub(crate) mod hosts;
 mod kernel;
 mod load;
 pub(crate) mod ministat;

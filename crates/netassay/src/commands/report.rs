@@ -6,8 +6,8 @@ use std::thread;
 
 use report::document::markdown;
 use report::{Download, Page, ReportedStudy, file_stem, views};
-use results::{FleetResults, Results};
 use results::advice::{Advice, AdviceRequest};
+use results::{FleetResults, Results};
 use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
@@ -21,7 +21,7 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.database.db)?;
     let ending = flags.format.ending();
     let (own_file, text) = if flags.over.fleet {
-        let [] | [_] = flags.studies.as_slice() else {
+        let ([] | [_]) = flags.studies.as_slice() else {
             bail!(Usage, "--fleet shows one campaign: name one of its studies");
         };
         let found = fleet_of(&store, flags.studies.first().map(String::as_str), &flags.over)?;

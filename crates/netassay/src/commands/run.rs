@@ -12,8 +12,8 @@ use study::{BootKind, BootState, BySide, Machines, Study};
 use crate::again::again;
 use crate::cli::{Format, Measured, Run, RunFlags};
 use crate::commands::aa;
-use crate::commands::fleet;
 use crate::commands::advise::in_short;
+use crate::commands::fleet;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
@@ -36,7 +36,7 @@ pub(crate) fn run(flags: &Run) -> Result<ExitCode, Failure> {
 
 pub(crate) fn measure_and_show(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
     let flags = &measured.flags;
-    flags.parent.map_or(Ok(()), host::namespace::die_with_parent)?;
+    flags.pairs.parent.map_or(Ok(()), host::namespace::die_with_parent)?;
     let pairs = hosts::pairs(&flags.hosts)?;
     if pairs.len() > 1 && flags.hosts.pair.is_none() {
         return fleet::measure_pairs(name, measured, &pairs);
@@ -175,7 +175,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
 
 /// The pair that `--campaign` says to measure.
 fn pair_of_campaign(flags: &RunFlags) -> Result<Option<FleetPair>, Failure> {
-    let (Some(campaign), Some(name)) = (&flags.fleet, &flags.hosts.pair) else { return Ok(None) };
+    let (Some(campaign), Some(name)) = (&flags.pairs.campaign, &flags.hosts.pair) else { return Ok(None) };
     let mut pairs = hosts::pairs(&flags.hosts)?.into_iter();
     let labels = pairs.find(|pair| pair.name == *name).map(|pair| pair.labels).unwrap_or_default();
     Ok(Some(FleetPair { campaign: campaign.clone(), name: name.clone(), labels }))

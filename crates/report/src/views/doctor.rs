@@ -1,6 +1,6 @@
 //! The examination of a machine or of a pair.
 
-use results::{ExaminedPair, Examination, Finding, FindingStatus};
+use results::{Examination, ExaminedPair, Finding, FindingStatus};
 
 use crate::cells;
 use crate::document::{Block, Table};

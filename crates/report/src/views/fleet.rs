@@ -1,8 +1,10 @@
 //! One study on many pairs of machines.
 
-use results::{EffectOverPairs, FleetResults, PairApart, counted, figure, metric_name, percent, plain, range};
+use results::{
+    EffectOverPairs, FleetResults, PairApart, counted, figure, metric_name, percent, plain, range,
+};
 use stats::fleet::{GroupedEffect, JudgedEffect};
-use stats::signed;
+use stats::{Verdict, signed};
 use study::{Name, Quality};
 
 use crate::cells;
@@ -19,8 +21,7 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     let (measured, missing) = (found.pairs.len(), found.not_measured.len());
     if missing > 0 {
-        let mut lines =
-            vec![format!("{missing} of {} not measured:", counted(measured + missing, "pair"))];
+        let mut lines = vec![format!("{missing} of {} not measured:", counted(measured + missing, "pair"))];
         lines.extend(found.not_measured.iter().take(most).map(|one| format!("{}: {}", one.name, one.why)));
         lines.extend((missing > most).then(|| format!("--wide shows {} more", missing - most)));
         blocks.push(Block::Warning(lines));
@@ -36,9 +37,10 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
         blocks.extend(effect.apart.iter().flat_map(|pair| apart(effect, pair, most)));
         blocks.extend(effect.groups.as_ref().and_then(|groups| groups_of(effect, groups)).map(Block::Table));
     }
-    let method = "Each pair counts once: the intervals of the effect have degrees of freedom by pairs. A pair's own \
+    let method =
+        "Each pair counts once: the intervals of the effect have degrees of freedom by pairs. A pair's own \
                   verdict is corrected for the number of pairs (Holm), so that the counts hold together."
-        .to_owned();
+            .to_owned();
     blocks.push(Block::Text(method));
     blocks
 }
@@ -46,7 +48,7 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
 /// `throughput of gso: 38.1 % lower over machines (+29 to +47), on 37 of 40 pairs`.
 pub(crate) fn sentence(effect: &EffectOverPairs) -> String {
     let mean = &effect.sizes.mean;
-    let [size, interval] = size(effect, mean);
+    let (size, interval) = size(effect, mean);
     let count = &effect.sizes.count;
     let interval = interval.map_or_else(String::new, |interval| format!(" ({interval})"));
     format!(
@@ -60,11 +62,11 @@ pub(crate) fn sentence(effect: &EffectOverPairs) -> String {
     )
 }
 
-fn size(effect: &EffectOverPairs, own: &JudgedEffect) -> [Option<String>; 2] {
+fn size(effect: &EffectOverPairs, own: &JudgedEffect) -> (String, Option<String>) {
     let shown = |value: f64| signed(number(effect, value));
     let unit = plain(effect.unit());
     let size = format!("{} {unit}", shown(effect.shown(own.estimate))).trim_end().to_owned();
-    [Some(size), effect.interval(own).map(|ends| range(Some(ends), shown))]
+    (size, effect.interval(own).map(|ends| range(Some(ends), shown)))
 }
 
 fn number(effect: &EffectOverPairs, value: f64) -> String {
@@ -72,17 +74,22 @@ fn number(effect: &EffectOverPairs, value: f64) -> String {
 }
 
 pub(crate) fn verdict(effect: &EffectOverPairs, own: &JudgedEffect) -> String {
-    let quality = effect.metric.known().map(Quality::from_metric);
-    let word = quality.and_then(|quality| quality.of_verdict(own.verdict));
+    let word =
+        |rises: bool| effect.metric.known().and_then(|metric| Quality::from_metric(metric).word(rises));
+    let word = match own.verdict {
+        Verdict::Higher => word(true),
+        Verdict::Lower => word(false),
+        _ => None,
+    };
     word.unwrap_or(own.verdict.as_str()).to_owned()
 }
 
 fn effects(found: &FleetResults, is_whole: bool) -> Table {
-    let head = ["metric", "condition", "over machines", "interval", "one more pair", "holds", "apart", "verdict"];
-    let mut table = Table::new(head).optional(&[4, 3]).titled(format!(
-        "Effects over machines, {} % intervals",
-        stats::confidence(found.confidence)
-    ));
+    let head =
+        ["metric", "condition", "over machines", "interval", "one more pair", "holds", "apart", "verdict"];
+    let mut table = Table::new(head)
+        .optional(&[4, 3])
+        .titled(format!("Effects over machines, {} % intervals", stats::confidence(found.confidence)));
     for effect in &found.effects {
         let shown = |value: f64| signed(number(effect, value));
         let both = |ends: Option<(f64, f64)>| {
@@ -128,12 +135,12 @@ fn groups_of(effect: &EffectOverPairs, groups: &GroupedEffect<String>) -> Option
     let of = format!("{} of {}", metric_name(&effect.metric), effect.condition);
     let mut table = Table::new(["group", "pairs", "effect", "interval"]).titled(format!("{of}, by group"));
     for group in &groups.groups {
-        let [size, interval] = size(effect, &group.mean);
+        let (size, interval) = size(effect, &group.mean);
         table.row(cells![&Name::from(group.label.as_str()), group.pairs, size, interval]);
     }
     for one in &groups.differences {
         let [group, baseline] = [one.group, one.baseline].map(|place| groups.groups[place].label.as_str());
-        let [size, interval] = size(effect, &one.difference);
+        let (size, interval) = size(effect, &one.difference);
         let words = format!("{group} against {baseline}: {}", one.difference.verdict);
         table.row(cells![words, Cell::EMPTY, size, interval]);
     }

@@ -67,7 +67,9 @@ impl PairOfHosts {
             ));
         }
         if transmitter == receiver {
-            return Some("its transmitter and its receiver are the same: name another machine or interface".to_owned());
+            return Some(
+                "its transmitter and its receiver are the same: name another machine or interface".to_owned(),
+            );
         }
         let is_long = |(key, value): (&String, &String)| key.len().max(value.len()) > LONGEST_LABEL;
         let long = labels.iter().find(|label| is_long(*label));
@@ -222,8 +224,7 @@ mod tests {
         assert!(wanted.transmitter.unwrap().launcher.is_none());
     }
 
-    const PAIR: &str =
-        "[[pair]]\nname = \"a\"\ntransmitter = { ssh = \"x\" }\nreceiver = { ssh = \"y\" }\n";
+    const PAIR: &str = "[[pair]]\nname = \"a\"\ntransmitter = { ssh = \"x\" }\nreceiver = { ssh = \"y\" }\n";
 
     #[test]
     fn the_only_pair_of_a_file_needs_no_choice() {

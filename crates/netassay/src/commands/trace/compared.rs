@@ -12,7 +12,7 @@ use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
 use crate::again;
-use crate::cli::{Changes, Formatted, Merge, ProgressStyle, RunFlags, Trace, first_given};
+use crate::cli::{Changes, Formatted, Merge, PairFlags, ProgressStyle, RunFlags, Trace, first_given};
 use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::load;
@@ -43,6 +43,7 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
         rootless: false,
         change_machine: false,
         hosts: flags.hosts.clone(),
+        pairs: PairFlags::default(),
         reboot_within: None,
         turn: flags.turn,
         progress: ProgressStyle::Auto,
