@@ -56,6 +56,7 @@ impl MadeUp<'_> {
             seed: 1,
             scenario: "veth".to_owned(),
             version: "0.1.0".to_owned(),
+            pair: None,
         });
         let (id, metrics) = (id.map_err(failed)?, self.metrics());
         let detail = Detail::Measured(Box::new(sample::account()));

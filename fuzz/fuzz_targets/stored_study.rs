@@ -81,6 +81,7 @@ impl Base {
             seed: 1,
             scenario: "loopback".to_owned(),
             version: "0".to_owned(),
+            pair: None,
         };
         store.begin_study(&study).expect("a new study");
         drop(store);

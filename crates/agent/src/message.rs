@@ -23,6 +23,10 @@ pub const PROTOCOL: u32 = 22;
 pub enum Request {
     /// Identify yourself. Always the first request.
     Hello { protocol: u32 },
+    /// Take the turn to measure on this machine, and keep it until the agent's end.
+    TakeTurn,
+    /// Let other sessions measure on this machine.
+    LeaveTurn,
     /// Make a veth pair to the network namespace of the process `peer_pid` on the same kernel.
     CreateVeth { name: String, peer: String, peer_pid: u32 },
     /// Make an interface that discards what is sent through it, add addresses, and set it up.
@@ -191,6 +195,10 @@ pub enum Answer {
         cpus: Vec<(u32, u32)>,
     },
     Done,
+    /// To [`Request::TakeTurn`]: the session that has the turn; `None`: the agent has it now.
+    Turn {
+        holder: Option<String>,
+    },
     /// To [`Request::CreateDiscard`]. `lacking`: the kernel's errors for the devices before it.
     Discards {
         device: host::DiscardDevice,

@@ -1,6 +1,7 @@
 //! The state of an agent between requests, and its answers.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ pub(crate) struct Session {
     // Declared first: at the end its threads end before any undo begins.
     pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
+    turn: Option<File>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
     version: &'static str,
@@ -48,6 +50,7 @@ impl Session {
         Ok(Self {
             traffic: None,
             probe: None,
+            turn: None,
             interfaces: Interfaces::open(&launch)?,
             cpus: if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus },
             version,
@@ -73,6 +76,11 @@ impl Session {
                 pid: std::process::id(),
                 cpus: self.usable_cpus.clone(),
             }),
+            Request::TakeTurn => self.take_turn(),
+            Request::LeaveTurn => {
+                self.turn = None;
+                Ok(Answer::Done)
+            }
             Request::CreateVeth { name, peer, peer_pid } => {
                 done(self.interfaces.make(&name, "veth", |links| links.create_veth(&name, &peer, peer_pid)))
             }
@@ -221,6 +229,19 @@ impl Session {
                 self.interfaces.undo()
             }
         }
+    }
+
+    fn take_turn(&mut self) -> Reply {
+        // A second lock of the same file would find the first one in its way.
+        if self.turn.is_some() {
+            return Ok(Answer::Turn { holder: None });
+        }
+        let (turn, holder) = match host::take_measuring_lock()? {
+            Ok(turn) => (Some(turn), None),
+            Err(holder) => (None, Some(holder)),
+        };
+        self.turn = turn;
+        Ok(Answer::Turn { holder })
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {

@@ -10,6 +10,27 @@ pub(crate) fn again() -> String {
     written(given())
 }
 
+/// The words of this command, without these options (with their values) and flags, and without
+/// what resumes.
+pub(crate) fn again_without(options: &[&str], flags: &[&str]) -> Vec<String> {
+    without(given(), options, flags)
+}
+
+fn without(given: impl Iterator<Item = String>, options: &[&str], flags: &[&str]) -> Vec<String> {
+    let mut given = not_resuming(given);
+    let mut words = Vec::new();
+    while let Some(word) = given.next() {
+        if options.contains(&word.as_str()) {
+            given.next();
+        } else if !flags.contains(&word.as_str())
+            && !word.split_once('=').is_some_and(|(option, _)| options.contains(&option))
+        {
+            words.push(word);
+        }
+    }
+    words
+}
+
 fn given() -> impl Iterator<Item = String> {
     env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned())
 }
@@ -20,17 +41,22 @@ fn joined(given: impl Iterator<Item = String>) -> String {
 }
 
 fn written(given: impl Iterator<Item = String>) -> String {
+    joined(not_resuming(given))
+}
+
+fn not_resuming(given: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut given = given.peekable();
-    let mut kept = Vec::new();
-    while let Some(word) = given.next() {
-        if word == "--resume" {
-            // A word behind it is the stored study's.
-            given.next_if(|next| !next.starts_with('-'));
-        } else if !word.starts_with("--resume=") {
-            kept.push(word);
+    iter::from_fn(move || {
+        loop {
+            let word = given.next()?;
+            if word == "--resume" {
+                // A word behind it is the stored study's.
+                given.next_if(|next| !next.starts_with('-'));
+            } else if !word.starts_with("--resume=") {
+                return Some(word);
+            }
         }
-    }
-    joined(kept.into_iter())
+    })
 }
 
 #[cfg(test)]
@@ -46,5 +72,12 @@ mod tests {
         assert_eq!(again(&["quick", "--resume", "--no-wait"]), "netassay quick --no-wait");
         assert_eq!(again(&["quick", "--resume=3", "--wide"]), "netassay quick --wide");
         assert_eq!(again(&["quick", "--resume"]), "netassay quick");
+    }
+
+    #[test]
+    fn options_and_flags_are_left_out_in_either_spelling() {
+        let given = ["run", "mtu", "--db", "a", "--at-once=3", "--wide", "--resume", "7", "--set", "boots=2"];
+        let left = without(given.iter().map(|word| (*word).to_owned()), &["--db", "--at-once"], &["--wide"]);
+        assert_eq!(left, ["run", "mtu", "--set", "boots=2"]);
     }
 }

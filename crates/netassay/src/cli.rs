@@ -17,13 +17,13 @@ use testbed::reach::HostSpec;
 
 use crate::exit;
 
-pub(crate) use common::{Format, Formatted, Stored, TurnFlags, correction, first_given};
+pub(crate) use common::{Format, Formatted, OverPairs, Stored, TurnFlags, correction, first_given};
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
 pub(crate) use files::{DbCommand, ExportFormat, Plan, StudyCommand};
 pub(crate) use load::{Load, traffic_keys};
 pub(crate) use machines::{AddressesOf, Apply, HostFlags, KernelCommand, Login, Undo, lease};
 pub(crate) use reading::{Compare, History, Report, ReportFormat};
-pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
+pub(crate) use run::{Aa, Changes, Measured, PairFlags, ProgressStyle, Run, RunFlags};
 pub(crate) use trace::{Trace, TraceAction};
 
 const EXAMPLES: &str = "\
@@ -139,6 +139,8 @@ pub(crate) enum Command {
         /// Show the environment of every boot
         #[arg(long)]
         environment: bool,
+        #[command(flatten)]
+        over: OverPairs,
         #[command(flatten)]
         stored: Stored,
     },

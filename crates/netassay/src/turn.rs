@@ -1,4 +1,4 @@
-//! One measuring session at a time: two on one machine would measure each other.
+//! One measuring session at a time on a machine: two would measure each other.
 
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -7,6 +7,7 @@ use agent::Interrupt;
 use record::Cause;
 
 use crate::cli::TurnFlags;
+use crate::commands::hosts::MeasuredEnd;
 use crate::failure::{Failure, bail, say};
 use crate::machine;
 
@@ -21,10 +22,43 @@ pub(crate) struct Session {
 }
 
 /// Waits for the turn as the flags say, then undoes the changes of sessions that are gone.
-pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
-    let session = take(flags, interrupt)?;
+///
+/// Between machines the turns are theirs: their agents take them for each boot, and wait for them.
+/// `measured`: those that another session measures now.
+pub(crate) fn begin(
+    flags: &TurnFlags,
+    measured: Option<Vec<MeasuredEnd>>,
+    interrupt: &Interrupt,
+) -> Result<Session, Failure> {
+    let session = match measured {
+        Some(measured) => look_at_machines(flags, measured)?,
+        None => take(flags, interrupt)?,
+    };
     machine::recover()?;
     Ok(session)
+}
+
+fn look_at_machines(flags: &TurnFlags, measured: Vec<MeasuredEnd>) -> Result<Session, Failure> {
+    let mut beside = None;
+    for MeasuredEnd { end, holder } in measured {
+        if flags.no_wait {
+            bail!(Environment, "another session measures on the {end}: {holder}; {WAYS}");
+        }
+        if flags.beside {
+            beside = Some(Cause::Session(format!("{holder} on the {end}")));
+        } else {
+            say_waiting(&format!("the {end}"), &holder);
+        }
+    }
+    Ok(Session { _turn: None, beside })
+}
+
+const WAYS: &str = "without --no-wait this one waits for it, with --beside it measures beside it";
+
+fn say_waiting(machine: &str, holder: &str) {
+    say(&format!(
+        "netassay: waiting until another session on {machine} has ended: {holder} (--no-wait refuses at once, --beside measures beside it)"
+    ));
 }
 
 fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
@@ -45,14 +79,10 @@ fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
             Err(error) => return Err(error.into()),
         };
         if flags.no_wait {
-            let ways = "without --no-wait this one waits for it, with --beside it measures beside it";
-            bail!(Environment, "another session measures on this machine: {holder}; {ways}");
+            bail!(Environment, "another session measures on this machine: {holder}; {WAYS}");
         }
         if told.as_ref() != Some(&holder) {
-            say(&format!(
-                "netassay: waiting until another session on this machine has ended: {holder} (--no-wait refuses at once, \
-                 --beside measures beside it)"
-            ));
+            say_waiting("this machine", &holder);
             told = Some(holder);
         }
         if interrupt.trips_within(RETRY) {

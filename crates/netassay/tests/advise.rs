@@ -35,6 +35,7 @@ fn store(bench: &Bench, toml: &str, with_runs: bool) {
         seed: 1,
         scenario: "veth".to_owned(),
         version: "0.1.0".to_owned(),
+        pair: None,
     };
     let id = store.begin_study(&new).unwrap();
     for number in 1..=if with_runs { 4 } else { 0 } {

@@ -39,7 +39,8 @@ fn store(bench: &Bench) {
             };
             levels[condition].iter().any(gain)
         };
-        let made = studies::Made { toml, plan, kernel: "6.18", boots: 4, runs: 2, metric: "throughput" };
+        let made =
+            studies::Made { toml, plan, kernel: "6.18", boots: 4, runs: 2, metric: "throughput", pair: None };
         made.record(&mut store, |condition, boot, run| {
             let base = if gains(condition) { 1333.0 } else { 1000.0 };
             base + studies::level(0, boot, run) - 1000.0

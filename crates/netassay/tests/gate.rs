@@ -23,7 +23,8 @@ fn four(bench: &Bench) {
     let text = TOML.replace("boots = 3", "boots = 5");
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     let plan = Study::parse("quick.toml", &text).unwrap().plan();
-    let made = Made { toml: &text, plan, kernel: "6.20", boots: 5, runs: 3, metric: "throughput" };
+    let made =
+        Made { toml: &text, plan, kernel: "6.20", boots: 5, runs: 3, metric: "throughput", pair: None };
     made.record(&mut store, |condition, boot, run| match condition {
         1 if (boot, run) == (5, 3) => f64::NAN,
         0 => 0.98 * level(condition, boot, run),

@@ -78,6 +78,7 @@ fn database(bench: &Bench) {
             seed: 1,
             scenario: HOSTILE.into(),
             version: HOSTILE.into(),
+            pair: None,
         })
         .unwrap();
     let mut account = sample::account();

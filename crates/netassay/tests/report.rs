@@ -28,6 +28,7 @@ fn record(bench: &Bench, name: &str, boots: u32, status: Option<StudyStatus>) ->
         seed: u64::MAX,
         scenario: "veth".to_owned(),
         version: "0.1.0".to_owned(),
+        pair: None,
     };
     let id = store.begin_study(&study).unwrap();
     for number in 1..=boots {

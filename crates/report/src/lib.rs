@@ -16,5 +16,5 @@ pub mod views;
 
 pub use data::{Download, file_stem};
 pub use document::{Cell, Layout, Table, Tone, colour_sequences, distinct_names};
-pub use html::figure_page;
+pub use html::{figure_page, fleet_page};
 pub use page::{FigureSection, Page};

@@ -16,6 +16,26 @@ pub struct Examination {
     pub sides: Vec<PairProperty>,
 }
 
+/// The examination of a pair of a fleet.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct ExaminedPair {
+    pub name: String,
+    /// `None` if the machines could not be examined.
+    pub examination: Option<Examination>,
+    /// Why they could not be examined.
+    pub failure: Option<String>,
+}
+
+impl ExaminedPair {
+    /// The reason why nothing can be measured between its machines; `None` if there is none.
+    pub fn hindrance(&self) -> Option<&str> {
+        let findings = self.examination.iter().flat_map(|one| &one.findings);
+        let mut failed = findings.filter(|finding| finding.status == FindingStatus::Fail);
+        self.failure.as_deref().or_else(|| failed.next().map(|finding| finding.what.as_str()))
+    }
+}
+
 /// One finding of an examination.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Finding {

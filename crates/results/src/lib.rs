@@ -8,6 +8,7 @@ pub mod advice;
 mod credit;
 mod data;
 mod examination;
+mod fleet;
 pub mod gate;
 pub mod glossary;
 mod history;
@@ -58,7 +59,10 @@ pub use data::study_list::{ListedStudy, StudyRef};
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
-pub use examination::{Examination, Finding, FindingStatus, PairProperty};
+pub use examination::{Examination, ExaminedPair, Finding, FindingStatus, PairProperty};
+pub use fleet::{
+    EffectOverPairs, FleetResults, MeasuredPair, MissingPair, PairApart, own_metrics as fleet_metrics,
+};
 pub use history::{
     ExcludedStudy, HistoryChoice, HistoryMember, HistoryOrder, HistorySeries, LevelChange, NewestStudy,
     StudyHistory, StudyMean,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use agent::Interrupt;
 use host::journal::Change;
 use record::Cause;
-use store::{NewStudy, Store, StoredStudy, StudyId, StudyStatus};
+use store::{FleetPair, NewStudy, Store, StoredStudy, StudyId, StudyStatus};
 use study::{Costs, Plan, PlannedRun, Study};
 use thiserror::Error as ThisError;
 
@@ -35,6 +35,8 @@ pub struct Campaign<'a> {
     /// Differences of the machine from those changes. Called at both edges of every run.
     pub differences: &'a dyn Fn() -> Vec<Cause>,
     pub version: &'a str,
+    /// The pair of a fleet that the study measures.
+    pub pair: Option<FleetPair>,
 }
 
 /// The result of a session.
@@ -104,6 +106,7 @@ impl Campaign<'_> {
             seed: study.protocol.seed,
             scenario: study.scenario_names(),
             version: self.version.to_owned(),
+            pair: self.pair.clone(),
         })?;
         self.run_missing(id, &plan, costs, None, Identities::default())
     }

@@ -11,6 +11,7 @@
 mod campaign_lock;
 mod error;
 pub mod export;
+mod fleet;
 mod metrics;
 mod open;
 mod pack;
@@ -29,8 +30,8 @@ pub use metrics::Metrics;
 pub use pack::{Moved, Unpacked};
 pub use read::Outline;
 pub use records::{
-    BootId, BootRow, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StoredRun, StoredSeries,
-    StoredStudy, StudyId, StudyRow, StudyStatus,
+    BootId, BootRow, FleetPair, NewRun, NewStudy, Outcome, PairRow, RunId, RunKey, RunStatus, StoredRun,
+    StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus,
 };
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};

@@ -16,6 +16,7 @@ use rusqlite::{Transaction, params_from_iter};
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::{Result, StoreError};
+use crate::fleet;
 use crate::open::{self, beside};
 use crate::records::{StudyId, StudyRow};
 use crate::store::{Failure, Store, intern};
@@ -154,6 +155,9 @@ impl Copy<'_> {
                     })?;
                 }
             }
+        }
+        if let Some(pair) = &self.source.pair_of(study)? {
+            fleet::insert(self.transaction, pair, Some(StudyId(to)), None)?;
         }
         Ok(Moved { from: study, to: StudyId(to), tags_taken: self.tags(study.0, to)? })
     }

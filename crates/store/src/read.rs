@@ -241,7 +241,7 @@ impl Store {
         Ok(self.rows(query, [id], |row| row.get::<_, String>(0))?.concat())
     }
 
-    fn read<'t, T>(
+    pub(crate) fn read<'t, T>(
         &self,
         text: &'t str,
         what: impl Fn() -> String,
@@ -307,5 +307,6 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
         failed_runs: row.get(11)?,
         invalid_runs: row.get(12)?,
         tags: Vec::new(),
+        pair: None,
     })
 }

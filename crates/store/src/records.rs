@@ -1,6 +1,6 @@
 //! Studies, boots and runs: as the runner passes them to the store, and as they are read back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use ::record::{Detail, Environment, Limit, Series};
@@ -38,6 +38,28 @@ row_id! {
     RunId
 }
 
+/// A pair of machines of a fleet, in one campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
+pub struct FleetPair {
+    /// The same for all pairs that were measured for one study together.
+    pub campaign: String,
+    pub name: String,
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A pair of a fleet's campaign as far as it was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "a field's name says what it is")]
+pub struct PairRow {
+    #[serde(flatten)]
+    pub pair: FleetPair,
+    /// `None` if nothing was measured.
+    pub study: Option<StudyId>,
+    /// Why it was not measured, or not to its end.
+    pub failure: Option<String>,
+}
+
 /// A study about to begin.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "a field's name says what it is")]
@@ -49,6 +71,8 @@ pub struct NewStudy {
     pub seed: u64,
     pub scenario: String,
     pub version: String,
+    /// The pair of a fleet that it measures.
+    pub pair: Option<FleetPair>,
 }
 
 /// A run that has ended.
@@ -166,6 +190,8 @@ pub struct StudyRow {
     /// The number of disturbed runs, including repeated ones, without warm-ups.
     pub invalid_runs: u32,
     pub tags: Vec<String>,
+    /// The pair of a fleet that it measured.
+    pub pair: Option<FleetPair>,
     /// The study file's text.
     pub toml: String,
 }

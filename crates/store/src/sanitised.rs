@@ -64,6 +64,7 @@ pub(crate) fn has_plain_texts(json: &str) -> bool {
 fn sanitise_row(row: &mut StudyRow) {
     let texts = [&mut row.name, &mut row.scenario, &mut row.version];
     texts.into_iter().chain(&mut row.tags).for_each(|text| *text = plain(text));
+    row.pair.iter_mut().for_each(|pair| sanitise_record(pair, |json| serde_json::from_str(json)));
 }
 
 fn plain(text: &str) -> String {

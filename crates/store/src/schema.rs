@@ -12,7 +12,10 @@ pub const SCHEMA_VERSION: i32 = STEPS.len() as i32;
 
 // One step per schema version, each applied in one transaction. A published step never changes,
 // but for [`SAME_CONSTRAINT`]: add another.
-const STEPS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")).foreign_key_check()];
+const STEPS: &[M<'static>] = &[
+    M::up(include_str!("schema/1.sql")).foreign_key_check(),
+    M::up(include_str!("schema/2.sql")).foreign_key_check(),
+];
 
 pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
 

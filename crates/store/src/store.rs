@@ -13,6 +13,7 @@ use study::PlannedRun;
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::{BUSY_RECORDING, Result, StoreError};
+use crate::fleet;
 use crate::open::{self, DatabaseFile};
 use crate::read_budget::Budget;
 use crate::records::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
@@ -96,7 +97,9 @@ impl Store {
                     now_unix_ms()
                 ],
             )?;
-            Ok(StudyId(transaction.last_insert_rowid()))
+            let id = StudyId(transaction.last_insert_rowid());
+            study.pair.iter().try_for_each(|pair| fleet::insert(transaction, pair, Some(id), None))?;
+            Ok(id)
         })
     }
 

@@ -95,15 +95,16 @@ impl Store {
         })
     }
 
+    /// Adds the tags, and the pairs of fleets.
     pub(crate) fn mark(&self, rows: &mut [StudyRow]) -> Result<()> {
         let tags = self.rows("SELECT study, name FROM tag ORDER BY name", [], |row| {
             Ok((StudyId(row.get(0)?), row.get::<_, String>(1)?))
         })?;
-        for row in rows {
+        for row in &mut *rows {
             let id = row.id;
             row.tags = tags.iter().filter(|(study, _)| *study == id).map(|(_, tag)| tag.clone()).collect();
         }
-        Ok(())
+        self.name_pairs(rows)
     }
 }
 

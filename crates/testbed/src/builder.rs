@@ -36,6 +36,8 @@ pub struct Options {
     /// (inside a virtual machine) count instructions instead of time.
     pub exact: bool,
     pub hosts: Option<Hosts>,
+    /// Measure on the user's machines also while other sessions measure there.
+    pub beside: bool,
     pub machine: BySide<MachineSideSettings>,
 }
 
@@ -57,6 +59,7 @@ impl Options {
             inside_guest: false,
             exact: false,
             hosts: None,
+            beside: false,
             machine: BySide::default(),
         }
     }

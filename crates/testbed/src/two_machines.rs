@@ -36,6 +36,8 @@ pub(crate) struct ConnectedMachine {
 pub struct FoundMachine {
     pub located: LocatedInterface,
     pub environment: host::Environment,
+    /// The session that measures there now.
+    pub measured_by: Option<String>,
 }
 
 impl FoundMachine {
@@ -62,7 +64,8 @@ impl Hosts {
             let interfaces = vec![located.interface.clone()];
             let environment =
                 ask!(agent, &Request::Environment { interfaces }, Answer::Environment(about) => *about);
-            Ok::<_, Error>(FoundMachine { located: located.clone(), environment })
+            let measured_by = holder_of_turn(agent)?;
+            Ok::<_, Error>(FoundMachine { located: located.clone(), environment, measured_by })
         })?;
         for (side, place) in self.places.each_mut() {
             place.interface = Some(found[side].located.interface.clone());
@@ -116,6 +119,7 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
     let (scenario, tunnel) = (options.state.scenario, options.tunnel());
     let hosts = options.hosts.as_ref().ok_or_else(|| Error::no_hosts(scenario))?;
     let mut machines = machines(hosts, &options.program, builder.interrupt)?;
+    take_turns(&mut machines, options.beside, builder.interrupt)?;
     let is_bridged = scenario.has_guests() && tunnel.is_none();
     for (side, machine) in machines.each_ref() {
         if is_bridged && machine.located.carries {
@@ -207,6 +211,42 @@ pub(crate) fn machines(
     let other = find(first.other(), &one.addresses)?;
     let located = |side: Side| if side == first { one.clone() } else { other.clone() };
     Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located(side) }))
+}
+
+/// Waits until no other session measures on either machine, unless `beside`. The agents keep the
+/// turns to their end.
+fn take_turns(
+    machines: &mut BySide<ConnectedMachine>,
+    beside: bool,
+    interrupt: &Interrupt,
+) -> Result<(), Error> {
+    // Not the same for all sessions: two that give way to each other must not retry in step.
+    let retry = Duration::from_millis(200 + u64::from(std::process::id() % 100));
+    loop {
+        let mut is_taken = false;
+        for (side, machine) in machines.each_mut() {
+            if let Some(holder) = holder_of_turn(&mut machine.agent)? {
+                tracing::info!(%side, holder, "waits for the turn to measure");
+                is_taken = true;
+            }
+        }
+        if !is_taken || beside {
+            return Ok(());
+        }
+        // A session that kept one machine while it waits for the other could wait for ever: the
+        // other session may wait for the first machine.
+        for (_, machine) in machines.each_mut() {
+            machine.agent.order(&Request::LeaveTurn)?;
+        }
+        if interrupt.trips_within(retry) {
+            return Err(Error::Interrupted);
+        }
+    }
+}
+
+/// Takes the turn to measure there, unless another session has it.
+fn holder_of_turn(agent: &mut LaunchedAgent) -> Result<Option<String>, Error> {
+    Ok(ask!(agent, &Request::TakeTurn, Answer::Turn { holder } => holder))
 }
 
 /// An interface with the controller's connection must be named. `beside`: the peer's addresses.
@@ -321,6 +361,7 @@ mod tests {
                 let found = BySide::from_fn(|_| FoundMachine {
                     located: located.clone(),
                     environment: environment.clone(),
+                    measured_by: None,
                 });
                 let places = BySide::from_fn(|_| HostPlace {
                     by: None,

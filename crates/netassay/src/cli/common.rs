@@ -47,6 +47,17 @@ pub(crate) struct TurnFlags {
     pub(crate) beside: bool,
 }
 
+/// The choice of all pairs of a fleet.
+#[derive(Debug, Args)]
+pub(crate) struct OverPairs {
+    /// Over all pairs of machines that the study's campaign measured (docs/fleets.md)
+    #[arg(long)]
+    pub(crate) fleet: bool,
+    /// Also compare the groups of pairs with the same value of this label
+    #[arg(long, value_name = "LABEL", requires = "fleet")]
+    pub(crate) by: Option<String>,
+}
+
 /// The first of these options that is given.
 pub(crate) fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
     options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))

@@ -21,9 +21,12 @@ pub(crate) struct HostFlags {
     /// The machine that receives; without it this machine, if --transmitter is given
     #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
     pub(crate) receiver: Option<HostSpec>,
-    /// A TOML file that names both machines
+    /// A TOML file that names both machines, or many pairs (docs/fleets.md)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["transmitter", "receiver"])]
     pub(crate) hosts: Option<PathBuf>,
+    /// One pair of that file [default of `run` and `doctor`: all pairs]
+    #[arg(long, value_name = "NAME", requires = "hosts")]
+    pub(crate) pair: Option<String>,
     /// The addresses of the traffic [default: there]
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) addresses: Option<AddressesOf>,

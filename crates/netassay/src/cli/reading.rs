@@ -11,7 +11,7 @@ use stats::{Design, Margin};
 use study::Percent;
 use words::metric::Better;
 
-use super::common::{Choice, DESIGNS, Database, Stored, one_of};
+use super::common::{Choice, DESIGNS, Database, OverPairs, Stored, one_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
@@ -43,6 +43,8 @@ pub(crate) struct Report {
     /// The format of the page
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) over: OverPairs,
     #[command(flatten)]
     pub(crate) database: Database,
 }

@@ -77,6 +77,8 @@ pub(crate) struct RunFlags {
     pub(crate) change_machine: bool,
     #[command(flatten)]
     pub(crate) hosts: HostFlags,
+    #[command(flatten)]
+    pub(crate) pairs: PairFlags,
     /// (boots.how=reboot) How long both machines may take to be back after a reboot [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) reboot_within: Option<std::time::Duration>,
@@ -87,6 +89,21 @@ pub(crate) struct RunFlags {
     pub(crate) progress: ProgressStyle,
     #[command(flatten)]
     pub(crate) output: Formatted,
+}
+
+/// The measurement of many pairs of machines.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PairFlags {
+    /// The number of pairs of --hosts that are measured side by side, if they share no machine
+    /// [default: 1]
+    #[arg(long, value_name = "N", requires = "hosts", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) at_once: Option<u16>,
+    /// (with --pair) The campaign that the pair belongs to: what it has measured is not repeated
+    #[arg(long, value_name = "NAME", requires = "pair")]
+    pub(crate) campaign: Option<String>,
+    /// The process with which this one ends
+    #[arg(long, value_name = "PROCESS", hide = true)]
+    pub(crate) parent: Option<u32>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -1,17 +1,20 @@
 //! `netassay doctor`: what this machine can do, and what disturbs measurement here; or whether two
 //! machines are a pair.
 
-use std::process::ExitCode;
+use std::panic::resume_unwind;
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
 
 use agent::Interrupt;
 use report::views;
-use results::Examination;
+use results::{Examination, ExaminedPair};
 use study::Scenario;
 use testbed::Crossing;
 use testbed::reach::{HostSpec, ProgramOutput, RemoteHost};
 
+use crate::again::again_without;
 use crate::cli::{Formatted, HostFlags};
-use crate::commands::hosts::{ReachedHosts, TO_END, reach, reach_one};
+use crate::commands::hosts::{PairOfHosts, ReachedHosts, TO_END, pairs, reach, reach_one};
 use crate::doctor::{can_measure, examine, of_pair};
 use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
@@ -22,6 +25,10 @@ pub(crate) fn doctor(
     hosts: &HostFlags,
     output: &Formatted,
 ) -> Result<ExitCode, Failure> {
+    let pairs = pairs(hosts)?;
+    if pairs.len() > 1 && hosts.pair.is_none() {
+        return examine_fleet(&pairs, output);
+    }
     let interrupt = signals::interrupt()?;
     let interface = host.and_then(|host| host.interface.as_deref());
     let examination = if hosts.names_any() {
@@ -34,6 +41,45 @@ pub(crate) fn doctor(
     output::show_view(&examination, output, |one, _| views::doctor(one))?;
     let code = if can_measure(&examination) { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))
+}
+
+// Processes of pairs side by side: an examination waits for machines, and uses little CPU.
+const AT_ONCE: usize = 64;
+
+/// Each pair by a process of its own: it takes as long as the slowest.
+fn examine_fleet(pairs: &[PairOfHosts], output: &Formatted) -> Result<ExitCode, Failure> {
+    let mut examined = Vec::new();
+    for some in pairs.chunks(AT_ONCE) {
+        examined.extend(thread::scope(|scope| {
+            let threads: Vec<_> =
+                some.iter().map(|pair| scope.spawn(|| examine_by_name(&pair.name))).collect();
+            threads
+                .into_iter()
+                .map(|one| one.join().unwrap_or_else(|cause| resume_unwind(cause)))
+                .collect::<Vec<_>>()
+        }));
+    }
+    output::show_list("pairs", &examined, output, views::doctor_of_pairs)?;
+    let can_all = examined.iter().all(|pair| pair.hindrance().is_none());
+    Ok(ExitCode::from(if can_all { exit::OK } else { exit::ENVIRONMENT }))
+}
+
+fn examine_by_name(name: &str) -> ExaminedPair {
+    let process = Command::new(PROGRAM)
+        .args(again_without(&["--format"], &["--wide"]))
+        .args(["--pair", name, "--format", "json"])
+        .stdin(Stdio::null())
+        .output();
+    let failure = |why: String| ExaminedPair { name: name.to_owned(), examination: None, failure: Some(why) };
+    match process {
+        Err(error) => failure(format!("netassay cannot be started: {error}")),
+        Ok(ended) => match serde_json::from_slice(&ended.stdout) {
+            Ok(examination) => {
+                ExaminedPair { name: name.to_owned(), examination: Some(examination), failure: None }
+            }
+            Err(_) => failure(words::shortened_reason(String::from_utf8_lossy(&ended.stderr).trim())),
+        },
+    }
 }
 
 fn examine_pair(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination, Failure> {

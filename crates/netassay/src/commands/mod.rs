@@ -10,9 +10,10 @@ mod db;
 mod doctor;
 mod explain;
 mod export;
+mod fleet;
 mod gate;
 mod history;
-mod hosts;
+pub(crate) mod hosts;
 mod kernel;
 mod load;
 pub(crate) mod ministat;
@@ -37,8 +38,8 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Run(flags) => run::run(flags),
         Command::Load(flags) => load::load(flags).map(done),
         Command::Trace(flags) => trace::trace(flags),
-        Command::Show { study, runs, environment, stored } => {
-            stored::show(study.as_deref(), *runs, *environment, stored).map(done)
+        Command::Show { study, runs, environment, over, stored } => {
+            stored::show(study.as_deref(), *runs, *environment, over, stored).map(done)
         }
         Command::Report(flags) => report::report(flags).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),

@@ -4,25 +4,41 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use report::document::markdown;
 use report::{Download, Page, file_stem, views};
-use results::Results;
 use results::advice::{Advice, AdviceRequest};
+use results::{FleetResults, Results};
 use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
 use crate::cli::{Report, ReportFormat};
+use crate::commands::fleet::fleet_of;
 use crate::commands::stored::load_each;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, bail, say};
 use crate::output::{MayReplace, json as json_text, named, print, write};
 
 pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.database.db)?;
-    let stored = load_each(&store, &flags.studies)?;
+    let ending = flags.format.ending();
+    let (own_file, text) = if flags.over.fleet {
+        let ([] | [_]) = flags.studies.as_slice() else {
+            bail!(Usage, "--fleet shows one campaign: name one of its studies");
+        };
+        let found = fleet_of(&store, flags.studies.first().map(String::as_str), &flags.over)?;
+        let text = match flags.format {
+            ReportFormat::Html => report::fleet_page(&found).to_string(),
+            ReportFormat::Md => markdown(&views::fleet(&found, false)),
+            ReportFormat::Json => json_text(&found)?,
+        };
+        (fleet_beside(&flags.database.db, &found, ending), text)
+    } else {
+        let stored = load_each(&store, &flags.studies)?;
+        (beside(&flags.database.db, &stored, flags.format), render(&store, stored, flags.format)?)
+    };
     let (path, may_replace) = match &flags.output {
         Some(path) => (path.clone(), MayReplace::NamedByUser),
-        None => (beside(&flags.database.db, &stored, flags.format), MayReplace::OwnFile),
+        None => (own_file, MayReplace::OwnFile),
     };
-    let text = render(&store, stored, flags.format)?;
     if path.as_os_str() == "-" {
         return print(&text);
     }
@@ -42,6 +58,12 @@ pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, 
 fn beside(db: &Path, stored: &[StoredStudy], format: ReportFormat) -> PathBuf {
     let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
     db.with_file_name(format!("{stem}.{}", format.ending()))
+}
+
+pub(crate) fn fleet_beside(db: &Path, found: &FleetResults, ending: &str) -> PathBuf {
+    let first = found.pairs.first().map_or(0, |pair| pair.study);
+    let stem = file_stem([(format!("{}-fleet", found.name).as_str(), first)]);
+    db.with_file_name(format!("{stem}.{ending}"))
 }
 
 fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Result<String, Failure> {

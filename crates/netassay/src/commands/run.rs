@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use report::document::{Block, terminal};
 use report::views;
 use runner::{Campaign, Event, LocalLab, Summary};
-use store::{Store, StoreError, StudyId, StudyRow, StudyStatus};
+use store::{FleetPair, Store, StoreError, StudyId, StudyRow, StudyStatus};
 use study::{BootKind, BootState, BySide, Machines, Study};
 
 use crate::again::again;
 use crate::cli::{Format, Measured, Run, RunFlags};
 use crate::commands::aa;
 use crate::commands::advise::in_short;
-use crate::commands::hosts;
+use crate::commands::fleet;
+use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
 use crate::commands::study_files::{crowding, find, refusals};
@@ -32,6 +33,11 @@ pub(crate) fn run(flags: &Run) -> Result<ExitCode, Failure> {
 
 pub(crate) fn measure_and_show(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
     let flags = &measured.flags;
+    flags.pairs.parent.map_or(Ok(()), host::namespace::die_with_parent)?;
+    let pairs = hosts::pairs(&flags.hosts)?;
+    if pairs.len() > 1 && flags.hosts.pair.is_none() {
+        return fleet::measure_pairs(name, measured, &pairs);
+    }
     let db = &flags.campaign.database.db;
     let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
@@ -99,12 +105,14 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         }
     }
     let rootless = hosts::rootless(flags.rootless, reached.as_ref());
+    let measured = reached.as_ref().and_then(ReachedHosts::measured_ends);
     let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
     let mut lab = LocalLab {
         options: testbed::Options {
             inside_guest: study.inside_guest,
             exact: study.exact,
             hosts,
+            beside: flags.turn.beside,
             families: study.plan().families(),
             machine: of_sides,
             // Each boot has its own state.
@@ -123,13 +131,23 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         Ok(_) | Err(StoreError::NotFound { .. } | StoreError::Empty { .. }) => {}
         Err(refused) => return Err(refused.into()),
     }
-    let session = turn::begin(&flags.turn, &interrupt)?;
+    let pair = pair_of_campaign(flags)?;
+    let session = turn::begin(&flags.turn, measured, &interrupt)?;
     let here = if is_between { &Machines::default() } else { &study.machine };
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changes, differences| {
         let mut store = Store::open(db)?;
-        let resumed = flags.campaign.resume.as_ref();
-        let resumed = resumed.map(|word| to_resume(&store, study, word.as_deref())).transpose()?;
+        let resumed = match (&flags.campaign.resume, &pair) {
+            (None, None) => None,
+            (Some(word), None) => Some(to_resume(&store, study, word.as_deref())?),
+            (_, Some(pair)) => match begun(&store, pair)? {
+                Some(row) if row.status == StudyStatus::Complete => {
+                    say(&format!("netassay: pair {} is measured already: study {}", pair.name, row.id));
+                    return Ok(None);
+                }
+                row => row.map(|row| row.id),
+            },
+        };
         let own_cpu = machine::pin_to_own_cpu(&lab.options)?;
         let mut progress = Progress::new(flags.progress, own_cpu);
         let mut campaign = Campaign {
@@ -143,12 +161,30 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             machine: changes,
             differences,
             version,
+            pair,
         };
         Ok(Some(match resumed {
             Some(id) => campaign.resume(id),
             None => campaign.run(study),
         }?))
     })
+}
+
+/// The pair that `--campaign` says to measure.
+fn pair_of_campaign(flags: &RunFlags) -> Result<Option<FleetPair>, Failure> {
+    let (Some(campaign), Some(name)) = (&flags.pairs.campaign, &flags.hosts.pair) else { return Ok(None) };
+    let mut pairs = hosts::pairs(&flags.hosts)?.into_iter();
+    let labels = pairs.find(|pair| pair.name == *name).map(|pair| pair.labels).unwrap_or_default();
+    Ok(Some(FleetPair { campaign: campaign.clone(), name: name.clone(), labels }))
+}
+
+/// The study of a pair, if a process began one for this campaign.
+fn begun(store: &Store, pair: &FleetPair) -> Result<Option<StudyRow>, Failure> {
+    let is_of_pair = |row: &StudyRow| {
+        let of = row.pair.as_ref();
+        of.is_some_and(|of| (&of.campaign, &of.name) == (&pair.campaign, &pair.name))
+    };
+    Ok(store.studies()?.into_iter().find(is_of_pair))
 }
 
 /// Prints the plan between machines of the user's.

@@ -6,10 +6,11 @@ use report::views;
 use results::Results;
 use store::{Store, StoredStudy, StudyId};
 
-use crate::cli::{Format, Stored};
+use crate::cli::{Format, OverPairs, Stored};
 use crate::commands::advise::in_short;
+use crate::commands::fleet::fleet_of;
 use crate::failure::Failure;
-use crate::output::{json, named, print, print_blocks};
+use crate::output::{json, named, print, print_blocks, show_view};
 
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
     let store = Store::open_read_only(path)?;
@@ -46,10 +47,14 @@ pub(crate) fn show(
     study: Option<&str>,
     runs: bool,
     environment: bool,
+    over: &OverPairs,
     flags: &Stored,
 ) -> Result<(), Failure> {
     let (db, wide) = (&flags.database.db, flags.output.tables.wide);
     let store = Store::open_read_only(db)?;
+    if over.fleet {
+        return show_view(&fleet_of(&store, study, over)?, &flags.output, views::fleet);
+    }
     let stored = store.load(study_of(&store, study)?)?;
     if flags.output.format == Format::Json {
         return print(&json(&store::export::json(&stored))?);

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 use record::{Detail, sample};
-use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
+use store::{FleetPair, NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
 use study::{Plan, PlannedRun, Study};
 
 use crate::common::Bench;
@@ -31,7 +31,7 @@ pub(crate) fn three(bench: &Bench) {
 /// A study of five boots whose values are so many times [`level`].
 pub(crate) fn five_boots(store: &mut Store, plan: Plan, kernel: &str, factor: f64) -> StudyId {
     let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key;
-    let made = Made { toml: TOML, plan, kernel, boots: 5, runs: 3, metric };
+    let made = Made { toml: TOML, plan, kernel, boots: 5, runs: 3, metric, pair: None };
     made.record(store, |condition, boot, run| factor * level(condition, boot, run))
 }
 
@@ -49,6 +49,8 @@ pub(crate) struct Made<'a> {
     pub(crate) boots: u32,
     pub(crate) runs: u32,
     pub(crate) metric: &'a str,
+    /// The pair of a fleet that it measured.
+    pub(crate) pair: Option<FleetPair>,
 }
 
 impl Made<'_> {
@@ -63,6 +65,7 @@ impl Made<'_> {
                 seed: 1,
                 scenario: "veth".to_owned(),
                 version: "0.1.0".to_owned(),
+                pair: self.pair,
             })
             .unwrap();
         let mut environment = sample::environment();

@@ -7,6 +7,7 @@
 mod common;
 mod conditions;
 mod containers;
+mod fleet;
 mod guests;
 #[path = "../common/kernel.rs"]
 mod kernel;

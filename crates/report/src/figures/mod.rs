@@ -7,6 +7,7 @@ mod campaign;
 mod cpu;
 mod credit;
 mod effects;
+mod fleet;
 mod histogram;
 mod history;
 mod inside;
@@ -24,6 +25,7 @@ use crate::chart::Id;
 use crate::figures::view::StudyView;
 use crate::page::FigureSection;
 
+pub use fleet::fleet;
 pub use history::history;
 
 type SectionOfFigures = fn(&[StudyView<'_>], &mut Ids, &mut FigureSection);

@@ -3,36 +3,55 @@
 mod blocks;
 mod head;
 
-use crate::chart::{Attribute, Figure, Markup};
-use crate::fixed;
+use results::FleetResults;
 
-use crate::document::Block;
+use crate::chart::{Attribute, Figure, Id, Markup};
+use crate::document::{Block, Table};
 use crate::html::blocks::write_blocks;
 use crate::page::Page;
+use crate::{cells, figures, fixed, views};
 
 impl Page<'_> {
     /// The page as one HTML file that loads nothing.
     pub fn html(&self) -> Markup {
-        let (chapters, heading) = (self.chapters(), self.heading());
-        document(&self.title(), |body| {
-            body.fixed(fixed!("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n"));
-            body.element("header", &[], |header| {
-                header.element("p", &[("class", "kind".into())], |kind| kind.text("netassay report"));
-                header
-                    .fixed(fixed!("<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>"));
-                header.element("h1", &[], |title| title.text(&heading));
-            });
-            contents(body, &chapters);
-            body.element("main", &[("id", "main".into())], |main| {
-                write_blocks(main, &chapters, &mut 0, false);
-            });
-            body.fixed(fixed!(
-                "<footer><p>This file is whole: it loads nothing and sends nothing. netassay report writes it again \
-                 from the database.</p></footer>"
-            ));
-            body.script(&head::script());
-        })
+        page(&self.title(), &self.heading(), &self.chapters())
     }
+}
+
+/// The results of a fleet as one HTML file that loads nothing.
+pub fn fleet_page(found: &FleetResults) -> Markup {
+    let figures = figures::fleet(found);
+    let mut answer = views::fleet(found, false);
+    answer.extend(figures.iter().map(Block::Figure));
+    let pairs = found.pairs.iter().map(|pair| {
+        let labels = pair.labels.iter().map(|(key, value)| format!("{key}={value}"));
+        cells![&pair.name, pair.study, labels.collect::<Vec<_>>().join(", ")]
+    });
+    let pairs = Block::Table(Table::with_rows(["pair", "study", "labels"], pairs));
+    let pairs = Block::Fold(results::counted(found.pairs.len(), "pair"), vec![pairs]);
+    let chapter = |id: &str, title: &str, blocks| Block::Chapter(Id::new(id), title.to_owned(), blocks);
+    let chapters = [chapter("answer", "Answer", answer), chapter("pairs", "Pairs", vec![pairs])];
+    page(&format!("{}: {}", found.name, found.campaign), &found.question, &chapters)
+}
+
+fn page(title: &str, heading: &str, chapters: &[Block<'_>]) -> Markup {
+    document(title, |body| {
+        body.fixed(fixed!("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n"));
+        body.element("header", &[], |header| {
+            header.element("p", &[("class", "kind".into())], |kind| kind.text("netassay report"));
+            header.fixed(fixed!("<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>"));
+            header.element("h1", &[], |title| title.text(heading));
+        });
+        contents(body, chapters);
+        body.element("main", &[("id", "main".into())], |main| {
+            write_blocks(main, chapters, &mut 0, false);
+        });
+        body.fixed(fixed!(
+            "<footer><p>This file is whole: it loads nothing and sends nothing. netassay report writes it again \
+             from the database.</p></footer>"
+        ));
+        body.script(&head::script());
+    })
 }
 
 /// The figure as an HTML page with its table, for wide and narrow screens, light and dark. It loads

@@ -66,6 +66,7 @@ pub(crate) fn complete(study: &Study, plan: Plan, boots: u32, runs: Vec<StoredRu
         failed_runs: 0,
         invalid_runs: 0,
         tags: Vec::new(),
+        pair: None,
         toml: study.text.to_owned(),
     };
     StoredStudy {

@@ -169,6 +169,7 @@ mod tests {
             failed_runs: 0,
             invalid_runs: 0,
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            pair: None,
             toml: String::new(),
         }
     }

@@ -50,6 +50,7 @@ fn resume_goes_by_the_stored_plan_whatever_became_of_the_grammar() {
     let unreadable = NewStudy {
         name: stored.row.name,
         toml: "nothing that this version reads".to_owned(),
+        pair: None,
         plan: stored.plan,
         seed: stored.row.seed,
         scenario: stored.row.scenario,

@@ -50,6 +50,7 @@ impl World {
     pub(crate) fn session(&mut self, resume: Option<StudyId>) -> Result<Summary, Error> {
         let events = &mut self.events;
         let mut campaign = Campaign {
+            pair: None,
             lab: &mut self.lab,
             store: &mut self.store,
             interrupt: self.interrupt.clone(),

@@ -14,6 +14,7 @@ pub(crate) fn study() -> NewStudy {
         seed: u64::MAX,
         scenario: "veth".to_owned(),
         version: "0.1.0".to_owned(),
+        pair: None,
     }
 }
 

@@ -3,6 +3,8 @@
 
 mod wanted;
 
+pub(crate) use wanted::{PairOfHosts, pairs};
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -86,6 +88,12 @@ pub(crate) struct ReachedHosts {
     stay: Retention,
 }
 
+/// A machine that another session measures.
+pub(crate) struct MeasuredEnd {
+    pub(crate) end: String,
+    pub(crate) holder: String,
+}
+
 /// The time limit of a restart.
 // Servers test their memory first.
 const TO_RESTART: Duration = Duration::from_secs(600);
@@ -118,6 +126,15 @@ impl ReachedHosts {
             }
         }
         Err(why.into())
+    }
+
+    /// `None`: the traffic is not between machines.
+    pub(crate) fn measured_ends(&self) -> Option<Vec<MeasuredEnd>> {
+        let measured = self.found.as_ref()?.each_ref().into_iter().filter_map(|(side, found)| {
+            let end = format!("{side} ({})", self.hosts.places[side]);
+            Some(MeasuredEnd { end, holder: found.measured_by.clone()? })
+        });
+        Some(measured.collect())
     }
 
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {

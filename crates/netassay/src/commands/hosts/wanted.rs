@@ -1,5 +1,6 @@
 //! The machines as they are asked for: options of the command line, or a file of hosts.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,8 +12,11 @@ use crate::cli::{AddressesOf, HostFlags, lease};
 use crate::commands::study_files::read_text;
 use crate::failure::{Failure, bail};
 
-/// The largest file of hosts, in bytes.
-const LARGEST: u64 = 64 << 10;
+/// The largest file of hosts, in bytes: some ten thousand pairs.
+const LARGEST: u64 = 4 << 20;
+
+/// In bytes: the name of a file and the word of a table.
+const LONGEST_NAME: usize = 64;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -24,7 +28,56 @@ struct HostsFile {
     transmitter: Option<HostSpec>,
     #[serde(deserialize_with = "host_of_file")]
     receiver: Option<HostSpec>,
+    #[serde(rename = "pair")]
+    pairs: Vec<PairOfHosts>,
 }
+
+/// A `[[pair]]` of a file of hosts.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PairOfHosts {
+    pub(crate) name: String,
+    #[serde(deserialize_with = "host_of_file")]
+    transmitter: Option<HostSpec>,
+    #[serde(deserialize_with = "host_of_file")]
+    receiver: Option<HostSpec>,
+    #[serde(default)]
+    pub(crate) labels: BTreeMap<String, String>,
+}
+
+impl PairOfHosts {
+    /// The places of its machines, this one included.
+    pub(crate) fn machines(&self) -> [String; 2] {
+        let place = |host: &Option<HostSpec>| match host.as_ref().and_then(|host| host.launcher.as_ref()) {
+            Some(launcher) => launcher.to_string(),
+            None => "this machine".to_owned(),
+        };
+        [place(&self.transmitter), place(&self.receiver)]
+    }
+
+    fn fault(&self) -> Option<String> {
+        let Self { name, transmitter, receiver, labels } = self;
+        let allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
+        let is_name = (1..=LONGEST_NAME).contains(&name.len())
+            && name.chars().all(allowed)
+            && !name.starts_with(['-', '.']);
+        if !is_name {
+            return Some(format!(
+                "a name has 1 to {LONGEST_NAME} letters, digits, '.', '_' and '-', and begins with none of '-' and '.'"
+            ));
+        }
+        if transmitter == receiver {
+            return Some(
+                "its transmitter and its receiver are the same: name another machine or interface".to_owned(),
+            );
+        }
+        let is_long = |(key, value): (&String, &String)| key.len().max(value.len()) > LONGEST_LABEL;
+        let long = labels.iter().find(|label| is_long(*label));
+        long.map(|(key, _)| format!("its label {key:.40?} is longer than {LONGEST_LABEL} bytes"))
+    }
+}
+
+const LONGEST_LABEL: usize = 256; // bytes
 
 /// One host of the file: by ssh, or by a command of words; this machine by its interface alone.
 #[derive(Debug, Deserialize)]
@@ -39,12 +92,12 @@ struct HostEntry {
 pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
     let mut wanted = flags.clone();
     if let Some(path) = &flags.hosts {
-        let text = read_text(path, LARGEST, "a file of hosts")?;
-        let file: HostsFile = toml::from_str(&text).map_err(|error| {
-            let error = error.to_string();
-            Failure::Usage(format!("{}: {}", path.display(), words::sanitised_lines(&error).trim_end()))
-        })?;
-        (wanted.transmitter, wanted.receiver) = (file.transmitter, file.receiver);
+        let file = read_file(path)?;
+        let pair = chosen(path, &file.pairs, flags.pair.as_deref())?;
+        (wanted.transmitter, wanted.receiver) = match pair {
+            Some(pair) => (pair.transmitter.clone(), pair.receiver.clone()),
+            None => (file.transmitter, file.receiver),
+        };
         wanted.addresses = flags.addresses.or(file.addresses);
         wanted.lease = flags.lease.or(file.lease);
     }
@@ -63,6 +116,52 @@ pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
         bail!(Usage, "{file}: both ends are this machine: name another, as in --receiver root@b:ens1f0");
     }
     Ok(Some(wanted))
+}
+
+/// The pairs of the file of hosts; empty if it names two machines alone, or there is none.
+pub(crate) fn pairs(flags: &HostFlags) -> Result<Vec<PairOfHosts>, Failure> {
+    flags.hosts.as_ref().map_or(Ok(Vec::new()), |path| Ok(read_file(path)?.pairs))
+}
+
+fn chosen<'p>(
+    path: &Path,
+    pairs: &'p [PairOfHosts],
+    name: Option<&str>,
+) -> Result<Option<&'p PairOfHosts>, Failure> {
+    let file = path.display();
+    match (pairs, name) {
+        ([], None) => Ok(None),
+        ([], Some(_)) => bail!(Usage, "{file} has no [[pair]]: leave --pair out"),
+        ([one], None) => Ok(Some(one)),
+        (_, None) => {
+            bail!(Usage, "{file} names {} pairs: choose one with --pair {}", pairs.len(), pairs[0].name)
+        }
+        (_, Some(name)) => match pairs.iter().find(|pair| pair.name == name) {
+            Some(pair) => Ok(Some(pair)),
+            None => bail!(Usage, "{file} has no pair {name:?}: its first one is {:?}", pairs[0].name),
+        },
+    }
+}
+
+fn read_file(path: &Path) -> Result<HostsFile, Failure> {
+    let text = read_text(path, LARGEST, "a file of hosts")?;
+    let file: HostsFile = toml::from_str(&text).map_err(|error| {
+        let error = error.to_string();
+        Failure::Usage(format!("{}: {}", path.display(), words::sanitised_lines(&error).trim_end()))
+    })?;
+    let mut names = BTreeSet::new();
+    for pair in &file.pairs {
+        let twice = "two pairs have this name: give each a name of its own";
+        let twice = (!names.insert(&pair.name)).then(|| twice.to_owned());
+        if let Some(fault) = pair.fault().or(twice) {
+            bail!(Usage, "{}: pair {:.70?}: {fault}", path.display(), pair.name);
+        }
+    }
+    if !file.pairs.is_empty() && (file.transmitter.is_some() || file.receiver.is_some()) {
+        let path = path.display();
+        bail!(Usage, "{path}: [[pair]] stands beside [transmitter] or [receiver]: make those a pair too");
+    }
+    Ok(file)
 }
 
 fn lease_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
@@ -125,6 +224,14 @@ mod tests {
         assert!(wanted.transmitter.unwrap().launcher.is_none());
     }
 
+    const PAIR: &str = "[[pair]]\nname = \"a\"\ntransmitter = { ssh = \"x\" }\nreceiver = { ssh = \"y\" }\n";
+
+    #[test]
+    fn the_only_pair_of_a_file_needs_no_choice() {
+        let wanted = file(PAIR).unwrap().unwrap();
+        assert_eq!(wanted.receiver.unwrap().launcher.unwrap().to_string(), "y");
+    }
+
     #[test]
     fn a_wrong_file_of_hosts_is_named_with_what_is_wrong() {
         for (text, why) in [
@@ -135,6 +242,12 @@ mod tests {
             ("[receiver]\nssh = \"-oProxyCommand=x\"\n", "begins with \"-\""),
             ("[sender]\nssh = \"a\"\n", "unknown field"),
             ("addresses = \"mine\"\n", "unknown variant"),
+            ("[[pair]]\nname = \"a\"\n", "missing field"),
+            (&format!("{PAIR}{PAIR}"), "pair \"a\": two pairs have this name"),
+            (&PAIR.replace("\"a\"", "\"../a\""), "a name has 1 to 64 letters"),
+            (&PAIR.replace("\"y\"", "\"x\""), "its transmitter and its receiver are the same"),
+            (&format!("{PAIR}{}", PAIR.replace("\"a\"", "\"b\"")), "2 pairs: choose one with --pair a"),
+            (&format!("{PAIR}[transmitter]\nssh = \"z\"\n"), "beside [transmitter]"),
             ("lease = \"1s\"\n[receiver]\nssh = \"a\"\n", "a lease is 2 to 30 s"),
         ] {
             let error = file(text).map(|_| ()).unwrap_err();

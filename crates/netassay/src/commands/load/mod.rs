@@ -10,7 +10,7 @@ use runner::{JudgedRun, TRIALS};
 use testbed::Testbed;
 
 use crate::cli::Load;
-use crate::commands::hosts;
+use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::undo::SaysUnrestored;
 use crate::failure::{Failure, bail};
 use crate::terminal::windows;
@@ -23,10 +23,12 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
         curve::check(&asked)?;
     }
     let interrupt = signals::interrupt()?;
-    let session = turn::begin(&flags.turn, &interrupt)?;
     let reached = asked.reach(&flags.hosts, &interrupt)?;
+    let measured = reached.as_ref().and_then(ReachedHosts::measured_ends);
+    let session = turn::begin(&flags.turn, measured, &interrupt)?;
     let mut options = asked.options(hosts::rootless(flags.rootless, reached.as_ref()), &interrupt)?;
     options.hosts = reached.map(|reached| reached.hosts);
+    options.beside = flags.turn.beside;
     machine::pin_to_own_cpu(&options)?;
     let _says_unrestored = SaysUnrestored(options.hosts.clone());
     let mut testbed = Testbed::build(&options, &interrupt)?;

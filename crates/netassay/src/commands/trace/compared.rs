@@ -11,7 +11,7 @@ use store::{Store, StoredStudy};
 use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
-use crate::cli::{Changes, Formatted, ProgressStyle, RunFlags, Trace, first_given};
+use crate::cli::{Changes, Formatted, PairFlags, ProgressStyle, RunFlags, Trace, first_given};
 use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
 use crate::commands::{hosts, run};
@@ -41,6 +41,7 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
         rootless: false,
         change_machine: false,
         hosts: flags.hosts.clone(),
+        pairs: PairFlags::default(),
         reboot_within: None,
         turn: flags.turn,
         progress: ProgressStyle::Auto,

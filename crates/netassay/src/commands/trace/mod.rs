@@ -83,10 +83,10 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     files::check(flags)?;
     place::check(&all[0], flags)?;
     let interrupt = signals::interrupt()?;
-    let session = turn::begin(&flags.turn, &interrupt)?;
-    let hosts = place::hosts(&all[0], flags, &interrupt)?;
+    let (hosts, measured) = place::hosts(&all[0], flags, &interrupt)?;
+    let session = turn::begin(&flags.turn, measured, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
-    let mut testbed = place::testbed(&all[0], exact, hosts.as_ref(), &interrupt)?;
+    let mut testbed = place::testbed(&all[0], exact, hosts.as_ref(), flags.turn.beside, &interrupt)?;
     testbed.settle(&runner::switches_of(&all[0].condition))?;
     for asked in &mut all {
         asked.choose_congestion_control(&mut testbed)?;

@@ -55,9 +55,9 @@ fn elsewhere(
     wanted: &[&BundledPath],
 ) -> Result<(Survey, Option<TracedMachine>), Failure> {
     let interrupt = signals::interrupt()?;
-    let hosts = place::hosts(asked, flags, &interrupt)?;
+    let (hosts, _) = place::hosts(asked, flags, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
-    let mut testbed = place::testbed(asked, exact, hosts.as_ref(), &interrupt)?;
+    let mut testbed = place::testbed(asked, exact, hosts.as_ref(), true, &interrupt)?;
     let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
     Ok((testbed.survey(texts, functions)?, Some(place::on(&mut testbed, hosts.as_ref())?)))

@@ -7,7 +7,7 @@ use testbed::{Hosts, Options, Testbed};
 use trace::ProbeLadder;
 
 use crate::cli::Trace;
-use crate::commands::hosts;
+use crate::commands::hosts::{self, MeasuredEnd, ReachedHosts};
 use crate::commands::load::{Asked, study_of_keys};
 use crate::failure::{Failure, bail};
 
@@ -101,11 +101,18 @@ pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure>
     Ok(())
 }
 
-pub(super) fn hosts(asked: &Asked, flags: &Trace, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
+/// The machines, and those of two machines that another session measures.
+pub(super) fn hosts(
+    asked: &Asked,
+    flags: &Trace,
+    interrupt: &Interrupt,
+) -> Result<(Option<Hosts>, Option<Vec<MeasuredEnd>>), Failure> {
     if flags.host.is_some() {
-        return hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt);
+        return Ok((hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt)?, None));
     }
-    Ok(asked.reach(&flags.hosts, interrupt)?.map(|reached| reached.hosts))
+    let reached = asked.reach(&flags.hosts, interrupt)?;
+    let measured = reached.as_ref().and_then(ReachedHosts::measured_ends);
+    Ok((reached.map(|reached| reached.hosts), measured))
 }
 
 /// Makes the testbed; on the machine that was reached, if one was. The connection must outlive it.
@@ -113,11 +120,12 @@ pub(super) fn testbed(
     asked: &Asked,
     exact: bool,
     hosts: Option<&Hosts>,
+    beside: bool,
     interrupt: &Interrupt,
 ) -> Result<Testbed, Failure> {
     let rootless = hosts.is_none() && !host::Privileges::read().privileged();
     let options = asked.options(rootless, interrupt)?;
-    Ok(Testbed::build(&Options { exact, hosts: hosts.cloned(), ..options }, interrupt)?)
+    Ok(Testbed::build(&Options { exact, hosts: hosts.cloned(), beside, ..options }, interrupt)?)
 }
 
 pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<TracedMachine, Failure> {

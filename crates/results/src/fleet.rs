@@ -1,0 +1,282 @@
+//! One study on many pairs of machines: its effects over machines, and the pairs that stand apart.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use stats::Verdict;
+use stats::fleet::{FleetEffect, GroupedEffect, JudgedEffect, PairEffect, over_groups, over_pairs};
+use store::{Outline, PairRow, StudyId};
+use study::Plan;
+use study::metric::{Better, Metric};
+
+use crate::data::differences::{StudyDifference, of_environments};
+use crate::data::error::Error;
+use crate::data::metric::ComparedMetric;
+use crate::data::target::own_targets;
+
+/// The results of one study on many pairs of machines.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct FleetResults {
+    pub campaign: String,
+    pub name: String,
+    pub question: String,
+    /// The confidence of the intervals, as a probability.
+    pub confidence: f64,
+    /// The pairs with a study, by name.
+    pub pairs: Vec<MeasuredPair>,
+    /// The pairs without one.
+    pub not_measured: Vec<MissingPair>,
+    pub effects: Vec<EffectOverPairs>,
+}
+
+/// A pair with its study.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct MeasuredPair {
+    pub name: String,
+    pub labels: BTreeMap<String, String>,
+    pub study: i64,
+}
+
+/// A pair that was not measured, or not to its end.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct MissingPair {
+    pub name: String,
+    pub labels: BTreeMap<String, String>,
+    pub why: String,
+}
+
+/// The effect of one condition on one metric, over all pairs that measured it.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct EffectOverPairs {
+    pub workload: String,
+    #[serde(flatten)]
+    pub metric: ComparedMetric,
+    pub better: Option<Better>,
+    pub condition: String,
+    pub baseline: String,
+    /// Whether the sizes are in % of the baseline; else in the metric's unit.
+    pub in_percent: bool,
+    /// The indices of [`FleetResults::pairs`] that measured it, in the order of `sizes.pairs`.
+    pub pairs: Vec<usize>,
+    pub sizes: FleetEffect,
+    pub apart: Vec<PairApart>,
+    /// By the values of a label, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<GroupedEffect<String>>,
+}
+
+/// A pair that does not belong to the others.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct PairApart {
+    pub name: String,
+    /// What is recorded of it and of none of the others, the weightiest first; the others' value
+    /// is that of one of them.
+    pub differences: Vec<StudyDifference>,
+}
+
+/// The metrics of a study's own comparisons.
+pub fn own_metrics(plan: &Plan) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = own_targets(plan).into_iter().map(|target| target.metric).collect();
+    metrics.sort_unstable();
+    metrics.dedup();
+    metrics
+}
+
+// A pair that stands apart is compared with this many of the others.
+const OTHERS: usize = 20;
+
+type EffectKey = (String, Metric, String, String);
+
+/// One pair's estimates of an effect.
+struct Sizes {
+    pair: usize,
+    /// The logarithm of the ratio; `None` if a value is not above zero.
+    logarithm: Option<PairEffect>,
+    difference: PairEffect,
+}
+
+impl FleetResults {
+    /// Reads the pairs of a campaign one after the other. `by`: the label that makes groups.
+    ///
+    /// # Errors
+    /// What reading a study can meet; [`Error::Stats`] for values that no statistics can take.
+    pub fn new<E: From<Error>>(
+        rows: &[PairRow],
+        by: Option<&str>,
+        mut outline: impl FnMut(StudyId) -> Result<Outline, E>,
+    ) -> Result<Self, E> {
+        let (mut pairs, mut not_measured, mut outlines) = (Vec::new(), Vec::new(), Vec::new());
+        let mut effects: BTreeMap<EffectKey, Vec<Sizes>> = BTreeMap::new();
+        let mut order: Vec<EffectKey> = Vec::new();
+        for row in rows {
+            let (name, labels) = (row.pair.name.clone(), row.pair.labels.clone());
+            let Some(study) = row.study else {
+                let why = row.failure.clone().unwrap_or_else(|| "it was not begun".to_owned());
+                not_measured.push(MissingPair { name, labels, why });
+                continue;
+            };
+            let mut outline = outline(study)?;
+            for (key, logarithm, difference) in sizes(&outline) {
+                if !effects.contains_key(&key) {
+                    order.push(key.clone());
+                }
+                effects.entry(key).or_default().push(Sizes { pair: pairs.len(), logarithm, difference });
+            }
+            pairs.push(MeasuredPair { name, labels, study: study.0 });
+            // Only the environments are needed again.
+            outline.values.clear();
+            outlines.push(outline);
+        }
+        let confidence = 0.95;
+        let found = order.into_iter().map(|key| {
+            let sizes = effects.remove(&key).unwrap_or_default();
+            EffectOverPairs::new(key, &sizes, confidence, by, &pairs, &outlines)
+        });
+        let effects = found.collect::<Result<_, Error>>()?;
+        let asked =
+            outlines.first().map(|outline| (outline.row.name.clone(), outline.plan.asked.question.clone()));
+        let (name, question) = asked.unwrap_or_default();
+        let campaign = rows.first().map(|row| row.pair.campaign.clone()).unwrap_or_default();
+        Ok(Self { campaign, name, question, confidence, pairs, not_measured, effects })
+    }
+}
+
+/// The effects of a study's own comparisons, on one pair.
+fn sizes(outline: &Outline) -> Vec<(EffectKey, Option<PairEffect>, PairEffect)> {
+    let plan = &outline.plan;
+    let label = |condition: usize| plan.conditions[condition].label.to_string();
+    let mut found: Vec<(EffectKey, Option<PairEffect>, PairEffect)> = Vec::new();
+    for target in own_targets(plan) {
+        let Some(values) = outline.values.get(&target.metric) else { continue };
+        let baseline = boot_means(values, target.baseline);
+        for &condition in target.conditions.iter().filter(|one| **one != target.baseline) {
+            let own = boot_means(values, condition);
+            let Some(difference) = effect(&baseline, &own) else { continue };
+            let is_positive = baseline.values().chain(own.values()).all(|value| *value > 0.0);
+            let logarithm = is_positive.then(|| effect(&logarithms(&baseline), &logarithms(&own)));
+            let key = (target.workload.clone(), target.metric, label(condition), label(target.baseline));
+            if !found.iter().any(|(known, ..)| *known == key) {
+                found.push((key, logarithm.flatten(), difference));
+            }
+        }
+    }
+    found
+}
+
+type BootMeans = BTreeMap<u32, f64>;
+
+fn boot_means(values: &[(usize, u32, f64)], condition: usize) -> BootMeans {
+    let mut boots: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (_, boot, value) in values.iter().filter(|(own, ..)| *own == condition) {
+        boots.entry(*boot).or_default().push(*value);
+    }
+    boots.into_iter().map(|(boot, values)| (boot, stats::mean(&values))).collect()
+}
+
+fn logarithms(means: &BootMeans) -> BootMeans {
+    means.iter().map(|(boot, mean)| (*boot, mean.ln())).collect()
+}
+
+/// The difference of two conditions on one pair: within boots where boots measured both, else
+/// between boots (Welch). `None` if one was not measured.
+fn effect(baseline: &BootMeans, own: &BootMeans) -> Option<PairEffect> {
+    let shared: Vec<f64> = own.iter().filter_map(|(boot, mean)| Some(mean - baseline.get(boot)?)).collect();
+    if !shared.is_empty() {
+        return Some(PairEffect::of_boots(&shared));
+    }
+    let [baseline, own] = [baseline, own].map(|means| means.values().copied().collect::<Vec<_>>());
+    (!baseline.is_empty() && !own.is_empty()).then(|| PairEffect::of_separate_boots(&baseline, &own))
+}
+
+impl EffectOverPairs {
+    fn new(
+        (workload, metric, condition, baseline): EffectKey,
+        sizes: &[Sizes],
+        confidence: f64,
+        by: Option<&str>,
+        pairs: &[MeasuredPair],
+        outlines: &[Outline],
+    ) -> Result<Self, Error> {
+        let logarithms: Option<Vec<PairEffect>> = sizes.iter().map(|one| one.logarithm).collect();
+        let in_percent = logarithms.is_some();
+        let effects = logarithms.unwrap_or_else(|| sizes.iter().map(|one| one.difference).collect());
+        let measured: Vec<usize> = sizes.iter().map(|one| one.pair).collect();
+        let found = over_pairs(&effects, confidence, None)?;
+        let groups = by.map(|label| {
+            let value = |pair: &usize| pairs[*pair].labels.get(label).cloned().unwrap_or_default();
+            let labelled: Vec<_> = measured.iter().map(value).zip(effects.iter().copied()).collect();
+            over_groups(&labelled, confidence)
+        });
+        let apart = found.apart.iter().map(|place| apart(*place, &measured, &found.apart, pairs, outlines));
+        Ok(Self {
+            workload,
+            metric: metric.into(),
+            better: Some(metric.better),
+            condition,
+            baseline,
+            in_percent,
+            apart: apart.collect(),
+            pairs: measured,
+            groups: groups.transpose()?,
+            sizes: found,
+        })
+    }
+
+    /// A size as it is shown: in % of the baseline, or in the metric's unit.
+    pub fn shown(&self, size: f64) -> f64 {
+        if self.in_percent { 100.0 * size.exp_m1() } else { size }
+    }
+
+    /// The interval of an effect, as it is shown.
+    pub fn interval(&self, effect: &JudgedEffect) -> Option<(f64, f64)> {
+        effect.interval.map(|(low, high)| (self.shown(low), self.shown(high)))
+    }
+
+    /// The unit of the sizes.
+    pub fn unit(&self) -> &str {
+        if self.in_percent { "%" } else { self.metric.unit() }
+    }
+
+    /// Whether the direction of the effect over machines is sure.
+    pub fn is_proven(&self) -> bool {
+        matches!(self.sizes.mean.verdict, Verdict::Higher | Verdict::Lower)
+    }
+}
+
+fn apart(
+    place: usize,
+    measured: &[usize],
+    all_apart: &[usize],
+    pairs: &[MeasuredPair],
+    outlines: &[Outline],
+) -> PairApart {
+    let own = measured[place];
+    let others: Vec<usize> = (0..measured.len())
+        .filter(|other| !all_apart.contains(other))
+        .map(|other| measured[other])
+        .take(OTHERS)
+        .collect();
+    let labels = pairs[own]
+        .labels
+        .iter()
+        .filter(|(key, value)| !others.iter().any(|other| pairs[*other].labels.get(*key) == Some(value)));
+    let theirs = |key: &str| others.first().and_then(|other| pairs[*other].labels.get(key));
+    let mut differences: Vec<StudyDifference> = labels
+        .map(|(key, value)| {
+            let other = theirs(key).map(String::as_str);
+            StudyDifference::new(format!("label {key}"), other, Some(value))
+        })
+        .collect();
+    let mut from_others = others.iter().map(|other| of_environments(&outlines[*other], &outlines[own]));
+    let mut recorded = from_others.next().unwrap_or_default();
+    for differing in from_others {
+        recorded.retain(|one| differing.iter().any(|other| other.what == one.what));
+    }
+    differences.extend(recorded);
+    PairApart { name: pairs[own].name.clone(), differences }
+}
