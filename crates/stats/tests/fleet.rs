@@ -15,12 +15,13 @@ use netassay_stats::fleet::{
 use netassay_stats::{Against, Correction, Design, Observation, Question, StatsError, Verdict, analyse};
 use normal::normal;
 use proptest::prelude::*;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 in_two_sizes! { 100, 10_000, "10,000 fleets in each world, of which the gate makes 100":
     intervals_contain_the_truth_in_95_percent_of_fleets
+    unequal_errors_leave_intervals_near_their_level
     a_pair_stands_apart_in_at_most_5_percent_of_fleets_without_one
     any_pair_is_counted_wrongly_in_at_most_5_percent_of_fleets
     equal_groups_differ_in_at_most_5_percent_of_fleets
@@ -86,35 +87,54 @@ fn reach(share: f64, fleets: usize) -> f64 {
     3.29 * (fleets as f64 * share * (1.0 - share)).sqrt()
 }
 
-/// Counts of 95 % of the fleets, give or take 1 %: of many fleets exactly, of few by chance more.
-fn about_95_percent(fleets: usize) -> RangeInclusive<f64> {
+/// Counts of a share of fleets between these two: of many fleets exactly, of few by chance more.
+fn between(least: f64, most: f64, fleets: usize) -> RangeInclusive<f64> {
     let is_exact = fleets >= 10_000;
     let reach = |share| if is_exact { 0.0 } else { reach(share, fleets) };
     let count = |share: f64| share * fleets as f64;
-    count(0.94) - reach(0.94)..=count(0.96) + reach(0.96)
+    count(least) - reach(least)..=count(most) + reach(most)
 }
 
 fn at_most_5_percent(count: usize, fleets: usize) -> bool {
     count as f64 <= 0.05 * fleets as f64 + reach(0.05, fleets)
 }
 
+/// How often the intervals of the mean, of the spread and of one more pair contain the truth.
+fn covered(world: World, fleets: usize) -> [f64; 3] {
+    let mut random = world.random();
+    let mut counts = [0.0; 3];
+    for _ in 0..fleets {
+        let fleet = judged(&world.fleet(&mut random));
+        let place = random.random_range(0..world.pairs);
+        let hits = [
+            contains(fleet.mean.interval, 0.0),
+            contains(fleet.spread.unwrap().interval, world.spread),
+            contains(fleet.prediction, world.pair(place, &mut random).estimate),
+        ];
+        counts.iter_mut().zip(hits).for_each(|(count, hit)| *count += f64::from(u8::from(hit)));
+    }
+    counts
+}
+
 fn intervals_contain_the_truth_in_95_percent_of_fleets(fleets: usize) {
     for world in World::all() {
-        let mut random = world.random();
-        let mut counts = [0; 3];
-        for _ in 0..fleets {
-            let fleet = judged(&world.fleet(&mut random));
-            let hits = [
-                contains(fleet.mean.interval, 0.0),
-                contains(fleet.spread.unwrap().interval, world.spread),
-                contains(fleet.prediction, world.pair(0, &mut random).estimate),
-            ];
-            counts.iter_mut().zip(hits).for_each(|(count, hit)| *count += usize::from(hit));
-        }
-        let allowed = about_95_percent(fleets);
+        let (counts, allowed) = (covered(world, fleets), between(0.94, 0.96, fleets));
         assert!(
-            counts.iter().all(|count| allowed.contains(&(*count as f64))),
+            counts.iter().all(|count| allowed.contains(count)),
             "mean, spread and prediction in {counts:?} of {fleets} in {world:?}"
+        );
+    }
+}
+
+fn unequal_errors_leave_intervals_near_their_level(fleets: usize) {
+    for world in World::all().map(|world| World { errors: &[5.0, 1.0, 1.0], ..world }) {
+        let [mean, spread, prediction] = covered(world, fleets);
+        let allowed = between(0.91, 0.975, fleets);
+        assert!(
+            between(0.94, 1.0, fleets).contains(&mean)
+                && allowed.contains(&spread)
+                && allowed.contains(&prediction),
+            "{mean}, {spread} and {prediction} of {fleets} in {world:?}"
         );
     }
 }
