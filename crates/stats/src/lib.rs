@@ -11,6 +11,7 @@ pub mod diagnostics;
 pub mod distribution;
 pub mod effects;
 pub mod families;
+pub mod fleet;
 pub mod knee;
 mod model;
 mod observed;

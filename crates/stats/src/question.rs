@@ -187,6 +187,12 @@ pub enum StatsError {
     Look { number: u32, looks: u32, boots: u32 },
     #[error("the baseline, condition {0}, has no runs: choose a baseline that was measured")]
     NoBaseline(usize),
+    #[error("there are no machine pairs: give the effect of at least one")]
+    NoPairs,
+    #[error(
+        "the {name} of machine pair {place} is {value}: give finite numbers, and none below 0 but the estimate; leave the pair out or correct it"
+    )]
+    Pair { place: usize, name: &'static str, value: f64 },
 }
 
 pub(crate) fn require_level(level: f64) -> Result<(), StatsError> {

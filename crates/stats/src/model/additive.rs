@@ -184,6 +184,16 @@ struct Satterthwaite {
     is_unknown: bool,
 }
 
+/// The sum of two independent variances. `None` if one is unknown.
+pub(crate) fn sum_of_two(parts: [Spread; 2]) -> Option<Spread> {
+    let mut sum = Satterthwaite::default();
+    for Spread { variance, df } in parts {
+        sum.variance += variance;
+        sum.add(variance, df);
+    }
+    sum.variance_and_df().map(|(variance, df)| Spread { variance, df })
+}
+
 impl Satterthwaite {
     /// Adds multiples of the cell variances of some rows, which may share boots.
     fn add_cells<'a>(&mut self, rows: impl Iterator<Item = (&'a ConditionSpread, f64)>) {

@@ -67,7 +67,7 @@ impl Components {
 impl Component {
     /// The excess of the mean square `above` over the part `below`, as a standard deviation in
     /// units of `scale`, with an interval of error rate `alpha`.
-    pub(super) fn from_difference(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
+    pub(crate) fn from_difference(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
         let (value, low, high) = match below {
             Some(below) => difference(above, below, alpha),
             None => alone(above, alpha),

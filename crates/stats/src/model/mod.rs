@@ -16,7 +16,7 @@ mod normal_equations;
 mod rows;
 mod spread;
 
-pub(crate) use additive::Borrowing;
+pub(crate) use additive::{Borrowing, sum_of_two};
 pub use components::{Component, Components};
 pub(crate) use fieller::{Quantiles, paired_relative_interval, relative_interval};
 pub use fit::ErrorTerm;
