@@ -30,7 +30,7 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
             ReportFormat::Md => markdown(&views::fleet(&found, false)),
             ReportFormat::Json => json_text(&found)?,
         };
-        (fleet_beside(&flags.database.db, &found, ending), text)
+        (fleet_beside(&flags.database.db, &found, &ending), text)
     } else {
         let stored = load_each(&store, &flags.studies)?;
         (beside(&flags.database.db, &stored, flags.format), render(&store, stored, flags.format)?)

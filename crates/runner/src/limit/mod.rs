@@ -42,8 +42,7 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
     for (side, own) in account.sides() {
         let Some(device) = &own.window.device else { continue };
-        let losses: BTreeMap<_, _> =
-            device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
+        let losses: BTreeMap<_, _> = device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
         if !losses.is_empty() {
             let interface = device.interface.clone();
             limit.evidence.push(Evidence::Driver { side, interface, losses });

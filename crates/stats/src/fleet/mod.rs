@@ -258,6 +258,23 @@ impl Fleet {
 }
 
 impl PairEffect {
+    /// The mean difference of boots that measured both conditions.
+    pub fn of_boots(differences: &[f64]) -> PairEffect {
+        Self::from_estimate(mean_of(&each_boot(differences)))
+    }
+
+    /// The difference of the means of boots that measured one condition each (Welch).
+    pub fn of_separate_boots(baseline: &[f64], condition: &[f64]) -> PairEffect {
+        let means = [condition, baseline].map(|boots| mean_of(&each_boot(boots)));
+        let parts = means.map(|mean| Spread { variance: mean.se * mean.se, df: mean.df });
+        Self::from_estimate(difference(&means[0], &means[1], parts))
+    }
+
+    fn from_estimate(Estimate { value, se, df, .. }: Estimate) -> PairEffect {
+        let standard_error = if df > 0.0 { se } else { 0.0 };
+        PairEffect { estimate: value, standard_error, degrees_of_freedom: df }
+    }
+
     fn check(&self, place: usize) -> Result<(), StatsError> {
         let numbers = [
             ("estimate", self.estimate, f64::MIN),
@@ -270,6 +287,10 @@ impl PairEffect {
             None => Ok(()),
         }
     }
+}
+
+fn each_boot(values: &[f64]) -> Vec<Estimate> {
+    values.iter().map(|value| Estimate::unsure(*value, 0.0)).collect()
 }
 
 /// The mean over machines, each with one vote; its error is unknown for one pair.

@@ -157,6 +157,10 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
+    pub(crate) fn unsure(value: f64, rounding: f64) -> Estimate {
+        Estimate { value, se: f64::INFINITY, df: 0.0, rounding }
+    }
+
     pub(crate) fn is_sure(&self) -> bool {
         self.df > 0.0
     }
