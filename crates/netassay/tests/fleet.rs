@@ -63,9 +63,9 @@ fn a_fleet_has_one_answer_and_names_the_pair_that_differs() {
     assert!(place("f: root@f1") < place("over machines"));
     place("holds on 5 of 5 pairs");
     assert!(place("Pair c stands apart") < place("kernel release"));
-    place("new against old");
+    place("old against new");
     let found = json(&bench, &["show", "--fleet"]);
-    let effect = &found["effects"][0];
+    let effect = &found["fleet"]["effects"][0];
     assert_eq!(effect["apart"][0]["name"], "c");
     assert_eq!(effect["sizes"]["count"]["holds"], 5);
     // Four pairs at +10 % and one at +60 %: the mean of the logarithms.
@@ -81,7 +81,7 @@ fn a_fleet_has_one_answer_and_names_the_pair_that_differs() {
     expect(&bench.run(&["show", "3"]), 0);
     expect(&bench.run(&["db", "remove", "3"]), 0);
     let left = json(&bench, &["show", "--fleet"]);
-    assert_eq!(left["not_measured"][0]["name"], "c");
+    assert_eq!(left["fleet"]["not_measured"][0]["name"], "c");
 }
 
 #[test]
@@ -91,11 +91,14 @@ fn a_pair_goes_to_another_file_with_its_labels() {
     expect(&bench.run(&["db", "pack", "1", "2", "-o", "two.db"]), 0);
     expect(&bench.run(&["db", "unpack", "two.db", "--db", "other.db"]), 0);
     let found = json(&bench, &["show", "--fleet", "--db", "other.db"]);
-    assert_eq!(found["pairs"].as_array().unwrap().len(), 2);
-    assert_eq!(found["pairs"][1]["labels"]["model"], "old");
+    assert_eq!(found["fleet"]["pairs"].as_array().unwrap().len(), 2);
+    assert_eq!(found["fleet"]["pairs"][1]["labels"]["model"], "old");
     let alone = bench.run(&["db", "unpack", "two.db", "--db", "other.db"]);
     expect(&alone, 0);
-    assert_eq!(json(&bench, &["show", "--fleet", "--db", "other.db"])["pairs"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        json(&bench, &["show", "--fleet", "--db", "other.db"])["fleet"]["pairs"].as_array().unwrap().len(),
+        2
+    );
 }
 
 const UNREACHABLE: &str = "[[pair]]\nname = \"a\"\ntransmitter = { launch = [\"false\"], interface = \"x\" }\n\

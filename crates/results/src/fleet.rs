@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stats::Verdict;
 use stats::fleet::{FleetEffect, GroupedEffect, JudgedEffect, PairEffect, over_groups, over_pairs};
 use store::{Outline, PairRow, StudyId};
 use study::Plan;
@@ -240,11 +239,6 @@ impl EffectOverPairs {
     /// The unit of the sizes.
     pub fn unit(&self) -> &str {
         if self.in_percent { "%" } else { self.metric.unit() }
-    }
-
-    /// Whether the direction of the effect over machines is sure.
-    pub fn is_proven(&self) -> bool {
-        matches!(self.sizes.mean.verdict, Verdict::Higher | Verdict::Lower)
     }
 }
 

@@ -191,6 +191,7 @@ pub struct StudyRow {
     pub invalid_runs: u32,
     pub tags: Vec<String>,
     /// The pair of a fleet that it measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pair: Option<FleetPair>,
     /// The study file's text.
     pub toml: String,

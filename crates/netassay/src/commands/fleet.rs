@@ -1,6 +1,7 @@
 //! One study on every pair of a file of hosts. Each pair is measured by a process of its own, into
 //! a file of its own: a pair that fails costs itself alone.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use store::{FleetPair, Store, StudyStatus};
 use study::Study;
 
 use crate::again::again_without;
-use crate::cli::{Measured, OverPairs};
+use crate::cli::{Formatted, Measured, OverPairs};
 use crate::commands::hosts::PairOfHosts;
 use crate::commands::report::fleet_beside;
 use crate::commands::run::asked;
@@ -62,7 +63,7 @@ pub(crate) fn measure_pairs(
     fleet.measure(missing, at_once, &interrupt)?;
     let campaign = fleet.campaign;
     let found = results_of(&store, &campaign, None)?;
-    output::show_view(&found, &flags.output, views::fleet)?;
+    show_fleet(&found, &flags.output)?;
     if !(measured.no_report || found.pairs.is_empty()) {
         let page = fleet_beside(db, &found, "html");
         output::write(&page, &report::fleet_page(&found).to_string(), MayReplace::OwnFile)?;
@@ -79,6 +80,11 @@ pub(crate) fn measure_pairs(
 pub(crate) fn results_of(store: &Store, campaign: &str, by: Option<&str>) -> Result<FleetResults, Failure> {
     let rows = store.pairs(campaign)?;
     FleetResults::new(&rows, by, |study| Ok(store.outline(study, results::fleet_metrics)?.sanitised()))
+}
+
+/// In the JSON it is one field: the output of one study has other fields.
+pub(crate) fn show_fleet(found: &FleetResults, output: &Formatted) -> Result<(), Failure> {
+    output::show_view(&BTreeMap::from([("fleet", found)]), output, |_, wide| views::fleet(found, wide))
 }
 
 /// The results of the campaign that measured this study, or the newest one.

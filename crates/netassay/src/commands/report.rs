@@ -28,7 +28,7 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
         let text = match flags.format {
             ReportFormat::Html => report::fleet_page(&found).to_string(),
             ReportFormat::Md => markdown(&views::fleet(&found, false)),
-            ReportFormat::Json => json_text(&found)?,
+            ReportFormat::Json => json_text(&json!({ "fleet": &found }))?,
         };
         (fleet_beside(&flags.database.db, &found, &ending), text)
     } else {

@@ -8,9 +8,9 @@ use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, OverPairs, Stored};
 use crate::commands::advise::in_short;
-use crate::commands::fleet::fleet_of;
+use crate::commands::fleet::{fleet_of, show_fleet};
 use crate::failure::Failure;
-use crate::output::{json, named, print, print_blocks, show_view};
+use crate::output::{json, named, print, print_blocks};
 
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
     let store = Store::open_read_only(path)?;
@@ -53,7 +53,7 @@ pub(crate) fn show(
     let (db, wide) = (&flags.database.db, flags.output.tables.wide);
     let store = Store::open_read_only(db)?;
     if over.fleet {
-        return show_view(&fleet_of(&store, study, over)?, &flags.output, views::fleet);
+        return show_fleet(&fleet_of(&store, study, over)?, &flags.output);
     }
     let stored = store.load(study_of(&store, study)?)?;
     if flags.output.format == Format::Json {

@@ -30,8 +30,7 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
         return blocks;
     }
     blocks.push(Block::Text(format!("{} on {}: {}", found.name, counted(measured, "pair"), found.question)));
-    let leads = found.effects.iter().filter(|effect| effect.is_proven()).take(most);
-    blocks.extend(leads.map(|effect| Block::Lead(sentence(effect))));
+    blocks.extend(found.effects.iter().take(most).map(|effect| Block::Lead(sentence(effect))));
     blocks.extend(effects(found, is_whole).filled().map(Block::Table));
     for effect in &found.effects {
         blocks.extend(effect.apart.iter().flat_map(|pair| apart(effect, pair, most)));

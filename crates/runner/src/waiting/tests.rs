@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::sample_guest::guest;
 use record::sample::account;

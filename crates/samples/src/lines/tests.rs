@@ -1,4 +1,3 @@
-
 use std::io;
 
 use proptest::prelude::*;

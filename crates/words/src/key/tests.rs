@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn key(name: &str) -> &'static Key {

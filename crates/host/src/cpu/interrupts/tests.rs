@@ -1,4 +1,3 @@
-
 use super::*;
 
 const X86: &str = "\

@@ -1,4 +1,3 @@
-
 use super::*;
 
 const INDEX: u32 = 7;

@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::kernel::attributes::encode;
 use crate::kernel::files::fixture::files;

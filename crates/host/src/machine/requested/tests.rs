@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::kernel::files::fixture::files;
 

@@ -1,4 +1,3 @@
-
 use words::Placement;
 
 use super::*;

@@ -1,4 +1,3 @@
-
 use record::Response;
 
 use super::*;

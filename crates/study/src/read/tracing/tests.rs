@@ -1,4 +1,3 @@
-
 use words::{Kind, Waiting};
 
 use crate::Study;

@@ -1,4 +1,3 @@
-
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
