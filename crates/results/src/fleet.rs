@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use stats::StatsError;
 use stats::fleet::{FleetEffect, GroupedEffect, JudgedEffect, PairEffect, over_groups, over_pairs};
 use store::{Outline, PairRow, StudyId};
 use study::Plan;
@@ -10,6 +11,7 @@ use study::metric::{Better, Metric};
 
 use crate::data::differences::{StudyDifference, of_environments};
 use crate::data::error::Error;
+use crate::data::matched_conditions::{ConditionSettings, settings_of};
 use crate::data::metric::ComparedMetric;
 use crate::data::target::own_targets;
 
@@ -89,11 +91,16 @@ pub fn own_metrics(plan: &Plan) -> Vec<Metric> {
 // A pair that stands apart is compared with this many of the others.
 const OTHERS: usize = 20;
 
-type EffectKey = (String, Metric, String, String);
+/// The metric, and the settings of the condition and of its baseline: a pair without IPv6 has
+/// shorter labels for the same conditions.
+type EffectKey = (Metric, ConditionSettings, ConditionSettings);
 
 /// One pair's estimates of an effect.
 struct Sizes {
     pair: usize,
+    workload: String,
+    condition: String,
+    baseline: String,
     /// The logarithm of the ratio; `None` if a value is not above zero.
     logarithm: Option<PairEffect>,
     difference: PairEffect,
@@ -120,11 +127,11 @@ impl FleetResults {
                 continue;
             };
             let mut outline = outline(study)?;
-            for (key, logarithm, difference) in sizes(&outline) {
+            for (key, sizes) in sizes(&outline, pairs.len()) {
                 if !effects.contains_key(&key) {
                     order.push(key.clone());
                 }
-                effects.entry(key).or_default().push(Sizes { pair: pairs.len(), logarithm, difference });
+                effects.entry(key).or_default().push(sizes);
             }
             pairs.push(MeasuredPair { name, labels, study: study.0 });
             // Only the environments are needed again.
@@ -134,7 +141,7 @@ impl FleetResults {
         let confidence = 0.95;
         let found = order.into_iter().map(|key| {
             let sizes = effects.remove(&key).unwrap_or_default();
-            EffectOverPairs::new(key, &sizes, confidence, by, &pairs, &outlines)
+            EffectOverPairs::new(key.0, &sizes, confidence, by, &pairs, &outlines)
         });
         let effects = found.collect::<Result<_, Error>>()?;
         let asked =
@@ -146,11 +153,10 @@ impl FleetResults {
 }
 
 /// The effects of a study's own comparisons, on one pair.
-fn sizes(outline: &Outline) -> Vec<(EffectKey, Option<PairEffect>, PairEffect)> {
-    let plan = &outline.plan;
-    let label = |condition: usize| plan.conditions[condition].label.to_string();
-    let mut found: Vec<(EffectKey, Option<PairEffect>, PairEffect)> = Vec::new();
-    for target in own_targets(plan) {
+fn sizes(outline: &Outline, pair: usize) -> Vec<(EffectKey, Sizes)> {
+    let conditions = &outline.plan.conditions;
+    let mut found: Vec<(EffectKey, Sizes)> = Vec::new();
+    for target in own_targets(&outline.plan) {
         let Some(values) = outline.values.get(&target.metric) else { continue };
         let baseline = boot_means(values, target.baseline);
         for &condition in target.conditions.iter().filter(|one| **one != target.baseline) {
@@ -158,9 +164,12 @@ fn sizes(outline: &Outline) -> Vec<(EffectKey, Option<PairEffect>, PairEffect)> 
             let Some(difference) = effect(&baseline, &own) else { continue };
             let is_positive = baseline.values().chain(own.values()).all(|value| *value > 0.0);
             let logarithm = is_positive.then(|| effect(&logarithms(&baseline), &logarithms(&own)));
-            let key = (target.workload.clone(), target.metric, label(condition), label(target.baseline));
-            if !found.iter().any(|(known, ..)| *known == key) {
-                found.push((key, logarithm.flatten(), difference));
+            let [of, against] = [condition, target.baseline].map(|index| &conditions[index]);
+            let key = (target.metric, settings_of(of), settings_of(against));
+            if !found.iter().any(|(known, _)| *known == key) {
+                let (workload, logarithm) = (target.workload.clone(), logarithm.flatten());
+                let (condition, baseline) = (of.label.to_string(), against.label.to_string());
+                found.push((key, Sizes { pair, workload, condition, baseline, logarithm, difference }));
             }
         }
     }
@@ -194,7 +203,7 @@ fn effect(baseline: &BootMeans, own: &BootMeans) -> Option<PairEffect> {
 
 impl EffectOverPairs {
     fn new(
-        (workload, metric, condition, baseline): EffectKey,
+        metric: Metric,
         sizes: &[Sizes],
         confidence: f64,
         by: Option<&str>,
@@ -212,12 +221,15 @@ impl EffectOverPairs {
             over_groups(&labelled, confidence)
         });
         let apart = found.apart.iter().map(|place| apart(*place, &measured, &found.apart, pairs, outlines));
+        // The longest labels name the levels of most factors.
+        let of_label = |one: &&Sizes| one.condition.len() + one.baseline.len();
+        let named = sizes.iter().max_by_key(of_label).ok_or(StatsError::NoPairs)?;
         Ok(Self {
-            workload,
+            workload: named.workload.clone(),
             metric: metric.into(),
             better: Some(metric.better),
-            condition,
-            baseline,
+            condition: named.condition.clone(),
+            baseline: named.baseline.clone(),
             in_percent,
             apart: apart.collect(),
             pairs: measured,
@@ -271,6 +283,8 @@ fn apart(
     for differing in from_others {
         recorded.retain(|one| differing.iter().any(|other| other.what == one.what));
     }
+    // Each pair has machines of its own.
+    recorded.retain(|one| !(one.what.starts_with("machines ") && one.what.ends_with(" host")));
     differences.extend(recorded);
     PairApart { name: pairs[own].name.clone(), differences }
 }

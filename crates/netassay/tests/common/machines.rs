@@ -304,6 +304,13 @@ impl Machine {
         assert!(done.success(), "{script}");
     }
 
+    /// Ends all its processes at once.
+    pub(crate) fn die(&self) {
+        let script = "own=$(readlink /proc/$1/ns/net); for p in /proc/[0-9]*; do [ \"$(readlink $p/ns/net)\" != \"$own\" ] || kill -9 ${p#/proc/}; done";
+        let done = Command::new("sh").args(["-c", script, "sh", &self.holder.id().to_string()]).status();
+        assert!(done.is_ok());
+    }
+
     /// Its file system, as seen from the machine of the tests.
     pub(crate) fn root(&self) -> PathBuf {
         format!("/proc/{}/root", self.holder.id()).into()

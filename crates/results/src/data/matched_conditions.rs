@@ -9,7 +9,7 @@ use crate::data::differences::{StudyDifference, of_boots, of_environments, of_re
 use crate::data::error::Error;
 use crate::data::leaves::leaves;
 
-type ConditionSettings = BTreeMap<String, String>;
+pub(crate) type ConditionSettings = BTreeMap<String, String>;
 
 /// The conditions of two studies beside each other, as indices into their plans.
 #[derive(Debug)]
@@ -46,9 +46,8 @@ impl MatchedConditions {
     /// # Errors
     /// [`Error::NotComparable`] if they have none in common.
     pub(crate) fn between(baseline: &Outline, study: &Outline) -> Result<Self, Error> {
-        let settings = |of: &Outline| -> Vec<ConditionSettings> {
-            of.plan.conditions.iter().map(of_condition).collect()
-        };
+        let settings =
+            |of: &Outline| -> Vec<ConditionSettings> { of.plan.conditions.iter().map(settings_of).collect() };
         let [one, other] = [baseline, study].map(settings);
         let paths: BTreeSet<&String> = one.iter().chain(&other).flat_map(ConditionSettings::keys).collect();
         let mut constants = Vec::new();
@@ -116,7 +115,8 @@ fn why_none(unlike: &[(&str, StudyDifference)], baseline: &Outline, study: &Outl
     )
 }
 
-fn of_condition(condition: &Condition) -> ConditionSettings {
+/// Equal for conditions of two plans that set the same.
+pub(crate) fn settings_of(condition: &Condition) -> ConditionSettings {
     let mut unnamed = condition.clone();
     // The names of conditions and their order tell nothing of their settings.
     unnamed.index = 0;
