@@ -50,7 +50,7 @@ fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figu
         margin: None,
         effects: rows,
     };
-    let title = format!("{} on {metric} over machines", capital(&effect.condition));
+    let title = format!("{} of {} over machines", capital(&metric), effect.condition);
     Figure {
         id: ids.unique(&format!("fleet {} {}", effect.metric.key(), effect.condition)),
         title,

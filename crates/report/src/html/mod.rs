@@ -22,7 +22,10 @@ impl Page<'_> {
 pub fn fleet_page(found: &FleetResults) -> Markup {
     let figures = figures::fleet(found);
     let mut answer = views::fleet(found, false);
-    answer.extend(figures.iter().map(Block::Figure));
+    // The figures show the answer: they come before its tables.
+    let tables = answer.iter().position(|block| matches!(block, Block::Table(_)));
+    let place = tables.unwrap_or(answer.len());
+    answer.splice(place..place, figures.iter().map(Block::Figure));
     let pairs = found.pairs.iter().map(|pair| {
         let labels = pair.labels.iter().map(|(key, value)| format!("{key}={value}"));
         cells![&pair.name, pair.study, labels.collect::<Vec<_>>().join(", ")]
