@@ -236,12 +236,11 @@ impl Session {
         if self.turn.is_some() {
             return Ok(Answer::Turn { holder: None });
         }
-        let (turn, holder) = match host::take_measuring_lock()? {
-            Ok(turn) => (Some(turn), None),
-            Err(holder) => (None, Some(holder)),
-        };
-        self.turn = turn;
-        Ok(Answer::Turn { holder })
+        match host::take_lock_of_root() {
+            Ok(turn) => self.turn = turn,
+            Err(holder) => return Ok(Answer::Turn { holder: Some(holder) }),
+        }
+        Ok(Answer::Turn { holder: None })
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {

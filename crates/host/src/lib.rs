@@ -51,7 +51,7 @@ pub use link::located::{LocatedInterface, PairFacts, TakenAddress, same_network}
 pub use link::programs::{ProgramPlace, Programs};
 pub use link::traffic_control::QueueCounters;
 pub use link::tunnel::{NUMBERED, NUMBERS, Vxlan};
-pub use measuring_lock::take_measuring_lock;
+pub use measuring_lock::{take_lock_of_root, take_measuring_lock};
 pub use privileges::{
     CapabilitySet, Privileges, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds,
     open_files,

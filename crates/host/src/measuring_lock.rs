@@ -43,6 +43,20 @@ pub fn take_measuring_lock() -> Result<Result<File, String>, Error> {
     .into())
 }
 
+/// Takes the right to measure for an agent on a machine of the user's, or names the session that
+/// has it. `None`: nobody has it, and it is not taken: an agent that is not root's would leave a
+/// file in somebody's home, and without `/run` there is no place that ends with the boot.
+///
+/// # Errors
+/// The session that has the right.
+pub fn take_lock_of_root() -> Result<Option<File>, String> {
+    let Ok(name) = network_file() else { return Ok(None) };
+    if geteuid().is_root() && !in_user_namespace() {
+        return take_in(Path::new(OF_ROOT), &name).map_or(Ok(None), |taken| taken.map(Some));
+    }
+    holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)).map_or(Ok(None), Err)
+}
+
 fn take_in(directory: &Path, name: &str) -> Result<Result<File, String>, Error> {
     // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
     make(directory, 0o711)?;
