@@ -23,8 +23,9 @@ pub const PROTOCOL: u32 = 22;
 pub enum Request {
     /// Identify yourself. Always the first request.
     Hello { protocol: u32 },
-    /// Take the turn to measure on this machine, and keep it until the agent's end.
-    TakeTurn,
+    /// Take the turn to measure on this machine, and keep it until the agent's end. `session`: the
+    /// controller's, of which an earlier agent may be stuck.
+    TakeTurn { session: String },
     /// Let other sessions measure on this machine.
     LeaveTurn,
     /// Make a veth pair to the network namespace of the process `peer_pid` on the same kernel.

@@ -76,7 +76,7 @@ impl Session {
                 pid: std::process::id(),
                 cpus: self.usable_cpus.clone(),
             }),
-            Request::TakeTurn => self.take_turn(),
+            Request::TakeTurn { session } => self.take_turn(&session),
             Request::LeaveTurn => {
                 self.turn = None;
                 Ok(Answer::Done)
@@ -231,12 +231,12 @@ impl Session {
         }
     }
 
-    fn take_turn(&mut self) -> Reply {
+    fn take_turn(&mut self, session: &str) -> Reply {
         // A second lock of the same file would find the first one in its way.
         if self.turn.is_some() {
             return Ok(Answer::Turn { holder: None });
         }
-        match host::take_lock_of_root() {
+        match host::take_lock_of_root(session) {
             Ok(turn) => self.turn = turn,
             Err(holder) => return Ok(Answer::Turn { holder: Some(holder) }),
         }

@@ -41,7 +41,7 @@ fn requests() -> Vec<Request> {
     let addresses = || vec![(IpAddr::from([10, 0, 0, 1]), 24)];
     vec![
         Request::Hello { protocol: 1 },
-        Request::TakeTurn,
+        Request::TakeTurn { session: text() },
         Request::LeaveTurn,
         Request::CreateVeth { name: text(), peer: text(), peer_pid: 1 },
         Request::CreateDiscard {

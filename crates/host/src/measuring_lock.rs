@@ -1,6 +1,7 @@
 //! The lock that lets one measuring session at a time run on a machine.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -47,12 +48,23 @@ pub fn take_measuring_lock() -> Result<Result<File, String>, Error> {
 /// has it. `None`: nobody has it, and it is not taken: an agent that is not root's would leave a
 /// file in somebody's home, and without `/run` there is no place that ends with the boot.
 ///
+/// `session` names the controller's session: an earlier agent of it that is stuck is no other one.
+///
 /// # Errors
 /// The session that has the right.
-pub fn take_lock_of_root() -> Result<Option<File>, String> {
+pub fn take_lock_of_root(session: &str) -> Result<Option<File>, String> {
     let Ok(name) = network_file() else { return Ok(None) };
+    let signature = format!(", session {session}");
     if geteuid().is_root() && !in_user_namespace() {
-        return take_in(Path::new(OF_ROOT), &name).map_or(Ok(None), |taken| taken.map(Some));
+        return match take_in(Path::new(OF_ROOT), &name) {
+            Ok(Ok(mut file)) => {
+                // Without it a stuck agent would be waited for.
+                let _ = file.write_all(signature.as_bytes());
+                Ok(Some(file))
+            }
+            Ok(Err(holder)) if !holder.ends_with(&signature) => Err(holder),
+            Ok(Err(_)) | Err(_) => Ok(None),
+        };
     }
     holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)).map_or(Ok(None), Err)
 }

@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::path;
-use std::time::Duration;
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent::Interrupt;
 use agent::message::{Answer, Request};
@@ -246,7 +247,13 @@ fn take_turns(
 
 /// Takes the turn to measure there, unless another session has it.
 fn holder_of_turn(agent: &mut LaunchedAgent) -> Result<Option<String>, Error> {
-    Ok(ask!(agent, &Request::TakeTurn, Answer::Turn { holder } => holder))
+    // The same for all testbeds of this process.
+    static SESSION: LazyLock<String> = LazyLock::new(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        format!("{}-{:x}", std::process::id(), since.as_millis())
+    });
+    let request = Request::TakeTurn { session: SESSION.clone() };
+    Ok(ask!(agent, &request, Answer::Turn { holder } => holder))
 }
 
 /// An interface with the controller's connection must be named. `beside`: the peer's addresses.
