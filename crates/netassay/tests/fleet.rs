@@ -64,6 +64,9 @@ fn a_fleet_has_one_answer_and_names_the_pair_that_differs() {
     place("holds on 5 of 5 pairs");
     assert!(place("Pair c stands apart") < place("kernel release"));
     place("old against new");
+    let unknown = bench.run(&["show", "--fleet", "--by", "rack"]);
+    expect(&unknown, 2);
+    assert!(stderr(&unknown).contains("--by rack: no pair of this campaign"), "{}", stderr(&unknown));
     let found = json(&bench, &["show", "--fleet"]);
     let effect = &found["fleet"]["effects"][0];
     assert_eq!(effect["apart"][0]["name"], "c");

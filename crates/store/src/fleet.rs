@@ -9,10 +9,10 @@ use crate::records::{FleetPair, PairRow, StudyId, StudyRow};
 use crate::store::Store;
 
 impl Store {
-    /// Begins a campaign of a fleet: its pairs, none of which is measured yet.
+    /// Begins a campaign of a fleet, or adds pairs to it; those that have a study stay as they are.
     ///
     /// # Errors
-    /// Errors of writing, also if a campaign has this name.
+    /// Errors of writing.
     pub fn begin_fleet(&mut self, pairs: &[FleetPair]) -> Result<(), StoreError> {
         self.write(|transaction, _| {
             Ok(pairs.iter().try_for_each(|pair| insert(transaction, pair, None, None))?)

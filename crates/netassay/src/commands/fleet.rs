@@ -79,6 +79,9 @@ pub(crate) fn measure_pairs(
 /// The results of a campaign; `by`: in groups by this label too.
 pub(crate) fn results_of(store: &Store, campaign: &str, by: Option<&str>) -> Result<FleetResults, Failure> {
     let rows = store.pairs(campaign)?;
+    if let Some(label) = by.filter(|label| !rows.iter().any(|row| row.pair.labels.contains_key(*label))) {
+        bail!(Usage, "--by {label}: no pair of this campaign has this label; the file of hosts names labels");
+    }
     FleetResults::new(&rows, by, |study| Ok(store.outline(study, results::fleet_metrics)?.sanitised()))
 }
 
@@ -158,7 +161,12 @@ impl Fleet<'_> {
             .zip(pairs)
             .filter(|(pair, _)| !is_measured(pair))
             .map(|(pair, hosts)| PairToMeasure {
-                file: self.files.join(format!("{}.db", pair.name)),
+                // An earlier campaign may have left a file of this pair, to be resumed.
+                file: self.files.join(format!(
+                    "{}-{:016x}.db",
+                    pair.name,
+                    words::fnv1a(self.campaign.as_bytes())
+                )),
                 machines: hosts.machines(),
                 pair,
             })
@@ -248,7 +256,7 @@ fn add(store: &mut Store, of: &PairToMeasure) -> Result<bool, Failure> {
     for ending in ["", "-wal", "-shm", "-lock"] {
         let mut file = of.file.clone().into_os_string();
         file.push(ending);
-        // What cannot be removed is known, and not added again.
+        // A file that cannot be removed holds a known study, which is not added again.
         let _ = fs::remove_file(file);
     }
     Ok(true)
