@@ -59,8 +59,9 @@ pub struct EffectOverPairs {
     pub better: Option<Better>,
     pub condition: String,
     pub baseline: String,
-    /// Whether the sizes are in % of the baseline; else in the metric's unit.
-    pub in_percent: bool,
+    /// Whether the sizes are natural logarithms of ratios to the baseline; else differences in the
+    /// metric's unit.
+    pub is_log_ratio: bool,
     /// The indices of [`FleetResults::pairs`] that measured it, in the order of `sizes.pairs`.
     pub pairs: Vec<usize>,
     pub sizes: FleetEffect,
@@ -211,7 +212,7 @@ impl EffectOverPairs {
         outlines: &[Outline],
     ) -> Result<Self, Error> {
         let logarithms: Option<Vec<PairEffect>> = sizes.iter().map(|one| one.logarithm).collect();
-        let in_percent = logarithms.is_some();
+        let is_log_ratio = logarithms.is_some();
         let effects = logarithms.unwrap_or_else(|| sizes.iter().map(|one| one.difference).collect());
         let measured: Vec<usize> = sizes.iter().map(|one| one.pair).collect();
         let found = over_pairs(&effects, confidence, None)?;
@@ -220,7 +221,10 @@ impl EffectOverPairs {
             let labelled: Vec<_> = measured.iter().map(value).zip(effects.iter().copied()).collect();
             over_groups(&labelled, confidence)
         });
-        let apart = found.apart.iter().map(|place| apart(*place, &measured, &found.apart, pairs, outlines));
+        let apart = found
+            .apart
+            .iter()
+            .map(|place| describe_pair_apart(*place, &measured, &found.apart, pairs, outlines));
         // The longest labels name the levels of most factors.
         let of_label = |one: &&Sizes| one.condition.len() + one.baseline.len();
         let named = sizes.iter().max_by_key(of_label).ok_or(StatsError::NoPairs)?;
@@ -230,7 +234,7 @@ impl EffectOverPairs {
             better: Some(metric.better),
             condition: named.condition.clone(),
             baseline: named.baseline.clone(),
-            in_percent,
+            is_log_ratio,
             apart: apart.collect(),
             pairs: measured,
             groups: groups.transpose()?,
@@ -240,7 +244,7 @@ impl EffectOverPairs {
 
     /// A size as it is shown: in % of the baseline, or in the metric's unit.
     pub fn shown(&self, size: f64) -> f64 {
-        if self.in_percent { 100.0 * size.exp_m1() } else { size }
+        if self.is_log_ratio { 100.0 * size.exp_m1() } else { size }
     }
 
     /// The interval of an effect, as it is shown.
@@ -250,11 +254,11 @@ impl EffectOverPairs {
 
     /// The unit of the sizes.
     pub fn unit(&self) -> &str {
-        if self.in_percent { "%" } else { self.metric.unit() }
+        if self.is_log_ratio { "%" } else { self.metric.unit() }
     }
 }
 
-fn apart(
+fn describe_pair_apart(
     place: usize,
     measured: &[usize],
     all_apart: &[usize],

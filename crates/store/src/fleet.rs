@@ -14,9 +14,7 @@ impl Store {
     /// # Errors
     /// Errors of writing.
     pub fn begin_fleet(&mut self, pairs: &[FleetPair]) -> Result<(), StoreError> {
-        self.write(|transaction, _| {
-            Ok(pairs.iter().try_for_each(|pair| insert(transaction, pair, None, None))?)
-        })
+        self.write(|transaction, _| Ok(pairs.iter().try_for_each(|pair| insert(transaction, pair, None))?))
     }
 
     /// Sets why a pair was not measured, or not to its end; `None`: it was.
@@ -94,15 +92,14 @@ pub(crate) fn insert(
     connection: &Connection,
     pair: &FleetPair,
     study: Option<StudyId>,
-    failure: Option<&str>,
 ) -> rusqlite::Result<()> {
     let labels = serde_json::to_string(&pair.labels).expect("texts are JSON");
     connection
         .prepare_cached(
-            "INSERT INTO pair (campaign, name, labels, study, failure) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (campaign, name) DO UPDATE SET study = excluded.study, failure = excluded.failure
+            "INSERT INTO pair (campaign, name, labels, study) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (campaign, name) DO UPDATE SET study = excluded.study, failure = NULL
              WHERE study IS NULL",
         )?
-        .execute(params![pair.campaign, pair.name, labels, study.map(|id| id.0), failure])?;
+        .execute(params![pair.campaign, pair.name, labels, study.map(|id| id.0)])?;
     Ok(())
 }

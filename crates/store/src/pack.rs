@@ -157,7 +157,7 @@ impl Copy<'_> {
             }
         }
         if let Some(pair) = &self.source.pair_of(study)? {
-            fleet::insert(self.transaction, pair, Some(StudyId(to)), None)?;
+            fleet::insert(self.transaction, pair, Some(StudyId(to)))?;
         }
         Ok(Moved { from: study, to: StudyId(to), tags_taken: self.tags(study.0, to)? })
     }

@@ -98,7 +98,7 @@ impl Store {
                 ],
             )?;
             let id = StudyId(transaction.last_insert_rowid());
-            study.pair.iter().try_for_each(|pair| fleet::insert(transaction, pair, Some(id), None))?;
+            study.pair.iter().try_for_each(|pair| fleet::insert(transaction, pair, Some(id)))?;
             Ok(id)
         })
     }

@@ -23,7 +23,7 @@ pub fn fleet(found: &FleetResults) -> Vec<Figure> {
 
 fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figure {
     let metric = metric_name(&effect.metric);
-    let quantity = match effect.in_percent {
+    let quantity = match effect.is_log_ratio {
         true => percent_of(&format!("difference of {metric}"), &format!("of {}", effect.baseline)),
         false => metric_quantity(&effect.metric),
     };

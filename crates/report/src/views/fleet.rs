@@ -33,7 +33,7 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
     blocks.extend(found.effects.iter().take(most).map(|effect| Block::Lead(sentence(effect))));
     blocks.extend(effects(found, is_whole).filled().map(Block::Table));
     for effect in &found.effects {
-        blocks.extend(effect.apart.iter().flat_map(|pair| apart(effect, pair, most)));
+        blocks.extend(effect.apart.iter().flat_map(|pair| pair_apart(effect, pair, most)));
         blocks.extend(effect.groups.as_ref().and_then(|groups| groups_of(effect, groups)).map(Block::Table));
     }
     let method =
@@ -70,7 +70,7 @@ fn size(effect: &EffectOverPairs, own: &JudgedEffect) -> (String, Option<String>
 }
 
 fn number(effect: &EffectOverPairs, value: f64) -> String {
-    if effect.in_percent { percent(value) } else { figure(value) }
+    if effect.is_log_ratio { percent(value) } else { figure(value) }
 }
 
 pub(crate) fn verdict(effect: &EffectOverPairs, own: &JudgedEffect) -> String {
@@ -113,7 +113,7 @@ fn effects(found: &FleetResults, is_whole: bool) -> Table {
     table.noted(is_whole.then_some(explained)).compact()
 }
 
-fn apart(effect: &EffectOverPairs, pair: &PairApart, most: usize) -> Vec<Block<'static>> {
+fn pair_apart(effect: &EffectOverPairs, pair: &PairApart, most: usize) -> Vec<Block<'static>> {
     let of = format!("{} of {}", metric_name(&effect.metric), effect.condition);
     if pair.differences.is_empty() {
         return vec![Block::Text(format!(
