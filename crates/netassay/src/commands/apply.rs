@@ -34,20 +34,20 @@ struct Applied {
 type WantedInterface = (HostInterface, InterfaceEnvironment, InterfaceSettings);
 
 pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
-    let host = flags.on.host.as_ref();
+    let host = flags.host.as_ref();
     let Some(traffic) = host.and_then(|host| host.interface.as_ref()) else {
         let ways = "--host USER@HOST:INTERFACE, or --host :INTERFACE of this machine";
         bail!(Usage, "name the interface to set: {ways}");
     };
     let studies = advise::load(&flags.database.db, &flags.studies)?;
-    let planned = views::planned_settings(&advise::advice(&studies, &flags.wanted)?, flags.side);
+    let (settings, left) = views::planned_settings(&advise::advice(&studies, &flags.wanted)?, flags.side);
     let advice = named(&studies);
-    if planned.settings.is_empty() {
-        let left: String = planned.left.iter().map(|one| format!("\n  not set: {one}")).collect();
+    if settings.is_empty() {
+        let left: String = left.iter().map(|one| format!("\n  not set: {one}")).collect();
         bail!(Nothing, "{advice} recommends nothing to set on this machine{left}");
     }
     let interrupt = signals::interrupt()?;
-    let place = place(reach_one(host, &flags.on.login, &interrupt)?, Some(traffic));
+    let place = place(reach_one(host, &flags.login, &interrupt)?, Some(traffic));
     if !flags.dry_run && !place.is_root() {
         let ways =
             "be root here, log in as root (--host root@HOST:INTERFACE), or let the login use `sudo -n`";
@@ -66,7 +66,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     };
     let host = place.to_string();
     let mut applied = Applied { host, advice, dry_run: flags.dry_run, undo, ..Applied::default() };
-    for one in planned.settings {
+    for one in settings {
         match add(&mut wanted, &one, flags.trade_offs) {
             Ok(()) => {
                 applied.reasons.extend(one.reasons);
@@ -76,7 +76,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         }
     }
     (applied.reasons, applied.needs) = (distinct(applied.reasons), distinct(applied.needs));
-    applied.left.extend(planned.left);
+    applied.left.extend(left);
     // A change may cut the connection that it is ordered by.
     if !flags.dry_run && place.connection().is_some() {
         say(&format!(

@@ -1,6 +1,6 @@
 //! The colours, and the style sheet in which they stand.
 
-use crate::chart::markup::Code;
+use crate::chart::markup::Fixed;
 use crate::chart::table::NAMED;
 
 /// A colour by its role, in both themes, as `#rrggbb`.
@@ -105,7 +105,7 @@ pub(crate) fn heat_class(series: &str, step: usize) -> String {
 
 /// The style sheet of a page with figures: follows the system's theme, or `data-theme` (`light`,
 /// `dark`) of the root element; prints light.
-pub fn rules_of_pages() -> Code {
+pub fn rules_of_pages() -> Fixed {
     let variables = |value: fn(&Colour) -> &'static str| -> String {
         COLOURS.iter().map(|colour| format!("--chart-{}:{};", colour.name, value(colour))).collect()
     };
@@ -115,11 +115,11 @@ pub fn rules_of_pages() -> Code {
          @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n\
          @media print{{:root{{{light}}}}}"
     );
-    Code::checked(format!("{themes}{}", rules(|colour| format!("var(--chart-{})", colour.name), true)))
+    Fixed::generated(format!("{themes}{}", rules(|colour| format!("var(--chart-{})", colour.name), true)))
 }
 
 /// The style sheet of a drawing that stands alone and follows the reader's theme.
-pub(crate) fn following() -> Code {
+pub(crate) fn following() -> Fixed {
     // The light colours stand by themselves: not every program that shows SVG knows variables or
     // themes.
     let themes: [fn(&Colour) -> &'static str; 2] = [|colour| colour.light, |colour| colour.dark];
@@ -127,7 +127,7 @@ pub(crate) fn following() -> Code {
     // Only what the theme changes stands there twice.
     let changed = dark.lines().zip(light.lines()).filter(|(dark, light)| dark != light);
     let changed: String = changed.map(|(dark, _)| format!("{dark}\n")).collect();
-    Code::checked(format!("{light}@media (prefers-color-scheme:dark){{\n{changed}}}\n"))
+    Fixed::generated(format!("{light}@media (prefers-color-scheme:dark){{\n{changed}}}\n"))
 }
 
 /// The rules for columns of numbers.

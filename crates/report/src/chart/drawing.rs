@@ -52,13 +52,11 @@ impl Drawing {
         if text.is_empty() {
             return;
         }
-        let class = [class, anchor.class()].map(str::trim).join(" ");
-        let mut attributes: Vec<(&'static str, Attribute<'_>)> = Vec::new();
-        // 0 where it is not given.
-        attributes.extend((number(x) != "0").then(|| ("x", x.into())));
-        attributes.push(("y", y.into()));
-        attributes.extend((!class.trim().is_empty()).then(|| ("class", class.trim().into())));
-        self.front.element("text", &attributes, |inside| inside.text(&text));
+        let class = [class, anchor.class()].join(" ");
+        let attributes = [("x", x.into()), ("y", y.into()), ("class", class.trim().into())];
+        // x is 0 where it is not given.
+        let given = &attributes[usize::from(number(x) == "0")..];
+        self.front.element("text", given, |inside| inside.text(&text));
         let area = text_area(anchor, x, y, &text);
         self.labels.push((text.into_owned(), area));
     }
@@ -119,7 +117,7 @@ impl Drawing {
     }
 
     pub(crate) fn path(&mut self, class: &str, path: &SvgPath) {
-        if path.is_empty() {
+        if path.data.is_empty() {
             return;
         }
         self.marks.join(&path.area, 0.0, 0.0);

@@ -164,7 +164,7 @@ impl Figure {
             for (element, id, text) in [("title", &title, &self.title), ("desc", &about, &self.description)] {
                 inside.element(element, &[("id", id.as_str().into())], |inside| inside.short_text(text));
             }
-            inside.style(&following());
+            inside.code("style", &following());
         });
         file
     }

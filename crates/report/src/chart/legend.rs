@@ -1,64 +1,60 @@
 //! Legends: the meanings of colours and signs of a drawing.
 
-use crate::chart::colour::{heat_class, stroke};
 use crate::chart::drawing::{Anchor, Drawing};
-use crate::chart::measure::{LINE, fit, width};
+use crate::chart::measure::{self, LINE, fit};
 use crate::chart::path::{Area, SvgPath};
 
-#[derive(Debug, Clone, Copy)]
+/// A sign; some have the classes that they are drawn with.
+#[derive(Debug, Clone)]
 pub(crate) enum LegendSign {
     Dot(&'static str),
-    Block(&'static str),
-    Line(usize),
+    Block(String),
+    Line(String),
     Mean,
     Interval,
     Whisker,
     Band,
-    Dashed,
-    Heat(usize),
 }
 
 const SIGN: f64 = 20.0;
 const GAP: f64 = 18.0;
 
-/// Draws signs with their meanings in as many lines as they need, from `y` on; gives where it ends.
-pub(crate) fn legend(drawing: &mut Drawing, y: f64, items: &[(LegendSign, String)]) -> f64 {
-    let (mut x, mut line) = (0.0, y);
+/// A drawing of this width that begins with signs and their meanings, in as many lines as they need,
+/// and the place where these end.
+pub(crate) fn legend(width: f64, items: &[(LegendSign, String)]) -> (Drawing, f64) {
+    let mut drawing = Drawing::new(width);
+    let (mut x, mut line) = (0.0, 0.0);
     for (sign, meaning) in items {
-        let meaning = fit(meaning, drawing.width - SIGN);
-        let room = SIGN + width(&meaning);
-        if x > 0.0 && x + room > drawing.width {
+        let meaning = fit(meaning, width - SIGN);
+        let room = SIGN + measure::width(&meaning);
+        if x > 0.0 && x + room > width {
             (x, line) = (0.0, line + LINE + 2.0);
         }
-        sign.draw(drawing, x, line + 7.0);
+        sign.draw(&mut drawing, x, line + 7.0);
         drawing.text("muted", Anchor::Start, x + SIGN, line + 11.0, &meaning);
         x += room + GAP;
     }
-    if items.is_empty() { y } else { line + LINE + 9.0 }
+    (drawing, if items.is_empty() { 0.0 } else { line + LINE + 9.0 })
 }
 
 impl LegendSign {
-    fn draw(self, drawing: &mut Drawing, x: f64, y: f64) {
-        let across = |drawing: &mut Drawing, class: &str| drawing.line(class, (x, y), (x + 15.0, y));
-        let block = |drawing: &mut Drawing, class: &str| {
-            drawing.rect(class, Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 });
-        };
+    fn draw(&self, drawing: &mut Drawing, x: f64, y: f64) {
         match self {
             Self::Dot(class) => {
                 let mut path = SvgPath::new();
                 path.dot(x + 7.0, y);
                 drawing.path(&format!("dots {class}"), &path);
             }
-            Self::Block(class) => block(drawing, &format!("fill {class}")),
-            Self::Heat(step) => block(drawing, &heat_class("c1", step)),
-            Self::Line(index) => across(drawing, &stroke(index)),
+            Self::Block(class) => {
+                drawing.rect(class, Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 });
+            }
+            Self::Line(class) => drawing.line(class, (x, y), (x + 15.0, y)),
             Self::Mean => drawing.line("stroke ink", (x + 7.0, y - 6.0), (x + 7.0, y + 6.0)),
             Self::Interval => interval(drawing, "ink", y, x + 7.5, [Some(x), Some(x + 15.0)], [x, x + 15.0]),
             Self::Whisker => whisker(drawing, y, [x, x + 15.0]),
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
             }
-            Self::Dashed => across(drawing, "thin soft dashed"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Markup into which no text of others gets but through the escaping of the place where it stands.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
@@ -14,7 +15,8 @@ pub struct Markup(String);
 /// The value of an attribute.
 #[derive(Debug, Clone, Copy)]
 pub enum Attribute<'a> {
-    /// Text. An address, a style or a script is none: [`Markup`] refuses their names.
+    /// Text. An address, a style or a script is none: [`Markup`] refuses their names. An empty
+    /// class is left out.
     Text(&'a str),
     /// A number as SVG writes it, to tenths; 0 if it is not finite.
     Number(f64),
@@ -24,52 +26,33 @@ pub enum Attribute<'a> {
     File(&'static str, &'a [u8]),
 }
 
-/// A style sheet or a script that stands in the source: of no text of others.
+/// Markup, a style or a script that stands in the source, of no text of others:
+/// [`fixed!`](crate::fixed) makes it of a literal or of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Code(String);
+pub struct Fixed(Cow<'static, str>);
 
-impl Code {
-    /// A style or script that is part of the source.
-    ///
-    /// # Panics
-    /// If the code would end its element early: a mistake of the source.
-    pub fn fixed(code: Fixed) -> Self {
-        Self::checked(code.as_str().to_owned())
+impl Fixed {
+    /// For [`fixed!`](crate::fixed) only.
+    #[doc(hidden)]
+    pub const fn literal(text: &'static str) -> Self {
+        Self(Cow::Borrowed(text))
     }
 
-    pub(crate) fn checked(code: String) -> Self {
-        assert!(!code.contains("</") && !code.contains("<!--"), "code must not end its element");
-        Self(code)
+    /// Rules that are made of constants of the source.
+    pub(crate) fn generated(rules: String) -> Self {
+        Self(rules.into())
     }
 
     /// With more behind it.
     #[must_use]
     pub fn and(mut self, more: &Self) -> Self {
-        self.0.push_str(&more.0);
+        self.0.to_mut().push_str(&more.0);
         self
     }
 
     /// As it stands in its element, where a security policy can name it by its hash.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-/// Markup, a style or a script that stands in the source: [`fixed!`](crate::fixed) makes it of a
-/// literal or of a file, and nothing else does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fixed(&'static str);
-
-impl Fixed {
-    /// For [`fixed!`](crate::fixed) only.
-    #[doc(hidden)]
-    pub const fn literal(text: &'static str) -> Self {
-        Self(text)
-    }
-
-    /// As it stands in the source.
-    pub const fn as_str(self) -> &'static str {
-        self.0
     }
 }
 
@@ -193,19 +176,19 @@ impl Markup {
         self.text(&words::shortened_reason(text));
     }
 
-    /// Adds an element `style` with these rules.
-    pub fn style(&mut self, rules: &Code) {
-        self.element("style", &[], |style| style.0.push_str(rules.as_str()));
-    }
-
-    /// Adds an element `script` with this script.
-    pub fn script(&mut self, script: &Code) {
-        self.element("script", &[], |element| element.0.push_str(script.as_str()));
+    /// Adds an element `style` with these rules, or `script` with this script.
+    ///
+    /// # Panics
+    /// If the code would end its element early: a mistake of the source.
+    pub fn code(&mut self, element: &'static str, code: &Fixed) {
+        let text = code.as_str();
+        assert!(!text.contains("</") && !text.contains("<!--"), "code must not end its element");
+        self.element(element, &[], |inside| inside.0.push_str(text));
     }
 
     /// Adds markup that stands in the source.
     pub fn fixed(&mut self, markup: Fixed) {
-        self.0.push_str(markup.0);
+        self.0.push_str(&markup.0);
     }
 
     /// Adds other markup.
@@ -221,6 +204,10 @@ impl Markup {
     fn open(&mut self, name: &'static str, attributes: &[(&'static str, Attribute<'_>)]) {
         write!(self.0, "<{name}").expect("writing to a string cannot fail");
         for (name, value) in attributes {
+            // Most elements have no class.
+            if matches!((*name, value), ("class", Attribute::Text(""))) {
+                continue;
+            }
             write!(self.0, " {name}=\"").expect("writing to a string cannot fail");
             match value {
                 Attribute::Text(text) => {

@@ -107,10 +107,6 @@ impl SvgPath {
         self.at = self.at.map(|[_, begin]| [begin; 2]);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.data.is_empty()
-    }
-
     fn reach(&mut self, x: f64, y: f64) -> TenthsOfPx {
         self.area.reach(x, y);
         // As all places are whole tenths of a px, the errors of steps do not add up.

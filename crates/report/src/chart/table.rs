@@ -20,8 +20,7 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
     let classes: Vec<String> = id.map(|_| "data".to_owned()).into_iter().chain(named).collect();
     let own = |column: usize| if column >= NAMED && numeric.contains(&column) { "number" } else { "" };
     let class = classes.join(" ");
-    let mut attributes: Vec<(&'static str, Attribute<'_>)> = Vec::new();
-    attributes.extend((!class.is_empty()).then_some(("class", class.as_str().into())));
+    let mut attributes: Vec<(&'static str, Attribute<'_>)> = vec![("class", class.as_str().into())];
     attributes.extend(id.map(|id| ("id", id.as_str().into())));
     to.element("table", &attributes, |to| {
         to.element("caption", &[], caption);
@@ -29,8 +28,7 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
             head.element("tr", &[], |row| {
                 for (column, name) in heads.iter().enumerate() {
                     let attributes = [("scope", "col".into()), ("class", own(column).into())];
-                    let count = if own(column).is_empty() { 1 } else { 2 };
-                    row.element("th", &attributes[..count], |cell| cell.text(&shown(name)));
+                    row.element("th", &attributes, |cell| cell.text(&shown(name)));
                 }
             });
         });
@@ -42,9 +40,7 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
                         // without one it is none.
                         let name = if column == 0 && !cell.text().trim().is_empty() { "th" } else { "td" };
                         let class = cell.tone().map_or(own(column), tone_class);
-                        let attributes = [("class", class.into())];
-                        let attributes = &attributes[..usize::from(!class.is_empty())];
-                        row.element(name, attributes, |inside| write_cell(inside, cell, shown));
+                        row.element(name, &[("class", class.into())], |to| write_cell(to, cell, shown));
                     }
                 });
             }

@@ -83,9 +83,7 @@ fn write_item_facts(to: &mut Markup, facts: &[(String, Cell)]) {
 }
 
 fn element(to: &mut Markup, name: &'static str, class: &'static str, words: &str) {
-    let attributes = [("class", class.into())];
-    let count = usize::from(!class.is_empty());
-    to.element(name, &attributes[..count], |to| to.text(&line(words)));
+    to.element(name, &[("class", class.into())], |to| to.text(&line(words)));
 }
 
 fn write_numbered_table(to: &mut Markup, table: &Table, tables: &mut usize) {

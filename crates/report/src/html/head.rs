@@ -1,18 +1,18 @@
 //! The head of a page: its security policy, its style and its script.
 
-use crate::chart::{Code, Markup, SCRIPT, rules_of_pages};
+use crate::chart::{Fixed, Markup, SCRIPT, rules_of_pages};
 use crate::fixed;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-pub(super) fn script() -> Code {
+pub(super) fn script() -> Fixed {
     // Without it every word and figure is there.
-    Code::fixed(fixed!(file "page.js")).and(&Code::fixed(SCRIPT))
+    fixed!(file "page.js").and(&SCRIPT)
 }
 
-fn style() -> Code {
-    rules_of_pages().and(&Code::fixed(fixed!(file "page.css")))
+fn style() -> Fixed {
+    rules_of_pages().and(&fixed!(file "page.css"))
 }
 
 pub(super) fn write(html: &mut Markup, title: &str) {
@@ -28,13 +28,13 @@ pub(super) fn write(html: &mut Markup, title: &str) {
              <meta name=\"referrer\" content=\"no-referrer\"/>"
         ));
         head.element("title", &[], |name| name.text(title));
-        head.style(&style);
+        head.code("style", &style);
     });
 }
 
-fn policy(style: &Code, script: &Code) -> String {
+fn policy(style: &Fixed, script: &Fixed) -> String {
     // Only this style and script, named by hashes, act (Content Security Policy Level 3, 2.3.1).
-    let hash = |code: &Code| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(code.as_str())));
+    let hash = |code: &Fixed| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(code.as_str())));
     let [style, script] = [style, script].map(hash);
     format!("default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'")
 }
@@ -46,9 +46,8 @@ mod tests {
     #[test]
     fn the_policy_names_code_by_its_hash() {
         // SHA-256 of "abc": FIPS 180-4, example 1.
-        let (abc, nothing) = (Code::fixed(fixed!("abc")), Code::fixed(fixed!("")));
         assert_eq!(
-            policy(&abc, &nothing),
+            policy(&fixed!("abc"), &fixed!("")),
             "default-src 'none'; style-src 'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='; \
              script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='; base-uri 'none'; form-action 'none'"
         );

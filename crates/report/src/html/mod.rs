@@ -53,7 +53,7 @@ fn page(title: &str, heading: &str, chapters: &[Block<'_>]) -> Markup {
             "<footer><p>This file is whole: it loads nothing and sends nothing. netassay report writes it again \
              from the database.</p></footer>"
         ));
-        body.script(&head::script());
+        body.code("script", &head::script());
     })
 }
 

@@ -35,7 +35,7 @@ mod study;
 mod study_list;
 
 pub use aa::{both_ways, false_positives};
-pub use advice::{PlannedSetting, PlannedSettings, advice, advice_script, advice_tables, planned_settings};
+pub use advice::{PlannedSetting, advice, advice_script, advice_tables, planned_settings};
 pub use between::between;
 pub use compare::{classic, compare};
 pub use doctor::{doctor, doctor_of_pairs};

@@ -1,9 +1,8 @@
 //! Every kind of plot of any names and values.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsCondition, Figure, Flame, FlameStack,
-    Forest, ForestRow, Histogram, HistoryPlot, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity,
-    SampleSet, Scale,
+    Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsCondition, Figure, Flame, Forest,
+    ForestRow, Histogram, HistoryPlot, Id, Interval, LanePlot, Panel, Plot, Quantity, SampleSet, Scale,
 };
 use stats::change::Level;
 
@@ -150,9 +149,8 @@ impl<'a> Odd<'a> {
 
     fn lanes(&mut self, count: usize) -> Box<dyn Plot> {
         let lanes = self.many(count, Self::name);
-        let stages: Vec<LaneStage> = (0..2 * count)
-            .map(|stage| LaneStage { name: self.name(), lane: stage * 5 % count.max(1) })
-            .collect();
+        let stages: Vec<(String, usize)> =
+            (0..2 * count).map(|stage| (self.name(), stage * 5 % count.max(1))).collect();
         let ends = (0..stages.len()).flat_map(|from| [[from, from + 1], [from, from * 3 % stages.len()]]);
         let arrows = ends.filter(|ends| ends[1] < stages.len()).collect::<Vec<_>>();
         let arrow = |ends: [usize; 2]| Arrow {
@@ -170,11 +168,8 @@ impl<'a> Odd<'a> {
     }
 
     fn flame(&mut self, count: usize, is_compared: bool) -> Box<dyn Plot> {
-        let stacks = self.many(3 * count, |odd| FlameStack {
-            frames: odd.many(odd.next % 5, Self::name),
-            before: odd.value(),
-            now: odd.value(),
-        });
+        let stacks =
+            self.many(3 * count, |odd| (odd.many(odd.next % 5, Self::name), [odd.value(), odd.value()]));
         let baseline = is_compared.then(|| self.name());
         Box::new(Flame::new(self.quantity(), baseline, stacks))
     }

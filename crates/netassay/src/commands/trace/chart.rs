@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use report::chart::{Arrow, ArrowCost, Figure, Id, LanePlot, LaneStage, Quantity};
+use report::chart::{Arrow, ArrowCost, Figure, Id, LanePlot, Quantity};
 use results::{PathTrace, Place, SizedTrace};
 use trace::{Layer, StageTime};
 
@@ -15,9 +15,9 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
     let lane = |place: &Place<'_>| first.account.stages[place.0].lane;
     let is_passed = |one: &Layer| passed.iter().any(|place| lane(place) == *one);
     let lanes: Vec<Layer> = Layer::ALL.into_iter().filter(is_passed).collect();
-    let stages = passed.iter().map(|place| LaneStage {
-        name: found.name(*place),
-        lane: lanes.iter().position(|one| *one == lane(place)).unwrap_or_default(),
+    let stages = passed.iter().map(|place| {
+        let lane = lanes.iter().position(|one| *one == lane(place));
+        (found.name(*place), lane.unwrap_or_default())
     });
     let number = |place: Place<'_>| passed.iter().position(|one| *one == place);
     let alone = found.traces.len() == 1;

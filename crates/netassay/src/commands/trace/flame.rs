@@ -32,9 +32,8 @@ impl Flames {
         for traced in &found.traces {
             let Some(profile) = &traced.account.profile else { continue };
             let stacks = profile.folded().chain([(vec!["[other]"], profile.other())]);
-            let stacks = stacks.map(|(frames, now)| {
-                let frames = frames.into_iter().map(str::to_owned).collect();
-                FlameStack { frames, before: 0.0, now }
+            let stacks = stacks.map(|(frames, now)| -> FlameStack {
+                (frames.into_iter().map(str::to_owned).collect(), [0.0, now])
             });
             graphs.push((traced.size(), None, stacks.collect()));
         }
@@ -51,9 +50,7 @@ impl Flames {
         let mut graphs = Vec::new();
         for pair in &stages.stacks {
             let title = format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader);
-            let costs = pair.costs.iter().cloned();
-            let stacks = costs.map(|(frames, [before, now])| FlameStack { frames, before, now });
-            graphs.push((title, Some(pair.baseline.clone()), stacks.collect()));
+            graphs.push((title, Some(pair.baseline.clone()), pair.costs.clone()));
         }
         let (origin, command) = (&stages.origin, again::command());
         Self {
@@ -96,7 +93,7 @@ impl Flames {
         let mut text = String::new();
         for (title, baseline, stacks) in self.graphs {
             let root = (!is_alone).then_some(title);
-            for FlameStack { frames, before, now } in stacks {
+            for (frames, [before, now]) in stacks {
                 let frames = root.iter().chain(&frames).map(|frame| frame.replace(';', ","));
                 let frames: Vec<String> = frames.collect();
                 let (before, now) = (before.round(), now.round());

@@ -65,14 +65,11 @@ impl Bars {
         self.bars.iter().flat_map(|bar| bar.whole.points().chain(bar.reach()))
     }
 
-    fn names(&self) -> Vec<&str> {
-        distinct(self.bars.iter().map(|bar| bar.name.as_str()))
-    }
-
     fn signs(&self) -> Vec<(LegendSign, String)> {
+        let block = |index: usize| LegendSign::Block(format!("fill {}", series(index)));
         let parts = self.parts.iter().enumerate();
         let mut signs: Vec<(LegendSign, String)> =
-            parts.map(|(index, name)| (LegendSign::Block(series(index)), name.clone())).collect();
+            parts.map(|(index, name)| (block(index), name.clone())).collect();
         if self.bars.iter().any(|bar| bar.whole.low.is_some() || bar.whole.high.is_some()) {
             signs.push((LegendSign::Whisker, self.interval.clone()));
         }
@@ -113,9 +110,8 @@ impl Bar {
 
 impl Plot for Bars {
     fn draw(&self, width: f64) -> Drawing {
-        let mut drawing = Drawing::new(width);
-        let top = legend(&mut drawing, 0.0, &self.signs());
-        let names = self.names();
+        let (mut drawing, top) = legend(width, &self.signs());
+        let names = distinct(self.bars.iter().map(|bar| bar.name.as_str()));
         let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max).ceil();
         let shown = |bar: &Bar| (self.quantity.show)(bar.whole.estimate);
         let room = [

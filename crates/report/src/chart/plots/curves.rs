@@ -60,7 +60,6 @@ pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> 
 
 impl Plot for Curves {
     fn draw(&self, width: f64) -> Drawing {
-        let mut drawing = Drawing::new(width);
         // Names at the ends of lines are read faster than a legend, but need room.
         let beside = width >= BESIDE && self.curves.len() <= FEW;
         let alone = self.curves.len() == 1 && self.curves[0].name.is_empty();
@@ -68,8 +67,8 @@ impl Plot for Curves {
         let room = if beside { names.fold(0.0, f64::max).min(0.24 * width).ceil() } else { 0.0 };
         let named = self.curves.iter().enumerate().filter(|_| !beside && !alone);
         let signs: Vec<(LegendSign, String)> =
-            named.map(|(index, curve)| (LegendSign::Line(index), curve.name.clone())).collect();
-        let top = legend(&mut drawing, 0.0, &signs);
+            named.map(|(index, curve)| (LegendSign::Line(stroke(index)), curve.name.clone())).collect();
+        let (mut drawing, top) = legend(width, &signs);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let ((across, across_scale), (up, up_scale)) = (&self.across, &self.up);
         let flags = self.flags.iter().map(|flag| flag.0);

@@ -126,9 +126,8 @@ fn numbered(name: &str) -> Option<(&str, u64)> {
 
 impl Plot for Dots {
     fn draw(&self, width: f64) -> Drawing {
-        let mut drawing = Drawing::new(width);
         let boots = self.boots();
-        let top = legend(&mut drawing, 0.0, &self.signs(&boots));
+        let (mut drawing, top) = legend(width, &self.signs(&boots));
         let names = self.conditions.iter().map(|condition| condition.name.as_str());
         let values = self.conditions.iter().map(|condition| self.value(condition));
         let mut frame = Frame::new(width, top, names, values, [0.0, 0.0]);

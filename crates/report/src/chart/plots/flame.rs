@@ -19,16 +19,9 @@ pub struct Flame {
     root: FlameNode,
 }
 
-/// A stack and its cost.
-#[derive(Debug, Clone)]
-pub struct FlameStack {
-    /// The functions, the outermost first.
-    pub frames: Vec<String>,
-    /// The cost in the baseline; none or zero where there is no baseline.
-    pub before: f64,
-    /// The cost.
-    pub now: f64,
-}
+/// A stack: its functions, the outermost first, and its costs in the baseline and now. Without a
+/// baseline the first does not count.
+pub type FlameStack = (Vec<String>, [f64; 2]);
 
 #[derive(Debug, Clone, Default)]
 struct FlameNode {
@@ -59,7 +52,7 @@ impl Flame {
         stacks: impl IntoIterator<Item = FlameStack>,
     ) -> Self {
         let mut root = FlameNode { name: "all".to_owned(), ..FlameNode::default() };
-        for FlameStack { frames, before, now } in stacks {
+        for (frames, [before, now]) in stacks {
             let cost = |cost: f64| if cost.is_finite() && cost >= LEAST { cost.min(MOST) } else { 0.0 };
             let costs = [if baseline.is_some() { cost(before) } else { 0.0 }, cost(now)];
             root.add(&mut frames.into_iter().take(DEEPEST), costs);
@@ -164,20 +157,16 @@ impl FlameNode {
 
 impl Plot for Flame {
     fn draw(&self, width: f64) -> Drawing {
-        let mut drawing = Drawing::new(width);
-        let signs = self.baseline.iter().flat_map(|name| {
-            let more = (LegendSign::Block("c1"), format!("more by itself than with {name}"));
-            [more, (LegendSign::Block("c0"), "less".to_owned())]
+        let signs = self.baseline.as_ref().map(|name| {
+            let meanings = [("c1", format!("more by itself than with {name}")), ("c0", "less".to_owned())];
+            meanings.map(|(colour, meaning)| (LegendSign::Block(format!("fill {colour}")), meaning))
         });
-        let signs: Vec<(LegendSign, String)> = signs.collect();
-        let top = legend(&mut drawing, 0.0, &signs);
-        let depth = self.root.depth(SEEN * self.total() / width);
-        drawing.height = top + HIGH * depth as f64;
-        let bottom = drawing.height;
+        let (mut drawing, top) = legend(width, signs.as_ref().map_or(&[][..], |signs| &signs[..]));
+        let bottom = top + HIGH * self.root.depth(SEEN * self.total() / width) as f64;
         if self.root.costs[1] > 0.0 {
             self.boxes(&self.root, (0.0, 0), bottom, &mut drawing);
         }
-        drawing.height += 4.0;
+        drawing.height = bottom + 4.0;
         let unit = self.quantity.title(0);
         remark(&mut drawing, &[format!("Width: {unit}; functions stand upon those that called them")]);
         drawing
@@ -206,11 +195,7 @@ mod tests {
     use super::*;
 
     fn flame(stacks: &[(Vec<String>, f64, f64)]) -> Flame {
-        let burning = |(frames, before, now): &(Vec<String>, f64, f64)| FlameStack {
-            frames: frames.clone(),
-            before: *before,
-            now: *now,
-        };
+        let burning = |(frames, before, now): &(Vec<String>, f64, f64)| (frames.clone(), [*before, *now]);
         let quantity = Quantity::new("cost", "ns", |value| format!("{value:.1}"));
         Flame::new(quantity, Some("off".to_owned()), stacks.iter().map(burning))
     }

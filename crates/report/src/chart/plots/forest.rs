@@ -47,14 +47,13 @@ impl Forest {
 
 impl Plot for Forest {
     fn draw(&self, width: f64) -> Drawing {
-        let mut drawing = Drawing::new(width);
         let has_marks = self.effects.iter().any(|effect| effect.interval.is_some());
         let practical = self
             .margin
             .map(|margin| format!("less than {} does not matter in practice", self.quantity.shown(margin)));
         let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
         signs.extend(practical.map(|words| (LegendSign::Band, words)));
-        let top = legend(&mut drawing, 0.0, if has_marks { &signs } else { &[] });
+        let (mut drawing, top) = legend(width, if has_marks { &signs } else { &[] });
         let names = self.effects.iter().map(|effect| effect.name.as_str());
         let words = self.effects.iter().map(|effect| self.words(effect));
         let mut frame = Frame::new(width, top, names, words, [0.0, 0.0]);

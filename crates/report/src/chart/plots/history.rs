@@ -29,12 +29,11 @@ pub struct HistoryPlot {
 
 impl Plot for HistoryPlot {
     fn draw(&self, width: f64) -> Drawing {
-        let mut drawing = Drawing::new(width);
         let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
         if self.levels.len() > 1 {
-            signs.push((LegendSign::Dashed, "change".to_owned()));
+            signs.push((LegendSign::Line("thin soft dashed".to_owned()), "change".to_owned()));
         }
-        let top = legend(&mut drawing, 0.0, &signs);
+        let (mut drawing, top) = legend(width, &signs);
         let names: Vec<String> = self.points.iter().map(|(name, _)| name.clone()).collect();
         let tags = Quantity::new(&self.tags, "", self.quantity.show);
         let levels = self.levels.iter().map(|(level, _)| level.mean);

@@ -18,17 +18,9 @@ use crate::document::{Cell, Table};
 pub struct LanePlot {
     pub quantity: Quantity,
     pub lanes: Vec<String>,
-    pub stages: Vec<LaneStage>,
+    /// The name of each stage, mostly a function, and the number of its lane, from 0.
+    pub stages: Vec<(String, usize)>,
     pub arrows: Vec<Arrow>,
-}
-
-/// A place in the kernel.
-#[derive(Debug, Clone)]
-pub struct LaneStage {
-    /// Its name: mostly a function.
-    pub name: String,
-    /// The number of its lane, from 0.
-    pub lane: usize,
 }
 
 /// A way from one stage to another.
@@ -81,7 +73,7 @@ fn heats() -> Vec<(LegendSign, String)> {
         last if last == STEPS.len() => format!("{} % and more", percent(last - 1)),
         step => format!("{} to {} %", percent(step - 1), percent(step)),
     };
-    (0..=STEPS.len()).map(|step| (LegendSign::Heat(step), meaning(step))).collect()
+    (0..=STEPS.len()).map(|step| (LegendSign::Block(heat_class("c1", step)), meaning(step))).collect()
 }
 
 impl LanePlot {
@@ -94,7 +86,7 @@ impl LanePlot {
     }
 
     fn about(&self, arrow: &Arrow) -> String {
-        let [from, to] = arrow.ends.map(|end| self.stages[end].name.as_str());
+        let [from, to] = arrow.ends.map(|end| self.stages[end].0.as_str());
         let waits = if arrow.waits { ", waits" } else { "" };
         let told = self.costs(arrow).into_iter().zip(&arrow.costs).map(|(line, cost)| {
             let share = cost.share.map(|share| format!(", {:.1} %", 100.0 * share)).unwrap_or_default();
@@ -120,8 +112,7 @@ fn bend(stage: &Area, x: f64) -> f64 {
 
 impl Plot for LanePlot {
     fn draw(&self, width: f64) -> Drawing {
-        let mut drawing = Drawing::new(width);
-        let top = self.head(&mut drawing);
+        let (mut drawing, top) = self.head(width);
         let (gutter, places, bottom) = self.stages(&mut drawing, top);
         for (number, lane) in self.lanes.iter().enumerate() {
             let x = gutter + number as f64 * step(width, gutter, self.lanes.len());
@@ -144,7 +135,7 @@ impl Plot for LanePlot {
     fn table(&self) -> Table {
         let costs = self.arrows.iter().flat_map(|arrow| arrow.costs.iter().map(move |cost| (arrow, cost)));
         let row = |(arrow, cost): (&Arrow, &ArrowCost)| {
-            let [from, to] = arrow.ends.map(|end| &self.stages[end].name);
+            let [from, to] = arrow.ends.map(|end| &self.stages[end].0);
             let share = cost.share.map_or(Cell::EMPTY, |share| Cell::fixed(100.0 * share, 1));
             let waits = if arrow.waits { "yes" } else { "no" };
             cells![from, to, waits, &cost.name, self.quantity.cell(Some(cost.value)), share, &cost.spread]
@@ -170,19 +161,20 @@ fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64)
 }
 
 impl LanePlot {
-    /// Signs, and on narrow drawings the lanes' names; gives where the chart begins.
-    fn head(&self, drawing: &mut Drawing) -> f64 {
-        let waits = self.arrows.iter().any(|arrow| arrow.waits);
+    /// A drawing with signs, if narrow with the lanes' names, and the place where its chart begins.
+    fn head(&self, width: f64) -> (Drawing, f64) {
         let mut signs = if self.has_shares() { heats() } else { Vec::new() };
-        if waits {
-            signs.push((LegendSign::Dashed, "waits until it is taken".to_owned()));
+        if self.arrows.iter().any(|arrow| arrow.waits) {
+            let sign = LegendSign::Line("thin soft dashed".to_owned());
+            signs.push((sign, "waits until it is taken".to_owned()));
         }
-        let y = legend(drawing, 0.0, &signs);
-        if drawing.width >= COLUMNS {
-            return y + LINE + 4.0;
+        let (mut drawing, y) = legend(width, &signs);
+        if width >= COLUMNS {
+            return (drawing, y + LINE + 4.0);
         }
-        let (names, room) = (format!("From left to right: {}", self.lanes.join(", ")), drawing.width);
-        y + drawing.paragraph("muted", Anchor::Start, (0.0, y + 11.0), &names, room) + 8.0
+        let names = format!("From left to right: {}", self.lanes.join(", "));
+        let names = drawing.paragraph("muted", Anchor::Start, (0.0, y + 11.0), &names, width);
+        (drawing, y + names + 8.0)
     }
 
     /// The arrows that do not simply go down to the next stage: each has a track of its own.
@@ -198,9 +190,9 @@ impl LanePlot {
         let mut y = top + 6.0;
         let mut places: Vec<Area> = Vec::new();
         let block = if self.has_shares() { BLOCK } else { 0.0 };
-        for (number, stage) in self.stages.iter().enumerate() {
-            let left = gutter + 4.0 + stage.lane as f64 * lane;
-            let left = left.min(width - (measure::width(&stage.name) + 12.0).min(width / 2.0));
+        for (number, (name, in_lane)) in self.stages.iter().enumerate() {
+            let left = gutter + 4.0 + *in_lane as f64 * lane;
+            let left = left.min(width - (measure::width(name) + 12.0).min(width / 2.0));
             let straight = places.last().map_or(left + ENTRY, |last| bend(last, left + ENTRY));
             let (anchor, from, room) = beside(straight, straight.max(left + ENTRY), gutter, width);
             if number > 0 {
@@ -209,7 +201,7 @@ impl LanePlot {
             for arrow in self.arrows.iter().filter(|arrow| arrow.ends[1] == number) {
                 let mut lines = Vec::new();
                 if arrow.ends[0] + 1 != number {
-                    let origin = format!("from {}:", self.stages[arrow.ends[0]].name);
+                    let origin = format!("from {}:", self.stages[arrow.ends[0]].0);
                     lines.extend(wrap(&origin, room - block, 3).into_iter().map(|line| (None, line)));
                 }
                 for (told, cost) in self.costs(arrow).into_iter().zip(&arrow.costs) {
@@ -220,11 +212,11 @@ impl LanePlot {
                 y += lines.len() as f64 * LINE;
             }
             y += GAP / 2.0;
-            let lines = wrap(&stage.name, width - left - 12.0, 2);
+            let lines = wrap(name, width - left - 12.0, 2);
             let wide = lines.iter().map(|line| measure::width(line)).fold(20.0, f64::max) + 12.0;
             let high = BOX + (lines.len() - 1) as f64 * LINE;
             let area = Area { left, top: y, right: left + wide, bottom: y + high };
-            drawing.mark(&format!("{}, {}", stage.name, self.lanes[stage.lane]), |mark| {
+            drawing.mark(&format!("{name}, {}", self.lanes[*in_lane]), |mark| {
                 mark.rect("box", area);
                 mark.lines("", Anchor::Start, left + 6.0, y + 16.0, &lines);
             });

@@ -13,7 +13,7 @@ use results::{SwitchEffects, figure, grouped, listed, percent};
 use crate::cells;
 use crate::document::{Block, Cell, Table};
 
-pub use planned::{PlannedSetting, PlannedSettings, planned_settings};
+pub use planned::{PlannedSetting, planned_settings};
 pub use script::advice_script;
 
 // Stands where no switch was tried.

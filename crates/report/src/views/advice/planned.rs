@@ -6,19 +6,6 @@ use study::{Side, Switch};
 
 use super::{CONDITIONAL, phrase, row_note, texts};
 
-/// The settings of a host that all advice together makes.
-///
-/// A switch is set if at least one case recommends it, over all scenarios, kinds of traffic and
-/// goals, and no case recommends the opposite. A recommendation that needs another switch at some
-/// level is left out if a larger gain sets that switch otherwise.
-#[derive(Debug, Clone)]
-pub struct PlannedSettings {
-    /// The commands, sorted so that each setting's requirements come first.
-    pub settings: Vec<PlannedSetting>,
-    /// The recommendations that are left out and the reason, without a full stop.
-    pub left: Vec<String>,
-}
-
 /// One command, and why.
 #[derive(Debug, Clone)]
 pub struct PlannedSetting {
@@ -34,8 +21,14 @@ pub struct PlannedSetting {
     pub against: Option<String>,
 }
 
-/// The settings for the host of a side; `None`: for a host that is both.
-pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings {
+/// The settings of the host of a side that all advice together makes (`None`: of a host that is
+/// both), sorted so that each setting's requirements come first; and the recommendations that are
+/// left out with the reason, without full stops.
+///
+/// A switch is set if at least one case recommends it, over all scenarios, kinds of traffic and
+/// goals, and no case recommends the opposite. A recommendation that needs another switch at some
+/// level is left out if a larger gain sets that switch otherwise.
+pub fn planned_settings(advice: &Advice, side: Option<Side>) -> (Vec<PlannedSetting>, Vec<String>) {
     // The last summary is over all scenarios.
     let rows = advice.summaries.last().map_or(&[][..], |summary| &summary.rows[..]);
     let (kept, excluded) = compatible(rows);
@@ -72,7 +65,7 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings 
         let why = row_note(row).unwrap_or_else(|| format!("{set}, {change}"));
         left.push(format!("{kind}, {goal}: {why}"));
     }
-    PlannedSettings { settings, left }
+    (settings, left)
 }
 
 fn setting(

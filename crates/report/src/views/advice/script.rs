@@ -5,7 +5,7 @@ use study::Side;
 use words::shell_command;
 
 use super::phrase;
-use super::planned::{PlannedSetting, PlannedSettings, planned_settings};
+use super::planned::{PlannedSetting, planned_settings};
 
 // The parts of the script. A part is left out if no other part calls it, because shellcheck reports
 // it. The first line is here because the parts alone are no scripts.
@@ -35,7 +35,7 @@ pub fn advice_script(advice: &Advice) -> String {
     head.push_str(&comment(&format!("Goals: {}.", goals.join(", "))));
     let hosts = Side::BOTH.map(|side| (side, planned_settings(advice, Some(side))));
     let is_set = |is: fn(&PlannedSetting) -> bool| {
-        let mut all = hosts.iter().flat_map(|(_, planned)| &planned.settings);
+        let mut all = hosts.iter().flat_map(|(_, (settings, _))| settings);
         all.any(|one| one.against.is_none() && is(one))
     };
     let feature = is_set(|one| matches!(one.command, HostCommand::Feature { .. }));
@@ -51,14 +51,14 @@ pub fn advice_script(advice: &Advice) -> String {
     ] {
         script.push_str(if is_called { part } else { "" });
     }
-    script.extend(hosts.iter().map(|(side, planned)| function(*side, planned)));
+    script.extend(hosts.iter().map(|(side, (settings, left))| function(*side, settings, left)));
     script + END
 }
 
-fn function(side: Side, planned: &PlannedSettings) -> String {
+fn function(side: Side, settings: &[PlannedSetting], left: &[String]) -> String {
     let mut text = format!("{side}() {{\n");
     let mut reasons: &[String] = &[];
-    for one in &planned.settings {
+    for one in settings {
         // Several commands in sequence may have the same reason.
         if one.reasons != reasons {
             text.extend(one.reasons.iter().map(|reason| format!("    {}", comment(reason))));
@@ -74,8 +74,8 @@ fn function(side: Side, planned: &PlannedSettings) -> String {
             }
         });
     }
-    text.extend(planned.left.iter().map(|one| format!("    {}", comment(&format!("Not set: {one}.")))));
-    if planned.settings.iter().all(|one| one.against.is_some()) {
+    text.extend(left.iter().map(|one| format!("    {}", comment(&format!("Not set: {one}.")))));
+    if settings.iter().all(|one| one.against.is_some()) {
         text.push_str("    echo \"$0: nothing is recommended for this host\"\n");
     }
     text + "}\n\n"

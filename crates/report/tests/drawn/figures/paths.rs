@@ -1,8 +1,6 @@
 //! Figures of packets that pass places in turn.
 
-use netassay_report::chart::{
-    Arrow, ArrowCost, Figure, Flame, FlameStack, Id, LanePlot, LaneStage, Quantity,
-};
+use netassay_report::chart::{Arrow, ArrowCost, Figure, Flame, Id, LanePlot, Quantity};
 
 use super::digits;
 
@@ -26,8 +24,7 @@ pub(super) fn lanes() -> Figure {
         ("sk_data_ready", 1),
         ("recvfrom", 0),
     ];
-    let stages: Vec<LaneStage> =
-        stages.iter().map(|(name, lane)| LaneStage { name: (*name).to_owned(), lane: *lane }).collect();
+    let stages: Vec<(String, usize)> = stages.map(|(name, lane)| (name.to_owned(), lane)).to_vec();
     let cost = |name: &str, low: f64, high: f64| ArrowCost {
         name: name.to_owned(),
         value: f64::midpoint(low, high),
@@ -70,10 +67,9 @@ pub(super) fn flame() -> Figure {
         ("recvfrom;udp_recvmsg".to_owned(), 134.0, 134.0),
         ("recvfrom;udp_recvmsg;csum_partial".to_owned(), 0.0, 41.0),
     ];
-    let stacks = stacks.into_iter().map(|(frames, before, now)| FlameStack {
-        frames: frames.split(';').map(str::to_owned).collect(),
-        before,
-        now,
+    let stacks = stacks.map(|(frames, before, now)| {
+        let frames: Vec<String> = frames.split(';').map(str::to_owned).collect();
+        (frames, [before, now])
     });
     let quantity = Quantity::new("cost", "instructions", digits);
     let plot = Flame::new(quantity, Some("tx=on".to_owned()), stacks);
