@@ -7,7 +7,7 @@ use agent::message::{Answer, ExactReceiver, Request, TraceOptions};
 use load::exact::Account;
 use record::{PassedPlace, PathStep, PathTrace};
 use study::{KernelPath, Tracing, Waiting};
-use trace::{At, ChosenStage, PATHS, TraceAccount};
+use trace::{At, ChosenStage, TraceAccount, bundled_text};
 
 use crate::error::Error;
 use crate::hosts::boot_id_here;
@@ -142,9 +142,8 @@ impl Testbed {
         traces: &mut Vec<PathTrace>,
     ) -> Result<(), Error> {
         let is_sampled = tracing.samples(order.traffic.kind, (path, reader));
-        let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
         let wanted = TraceOptions {
-            path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
+            path: bundled_text(path).to_owned(),
             functions: self.may_probe_functions()?,
             batch: tracing.batch,
             rounds: tracing.rounds,

@@ -18,7 +18,7 @@ pub use btf::{Arguments, Btf, Packet};
 pub use chosen::{ChosenStage, ProbeCost, StagePoint, candidates, choose, needed, unseen};
 pub use ladder::{Availability, LadderStep, ProbeLadder, Rung};
 pub use object::KernelPrograms;
-pub use path::{At, BundledPath, JourneyPhase, Layer, MOST_BYTES, PATHS, PathError, Stage, TracePath};
+pub use path::{At, JourneyPhase, Layer, MOST_BYTES, PathError, Stage, TracePath, bundled_text};
 pub use probe_counts::{BUCKETS, Journeys, POINTS, ProbeCounts, Segment, Way};
 pub use resolve::{
     OfferedProbes, PointKind, ProbePoint, ProbePoints, ResolvedStage, Survey, functions, resolve,

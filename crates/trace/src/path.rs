@@ -1,13 +1,12 @@
 //! A path: the places in the kernel that a packet passes, in order, as a file names them.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Spanned;
-use words::Kind;
+use words::{KernelPath, Kind};
 
 /// A file of a path has at most so many bytes.
 pub const MOST_BYTES: usize = 64 << 10;
@@ -120,6 +119,15 @@ impl TracePath {
         Ok(path)
     }
 
+    /// A bundled path. It cannot be wrong: a test reads every bundled file.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn bundled(path: KernelPath) -> Self {
+        Self::parse(path.word(), bundled_text(path))
+            .unwrap_or_else(|error| unreachable!("a bundled path is wrong: {error}"))
+    }
+
     /// Whether packets come in by it.
     pub fn comes_in(&self) -> bool {
         self.phases().next() != Some(JourneyPhase::Out)
@@ -199,66 +207,33 @@ fn position(text: &str, byte: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
-/// A path embedded in the binary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BundledPath {
-    /// Its name: that of its file without `.toml`.
-    pub name: &'static str,
-    /// Its file, comments included.
-    pub text: &'static str,
-}
-
-impl BundledPath {
-    /// The path. It cannot be wrong: a test reads every bundled file.
-    ///
-    /// # Panics
-    /// Never.
-    pub fn path(&self) -> TracePath {
-        TracePath::parse(&format!("{}.toml", self.name), self.text)
-            .unwrap_or_else(|error| unreachable!("a bundled path is wrong: {error}"))
+/// The file of a bundled path, comments included.
+pub fn bundled_text(path: KernelPath) -> &'static str {
+    match path {
+        KernelPath::UdpTx => include_str!("../../../paths/udp-tx.toml"),
+        KernelPath::UdpRx => include_str!("../../../paths/udp-rx.toml"),
+        KernelPath::TcpTx => include_str!("../../../paths/tcp-tx.toml"),
+        KernelPath::TcpRx => include_str!("../../../paths/tcp-rx.toml"),
     }
 }
 
-macro_rules! bundled {
-    ($($name:literal),*) => {
-        &[$(BundledPath { name: $name, text: include_str!(concat!("../../../paths/", $name, ".toml")) }),*]
-    };
-}
-
-/// The bundled paths.
-pub const PATHS: &[BundledPath] = bundled!["udp-tx", "udp-rx", "tcp-tx", "tcp-rx"];
-
-/// A layer of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Layer {
-    Application,
-    Socket,
-    Protocol,
-    Ip,
-    Device,
-    Driver,
-    Interrupt,
-}
-
-impl Layer {
-    /// The layers, from the outside of the kernel to the wire.
-    pub const ALL: [Self; 7] = [
-        Self::Application,
-        Self::Socket,
-        Self::Protocol,
-        Self::Ip,
-        Self::Device,
-        Self::Driver,
-        Self::Interrupt,
-    ];
-}
-
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [&str; 7] = ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"];
-        f.write_str(NAMES[*self as usize])
+words::vocabulary! {
+    /// A layer of the kernel, from the outside to the wire.
+    pub enum Layer: "a layer of the kernel" {
+        /// The program, and its system calls.
+        Application = "application";
+        /// The socket and its queues.
+        Socket = "socket";
+        /// UDP or TCP.
+        Protocol = "protocol";
+        /// IPv4 or IPv6.
+        Ip = "ip";
+        /// The device's queue, before or behind its driver.
+        Device = "device";
+        /// The driver.
+        Driver = "driver";
+        /// The interrupt of a packet that comes in.
+        Interrupt = "interrupt";
     }
 }
 

@@ -5,7 +5,8 @@ mod studies;
 
 use agent::message::{Answer, Request, TraceOptions};
 use load::{Kind, Sender, Traffic};
-use trace::{Availability, Journeys, PATHS, ProbePoints, StageTime, TraceAccount};
+use trace::{Availability, Journeys, ProbePoints, StageTime, TraceAccount, bundled_text};
+use words::KernelPath;
 
 use crate::exact::World;
 
@@ -16,7 +17,7 @@ const ROUNDS: u32 = 3;
 const ROUNDS_OF_TCP: u32 = 5;
 
 fn bundled(name: &str) -> String {
-    PATHS.iter().find(|path| path.name == name).unwrap().text.to_owned()
+    bundled_text(KernelPath::ALL.into_iter().find(|path| path.word() == name).unwrap()).to_owned()
 }
 
 impl World {

@@ -1,6 +1,5 @@
 use super::*;
 use proptest::prelude::*;
-use words::KernelPath;
 
 const GOOD: &str = "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nipv4 = [\"f\", \"g\"]\nipv6 = [\"h\"]\n\
                         [[stage]]\nlabel = \"a\"\nat = \"return\"\nlane = \"ip\"\nfunctions = [\"f\"]\noptional = true\n";
@@ -63,13 +62,13 @@ proptest! {
 #[test]
 fn every_file_is_bundled_and_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../paths");
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), PATHS.len());
-    assert!(PATHS.iter().map(|path| path.name).eq(KernelPath::ALL.map(KernelPath::word)));
-    for bundled in PATHS {
-        let path = TracePath::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(path, bundled.path());
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), KernelPath::ALL.len());
+    for word in KernelPath::ALL {
+        let text = std::fs::read_to_string(format!("{folder}/{word}.toml")).unwrap();
+        assert_eq!(text, bundled_text(word), "{word}");
+        let path = TracePath::parse(word.word(), &text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(path, TracePath::bundled(word));
         assert!(!path.about.get_ref().is_empty());
-        let word = KernelPath::ALL.into_iter().find(|path| path.word() == bundled.name).unwrap();
         assert!(word.carries(path.workload), "{word}");
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
+use words::KernelPath;
 
-use crate::PATHS;
 use crate::btf::Btf;
 use crate::ladder::{Availability, Rung};
 
@@ -76,16 +76,16 @@ proptest! {
 
 #[test]
 fn every_bundled_path_resolves_stage_by_stage_on_this_kernel() {
-    let paths: Vec<TracePath> = PATHS.iter().map(|bundled| bundled.path()).collect();
+    let paths = KernelPath::ALL.map(TracePath::bundled);
     let offered = OfferedProbes::read(&paths);
-    for bundled in PATHS {
-        let (path, mut resolved) = (bundled.path(), resolve(&bundled.path(), &offered));
+    for (word, path) in KernelPath::ALL.into_iter().zip(&paths) {
+        let mut resolved = resolve(path, &offered);
         assert_eq!(resolved.len(), path.stages.len());
         // Where the kernel hides its lists, the reason is said; nothing else is missing.
         if offered.functions.as_ref().is_ok_and(|known| !known.is_empty()) && offered.types.is_ok() {
             resolved.retain(|stage| !stage.optional && stage.lane != Layer::Driver);
             for stage in resolved {
-                assert!(matches!(stage.ipv4, ProbePoints::Points(_)), "{}: {stage:?}", bundled.name);
+                assert!(matches!(stage.ipv4, ProbePoints::Points(_)), "{word}: {stage:?}");
             }
         }
     }
@@ -93,7 +93,7 @@ fn every_bundled_path_resolves_stage_by_stage_on_this_kernel() {
 
 #[test]
 fn the_running_kernel_is_surveyed_without_a_probe_at_a_function() {
-    let paths: Vec<TracePath> = PATHS.iter().map(|bundled| bundled.path()).collect();
+    let paths = KernelPath::ALL.map(TracePath::bundled);
     let survey = Survey::make(&paths, false);
     let stages: Vec<usize> = survey.paths.iter().map(Vec::len).collect();
     assert_eq!(stages, paths.iter().map(|path| path.stages.len()).collect::<Vec<_>>());

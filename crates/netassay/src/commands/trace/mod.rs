@@ -14,7 +14,7 @@ use agent::message::TraceOptions;
 use report::views;
 use results::{PathTrace, SizedTrace, unlike};
 use study::{Assignment, AssignmentError, Kind};
-use trace::{MOST_BYTES, TracePath};
+use trace::{MOST_BYTES, TracePath, bundled_text};
 
 use crate::cli::{Trace, TraceAction, first_given};
 use crate::commands::hosts;
@@ -154,7 +154,7 @@ fn sizes(keys: &PathKeys, kind: Kind) -> Result<Vec<Vec<Assignment>>, Failure> {
 
 fn read(name: &str) -> Result<(String, TracePath), Failure> {
     match paths::find(name) {
-        Ok(bundled) => return Ok((bundled.text.to_owned(), bundled.path())),
+        Ok(path) => return Ok((bundled_text(path).to_owned(), TracePath::bundled(path))),
         Err(unknown) if !name.contains(['.', '/']) => return Err(unknown),
         Err(_) => {}
     }

@@ -2,8 +2,8 @@
 
 use report::views;
 use results::{ListedPath, PathList, TracedMachine};
-use study::{Kind as Traffic, Scenario};
-use trace::{BundledPath, PATHS, Survey};
+use study::{KernelPath, Kind as Traffic, Scenario};
+use trace::{Survey, TracePath, bundled_text};
 
 use super::place::{self, PathKeys};
 use crate::cli::Trace;
@@ -14,8 +14,8 @@ use crate::output::show_view;
 use crate::signals;
 
 pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(), Failure> {
-    let wanted: Vec<&BundledPath> = if names.is_empty() {
-        PATHS.iter().collect()
+    let wanted: Vec<KernelPath> = if names.is_empty() {
+        KernelPath::ALL.to_vec()
     } else {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
@@ -29,14 +29,14 @@ pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(),
     place::check_machine(&asked, flags)?;
     let is_here = !asked.inside_guest && asked.scenario.is_of_namespaces() && flags.host.is_none();
     let (Survey { ladder, paths }, on) = if is_here {
-        let paths: Vec<trace::TracePath> = wanted.iter().map(|bundled| bundled.path()).collect();
+        let paths: Vec<TracePath> = wanted.iter().copied().map(TracePath::bundled).collect();
         (Survey::make(&paths, false), None)
     } else {
         elsewhere(&asked, keys.exact, flags, &wanted)?
     };
-    let listed = wanted.into_iter().zip(paths).map(|(bundled, stages)| ListedPath {
-        name: bundled.name,
-        about: bundled.path().about.into_inner(),
+    let listed = wanted.into_iter().zip(paths).map(|(path, stages)| ListedPath {
+        name: path.word(),
+        about: TracePath::bundled(path).about.into_inner(),
         stages,
     });
     let list = PathList {
@@ -52,20 +52,20 @@ fn elsewhere(
     asked: &Asked,
     exact: bool,
     flags: &Trace,
-    wanted: &[&BundledPath],
+    wanted: &[KernelPath],
 ) -> Result<(Survey, Option<TracedMachine>), Failure> {
     let interrupt = signals::interrupt()?;
     let (hosts, _) = place::hosts(asked, flags, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
     let mut testbed = place::testbed(asked, exact, hosts.as_ref(), true, &interrupt)?;
-    let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
+    let texts = wanted.iter().map(|path| bundled_text(*path).to_owned()).collect();
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
     Ok((testbed.survey(texts, functions)?, Some(place::on(&mut testbed, hosts.as_ref())?)))
 }
 
-pub(super) fn find(name: &str) -> Result<&'static BundledPath, Failure> {
-    PATHS.iter().find(|path| path.name == name).ok_or_else(|| {
-        let names: Vec<&str> = PATHS.iter().map(|path| path.name).collect();
+pub(super) fn find(name: &str) -> Result<KernelPath, Failure> {
+    KernelPath::ALL.into_iter().find(|path| path.word() == name).ok_or_else(|| {
+        let names = KernelPath::ALL.map(KernelPath::word);
         Failure::Usage(format!("{name:?} is no bundled path (bundled: {})", names.join(", ")))
     })
 }
