@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn a_stage_names_its_points_once_where_both_families_have_the_same() {
         let same = || found("f", PointKind::Function);
-        assert_eq!(stage(&resolved(same(), same())), "x return (IP, optional): f");
+        assert_eq!(stage(&resolved(same(), same())), "x return (ip, optional): f");
         let (tracepoint, missing) =
             (found("t", PointKind::Tracepoint), ProbePoints::Missing("no function g".into()));
         let both = stage(&resolved(tracepoint, missing));
-        assert_eq!(both, "x return (IP, optional): IPv4 tracepoint t; IPv6 missing: no function g");
+        assert_eq!(both, "x return (ip, optional): IPv4 tracepoint t; IPv6 missing: no function g");
     }
 }
