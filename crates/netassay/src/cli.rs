@@ -11,7 +11,6 @@ mod trace;
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use testbed::reach::HostSpec;
 
@@ -23,7 +22,7 @@ pub(crate) use files::{DbCommand, ExportFormat, Plan, StudyCommand};
 pub(crate) use load::{Load, traffic_keys};
 pub(crate) use machines::{AddressesOf, Apply, HostFlags, KernelCommand, Login, Undo, lease};
 pub(crate) use reading::{Compare, History, Report, ReportFormat};
-pub(crate) use run::{Aa, Changes, Measured, PairFlags, ProgressStyle, Run, RunFlags};
+pub(crate) use run::{Aa, ProgressStyle, Run, RunFlags};
 pub(crate) use trace::{Trace, TraceAction};
 
 const EXAMPLES: &str = "\
@@ -47,23 +46,6 @@ const JOBS: &[(&str, &[&str])] = &[
     ("Files", &["study", "db", "ministat"]),
 ];
 
-/// Old names of commands, and the new ones.
-const RENAMED: &[(&str, &str)] = &[
-    ("new", "study new"),
-    ("check", "study check"),
-    ("plan", "study plan"),
-    ("studies", "study list"),
-    ("schema", "study schema"),
-    ("list", "db list"),
-    ("tag", "db tag"),
-    ("remove", "db remove"),
-    ("pack", "db pack"),
-    ("unpack", "db unpack"),
-    ("export", "db export"),
-    ("restore", "undo"),
-    ("aa", "run STUDY --aa"),
-];
-
 /// Finds out, with proof, what each part of the Linux network stack costs and gains.
 #[derive(Debug, Parser)]
 #[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
@@ -82,12 +64,6 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads a command line, which begins with the name of the program.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let words: Vec<OsString> = words.collect();
-        let asked = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
-        if let Some((old, new)) = RENAMED.iter().find(|(old, _)| Some(*old) == asked) {
-            let renamed = format!("netassay {old} is now netassay {new}\n");
-            return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
-        }
         let mut command = with_jobs(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
@@ -119,7 +95,7 @@ fn with_jobs(command: clap::Command) -> clap::Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure IPv4, IPv6 and offloads in 15 s: the bundled study `quick`
-    Quick(Measured),
+    Quick(RunFlags),
     /// Run a study: a bundled one, or a TOML file
     Run(Run),
     /// Run one workload without a study: its rate, its cost and its limit
@@ -229,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn each_visible_command_has_one_job_and_each_old_name_a_new_one() {
+    fn each_visible_command_has_one_job() {
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
         let mut visible: Vec<&str> = visible.map(clap::Command::get_name).collect();
@@ -240,12 +216,6 @@ mod tests {
         for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
             let about = one.get_about().unwrap().to_string();
             assert!(about.chars().count() <= 68, "a terminal of 80 columns: {about}");
-        }
-        for (old, new) in RENAMED {
-            assert!(!visible.contains(old));
-            let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
-            let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
-            assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");
         }
     }
 
@@ -314,7 +284,7 @@ mod tests {
                     Command::Gate(gate) => found += gate.fail_if.len(),
                     Command::Run(run) => {
                         assert_eq!(
-                            run.measured.flags.set.changes.is_empty(),
+                            run.flags.set.is_empty(),
                             !command.contains(&"--set".to_owned())
                         )
                     }

@@ -45,7 +45,7 @@ pub(crate) fn show_view<T: Serialize>(
 ) -> Result<(), Failure> {
     match output.format {
         Format::Json => print(&json(result)?),
-        Format::Text => print_blocks(&view(result, output.tables.wide), output.tables.wide),
+        Format::Text => print_blocks(&view(result, output.wide), output.wide),
     }
 }
 

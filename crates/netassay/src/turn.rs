@@ -1,5 +1,6 @@
 //! One measuring session at a time on a machine: two would measure each other.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
@@ -7,40 +8,33 @@ use agent::Interrupt;
 use record::Cause;
 
 use crate::cli::TurnFlags;
-use crate::commands::hosts::MeasuredEnd;
 use crate::failure::{Failure, bail, say};
 use crate::machine;
 
 const RETRY: Duration = Duration::from_millis(200);
 
-/// A session that may measure.
-pub(crate) struct Session {
-    /// The file of [`host::take_measuring_lock`].
-    _turn: Option<File>,
-    /// Another session measures, or may measure, and the user allowed that.
-    pub(crate) beside: Option<Cause>,
-}
-
-/// Waits for the turn as the flags say, then undoes the changes of sessions that are gone.
+/// Waits for the turn as the flags say, then undoes the changes of sessions that are gone. Returns
+/// the file of [`host::take_measuring_lock`], which is the turn while it is open, and the other
+/// session that measures, or may measure, if the user allowed that.
 ///
 /// Between machines the turns are theirs: their agents take them for each boot, and wait for them.
-/// `measured`: those that another session measures now.
+/// `measured`: those that another session measures now, each with the holder of its turn.
 pub(crate) fn begin(
     flags: &TurnFlags,
-    measured: Option<Vec<MeasuredEnd>>,
+    measured: Option<BTreeMap<String, String>>,
     interrupt: &Interrupt,
-) -> Result<Session, Failure> {
-    let session = match measured {
-        Some(measured) => look_at_machines(flags, measured)?,
+) -> Result<(Option<File>, Option<Cause>), Failure> {
+    let turn = match measured {
+        Some(measured) => (None, look_at_machines(flags, measured)?),
         None => take(flags, interrupt)?,
     };
     machine::recover()?;
-    Ok(session)
+    Ok(turn)
 }
 
-fn look_at_machines(flags: &TurnFlags, measured: Vec<MeasuredEnd>) -> Result<Session, Failure> {
+fn look_at_machines(flags: &TurnFlags, measured: BTreeMap<String, String>) -> Result<Option<Cause>, Failure> {
     let mut beside = None;
-    for MeasuredEnd { end, holder } in measured {
+    for (end, holder) in measured {
         if flags.no_wait {
             bail!(Environment, "another session measures on the {end}: {holder}; {WAYS}");
         }
@@ -50,7 +44,7 @@ fn look_at_machines(flags: &TurnFlags, measured: Vec<MeasuredEnd>) -> Result<Ses
             say_waiting(&format!("the {end}"), &holder);
         }
     }
-    Ok(Session { _turn: None, beside })
+    Ok(beside)
 }
 
 const WAYS: &str = "without --no-wait this one waits for it, with --beside it measures beside it";
@@ -61,9 +55,8 @@ fn say_waiting(machine: &str, holder: &str) {
     ));
 }
 
-fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
+fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<(Option<File>, Option<Cause>), Failure> {
     let begun = Instant::now();
-    let beside = |other: String| Session { _turn: None, beside: Some(Cause::Session(other)) };
     let mut told: Option<String> = None;
     loop {
         let holder = match host::take_measuring_lock() {
@@ -71,13 +64,15 @@ fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
                 if told.is_some() {
                     say(&format!("netassay: waited for {}", results::duration(begun.elapsed())));
                 }
-                return Ok(Session { _turn: Some(turn), beside: None });
+                return Ok((Some(turn), None));
             }
-            Ok(Err(holder)) if flags.beside => return Ok(beside(holder)),
-            Err(error) if flags.beside => return Ok(beside(error.to_string())),
             Ok(Err(holder)) => holder,
+            Err(error) if flags.beside => error.to_string(),
             Err(error) => return Err(error.into()),
         };
+        if flags.beside {
+            return Ok((None, Some(Cause::Session(holder))));
+        }
         if flags.no_wait {
             bail!(Environment, "another session measures on this machine: {holder}; {WAYS}");
         }

@@ -6,8 +6,7 @@ mod common;
 #[path = "common/studies.rs"]
 mod studies;
 
-use common::{Bench, expect, output_schema, stderr, stdout};
-use serde_json::Value;
+use common::{Bench, expect, json, stderr, stdout};
 use store::{FleetPair, Store};
 use studies::{Made, TOML, level, plan};
 
@@ -41,13 +40,6 @@ fn fleet(bench: &Bench) {
         });
     }
     store.set_failure(&pair("f"), Some("root@f1: no route to host")).unwrap();
-}
-
-fn json(bench: &Bench, arguments: &[&str]) -> Value {
-    let output = bench.run(&[arguments, &["--format", "json"]].concat());
-    expect(&output, 0);
-    output_schema::expect(arguments, &stdout(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
 }
 
 #[test]

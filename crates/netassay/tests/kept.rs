@@ -8,18 +8,10 @@ mod studies;
 
 use std::fs;
 
-use common::{Bench, expect, output_schema, stderr, stdout};
-use serde_json::Value;
+use common::{Bench, expect, json, stderr, stdout};
 use store::Store;
 use studies::{TOML, five_boots, plan, three};
 use study::{Study, bundled};
-
-fn json(bench: &Bench, arguments: &[&str]) -> Value {
-    let output = bench.run(&[arguments, &["--format", "json"]].concat());
-    expect(&output, 0);
-    output_schema::expect(arguments, &stdout(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
-}
 
 #[test]
 fn a_study_is_tagged_and_called_by_its_tag() {

@@ -6,38 +6,34 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use stats::{Correction, Design};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people
+    #[default]
     Text,
     /// One JSON document
     Json,
 }
 
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Database {
     /// The database
     #[arg(long, value_name = "FILE", default_value = "netassay.db")]
     pub(crate) db: PathBuf,
 }
 
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Tables {
-    /// Print every figure in tables of full width, and each sentence on one line
-    #[arg(long)]
-    pub(crate) wide: bool,
-}
+pub(super) const WIDE: &str = "Print every figure in tables of full width, and each sentence on one line";
 
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Formatted {
-    #[command(flatten)]
-    pub(crate) tables: Tables,
+    #[arg(long, help = WIDE)]
+    pub(crate) wide: bool,
     /// How to print results
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct TurnFlags {
     /// Do not wait if another session measures on this machine: exit at once
     #[arg(long, conflicts_with = "beside")]

@@ -7,7 +7,7 @@ use results::advice::AdviceGoal;
 use results::gate::{Bound, GateOutcome};
 use study::Percent;
 
-use super::common::{Choice, Database, Tables, one_of};
+use super::common::{Choice, Database, WIDE, one_of};
 
 #[derive(Debug, Args)]
 #[command(
@@ -19,8 +19,8 @@ pub(crate) struct Advise {
     pub(crate) studies: Vec<String>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
+    #[arg(long, help = WIDE)]
+    pub(crate) wide: bool,
     #[command(flatten)]
     pub(crate) database: Database,
     /// The form of the advice
@@ -103,8 +103,8 @@ pub(crate) struct Gate {
     /// Write the result to this file too
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) tables: Tables,
+    #[arg(long, help = WIDE)]
+    pub(crate) wide: bool,
     #[command(flatten)]
     pub(crate) database: Database,
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use store::Tag;
-use study::Percent;
+use study::{Assignment, Percent};
 
 use super::common::{Database, Formatted, Stored};
-use super::run::Changes;
+use super::run::SET;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudyCommand {
@@ -20,8 +20,8 @@ pub(crate) enum StudyCommand {
     Check {
         /// The study file
         file: PathBuf,
-        #[command(flatten)]
-        set: Changes,
+        #[arg(long, value_name = "KEY=VALUE", help = SET)]
+        set: Vec<Assignment>,
     },
     /// Compute how many boots and runs a difference needs, and how long they take
     Plan(Plan),
@@ -43,8 +43,8 @@ pub(crate) enum StudyCommand {
 pub(crate) struct Plan {
     /// A bundled study or a TOML file
     pub(crate) study: String,
-    #[command(flatten)]
-    pub(crate) set: Changes,
+    #[arg(long, value_name = "KEY=VALUE", help = SET)]
+    pub(crate) set: Vec<Assignment>,
     /// The difference to prove, in % of the baseline, such as 1%
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse)]
     pub(crate) detect: Percent,

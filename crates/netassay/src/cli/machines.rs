@@ -40,16 +40,8 @@ pub(crate) struct HostFlags {
     pub(crate) keep_agent: bool,
 }
 
-/// A machine on which this command runs in place of this one.
-#[derive(Debug, Args)]
-pub(crate) struct OneHost {
-    /// The machine, over ssh: root@a; with its interface: root@a:ens1f0; an interface of this
-    /// machine: :ens1f0
-    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
-    pub(crate) host: Option<HostSpec>,
-    #[command(flatten)]
-    pub(crate) login: Login,
-}
+const HOST: &str =
+    "The machine, over ssh: root@a; with its interface: root@a:ens1f0; an interface of this machine: :ens1f0";
 
 /// The start of netassay on another machine.
 #[derive(Debug, Clone, Default, Args)]
@@ -102,8 +94,10 @@ pub(crate) struct Undo {
     /// Rename journals whose changes could not all be undone, so that they are ignored
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) forget: bool,
+    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", help = HOST)]
+    pub(crate) host: Option<HostSpec>,
     #[command(flatten)]
-    pub(crate) on: OneHost,
+    pub(crate) login: Login,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }
@@ -130,8 +124,10 @@ pub(crate) struct Apply {
     /// Stored studies: numbers, tags or names (`netassay db list`)
     #[arg(value_name = "STUDY", required = true)]
     pub(crate) studies: Vec<String>,
+    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", help = HOST)]
+    pub(crate) host: Option<HostSpec>,
     #[command(flatten)]
-    pub(crate) on: OneHost,
+    pub(crate) login: Login,
     /// The interface under the tunnel, for what is recommended for that one
     #[arg(long, value_name = "INTERFACE")]
     pub(crate) underlay: Option<String>,

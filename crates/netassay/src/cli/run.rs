@@ -15,18 +15,9 @@ pub(crate) struct Run {
     #[arg(required_unless_present = "from", conflicts_with = "from")]
     pub(crate) study: Option<String>,
     #[command(flatten)]
-    pub(crate) measured: Measured,
+    pub(crate) flags: RunFlags,
     #[command(flatten, next_help_heading = "A/A test")]
     pub(crate) aa: Aa,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Measured {
-    #[command(flatten)]
-    pub(crate) flags: RunFlags,
-    /// Do not write the report (`netassay report`) beside the database at the end
-    #[arg(long)]
-    pub(crate) no_report: bool,
 }
 
 #[derive(Debug, Args)]
@@ -47,7 +38,7 @@ pub(crate) struct Aa {
 }
 
 /// The measurement of a study, wherever its hosts are.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct CampaignFlags {
     #[command(flatten)]
     pub(crate) database: Database,
@@ -63,10 +54,10 @@ pub(crate) struct CampaignFlags {
     pub(crate) keep_disturbed: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunFlags {
-    #[command(flatten)]
-    pub(crate) set: Changes,
+    #[arg(long, value_name = "KEY=VALUE", help = SET)]
+    pub(crate) set: Vec<Assignment>,
     #[command(flatten)]
     pub(crate) campaign: CampaignFlags,
     /// Use a user namespace even if privileges allow more
@@ -77,45 +68,38 @@ pub(crate) struct RunFlags {
     pub(crate) change_machine: bool,
     #[command(flatten)]
     pub(crate) hosts: HostFlags,
-    #[command(flatten)]
-    pub(crate) pairs: PairFlags,
+    /// The number of pairs of --hosts that are measured side by side, if they share no machine
+    /// [default: 1]
+    #[arg(long, value_name = "N", requires = "hosts", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) at_once: Option<u16>,
+    /// (with --pair) The campaign that the pair belongs to: what it has measured is not repeated
+    #[arg(long = "campaign", value_name = "NAME", requires = "pair")]
+    pub(crate) of_campaign: Option<String>,
+    /// The process with which this one ends
+    #[arg(long, value_name = "PROCESS", hide = true)]
+    pub(crate) parent: Option<u32>,
     /// (boots.how=reboot) How long both machines may take to be back after a reboot [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) reboot_within: Option<std::time::Duration>,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
     /// Style of progress messages on standard error
-    #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t)]
     pub(crate) progress: ProgressStyle,
     #[command(flatten)]
     pub(crate) output: Formatted,
+    /// Do not write the report (`netassay report`) beside the database at the end
+    #[arg(long)]
+    pub(crate) no_report: bool,
 }
 
-/// The measurement of many pairs of machines.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct PairFlags {
-    /// The number of pairs of --hosts that are measured side by side, if they share no machine
-    /// [default: 1]
-    #[arg(long, value_name = "N", requires = "hosts", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) at_once: Option<u16>,
-    /// (with --pair) The campaign that the pair belongs to: what it has measured is not repeated
-    #[arg(long, value_name = "NAME", requires = "pair")]
-    pub(crate) campaign: Option<String>,
-    /// The process with which this one ends
-    #[arg(long, value_name = "PROCESS", hide = true)]
-    pub(crate) parent: Option<u32>,
-}
+pub(super) const SET: &str =
+    "Change the study: duration=2s, sender=send,gso (levels), stop= (removed); repeatable";
 
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Changes {
-    /// Change the study: duration=2s, sender=send,gso (levels), stop= (removed); repeatable
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) changes: Vec<Assignment>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressStyle {
     /// A bar on a terminal, plain lines elsewhere
+    #[default]
     Auto,
     /// One line for each thing that happens
     Plain,

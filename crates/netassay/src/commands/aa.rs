@@ -18,23 +18,22 @@ const BOOTS: u32 = 3;
 /// Experiments, each of two labels.
 const EXPERIMENTS: u32 = 20;
 
-pub(crate) fn aa(flags: &Run) -> Result<ExitCode, Failure> {
-    let Some(name) = &flags.study else { return show(flags, flags.aa.from.as_deref()) };
-    let run = &flags.measured.flags;
-    let asked = asked(name, run)?;
+pub(crate) fn aa(run: &Run) -> Result<ExitCode, Failure> {
+    let Run { study: Some(name), flags, aa } = run else { return show(run, run.aa.from.as_deref()) };
+    let asked = asked(name, flags)?;
     let study = if !asked.protocol.apart {
-        twins(&asked, &flags.aa)?
-    } else if flags.aa.experiments.or(flags.aa.boots).is_none() {
+        twins(&asked, aa)?
+    } else if aa.experiments.or(aa.boots).is_none() {
         asked
     } else {
         bail!(Usage, "with `apart = true` use --set boots=… in place of --experiments and --boots");
     };
-    let Some(summary) = measure(&study, run)? else { return Ok(ExitCode::from(exit::OK)) };
-    let ending = conclude(run, &summary);
+    let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
+    let ending = conclude(flags, &summary);
     if summary.recorded == 0 {
         return Ok(ending);
     }
-    let found = show(flags, Some(&summary.study.to_string()))?;
+    let found = show(run, Some(&summary.study.to_string()))?;
     Ok(if ending == ExitCode::from(exit::OK) { found } else { ending })
 }
 
@@ -57,16 +56,15 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     })
 }
 
-fn show(flags: &Run, study: Option<&str>) -> Result<ExitCode, Failure> {
-    let run = &flags.measured.flags;
-    let stored = load(&run.campaign.database.db, study)?;
+fn show(Run { flags, aa, .. }: &Run, study: Option<&str>) -> Result<ExitCode, Failure> {
+    let stored = load(&flags.campaign.database.db, study)?;
     if !stored.plan.asked.protocol.apart {
-        let found = FalsePositives::new(&stored, flags.aa.boots.unwrap_or(BOOTS))?;
-        output::show_view(&found, &run.output, |found, _| views::false_positives(found))?;
+        let found = FalsePositives::new(&stored, aa.boots.unwrap_or(BOOTS))?;
+        output::show_view(&found, &flags.output, |found, _| views::false_positives(found))?;
         return Ok(ExitCode::from(exit::OK));
     }
     let found = BothWays::new(&stored)?;
-    output::show_view(&found, &run.output, |found, _| views::both_ways(found))?;
+    output::show_view(&found, &flags.output, |found, _| views::both_ways(found))?;
     Ok(ExitCode::from(match found.outcome() {
         WaysOutcome::Agree => exit::OK,
         WaysOutcome::Disagree => exit::GATE_FAILED,

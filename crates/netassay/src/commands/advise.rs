@@ -8,6 +8,7 @@ use results::advice::{Advice, AdviceRequest};
 use store::{Store, StoredStudy};
 
 use crate::cli::{AdviceFormat, Advise, Wanted};
+use crate::commands::report::advice_of;
 use crate::commands::stored::load_each;
 use crate::failure::{Failure, bail};
 use crate::output::{json, print, print_blocks};
@@ -16,7 +17,7 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     let studies = load(&flags.database.db, &flags.studies)?;
     let advice = advice(&studies, &flags.wanted)?;
     match flags.format {
-        AdviceFormat::Text => print_blocks(&views::advice(&advice), flags.tables.wide),
+        AdviceFormat::Text => print_blocks(&views::advice(&advice), flags.wide),
         AdviceFormat::Md => print(&markdown(&views::advice(&advice))),
         AdviceFormat::Json => print(&json(&advice)?),
         AdviceFormat::Sh => print(&views::advice_script(&advice)),
@@ -25,13 +26,8 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
 
 /// Empty for studies without a design.
 pub(crate) fn in_short(stored: &StoredStudy) -> Result<Vec<Block<'static>>, Failure> {
-    if stored.plan.design.is_none() {
-        return Ok(Vec::new());
-    }
-    let advice = Advice::from_studies([stored], &AdviceRequest::default())?;
-    if !advice.has_switches() {
-        return Ok(Vec::new());
-    }
+    let advice = stored.plan.design.as_ref().map_or(Ok(None), |_| advice_of([stored]))?;
+    let Some(advice) = advice else { return Ok(Vec::new()) };
     let mut blocks = views::advice_tables(&advice);
     blocks.push(Block::Text(format!("Intervals, costs and commands: netassay advise {}", stored.row.id.0)));
     Ok(blocks)

@@ -1,9 +1,8 @@
 //! `netassay doctor`: what this machine can do, and what disturbs measurement here; or whether two
 //! machines are a pair.
 
-use std::panic::resume_unwind;
-use std::process::{Command, ExitCode, Stdio};
-use std::thread;
+use std::io;
+use std::process::{Child, Command, ExitCode, Output, Stdio};
 
 use agent::Interrupt;
 use report::views;
@@ -50,36 +49,30 @@ const AT_ONCE: usize = 64;
 fn examine_fleet(pairs: &[PairOfHosts], output: &Formatted) -> Result<ExitCode, Failure> {
     let mut examined = Vec::new();
     for some in pairs.chunks(AT_ONCE) {
-        examined.extend(thread::scope(|scope| {
-            let threads: Vec<_> =
-                some.iter().map(|pair| scope.spawn(|| examine_by_name(&pair.name))).collect();
-            threads
-                .into_iter()
-                .map(|one| one.join().unwrap_or_else(|cause| resume_unwind(cause)))
-                .collect::<Vec<_>>()
-        }));
+        let begun: Vec<io::Result<Child>> = some.iter().map(|pair| begin_examination(&pair.name)).collect();
+        let ended = begun.into_iter().map(|process| process.and_then(Child::wait_with_output));
+        examined.extend(some.iter().zip(ended).map(|(pair, ended)| examined_pair(&pair.name, ended)));
     }
     output::show_list("pairs", &examined, output, views::doctor_of_pairs)?;
     let can_all = examined.iter().all(|pair| pair.hindrance().is_none());
     Ok(ExitCode::from(if can_all { exit::OK } else { exit::ENVIRONMENT }))
 }
 
-fn examine_by_name(name: &str) -> ExaminedPair {
-    let process = Command::new(PROGRAM)
-        .args(again_without(&["--format"], &["--wide"]))
-        .args(["--pair", name, "--format", "json"])
-        .stdin(Stdio::null())
-        .output();
-    let failure = |why: String| ExaminedPair { name: name.to_owned(), examination: None, failure: Some(why) };
-    match process {
-        Err(error) => failure(format!("netassay cannot be started: {error}")),
-        Ok(ended) => match serde_json::from_slice(&ended.stdout) {
-            Ok(examination) => {
-                ExaminedPair { name: name.to_owned(), examination: Some(examination), failure: None }
-            }
-            Err(_) => failure(words::shortened_reason(String::from_utf8_lossy(&ended.stderr).trim())),
+fn begin_examination(pair: &str) -> io::Result<Child> {
+    let mut command = Command::new(PROGRAM);
+    command.args(again_without(&["--format"], &["--wide"])).args(["--pair", pair, "--format", "json"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}
+
+fn examined_pair(pair: &str, ended: io::Result<Output>) -> ExaminedPair {
+    let (examination, failure) = match ended {
+        Err(error) => (None, Some(format!("netassay cannot be started: {error}"))),
+        Ok(Output { stdout, stderr, .. }) => match serde_json::from_slice(&stdout) {
+            Ok(examination) => (Some(examination), None),
+            Err(_) => (None, Some(words::shortened_reason(String::from_utf8_lossy(&stderr).trim()))),
         },
-    }
+    };
+    ExaminedPair { name: pair.to_owned(), examination, failure }
 }
 
 fn examine_pair(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination, Failure> {

@@ -4,22 +4,22 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use agent::Interrupt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use report::views;
 use results::FleetResults;
-use store::{FleetPair, Store, StudyStatus};
+use store::{FleetPair, Store, StudyStatus, now_unix_ms};
 use study::Study;
 
 use crate::again::again_without;
-use crate::cli::{Formatted, Measured, OverPairs};
+use crate::cli::{Formatted, OverPairs, RunFlags};
 use crate::commands::hosts::PairOfHosts;
 use crate::commands::report::fleet_beside;
 use crate::commands::run::asked;
@@ -36,10 +36,9 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// over all of them.
 pub(crate) fn measure_pairs(
     name: &str,
-    measured: &Measured,
+    flags: &RunFlags,
     pairs: &[PairOfHosts],
 ) -> Result<ExitCode, Failure> {
-    let flags = &measured.flags;
     if flags.campaign.dry_run {
         bail!(Usage, "--dry-run shows the plan of one pair: choose it with --pair {}", pairs[0].name);
     }
@@ -48,23 +47,18 @@ pub(crate) fn measure_pairs(
     let db = &flags.campaign.database.db;
     let mut store = Store::open(db)?;
     let campaign = match &flags.campaign.resume {
-        None => format!("{}@{:x}", study.name, now_ms()),
+        None => format!("{}@{:x}", study.name, now_unix_ms()),
         Some(word) => to_resume(&store, &study, word.as_deref())?,
     };
-    let mut fleet = Fleet { store: &mut store, campaign, files: db.with_extension("pairs") };
-    let missing = fleet.missing(&study, pairs)?;
-    let at_once = usize::from(flags.pairs.at_once.unwrap_or(1));
-    say(&format!(
-        "netassay: campaign {}: {} to measure, {} at once",
-        fleet.campaign,
-        results::counted(missing.len(), "pair"),
-        at_once
-    ));
-    fleet.measure(missing, at_once, &interrupt)?;
-    let campaign = fleet.campaign;
+    let files = db.with_extension("pairs");
+    let missing = missing(&mut store, &study, &campaign, pairs, &files)?;
+    let at_once = usize::from(flags.at_once.unwrap_or(1));
+    let to_measure = results::counted(missing.len(), "pair");
+    say(&format!("netassay: campaign {campaign}: {to_measure} to measure, {at_once} at once"));
+    measure(&mut store, missing, &files, at_once, &interrupt)?;
     let found = results_of(&store, &campaign, None)?;
     show_fleet(&found, &flags.output)?;
-    if !(measured.no_report || found.pairs.is_empty()) {
+    if !(flags.no_report || found.pairs.is_empty()) {
         let page = fleet_beside(db, &found, "html");
         output::write(&page, &report::fleet_page(&found).to_string(), MayReplace::OwnFile)?;
         say(&format!("wrote {}", named(&page)));
@@ -100,10 +94,6 @@ pub(crate) fn fleet_of(store: &Store, word: Option<&str>, over: &OverPairs) -> R
     results_of(store, &pair.campaign, over.by.as_deref())
 }
 
-fn now_ms() -> u128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis())
-}
-
 /// The campaign of a stored study, or the newest one of this study.
 fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<String, Failure> {
     let campaigns = match word {
@@ -119,124 +109,103 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<String,
     })
 }
 
-struct Fleet<'s> {
-    store: &'s mut Store,
-    campaign: String,
-    /// Holds the file of each pair until its study is in the database.
-    files: PathBuf,
-}
-
 struct PairToMeasure {
     pair: FleetPair,
     machines: [String; 2],
     file: PathBuf,
 }
 
-struct Running {
-    of: PairToMeasure,
-    process: Pid,
+/// A process that has ended, and the reason if it measured nothing.
+type Ended = (u32, String);
+
+/// Stores the pairs, and returns those without a study in an order drawn from the seed. `files`:
+/// the directory of the file of each pair, until its study is in the database.
+fn missing(
+    store: &mut Store,
+    study: &Study,
+    campaign: &str,
+    pairs: &[PairOfHosts],
+    files: &Path,
+) -> Result<Vec<PairToMeasure>, Failure> {
+    let named = |pair: &PairOfHosts| FleetPair {
+        campaign: campaign.to_owned(),
+        name: pair.name.clone(),
+        labels: pair.labels.clone(),
+    };
+    let known: Vec<FleetPair> = pairs.iter().map(named).collect();
+    store.begin_fleet(&known)?;
+    let rows = store.pairs(campaign)?;
+    let is_measured =
+        |pair: &FleetPair| rows.iter().any(|row| row.pair.name == pair.name && row.study.is_some());
+    let of_campaign = words::fnv1a(campaign.as_bytes());
+    let mut missing: Vec<PairToMeasure> = known
+        .into_iter()
+        .zip(pairs)
+        .filter(|(pair, _)| !is_measured(pair))
+        .map(|(pair, hosts)| PairToMeasure {
+            // An earlier campaign may have left a file of this pair, to be resumed.
+            file: files.join(format!("{}-{of_campaign:016x}.db", pair.name)),
+            machines: hosts.machines(),
+            pair,
+        })
+        .collect();
+    let seed = study.protocol.seed;
+    missing.sort_by_cached_key(|one| words::fnv1a(format!("{seed} {}", one.pair.name).as_bytes()));
+    Ok(missing)
 }
 
-struct Ended {
-    process: Pid,
-    status: std::io::Result<std::process::ExitStatus>,
-    last_words: String,
-}
-
-impl Fleet<'_> {
-    /// Stores the pairs, and returns those without a study in an order drawn from the seed.
-    fn missing(&mut self, study: &Study, pairs: &[PairOfHosts]) -> Result<Vec<PairToMeasure>, Failure> {
-        let named = |pair: &PairOfHosts| FleetPair {
-            campaign: self.campaign.clone(),
-            name: pair.name.clone(),
-            labels: pair.labels.clone(),
-        };
-        let known: Vec<FleetPair> = pairs.iter().map(named).collect();
-        self.store.begin_fleet(&known)?;
-        let rows = self.store.pairs(&self.campaign)?;
-        let is_measured =
-            |pair: &FleetPair| rows.iter().any(|row| row.pair.name == pair.name && row.study.is_some());
-        let mut missing: Vec<PairToMeasure> = known
-            .into_iter()
-            .zip(pairs)
-            .filter(|(pair, _)| !is_measured(pair))
-            .map(|(pair, hosts)| PairToMeasure {
-                // An earlier campaign may have left a file of this pair, to be resumed.
-                file: self.files.join(format!(
-                    "{}-{:016x}.db",
-                    pair.name,
-                    words::fnv1a(self.campaign.as_bytes())
-                )),
-                machines: hosts.machines(),
-                pair,
-            })
-            .collect();
-        let seed = study.protocol.seed;
-        missing.sort_by_cached_key(|one| words::fnv1a(format!("{seed} {}", one.pair.name).as_bytes()));
-        Ok(missing)
-    }
-
-    /// Side by side where pairs share no machine.
-    fn measure(
-        &mut self,
-        mut missing: Vec<PairToMeasure>,
-        at_once: usize,
-        interrupt: &Interrupt,
-    ) -> Result<(), Failure> {
-        fs::create_dir_all(&self.files)
-            .map_err(|source| Failure::Write { path: self.files.clone(), source })?;
-        let (ended, all_ended): (Sender<Ended>, Receiver<Ended>) = channel();
-        let mut running: Vec<Running> = Vec::new();
-        let mut is_told = false;
-        while !(running.is_empty() && (missing.is_empty() || interrupt.is_tripped())) {
-            if interrupt.is_tripped() && !is_told {
-                is_told = true;
-                for one in &running {
-                    // A process that has just ended is no error.
-                    let _ = kill(one.process, Signal::SIGTERM);
-                }
-            }
-            let is_free = |one: &PairToMeasure| {
-                let busy = running.iter().flat_map(|one| &one.of.machines);
-                !busy.into_iter().any(|machine| one.machines.contains(machine))
-            };
-            let next = missing.iter().position(is_free);
-            if let Some(next) = next.filter(|_| running.len() < at_once && !interrupt.is_tripped()) {
-                let of = missing.remove(next);
-                match start(&of, &ended) {
-                    Ok(process) => running.push(Running { of, process }),
-                    Err(failure) => self.store.set_failure(&of.pair, Some(&failure.to_string()))?,
-                }
-                continue;
-            }
-            match all_ended.recv_timeout(GLANCE) {
-                Ok(end) => {
-                    let at = running.iter().position(|one| one.process == end.process);
-                    let of = running.swap_remove(at.expect("each process ends once")).of;
-                    self.conclude(&of, &end)?;
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+/// Side by side where pairs share no machine.
+fn measure(
+    store: &mut Store,
+    mut missing: Vec<PairToMeasure>,
+    files: &Path,
+    at_once: usize,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    fs::create_dir_all(files).map_err(|source| Failure::Write { path: files.to_owned(), source })?;
+    let (ended, all_ended) = channel::<Ended>();
+    let mut running: BTreeMap<u32, PairToMeasure> = BTreeMap::new();
+    let mut is_told = false;
+    while !(running.is_empty() && (missing.is_empty() || interrupt.is_tripped())) {
+        if interrupt.is_tripped() && !is_told {
+            is_told = true;
+            for process in running.keys() {
+                // A process that has just ended is no error.
+                let _ = kill(Pid::from_raw(process.cast_signed()), Signal::SIGTERM);
             }
         }
-        // It stays while it holds the file of a pair that is to be resumed.
-        let _ = fs::remove_dir(&self.files);
-        Ok(())
-    }
-
-    /// Adds the study of a pair that is complete. The file of another one stays, to be resumed.
-    fn conclude(&mut self, of: &PairToMeasure, end: &Ended) -> Result<(), Failure> {
-        let added = add(self.store, of);
-        let failure = match (added, &end.status) {
-            (Ok(true), _) => None,
-            (Ok(false), Ok(_)) if !end.last_words.is_empty() => Some(end.last_words.clone()),
-            (Ok(false), Ok(status)) => Some(format!("its process ended: {status}")),
-            (Ok(false), Err(error)) => Some(format!("its process cannot be waited for: {error}")),
-            (Err(failure), _) => Some(failure.to_string()),
+        let is_free = |one: &PairToMeasure| {
+            let mut busy = running.values().flat_map(|one| &one.machines);
+            !busy.any(|machine| one.machines.contains(machine))
         };
-        let words = if failure.is_none() { "complete" } else { "not complete; --resume continues it" };
-        say(&format!("netassay: pair {}: {words}", of.pair.name));
-        Ok(self.store.set_failure(&of.pair, failure.as_deref())?)
+        let next = missing.iter().position(is_free);
+        if let Some(next) = next.filter(|_| running.len() < at_once && !interrupt.is_tripped()) {
+            let of = missing.remove(next);
+            match start(&of, &ended) {
+                Ok(process) => drop(running.insert(process, of)),
+                Err(failure) => store.set_failure(&of.pair, Some(&failure.to_string()))?,
+            }
+            continue;
+        }
+        if let Ok((process, why)) = all_ended.recv_timeout(GLANCE) {
+            conclude(store, &running.remove(&process).expect("each process ends once"), why)?;
+        }
     }
+    // It stays while it holds the file of a pair that is to be resumed.
+    let _ = fs::remove_dir(files);
+    Ok(())
+}
+
+/// Adds the study of a pair that is complete. The file of another one stays, to be resumed.
+fn conclude(store: &mut Store, of: &PairToMeasure, why: String) -> Result<(), Failure> {
+    let failure = match add(store, of) {
+        Ok(true) => None,
+        Ok(false) => Some(why),
+        Err(failure) => Some(failure.to_string()),
+    };
+    let words = if failure.is_none() { "complete" } else { "not complete; --resume continues it" };
+    say(&format!("netassay: pair {}: {words}", of.pair.name));
+    Ok(store.set_failure(&of.pair, failure.as_deref())?)
 }
 
 /// Whether the pair's study is complete, and now in the database.
@@ -263,26 +232,28 @@ fn add(store: &mut Store, of: &PairToMeasure) -> Result<bool, Failure> {
 }
 
 /// Starts the process of a pair. Its messages are shown with the pair's name.
-fn start(of: &PairToMeasure, ended: &Sender<Ended>) -> Result<Pid, Failure> {
-    let not_started = |source| Failure::Environment(format!("netassay cannot be started: {source}"));
-    let file = of.file.as_os_str();
+fn start(of: &PairToMeasure, ended: &Sender<Ended>) -> Result<u32, Failure> {
     let mut child = Command::new(PROGRAM)
         .args(again_without(&["--at-once", "--db", "--progress", "--format"], &["--wide", "--no-report"]))
         .args(["--no-report", "--progress", "plain", "--pair", &of.pair.name])
         .args(["--campaign", &of.pair.campaign, "--parent", &std::process::id().to_string(), "--db"])
-        .arg(file)
+        .arg(&of.file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(not_started)?;
-    let process = Pid::from_raw(child.id().cast_signed());
+        .map_err(|error| Failure::Environment(format!("netassay cannot be started: {error}")))?;
+    let process = child.id();
     let (ended, name) = (ended.clone(), of.pair.name.clone());
     thread::spawn(move || {
         let last_words = forward(&mut child, &name);
-        let status = child.wait();
+        let why = match child.wait() {
+            Ok(_) if !last_words.is_empty() => last_words,
+            Ok(status) => format!("its process ended: {status}"),
+            Err(error) => format!("its process cannot be waited for: {error}"),
+        };
         // Nobody listens any more if the campaign failed.
-        let _ = ended.send(Ended { process, status, last_words });
+        let _ = ended.send((process, why));
     });
     Ok(process)
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use report::Layout;
 use report::document::{markdown, terminal};
@@ -55,7 +54,7 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
     };
     let gate = results::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
     let blocks = views::gate(&gate);
-    let layout = Layout { wide: flags.tables.wide, ..Layout::PLAIN };
+    let layout = Layout { wide: flags.wide, ..Layout::PLAIN };
     let text = match flags.format {
         GateFormat::Text => words::sanitised_lines(&layout.wrap(&terminal(&blocks, layout))).into_owned(),
         GateFormat::Md => markdown(&blocks),
@@ -66,7 +65,7 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
         write(path, &text, MayReplace::NamedByUser)?;
     }
     if flags.output.is_some() || flags.format == GateFormat::Text {
-        print_blocks(&blocks, flags.tables.wide)?;
+        print_blocks(&blocks, flags.wide)?;
     } else {
         print(&text)?;
     }
@@ -92,8 +91,7 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
 
 fn acknowledged(path: &Path) -> Result<Vec<Acknowledgement>, Failure> {
     let text = read_text(path, MOST_BYTES as u64, "a file of acknowledgements")?;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let today = day_of_instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    let today = day_of_instant(store::now_unix_ms());
     acknowledgements(&path.display().to_string(), &text, today)
         .map_err(|error| Failure::Usage(error.to_string()))
 }

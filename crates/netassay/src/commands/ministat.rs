@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use samples::ministat::{Plot, Refusal, Request, Set, write_all};
+use samples::ministat::{Plot, Refusal, Request, write_all};
 
 const NAME: &str = "ministat";
 
@@ -72,14 +72,11 @@ fn ended(result: Result<(), Refusal>) -> ExitCode {
 
 fn answer(request: &Request) -> Result<(), Refusal> {
     let (sets, names) = input::read(request)?;
-    let plot = if request.plot { plot(request, &sets)? } else { None };
+    let width = || request.width.unwrap_or_else(terminal::plot_width);
+    let plot = if request.plot { Plot::new(&sets, width(), request.separate_bars) } else { Ok(None) };
+    let plot = plot.map_err(|error| Refusal::other(&error.to_string(), 2))?;
     let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
     print(|out| write_all(out, request, &sets, &names, plot.as_ref()))
-}
-
-fn plot(request: &Request, sets: &[Set]) -> Result<Option<Plot>, Refusal> {
-    let width = request.width.unwrap_or_else(terminal::plot_width);
-    Plot::new(sets, width, request.separate_bars).map_err(|error| Refusal::other(&error.to_string(), 2))
 }
 
 fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Refusal> {

@@ -87,14 +87,17 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
     Ok(if is_html { page.html().to_string() } else { page.markdown() })
 }
 
-fn advice_of<'s>(studies: impl Iterator<Item = &'s StoredStudy>) -> Result<Option<Advice>, Failure> {
+/// `None`: the studies varied no switch of a host.
+pub(crate) fn advice_of<'s>(
+    studies: impl IntoIterator<Item = &'s StoredStudy>,
+) -> Result<Option<Advice>, Failure> {
     Ok(Some(Advice::from_studies(studies, &AdviceRequest::default())?).filter(Advice::has_switches))
 }
 
 /// What is stored of each study, every text exact, and what was found.
 fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
     let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::sanitised).collect();
-    let advice = advice_of(shown.iter())?;
+    let advice = advice_of(&shown)?;
     let studies = stored.into_iter().map(|study| {
         let whole = store::export::json(&study);
         Ok(json!({ "stored": whole, "results": Results::from_owned(study.sanitised())? }))

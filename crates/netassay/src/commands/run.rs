@@ -10,7 +10,7 @@ use store::{FleetPair, Store, StoreError, StudyId, StudyRow, StudyStatus};
 use study::{BootKind, BootState, BySide, Machines, Study};
 
 use crate::again::again;
-use crate::cli::{Format, Measured, Run, RunFlags};
+use crate::cli::{Format, Run, RunFlags};
 use crate::commands::aa;
 use crate::commands::advise::in_short;
 use crate::commands::fleet;
@@ -24,19 +24,18 @@ use crate::output::{self, named};
 use crate::terminal::Progress;
 use crate::{exit, machine, signals, turn};
 
-pub(crate) fn run(flags: &Run) -> Result<ExitCode, Failure> {
-    match &flags.study {
-        Some(name) if !flags.aa.aa => measure_and_show(name, &flags.measured),
-        _ => aa::aa(flags),
+pub(crate) fn run(run: &Run) -> Result<ExitCode, Failure> {
+    match &run.study {
+        Some(name) if !run.aa.aa => measure_and_show(name, &run.flags),
+        _ => aa::aa(run),
     }
 }
 
-pub(crate) fn measure_and_show(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
-    let flags = &measured.flags;
-    flags.pairs.parent.map_or(Ok(()), host::namespace::die_with_parent)?;
+pub(crate) fn measure_and_show(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
+    flags.parent.map_or(Ok(()), host::namespace::die_with_parent)?;
     let pairs = hosts::pairs(&flags.hosts)?;
     if pairs.len() > 1 && flags.hosts.pair.is_none() {
-        return fleet::measure_pairs(name, measured, &pairs);
+        return fleet::measure_pairs(name, flags, &pairs);
     }
     let db = &flags.campaign.database.db;
     let study = asked(name, flags)?;
@@ -44,7 +43,7 @@ pub(crate) fn measure_and_show(name: &str, measured: &Measured) -> Result<ExitCo
     // If no run counts, the page says why.
     let stored = Store::open_read_only(db)?.load(summary.study)?.sanitised();
     let results = results::Results::new(&stored)?;
-    let written = if measured.no_report { None } else { report_beside(db, summary.study) };
+    let written = if flags.no_report { None } else { report_beside(db, summary.study) };
     let written = written.map(|path| named(&path));
     let short = in_short(&stored)?;
     // A document for programs names no file of this machine.
@@ -67,11 +66,11 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     let mut set = flags.set.clone();
     // Only machines restart, and have kernels that they restart with, and the study is not between
     // them yet.
-    set.changes.push(hosts::change("boots.how=")?);
-    set.changes.push(hosts::change("kernel=")?);
+    set.push(hosts::change("boots.how=")?);
+    set.push(hosts::change("kernel=")?);
     let moved = hosts::moved(&find(name, &set)?)?;
-    set.changes.truncate(flags.set.changes.len());
-    set.changes.extend(moved);
+    set.truncate(flags.set.len());
+    set.extend(moved);
     find(name, &set)
 }
 
@@ -132,7 +131,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         Err(refused) => return Err(refused.into()),
     }
     let pair = pair_of_campaign(flags)?;
-    let session = turn::begin(&flags.turn, measured, &interrupt)?;
+    let (_turn, beside) = turn::begin(&flags.turn, measured, &interrupt)?;
     let here = if is_between { &Machines::default() } else { &study.machine };
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changes, differences| {
@@ -157,7 +156,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             observe: &mut |event: &Event| progress.show(event),
             is_decided: &results::is_decided,
             keep_disturbed: flags.campaign.keep_disturbed,
-            beside: session.beside.clone(),
+            beside,
             machine: changes,
             differences,
             version,
@@ -172,7 +171,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
 
 /// The pair that `--campaign` says to measure.
 fn pair_of_campaign(flags: &RunFlags) -> Result<Option<FleetPair>, Failure> {
-    let (Some(campaign), Some(name)) = (&flags.pairs.campaign, &flags.hosts.pair) else { return Ok(None) };
+    let (Some(campaign), Some(name)) = (&flags.of_campaign, &flags.hosts.pair) else { return Ok(None) };
     let mut pairs = hosts::pairs(&flags.hosts)?.into_iter();
     let labels = pairs.find(|pair| pair.name == *name).map(|pair| pair.labels).unwrap_or_default();
     Ok(Some(FleetPair { campaign: campaign.clone(), name: name.clone(), labels }))

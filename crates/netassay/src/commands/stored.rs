@@ -50,7 +50,7 @@ pub(crate) fn show(
     over: &OverPairs,
     flags: &Stored,
 ) -> Result<(), Failure> {
-    let (db, wide) = (&flags.database.db, flags.output.tables.wide);
+    let (db, wide) = (&flags.database.db, flags.output.wide);
     let store = Store::open_read_only(db)?;
     if over.fleet {
         return show_fleet(&fleet_of(&store, study, over)?, &flags.output);

@@ -11,7 +11,7 @@ use serde_json::json;
 use study::{Assignment, Side, Study, bundled};
 use testbed::guest::{Kernel, Tools};
 
-use crate::cli::{Changes, Formatted, StudyCommand};
+use crate::cli::{Formatted, StudyCommand};
 use crate::commands::plan::plan;
 use crate::failure::{Failure, bail, say};
 use crate::output::{MayReplace, named, print, show_list, write};
@@ -30,15 +30,15 @@ pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
     }
 }
 
-pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
+pub(crate) fn find(name: &str, set: &[Assignment]) -> Result<Study, Failure> {
     if let Some(bundled) = bundled::find(name) {
-        return parse(&format!("{name} (bundled)"), bundled.text, &set.changes);
+        return parse(&format!("{name} (bundled)"), bundled.text, set);
     }
     let path = Path::new(name);
     if !name.contains(['/', '.']) && !path.exists() {
         bail!(Usage, "{name:?} is neither a bundled study nor a file (bundled: {})", bundled_names());
     }
-    parse(name, &read(path)?, &set.changes)
+    parse(name, &read(path)?, set)
 }
 
 fn bundled_names() -> String {
@@ -69,9 +69,9 @@ fn new(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check(path: &Path, set: &Changes) -> Result<(), Failure> {
+fn check(path: &Path, set: &[Assignment]) -> Result<(), Failure> {
     let file = named(path);
-    let study = parse(&file, &read(path)?, &set.changes)?;
+    let study = parse(&file, &read(path)?, set)?;
     let plan = study.plan();
     let (conditions, excluded) = (plan.conditions.len(), plan.excluded.len());
     say(&format!("{file}: no problem found ({conditions} conditions, {excluded} excluded)"));

@@ -28,7 +28,7 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let given = given.into_iter().filter(|(_, is_set)| *is_set).map(|(word, _)| word);
     let again: Vec<&str> = std::iter::once("undo").chain(given).collect();
     let interrupt = signals::interrupt()?;
-    if let Some(reached) = reach_one(flags.on.host.as_ref(), &flags.on.login, &interrupt)? {
+    if let Some(reached) = reach_one(flags.host.as_ref(), &flags.login, &interrupt)? {
         let ProgramOutput { code, stdout, stderr } = reached.run(&again, TO_END, &interrupt)?;
         print(&String::from_utf8_lossy(&stdout))?;
         if !stderr.is_empty() {

@@ -1,5 +1,6 @@
 //! Properties of this machine that make measurements noisy, or different on another day.
 
+use host::machine::Machine;
 use host::{Disturbances, Firewall};
 use results::Finding;
 
@@ -16,12 +17,13 @@ const OTHER_LOAD: f64 = 0.5;
 const FAST_CLOCKS: [&str; 5] = ["tsc", "arch_sys_counter", "kvm-clock", "timebase", "stp"];
 
 pub(super) fn findings() -> Vec<Finding> {
-    let facts = Disturbances::read();
+    let machine = Machine::system();
+    let facts = Disturbances::read(&machine);
     let disturbs = |is: Option<bool>, name, what, fix| (is == Some(true)).then(|| warn(name, what, fix));
     [
         Some(session()),
         Some(cpus(facts.environment.cpu.online)),
-        Some(quota(&host::Quotas::read())),
+        Some(quota(&host::Quotas::read(&machine))),
         disturbs(
             facts.multithreading_active,
             "hardware threads",

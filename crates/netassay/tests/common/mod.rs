@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use rusqlite::Connection;
+use serde_json::Value;
 
 /// A directory that any user may enter, with a copy of the binary that any user may run.
 pub(crate) struct Bench {
@@ -186,6 +187,15 @@ pub(crate) fn expect(output: &Output, expected: u8) {
         stdout(output),
         stderr(output)
     );
+}
+
+/// The JSON of a command that ends well; its fields are those of the schema.
+#[track_caller]
+pub(crate) fn json(bench: &Bench, arguments: &[&str]) -> Value {
+    let output = bench.run(&[arguments, &["--format", "json"]].concat());
+    expect(&output, 0);
+    output_schema::expect(arguments, &stdout(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
 }
 
 /// A controller whose talk is read while it runs, so that a test can act at the right moment

@@ -5,7 +5,7 @@ mod wanted;
 
 pub(crate) use wanted::{PairOfHosts, pairs};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,11 +46,10 @@ pub(crate) fn reach(
     }
     if is_of_one {
         let one = format!("the scenario {} has one host", scenarios[0]);
-        let unused = wanted.receiver.take();
         if wanted.transmitter.is_none() {
             bail!(Usage, "{one}: name its machine with --transmitter");
         }
-        if unused.is_some() {
+        if wanted.receiver.take().is_some() {
             say(&format!("netassay: the receiver's machine is not used: {one}"));
         }
     }
@@ -88,12 +87,6 @@ pub(crate) struct ReachedHosts {
     stay: Retention,
 }
 
-/// A machine that another session measures.
-pub(crate) struct MeasuredEnd {
-    pub(crate) end: String,
-    pub(crate) holder: String,
-}
-
 /// The time limit of a restart.
 // Servers test their memory first.
 const TO_RESTART: Duration = Duration::from_secs(600);
@@ -128,11 +121,11 @@ impl ReachedHosts {
         Err(why.into())
     }
 
-    /// `None`: the traffic is not between machines.
-    pub(crate) fn measured_ends(&self) -> Option<Vec<MeasuredEnd>> {
+    /// The ends that another session measures, each with the holder of its turn. `None`: the
+    /// traffic is not between machines.
+    pub(crate) fn measured_ends(&self) -> Option<BTreeMap<String, String>> {
         let measured = self.found.as_ref()?.each_ref().into_iter().filter_map(|(side, found)| {
-            let end = format!("{side} ({})", self.hosts.places[side]);
-            Some(MeasuredEnd { end, holder: found.measured_by.clone()? })
+            Some((format!("{side} ({})", self.hosts.places[side]), found.measured_by.clone()?))
         });
         Some(measured.collect())
     }

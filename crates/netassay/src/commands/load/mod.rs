@@ -25,7 +25,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let interrupt = signals::interrupt()?;
     let reached = asked.reach(&flags.hosts, &interrupt)?;
     let measured = reached.as_ref().and_then(ReachedHosts::measured_ends);
-    let session = turn::begin(&flags.turn, measured, &interrupt)?;
+    let (_turn, beside) = turn::begin(&flags.turn, measured, &interrupt)?;
     let mut options = asked.options(hosts::rootless(flags.rootless, reached.as_ref()), &interrupt)?;
     options.hosts = reached.map(|reached| reached.hosts);
     options.beside = flags.turn.beside;
@@ -34,11 +34,11 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let mut testbed = Testbed::build(&options, &interrupt)?;
     asked.choose_congestion_control(&mut testbed)?;
     if flags.latency_curve {
-        let curve = curve::measure(&asked, &mut testbed, session.beside.is_some())?;
+        let curve = curve::measure(&asked, &mut testbed, beside.is_some())?;
         return output::show_view(&curve, &flags.output, |one, _| views::latency_curve(one));
     }
     let mut result = measure(&asked, &mut testbed)?;
-    result.disturbed.extend(session.beside.as_ref().map(ToString::to_string));
+    result.disturbed.extend(beside.as_ref().map(ToString::to_string));
     output::show_view(&result.json(), &flags.output, |_, _| views::load(&result, flags.interval))
 }
 

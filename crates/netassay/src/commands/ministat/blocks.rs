@@ -41,7 +41,9 @@ pub(super) enum ReadError {
 pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
     let mut source = Source { file, format, rest: Vec::new(), bytes: 0, line: 0, has_ended: false };
-    let mut sums = Sums::default();
+    let (mut values, mut lines) = (Values::default(), 0);
+    // Bytes of the blocks after the last one with a value.
+    let mut without_value = 0;
     let mut blocks = Vec::new();
     while !source.has_ended {
         let is_large = source.bytes >= WORTH_THREADS;
@@ -57,9 +59,24 @@ pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
                 }
             }
         });
-        blocks.iter_mut().try_for_each(|block| sums.add(block))?;
+        for block in &mut blocks {
+            lines += match mem::replace(&mut block.lines, Ok(0)) {
+                Err(ReadError::InvalidData { line }) => {
+                    return Err(ReadError::InvalidData { line: lines + line });
+                }
+                read => read?,
+            };
+            without_value = if block.values.is_empty() { without_value + block.length } else { 0 };
+            if without_value > MOST_WITHOUT_VALUE {
+                return Err(ReadError::Io(endless(&format!("{MOST_WITHOUT_VALUE} bytes without a value"))));
+            }
+            if values.all.len() + block.values.len() > MOST_VALUES {
+                return Err(ReadError::Io(endless(&format!("more than {MOST_VALUES} values"))));
+            }
+            values.extend(&block.values);
+        }
     }
-    Ok(sums.values)
+    Ok(values)
 }
 
 struct Source<'a> {
@@ -151,34 +168,5 @@ impl Block {
             let lines = format.read(&self.buffer[..self.length], &mut self.values);
             self.lines = lines.map_err(|InvalidData { line }| ReadError::InvalidData { line });
         }
-    }
-}
-
-#[derive(Default)]
-struct Sums {
-    lines: u64,
-    values: Values,
-    /// Bytes of the blocks after the last one with a value.
-    without_value: usize,
-}
-
-impl Sums {
-    fn add(&mut self, block: &mut Block) -> Result<(), ReadError> {
-        self.lines += match mem::replace(&mut block.lines, Ok(0)) {
-            Err(ReadError::InvalidData { line }) => {
-                return Err(ReadError::InvalidData { line: self.lines + line });
-            }
-            lines => lines?,
-        };
-        self.without_value = if block.values.is_empty() { self.without_value + block.length } else { 0 };
-        let what = if self.without_value > MOST_WITHOUT_VALUE {
-            format!("{MOST_WITHOUT_VALUE} bytes without a value")
-        } else if self.values.all.len() + block.values.len() > MOST_VALUES {
-            format!("more than {MOST_VALUES} values")
-        } else {
-            self.values.extend(&block.values);
-            return Ok(());
-        };
-        Err(ReadError::Io(endless(&what)))
     }
 }

@@ -11,7 +11,7 @@ use store::{Store, StoredStudy};
 use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
-use crate::cli::{Changes, Formatted, PairFlags, ProgressStyle, RunFlags, Trace, first_given};
+use crate::cli::{Formatted, RunFlags, Trace, first_given};
 use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
 use crate::commands::{hosts, run};
@@ -36,16 +36,12 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
         bail!(Usage, "{option} needs a path: {name:?} is none");
     }
     let mut run = RunFlags {
-        set: Changes { changes },
+        set: changes,
         campaign: flags.campaign.clone(),
-        rootless: false,
-        change_machine: false,
         hosts: flags.hosts.clone(),
-        pairs: PairFlags::default(),
-        reboot_within: None,
         turn: flags.turn,
-        progress: ProgressStyle::Auto,
         output: flags.output,
+        ..RunFlags::default()
     };
     let mut study = run::asked(name, &run)?;
     let is_elsewhere = |scenario: &Scenario| *scenario != Scenario::Loopback;
@@ -59,7 +55,7 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
     // Before anything is measured.
     if let Some(path) = &flags.flame {
         flame::check(path)?;
-        run.set.changes.push(hosts::change("trace.profile=true")?);
+        run.set.push(hosts::change("trace.profile=true")?);
         study = run::asked(name, &run)?;
     }
     if flags.host.is_some() {

@@ -84,7 +84,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     place::check(&all[0], flags)?;
     let interrupt = signals::interrupt()?;
     let (hosts, measured) = place::hosts(&all[0], flags, &interrupt)?;
-    let session = turn::begin(&flags.turn, measured, &interrupt)?;
+    let (_turn, beside) = turn::begin(&flags.turn, measured, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
     let mut testbed = place::testbed(&all[0], exact, hosts.as_ref(), flags.turn.beside, &interrupt)?;
     testbed.settle(&runner::switches_of(&all[0].condition))?;
@@ -126,7 +126,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         exact,
         family: asked.order.family,
         notes,
-        disturbed: session.beside.as_ref().map(ToString::to_string),
+        disturbed: beside.as_ref().map(ToString::to_string),
         unlike: unlike(&traces),
         traces,
     };

@@ -1,5 +1,7 @@
 //! Where paths are traced: on this machine, in a virtual machine, or on a machine of the user's.
 
+use std::collections::BTreeMap;
+
 use agent::Interrupt;
 use results::TracedMachine;
 use study::{Assignment, Scenario, Tracing, Waiting};
@@ -7,7 +9,7 @@ use testbed::{Hosts, Options, Testbed};
 use trace::ProbeLadder;
 
 use crate::cli::Trace;
-use crate::commands::hosts::{self, MeasuredEnd, ReachedHosts};
+use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::load::{Asked, study_of_keys};
 use crate::failure::{Failure, bail};
 
@@ -101,12 +103,12 @@ pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure>
     Ok(())
 }
 
-/// The machines, and those of two machines that another session measures.
+/// The machines, and those of two machines that another session measures, with its name.
 pub(super) fn hosts(
     asked: &Asked,
     flags: &Trace,
     interrupt: &Interrupt,
-) -> Result<(Option<Hosts>, Option<Vec<MeasuredEnd>>), Failure> {
+) -> Result<(Option<Hosts>, Option<BTreeMap<String, String>>), Failure> {
     if flags.host.is_some() {
         return Ok((hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt)?, None));
     }
