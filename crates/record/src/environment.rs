@@ -66,12 +66,6 @@ pub struct GuestEnvironment {
     pub failed_first: Option<String>,
 }
 
-impl GuestEnvironment {
-    pub fn is_emulated(&self) -> bool {
-        self.acceleration != Accelerated::Kvm
-    }
-}
-
 /// The CPUs of each host, and the controller's, by number. Where hosts are machines, each number is
 /// one of its own machine's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::probe_counts::{ProbeCounts, Segment, Way};
 use crate::sampled::{SampledPackets, TimeBetween};
 
 /// The account of a trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceAccount {
     /// Messages of a batch.

@@ -86,22 +86,20 @@ impl ProbeLadder {
     /// Call it before another network namespace's sysfs is mounted on `/sys`: that hides the trace
     /// files.
     pub fn read() -> Self {
-        Self::of_running(&|_| None)
+        Self::tried(None)
     }
 
     /// Tries a guest's kernel: programs are attached to this function too, and detached at once.
-    pub fn tried(function: &str) -> Self {
-        let kernel = KernelPrograms::running().map_err(|error| error.to_string());
-        Self::of_running(&|mean| {
+    pub fn tried(function: Option<&str>) -> Self {
+        let kernel = function.map(|_| KernelPrograms::running().map_err(|error| error.to_string()));
+        let tried = |mean| {
+            let (kernel, function) = (kernel.as_ref()?, function?);
             let tried = kernel.as_ref().map_err(Clone::clone);
             let tried = tried.and_then(|kernel| kernel.try_at(mean, function));
             Some(tried.map(|()| format!("a program was attached to {function}, and detached")))
-        })
-    }
-
-    fn of_running(tried: &dyn Fn(Attachment) -> Option<Result<String, String>>) -> Self {
+        };
         let unmet = facts::unmet(Path::new("/"), &Privileges::read());
-        Self::judge(unmet.as_deref(), load_return(Program::RawTracepoint, 0).map(drop), tried)
+        Self::judge(unmet.as_deref(), load_return(Program::RawTracepoint, 0).map(drop), &tried)
     }
 
     /// `tried`: the evidence of attaching a program, or the kernel's error; `None`: not tried.

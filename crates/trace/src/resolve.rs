@@ -158,8 +158,8 @@ impl Survey {
     pub fn make(paths: &[TracePath], functions: bool) -> Self {
         let offered = OfferedProbes::read(paths);
         let paths: Vec<Vec<ResolvedStage>> = paths.iter().map(|path| resolve(path, &offered)).collect();
-        let tried = plain_function(&paths).filter(|_| functions);
-        Self { ladder: tried.map_or_else(ProbeLadder::read, ProbeLadder::tried), paths }
+        let function = plain_function(&paths).filter(|_| functions);
+        Self { ladder: ProbeLadder::tried(function), paths }
     }
 }
 

@@ -125,10 +125,9 @@ impl KernelPrograms {
         }
         // It tells other tasks' time from the packet's own.
         let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
-        standing
-            .push(scheduler.map_err(|error| {
-                TraceError(format!("the scheduler's tracepoint cannot be used: {error}"))
-            })?);
+        let failed =
+            |error: String| TraceError(format!("the scheduler's tracepoint cannot be used: {error}"));
+        standing.push(scheduler.map_err(failed)?);
         let means: Attachments = probes
             .iter()
             .map(|probe| {

@@ -131,18 +131,14 @@ impl Endpoint {
         drop(readiness);
         // The channel ends when the last thread has dropped its end, ready or failed.
         let _ = all_ready.recv();
-        match self.control.failure.get().cloned() {
-            None => {
-                self.control.open_gate();
-                Ok(())
-            }
-            Some(error) => {
-                // The threads that started wait at the gate, which `stop` opens.
-                self.control.phase.advance(ABORT);
-                let _ = self.stop();
-                Err(error)
-            }
-        }
+        let Some(error) = self.control.failure.get().cloned() else {
+            self.control.open_gate();
+            return Ok(());
+        };
+        // The threads that started wait at the gate, which `stop` opens.
+        self.control.phase.advance(ABORT);
+        let _ = self.stop();
+        Err(error)
     }
 
     /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks a

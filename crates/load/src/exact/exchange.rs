@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use words::Traffic;
 
 use super::ends::LOST;
-use super::work::{Describe, Plain, RepeatableWork, Trouble, Worker, expect_whole, is_early};
+use super::work::{Describe, RepeatableWork, Trouble, Worker, expect_whole, is_early};
 use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
@@ -113,7 +113,7 @@ impl SleepingReader {
             }
             let mut far = MessageEnd::new(sink, stream, [response, request], 0);
             while !ends.load(Ordering::Acquire) {
-                match far.receive(&mut Plain).and_then(|()| far.send(&mut Plain)) {
+                match far.receive(&mut ()).and_then(|()| far.send(&mut ())) {
                     Ok(()) => {}
                     // Between two batches nobody asks for longer than a socket waits.
                     Err((_, error)) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -44,7 +44,9 @@ pub(crate) struct Lane {
     pub(crate) control: Arc<Control>,
     // Dropped once the thread is ready; the first lane of a thread has it.
     pub(crate) readiness: Cell<Option<Sender<()>>>,
-    pub(crate) lent: Cell<Lending>,
+    // The kernel's number of the next zerocopy send, and the pending ones, for as long as the socket
+    // lasts.
+    pub(crate) lent: Cell<(u32, u32)>,
 }
 
 // Latencies of several lanes are with the first.
@@ -250,11 +252,4 @@ pub struct Zerocopy {
     pub completed: u64,
     /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as always on loopback.
     pub copied: u64,
-}
-
-// Numbered by the kernel, for as long as the socket lasts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Lending {
-    pub(crate) next: u32,
-    pub(crate) pending: u32,
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
 use serde::{Deserialize, Serialize};
-use socket2::{Domain, Socket};
+use socket2::Socket;
 use words::{Family, Traffic};
 
 use super::keyed;
@@ -39,17 +39,11 @@ impl Applied {
             let number = sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, name);
             number.map(i32::unsigned_abs).or_setup(call, WHAT)
         };
-        let class = if socket.domain().is_ok_and(|domain| domain == Domain::IPV4) {
-            socket.tos_v4().or_setup("getsockopt IP_TOS", WHAT)?
-        } else {
-            socket.tclass_v6().or_setup("getsockopt IPV6_TCLASS", WHAT)?
-        };
         Ok(Self {
             flows: 1,
             buffers: Buffers::read(socket)?,
             low_water: number(libc::SO_RCVLOWAT, "getsockopt SO_RCVLOWAT")?,
-            // The lower two bits are congestion notification.
-            dscp: (class >> 2) as u8 & 63,
+            dscp: (keyed::DSCP.read(socket)? >> 2) as u8,
             priority: number(libc::SO_PRIORITY, "getsockopt SO_PRIORITY")?,
             tcp: (!traffic.kind.is_udp()).then(|| TcpApplied::read(socket)).transpose()?,
         })

@@ -15,9 +15,7 @@ pub(crate) struct Keyed {
     key: &'static str,
     // The call that sets it, the option's level and its name, for a version of IP.
     option: fn(Domain) -> (&'static str, libc::c_int, libc::c_int),
-    // Its value has 64 bits instead of 32.
-    is_long: bool,
-    // The bits of the option that are the key's.
+    // The bits of the option that are the key's: of 32, or of 64.
     bits: u64,
     // It is set before the connection exists, and read back from it.
     is_early: bool,
@@ -29,7 +27,6 @@ pub(crate) struct Keyed {
 const PLAIN: Keyed = Keyed {
     key: "",
     option: |_| ("", 0, 0),
-    is_long: false,
     bits: u32::MAX as u64,
     is_early: false,
     sends: None,
@@ -42,7 +39,6 @@ const PLAIN: Keyed = Keyed {
 pub(super) const PACING: Keyed = Keyed {
     key: "pacing",
     option: |_| ("setsockopt SO_MAX_PACING_RATE", libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE),
-    is_long: true,
     bits: u64::MAX,
     sends: Some(true),
     // Bytes per second.
@@ -125,7 +121,7 @@ impl Keyed {
 
     pub(super) fn set_to(&self, socket: &Socket, value: u64, what: &impl Display) -> Result<()> {
         let (call, level, name) = self.option_of(socket)?;
-        let done = if self.is_long {
+        let done = if self.bits > u64::from(u32::MAX) {
             sys::set_option_bytes(socket.as_raw_fd(), level, name, &value.to_ne_bytes())
         } else {
             let value = libc::c_int::try_from(value).unwrap_or(libc::c_int::MAX);
@@ -134,9 +130,9 @@ impl Keyed {
         done.or_setup(call, what)
     }
 
-    fn read(&self, socket: &Socket) -> Result<u64> {
+    pub(super) fn read(&self, socket: &Socket) -> Result<u64> {
         let (call, level, name) = self.option_of(socket)?;
-        let read = if self.is_long {
+        let read = if self.bits > u64::from(u32::MAX) {
             let mut room = [0; size_of::<u64>()];
             sys::option(socket.as_raw_fd(), level, name, &mut room).map(|_| u64::from_ne_bytes(room))
         } else {

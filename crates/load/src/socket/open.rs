@@ -123,12 +123,8 @@ pub(crate) fn give_role(socket: &Socket, traffic: &Traffic, sends: bool, what: i
         Kind::UdpRr => (None, sends.then_some(answer_time(traffic.lanes() as usize))),
         Kind::UdpStream | Kind::Pps => (None, None),
     };
-    if sending.is_some() {
-        socket.set_write_timeout(sending).or_setup("setsockopt SO_SNDTIMEO", &what)?;
-    }
-    if receiving.is_some() {
-        socket.set_read_timeout(receiving).or_setup("setsockopt SO_RCVTIMEO", &what)?;
-    }
+    socket.set_write_timeout(sending).or_setup("setsockopt SO_SNDTIMEO", &what)?;
+    socket.set_read_timeout(receiving).or_setup("setsockopt SO_RCVTIMEO", &what)?;
     if sends { PACING.set(socket, traffic, &what) } else { Ok(()) }
 }
 
@@ -226,13 +222,9 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
 }
 
 pub(crate) fn polled_nothing(socket: &Socket) -> Option<Note> {
-    if matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_BUSY_POLL), Ok(0)) {
-        return None;
-    }
-    match sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID) {
-        Ok(0) => Some(Note::NothingToPoll),
-        _ => None,
-    }
+    let is_zero = |name| matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, name), Ok(0));
+    let found_no_queue = !is_zero(libc::SO_BUSY_POLL) && is_zero(libc::SO_INCOMING_NAPI_ID);
+    found_no_queue.then_some(Note::NothingToPoll)
 }
 
 #[cfg(test)]

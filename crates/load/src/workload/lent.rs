@@ -5,7 +5,7 @@
 use std::os::fd::RawFd;
 
 use crate::error::{Context, Error, Result};
-use crate::lane::{ABORT, Call, Lane, Lending, LoopStep, QUIET, Zerocopy};
+use crate::lane::{ABORT, Call, Lane, LoopStep, QUIET, Zerocopy};
 use crate::socket::{self, stall};
 use crate::sys::{self, Notice};
 
@@ -17,7 +17,8 @@ const LAST: u64 = 1_000_000_000;
 
 pub(crate) struct LentPages {
     fd: RawFd,
-    own: Lending,
+    next: u32,
+    pending: u32,
     zerocopy: Zerocopy,
 }
 
@@ -25,30 +26,31 @@ impl LentPages {
     pub(crate) fn new(lane: &Lane) -> Result<Self> {
         sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
             .or_setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow))?;
-        Ok(Self { fd: lane.fd, own: lane.lent.get(), zerocopy: Zerocopy::default() })
+        let (next, pending) = lane.lent.get();
+        Ok(Self { fd: lane.fd, next, pending, zerocopy: Zerocopy::default() })
     }
 
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
-        self.own.pending >= MOST
+        self.pending >= MOST
     }
 
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
-        self.own.next = self.own.next.wrapping_add(1);
-        self.own.pending += 1;
+        self.next = self.next.wrapping_add(1);
+        self.pending += 1;
     }
 
     /// After `ENOBUFS`: whether the queue rejected the send; else the kernel holds too many pages.
     #[cold]
     #[inline(never)]
     pub(crate) fn is_refused_by_queue(&mut self, lane: &Lane) -> Result<bool> {
-        let number = self.own.next;
+        let number = self.next;
         while let Some(notice) = sys::read_entry(self.fd) {
             self.note(lane, notice)?;
         }
         // A send that the queue rejected has used its number and returned its pages by now.
-        Ok(self.own.next != number)
+        Ok(self.next != number)
     }
 
     /// After a send that failed because of memory. Fails if the kernel holds no pages: then not
@@ -56,7 +58,7 @@ impl LentPages {
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<LoopStep> {
-        if self.own.pending == 0 {
+        if self.pending == 0 {
             if lane.phase().load() >= QUIET {
                 return Ok(LoopStep::End);
             }
@@ -67,8 +69,8 @@ impl LentPages {
             );
             return Err(Error::flow(lane.flow, what));
         }
-        let pending = self.own.pending;
-        self.wait(lane, |lent| lent.own.pending < pending)
+        let pending = self.pending;
+        self.wait(lane, |lent| lent.pending < pending)
     }
 
     /// Reads an entry, to be called when there may be many.
@@ -80,14 +82,14 @@ impl LentPages {
 
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
         let deadline = sys::now() + LAST;
-        while self.own.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
+        while self.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
             match sys::read_entry(self.fd) {
                 // An error of the path is no failure after the flow has ended.
                 Some(notice) => drop(self.note(lane, notice)),
                 None => self.sleep(),
             }
         }
-        lane.lent.set(self.own);
+        lane.lent.set((self.next, self.pending));
         self.zerocopy
     }
 
@@ -126,12 +128,12 @@ impl LentPages {
 
     fn done(&mut self, first: u32, last: u32, copied: bool) {
         let count = last.wrapping_sub(first).wrapping_add(1);
-        if last == self.own.next {
+        if last == self.next {
             // It failed after it got its number.
-            self.own.next = self.own.next.wrapping_add(1);
-            self.own.pending += 1;
+            self.next = self.next.wrapping_add(1);
+            self.pending += 1;
         }
-        self.own.pending = self.own.pending.saturating_sub(count);
+        self.pending = self.pending.saturating_sub(count);
         self.zerocopy.completed += u64::from(count);
         self.zerocopy.copied += if copied { count.into() } else { 0 };
     }
@@ -143,14 +145,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn lent() -> LentPages {
-        let own = Lending { next: u32::MAX - 1, ..Lending::default() };
-        LentPages { fd: -1, own, zerocopy: Zerocopy::default() }
+        LentPages { fd: -1, next: u32::MAX - 1, pending: 0, zerocopy: Zerocopy::default() }
     }
 
     #[test]
     fn sends_end_in_any_order_and_numbers_wrap() {
         let mut lent = lent();
-        let first = lent.own.next;
+        let first = lent.next;
         for _ in 0..MOST {
             assert!(!lent.is_full());
             lent.sent();
@@ -160,16 +161,16 @@ mod tests {
         assert!(!lent.is_full());
         lent.done(first, first, false);
         assert_eq!(lent.zerocopy, Zerocopy { completed: 4, copied: 3 });
-        assert_eq!(lent.own.pending, MOST - 4);
+        assert_eq!(lent.pending, MOST - 4);
     }
 
     #[test]
     fn a_send_that_failed_after_it_was_numbered_uses_up_its_number() {
         let mut lent = lent();
         lent.sent();
-        let failed = lent.own.next;
+        let failed = lent.next;
         lent.done(failed.wrapping_sub(1), failed, true);
-        assert_eq!((lent.own.next, lent.own.pending), (failed.wrapping_add(1), 0));
+        assert_eq!((lent.next, lent.pending), (failed.wrapping_add(1), 0));
     }
 
     proptest! {

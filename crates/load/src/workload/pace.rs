@@ -10,7 +10,9 @@ use crate::sys;
 /// waits: the kernel would do so only with the `fq` qdisc.
 pub(crate) struct Pace<'a, const ON: bool> {
     bits: &'a AtomicU64,
-    due: Due,
+    next: u64,
+    /// The part of a nanosecond by which `next` is too early, in `1 / bits` ns.
+    rest: u64,
 }
 
 // In ns: shorter waits read the clock instead of sleeping.
@@ -23,7 +25,7 @@ impl<'a, const ON: bool> Pace<'a, ON> {
         if ON {
             sys::sharpen_timers();
         }
-        Self { bits, due: Due::default() }
+        Self { bits, next: 0, rest: 0 }
     }
 
     /// Waits until `bytes` are due; false as soon as `phase` ends senders (`QUIET`).
@@ -35,10 +37,10 @@ impl<'a, const ON: bool> Pace<'a, ON> {
     #[inline]
     fn wait_until_due(&mut self, bytes: u64, phase: &PhaseCell) -> bool {
         let mut now = sys::now();
-        if self.due.next == 0 {
-            self.due.begin(bytes, now, self.bits.load(Ordering::Relaxed).max(1), random(now));
+        if self.next == 0 {
+            self.begin(bytes, now, random(now));
         }
-        while let Some(due) = self.due.after(now) {
+        while let Some(due) = self.after(now) {
             if phase.load() >= QUIET {
                 return false;
             }
@@ -49,32 +51,15 @@ impl<'a, const ON: bool> Pace<'a, ON> {
             }
             now = sys::now();
         }
-        self.due.took(bytes, now, self.bits.load(Ordering::Relaxed).max(1));
+        self.took(bytes, now);
         true
     }
-}
 
-// The only random numbers of the standard library: its hashes have a random key.
-fn random(seed: u64) -> u64 {
-    RandomState::new().hash_one(seed)
-}
-
-#[derive(Default)]
-struct Due {
-    next: u64,
-    /// The part of a nanosecond by which `next` is too early, in `1 / bits` ns.
-    rest: u64,
-}
-
-// In ns: a late sender catches up so much in one burst; the rest of a longer delay is lost.
-const LAG: u64 = 10_000_000;
-
-impl Due {
     // The first `bytes` are due at a `random` point of their time at a pace of `bits`, so that a
     // sender sends its pace in any window, however soon that begins. If it began at once it would
     // send that much more, always at the same place of a turn.
-    fn begin(&mut self, bytes: u64, now: u64, bits: u64, random: u64) {
-        let takes = u128::from(bytes) * 8_000_000_000 / u128::from(bits);
+    fn begin(&mut self, bytes: u64, now: u64, random: u64) {
+        let takes = u128::from(bytes) * 8_000_000_000 / u128::from(self.pace());
         let wait = takes.saturating_mul(u128::from(random)) >> 64;
         self.next = now.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX)).max(1);
     }
@@ -85,7 +70,8 @@ impl Due {
     }
 
     #[inline(always)]
-    fn took(&mut self, bytes: u64, now: u64, bits: u64) {
+    fn took(&mut self, bytes: u64, now: u64) {
+        let bits = self.pace();
         let earliest = now.saturating_sub(LAG);
         if self.next < earliest {
             (self.next, self.rest) = (earliest, 0);
@@ -96,6 +82,19 @@ impl Due {
         self.next = self.next.saturating_add(cost / bits);
         self.rest = cost % bits;
     }
+
+    #[inline(always)]
+    fn pace(&self) -> u64 {
+        self.bits.load(Ordering::Relaxed).max(1)
+    }
+}
+
+// In ns: a late sender catches up so much in one burst; the rest of a longer delay is lost.
+const LAG: u64 = 10_000_000;
+
+// The only random numbers of the standard library: its hashes have a random key.
+fn random(seed: u64) -> u64 {
+    RandomState::new().hash_one(seed)
 }
 
 #[cfg(test)]

@@ -68,9 +68,7 @@ impl FromFile {
         let mut file = File::from(file);
         file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
         // The call has no flag against the signal of a closed connection. Its error is enough.
-        let mut signals = SigSet::empty();
-        signals.add(Signal::SIGPIPE);
-        let _ = signals.thread_block();
+        let _ = SigSet::from(Signal::SIGPIPE).thread_block();
         Ok(Self { file, len, offset: begun as libc::off_t })
     }
 }
