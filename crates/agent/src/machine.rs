@@ -73,7 +73,8 @@ impl MachineSettings {
     fn hold_latency(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
         if self.latency.as_ref().map(|(held, _)| *held) != microseconds {
             // The old bound holds until the new one does.
-            let file = microseconds.map(hold_latency).transpose().map_err(Refusal::passing)?;
+            let hold = |microseconds| hold_latency(&Machine::system(), microseconds);
+            let file = microseconds.map(hold).transpose().map_err(Refusal::passing)?;
             self.latency = microseconds.zip(file);
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use host::machine::Machine;
 use host::{CapabilitySet, namespace};
 
 use crate::controller::{self, Line, NextLine, Requests};
@@ -25,7 +26,9 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let Some(line) = requests.next()? else { return Ok(()) };
     let launch: Launch = or_refuse(decode(&line.bytes))?;
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
-    let (sysctls, usable, quotas) = (host::visible_sysctls(), host::affinity::usable(), host::Quotas::read());
+    let machine = Machine::system();
+    let (sysctls, quotas) = (host::visible_sysctls(&machine), host::Quotas::read(&machine));
+    let usable = host::affinity::usable();
     let pinned = || match launch.cpus.as_slice() {
         [] => Ok(()),
         cpus => host::affinity::pin_current_thread(cpus),

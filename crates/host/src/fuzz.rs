@@ -6,8 +6,6 @@ use crate::counters::{SnmpTable, SoftnetCounters};
 use crate::cpu::affinity::parse_cpu_mask;
 use crate::cpu::interrupts::{self, Interrupts};
 use crate::cpu::tasks::Task;
-#[cfg(test)]
-use crate::cpu::threads::ThreadTimes;
 use crate::cpu::times as cpu;
 use crate::environment;
 use crate::kernel::netlink::frames;
@@ -38,7 +36,9 @@ pub fn answer(payload: &[u8]) {
     }
     let _ = Neighbour::parse(payload);
     for attributes in [payload, payload.get(4..).unwrap_or_default()] {
-        device::parse_any(attributes);
+        for (option, ..) in device::GROUPS {
+            let _ = device::parse(attributes, option);
+        }
         let features = parse_features(attributes).unwrap_or_default();
         let _ = wanted_bits(&features.into_iter().map(|(name, state)| (name, state.active)).collect());
     }

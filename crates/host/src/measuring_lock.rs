@@ -38,10 +38,9 @@ pub fn take_measuring_lock() -> Result<Result<File, String>, Error> {
         Some(error) => error.to_string(),
         None => String::new(),
     };
-    Err(format!(
+    Err(Error::from(format!(
         "cannot find out whether another netassay session measures on this machine: {why}; --beside measures all the same"
-    )
-    .into())
+    )))
 }
 
 /// Takes the right to measure for an agent on a machine of the user's, or names the session that
@@ -91,9 +90,7 @@ fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
 
 fn network_file() -> Result<String, Error> {
     const NETWORK: &str = "/proc/thread-self/ns/net";
-    let network = fs::metadata(NETWORK).map_err(|error| {
-        format!("cannot identify the network namespace of this process: {NETWORK}: {error}")
-    })?;
+    let network = fs::metadata(NETWORK).map_err(Error::unreadable(NETWORK))?;
     Ok(format!("turn-{}", network.ino()))
 }
 

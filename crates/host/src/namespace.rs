@@ -7,7 +7,7 @@
 //! 6.18; entering one's own, or one of the same user, keeps it).
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
@@ -42,9 +42,7 @@ pub fn enter_user() -> Result<(), Error> {
     ];
     for (path, text) in maps {
         // The kernel accepts these files only in a single write.
-        let file = File::options().write(true).open(path);
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|errno| refused(format!("write {text:?} to {path}"), errno))?;
+        std::fs::write(path, &text).map_err(|errno| refused(format!("write {text:?} to {path}"), errno))?;
     }
     Ok(())
 }

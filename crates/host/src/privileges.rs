@@ -7,7 +7,7 @@ use nix::libc;
 pub use rustix::thread::CapabilitySet;
 use rustix::thread::{self, CapabilitySets};
 
-use crate::kernel::files::{Files, field, numbers};
+use crate::kernel::files::{Machine, field, numbers};
 
 /// The privileges of this process, and whether a user namespace of its own could give it more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +32,10 @@ pub struct Privileges {
 impl Privileges {
     /// Reads them.
     pub fn read() -> Self {
-        Self::read_from(&Files::system())
+        Self::read_from(&Machine::system())
     }
 
-    fn read_from(files: &Files) -> Self {
+    fn read_from(files: &Machine) -> Self {
         let status = files.text("proc/self/status").unwrap_or_default();
         let capabilities = field(&status, "CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
         let map = files.text("proc/self/uid_map");

@@ -27,13 +27,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
     // If it has become a pipe meanwhile, opening it does not wait.
     let file = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_file() {
-        Ok(file)
-    } else if kind.is_dir() {
-        Err(Errno::EISDIR.into())
-    } else {
-        Err(io::Error::new(ErrorKind::InvalidInput, "it is neither a regular file nor a pipe"))
+    match file.metadata()?.file_type() {
+        kind if kind.is_file() => Ok(file),
+        kind if kind.is_dir() => Err(Errno::EISDIR.into()),
+        _ => Err(io::Error::new(ErrorKind::InvalidInput, "it is neither a regular file nor a pipe")),
     }
 }
 

@@ -5,7 +5,7 @@
 mod device;
 mod protocols;
 
-use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::resource::{Usage, UsageWho, getrusage};
 
 pub use device::{DeviceCounters, DeviceReader};
 pub use protocols::{IpCounters, SnmpTable, SoftnetCounters, TcpCounters, UdpCounters};
@@ -84,13 +84,11 @@ impl Counters {
 
 impl ContextSwitches {
     fn read() -> Self {
-        let count = |number: i64| u64::try_from(number).unwrap_or(0);
-        getrusage(UsageWho::RUSAGE_SELF)
-            .map(|usage| Self {
-                voluntary: count(usage.voluntary_context_switches()),
-                involuntary: count(usage.involuntary_context_switches()),
-            })
-            .unwrap_or_default()
+        let read = |usage: Usage| Self {
+            voluntary: usage.voluntary_context_switches().unsigned_abs(),
+            involuntary: usage.involuntary_context_switches().unsigned_abs(),
+        };
+        getrusage(UsageWho::RUSAGE_SELF).map(read).unwrap_or_default()
     }
 }
 

@@ -8,25 +8,25 @@ use words::HIGHEST_CPU;
 pub use words::{format_cpu_list, parse_cpu_list};
 
 use crate::error::Error;
-use crate::kernel::files::{Files, field};
+use crate::kernel::files::{Machine, field};
 
 /// The CPUs that are online on this machine, in order.
 pub fn online_cpus() -> Vec<u32> {
-    let files = Files::system();
+    let files = Machine::system();
     online(&files).unwrap_or_else(|| allowed(&files))
 }
 
 /// The CPUs that the calling thread may use, in order: a cpuset or `taskset` limits them.
 pub fn allowed_cpus() -> Vec<u32> {
-    allowed(&Files::system())
+    allowed(&Machine::system())
 }
 
-fn online(files: &Files) -> Option<Vec<u32>> {
+fn online(files: &Machine) -> Option<Vec<u32>> {
     nonempty_list(&files.text("sys/devices/system/cpu/online")?)
 }
 
 // Text, because kernels for more CPUs refuse a fixed-size mask. It also lists offline CPUs.
-fn allowed(files: &Files) -> Vec<u32> {
+fn allowed(files: &Machine) -> Vec<u32> {
     let status = files.text("proc/thread-self/status");
     let may = status.and_then(|status| nonempty_list(field(&status, "Cpus_allowed_list")?));
     match (may, online(files)) {
@@ -44,12 +44,12 @@ fn nonempty_list(text: &str) -> Option<Vec<u32>> {
 
 /// The CPUs that the calling thread may use, each with its core's lowest CPU (unknown: itself).
 pub fn usable() -> Vec<(u32, u32)> {
-    let files = Files::system();
+    let files = Machine::system();
     let core = |cpu: u32| siblings(&files, cpu)?.into_iter().min();
     allowed(&files).into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
 }
 
-pub(crate) fn siblings(files: &Files, cpu: u32) -> Option<Vec<u32>> {
+pub(crate) fn siblings(files: &Machine, cpu: u32) -> Option<Vec<u32>> {
     let file = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     nonempty_list(&files.text(&file)?)
 }

@@ -13,7 +13,6 @@ use crate::kernel::bpf::{Attached, Instruction, Map, MapKind, Program, attach, l
 /// A kind of interrupt or software interrupt that is counted per CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "software interrupts have the kernel's names")]
 pub enum InterruptKind {
     /// The CPU's own timer: the tick, and timers between ticks, such as those of TCP's pacing.
     Timer,

@@ -7,7 +7,7 @@ use std::io::{Read as _, Write as _};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 
 /// Time in idle states, frequencies and temperatures in a window, which earlier versions recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,24 +31,19 @@ const UNBOUND: i32 = 2_000_000_000;
 ///
 /// # Errors
 /// The kernel puts no CPU into idle states, so that the bound would do nothing; or it is not held.
-pub fn hold_latency(microseconds: u32) -> Result<File, Error> {
-    hold_in(&Files::system(), microseconds)
-}
-
-fn hold_in(files: &Files, microseconds: u32) -> Result<File, Error> {
+pub fn hold_latency(machine: &Machine, microseconds: u32) -> Result<File, Error> {
     let what = format!("cannot hold the wake-up time of the CPUs at {microseconds} µs");
-    let driver = files.text("sys/devices/system/cpu/cpuidle/current_driver");
+    let driver = machine.text("sys/devices/system/cpu/cpuidle/current_driver");
     // The kernel takes the bound in either case, and only idle states heed it.
     if driver.is_none_or(|driver| driver == "none") {
-        return Err(format!(
+        return Err(Error::from(format!(
             "{what}: this kernel has no driver of idle states (in a virtual machine its host decides how deep the CPUs sleep); \
              remove `cpu_latency`"
-        )
-        .into());
+        )));
     }
     let failed = |errno| Error::failed(format!("{what}: /{FILE}"), errno, "; it needs root");
     let asked = i32::try_from(microseconds).unwrap_or(UNBOUND);
-    let mut file = File::options().read(true).write(true).open(files.path(FILE)).map_err(failed)?;
+    let mut file = File::options().read(true).write(true).open(machine.path(FILE)).map_err(failed)?;
     file.write_all(&asked.to_ne_bytes()).map_err(failed)?;
     // The least bound of all programs counts.
     match bound(&mut file) {
@@ -59,7 +54,7 @@ fn hold_in(files: &Files, microseconds: u32) -> Result<File, Error> {
 }
 
 /// The bound in force, in µs; `None` if there is none, or it may not be read.
-pub(crate) fn latency_bound(files: &Files) -> Option<u32> {
+pub(crate) fn latency_bound(files: &Machine) -> Option<u32> {
     let now = bound(&mut File::open(files.path(FILE)).ok()?)?;
     // While no program holds a bound the file reads the kernel's value for none.
     u32::try_from(now).ok().filter(|_| now < UNBOUND)
@@ -80,7 +75,7 @@ mod tests {
     fn a_machine_without_idle_states_is_refused_with_the_reason() {
         for driver in [&[("sys/devices/system/cpu/cpuidle/current_driver", "none\n")][..], &[]] {
             let (_keep, files) = files(driver);
-            let error = hold_in(&files, 0).unwrap_err().to_string();
+            let error = hold_latency(&files, 0).unwrap_err().to_string();
             assert!(error.contains("no driver of idle states") && error.contains("`cpu_latency`"), "{error}");
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 
 /// A group's quota: its CPU time in each period, on all CPUs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,17 +82,13 @@ struct QuotaGroup {
 
 impl Quotas {
     /// Finds the groups of this process that have a quota.
-    pub fn read() -> Self {
-        Self::read_from(&Files::system())
-    }
-
-    fn read_from(files: &Files) -> Self {
+    pub fn read(machine: &Machine) -> Self {
         let group = |directory: String| {
-            let quota = quota(files, &directory)?;
-            let stat = File::open(files.path(&format!("{directory}/cpu.stat"))).ok()?;
+            let quota = quota(machine, &directory)?;
+            let stat = File::open(machine.path(&format!("{directory}/cpu.stat"))).ok()?;
             Some(QuotaGroup { directory, quota, stat })
         };
-        Self(directories(files).into_iter().filter_map(group).collect())
+        Self(directories(machine).into_iter().filter_map(group).collect())
     }
 
     /// The smallest quota, with the directory of its group.
@@ -121,7 +117,7 @@ fn value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 }
 
 /// The quota of a group: in one file with cgroups v2, in two files with v1.
-fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
+fn quota(files: &Machine, directory: &str) -> Option<CpuQuota> {
     let [runtime, period] = match files.text(&format!("{directory}/cpu.max")) {
         Some(both) => both.split_once(' ').map(|(runtime, period)| [runtime.to_owned(), period.to_owned()]),
         None => {
@@ -135,7 +131,7 @@ fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
 
 /// The directories of the groups of this process that can have a quota: its own group and the
 /// groups above.
-fn directories(files: &Files) -> Vec<String> {
+fn directories(files: &Machine) -> Vec<String> {
     let mut all = Vec::new();
     let [groups, mounts] =
         ["cgroup", "mountinfo"].map(|file| files.text(&format!("proc/self/{file}")).unwrap_or_default());

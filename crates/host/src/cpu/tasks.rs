@@ -50,7 +50,6 @@ pub struct OtherProcesses {
 /// CPU time of one process, or thread of the kernel, on one CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ProcessOnCpu {
     pub pid: u32,
     pub name: String,

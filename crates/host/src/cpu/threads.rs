@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+
 use crate::cpu::times::TICK;
 use crate::error::Error;
 use crate::kernel::counted::counted;
@@ -86,7 +89,6 @@ impl ThreadTimes {
 
 counted! {
     /// CPU time of this process, ended threads included, in ns. The sum is exact, the split coarse.
-    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct ProcessTimes {
         user_ns,
         system_ns,
@@ -96,17 +98,12 @@ counted! {
 impl ProcessTimes {
     /// Reads the times of this process.
     pub fn read() -> Self {
-        use nix::sys::resource::{UsageWho, getrusage};
-        use nix::sys::time::TimeValLike;
-        let nanoseconds = |time: nix::sys::time::TimeVal| {
-            u64::try_from(time.num_microseconds()).unwrap_or(0).saturating_mul(1000)
+        let nanoseconds = |time: TimeVal| time.num_microseconds().unsigned_abs().saturating_mul(1000);
+        let read = |usage: Usage| Self {
+            user_ns: nanoseconds(usage.user_time()),
+            system_ns: nanoseconds(usage.system_time()),
         };
-        getrusage(UsageWho::RUSAGE_SELF)
-            .map(|usage| Self {
-                user_ns: nanoseconds(usage.user_time()),
-                system_ns: nanoseconds(usage.system_time()),
-            })
-            .unwrap_or_default()
+        getrusage(UsageWho::RUSAGE_SELF).map(read).unwrap_or_default()
     }
 
     /// User and system time together.

@@ -13,7 +13,6 @@ use crate::kernel::counted::counted;
 counted! {
     /// Time of a set of CPUs by use, in ns summed over the CPUs. The kernel counts it in units of
     /// 10 ms, mostly sampled at each timer tick, so a single short window is coarse.
-    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct CpuTimes {
         /// In user mode, virtual machines on this machine included.
         user,
@@ -106,7 +105,6 @@ pub struct ClockReading {
 /// not `CLOCK_MONOTONIC_RAW`; only `CLOCK_BOOTTIME` continues while the machine sleeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ClockCheck {
     /// By the clock of all measurements.
     pub monotonic_ns: u64,

@@ -7,7 +7,7 @@ use words::{format_cpu_list, parse_cpu_list};
 
 use crate::cpu::affinity;
 use crate::cpu::power::latency_bound;
-use crate::kernel::files::{Files, field};
+use crate::kernel::files::{Machine, field};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +54,7 @@ pub struct IdleState {
 }
 
 impl CpuEnvironment {
-    pub(crate) fn read(files: &Files) -> Self {
+    pub(crate) fn read(files: &Machine) -> Self {
         let cpuinfo = files.text("proc/cpuinfo").unwrap_or_default();
         let online_list = files.text("sys/devices/system/cpu/online");
         let online = online_list.as_deref().and_then(|text| parse_cpu_list(text).ok()).unwrap_or_default();
@@ -63,14 +63,21 @@ impl CpuEnvironment {
         let governors: BTreeSet<String> =
             online.iter().filter_map(|cpu| frequency(cpu, "scaling_governor")).collect();
         let nodes = files.texts("sys/devices/system/node", "node", "/cpulist");
+        // The driver intel_pstate has a switch of its own, in the opposite sense.
+        let turbo_off = files.switch("sys/devices/system/cpu/intel_pstate/no_turbo");
+        let siblings = |cpu: &u32| {
+            let cpus = affinity::siblings(files, *cpu)?;
+            // Each core is listed once: by its first CPU.
+            (cpus.len() > 1 && cpus.first() == Some(cpu)).then(|| format_cpu_list(&cpus))
+        };
         Self {
             model: model(&cpuinfo),
             microcode: field(&cpuinfo, "microcode").map(str::to_owned),
             frequency_driver: online.first().and_then(|cpu| frequency(cpu, "scaling_driver")),
             governors: governors.into_iter().collect(),
-            turbo: turbo(files),
+            turbo: turbo_off.map(|off| !off).or_else(|| files.switch("sys/devices/system/cpu/cpufreq/boost")),
             multithreading: files.text("sys/devices/system/cpu/smt/control"),
-            siblings: siblings(files, &online),
+            siblings: online.iter().filter_map(siblings).collect(),
             nodes: Some(nodes).filter(|all| all.len() > 1).unwrap_or_default(),
             idle_driver: files
                 .text("sys/devices/system/cpu/cpuidle/current_driver")
@@ -103,22 +110,7 @@ fn model(cpuinfo: &str) -> Option<String> {
     })
 }
 
-fn siblings(files: &Files, online: &[u32]) -> Vec<String> {
-    let of = |cpu: &u32| {
-        let cpus = affinity::siblings(files, *cpu)?;
-        // Each core is listed once: by its first CPU.
-        (cpus.len() > 1 && cpus.first() == Some(cpu)).then(|| format_cpu_list(&cpus))
-    };
-    online.iter().filter_map(of).collect()
-}
-
-fn turbo(files: &Files) -> Option<bool> {
-    // The driver intel_pstate has a switch of its own, in the opposite sense.
-    let forbidden = files.switch("sys/devices/system/cpu/intel_pstate/no_turbo");
-    forbidden.map(|forbidden| !forbidden).or_else(|| files.switch("sys/devices/system/cpu/cpufreq/boost"))
-}
-
-fn idle_states(files: &Files, cpu: u32) -> Vec<IdleState> {
+fn idle_states(files: &Machine, cpu: u32) -> Vec<IdleState> {
     let directory = format!("sys/devices/system/cpu/cpu{cpu}/cpuidle");
     let read = |state: String| {
         let file = |name: &str| format!("{directory}/{state}/{name}");

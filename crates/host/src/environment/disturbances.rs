@@ -1,7 +1,7 @@
 //! Facts about a machine that make measurements noisy.
 
 use super::{Environment, IdleState};
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 
 /// Facts about this machine that make measurements noisy, or different on another day.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,17 +19,17 @@ pub struct Disturbances {
 
 impl Disturbances {
     /// Reads the facts.
-    pub fn read() -> Self {
-        Self::read_from(&Files::system())
-    }
-
-    fn read_from(files: &Files) -> Self {
+    pub fn read(machine: &Machine) -> Self {
+        let commands = machine.texts("proc", "", "/comm");
         Self {
-            environment: Environment::of_machine(files, ""),
-            multithreading_active: files.switch("sys/devices/system/cpu/smt/active"),
-            interrupt_balancing: interrupt_balancing(files),
-            numa_balancing: files.switch("proc/sys/kernel/numa_balancing"),
-            page_merging: files.switch("sys/kernel/mm/ksm/run"),
+            environment: Environment::of_machine(machine, ""),
+            multithreading_active: machine.switch("sys/devices/system/cpu/smt/active"),
+            // `/proc` hides other users' processes if the first one is missing.
+            interrupt_balancing: commands
+                .contains_key("1")
+                .then(|| commands.values().any(|command| command == "irqbalance")),
+            numa_balancing: machine.switch("proc/sys/kernel/numa_balancing"),
+            page_merging: machine.switch("sys/kernel/mm/ksm/run"),
         }
     }
 
@@ -39,13 +39,6 @@ impl Disturbances {
         let states = self.environment.cpu.idle_states.iter();
         states.filter(|state| state.enabled && state.latency > 0).max_by_key(|state| state.latency)
     }
-}
-
-fn interrupt_balancing(files: &Files) -> Option<bool> {
-    let commands = files.texts("proc", "", "/comm");
-    // `/proc` hides other users' processes if the first one is missing.
-    commands.get("1")?;
-    Some(commands.values().any(|command| command == "irqbalance"))
 }
 
 #[cfg(test)]
@@ -68,7 +61,7 @@ mod tests {
             ("proc/1/comm", "init\n"),
             ("proc/812/comm", "irqbalance\n"),
         ]);
-        let facts = Disturbances::read_from(&files);
+        let facts = Disturbances::read(&files);
         assert_eq!(facts.deepest_idle_state().map(|state| state.name.as_str()), Some("C1"));
         assert_eq!(facts.multithreading_active, Some(true));
         assert_eq!(facts.interrupt_balancing, Some(true));
@@ -78,7 +71,7 @@ mod tests {
     #[test]
     fn nothing_is_claimed_where_nothing_can_be_seen() {
         let (_keep, files) = files(&[]);
-        let facts = Disturbances::read_from(&files);
+        let facts = Disturbances::read(&files);
         assert_eq!(facts.interrupt_balancing, None);
         assert_eq!(
             (facts.environment.cpu.turbo, facts.deepest_idle_state(), facts.environment.load.average),
@@ -88,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_facts_of_this_machine_are_found() {
-        let facts = Disturbances::read();
+        let facts = Disturbances::read(&Machine::system());
         assert!(facts.environment.cpu.online > 0);
         assert!(facts.environment.load.average.is_some());
     }

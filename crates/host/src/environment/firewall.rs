@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use netlink_sys::protocols::NETLINK_NETFILTER;
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::files::Files;
-use crate::kernel::netlink::{Netlink, Request};
+use crate::kernel::files::Machine;
+use crate::kernel::netlink::Netlink;
 
 /// Filters and the tracking of connections, as far as this process may see them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ const OF_ALL: [u8; 4] = [0; 4];
 impl Firewall {
     /// Reads the filters.
     pub fn read() -> Self {
-        Self::read_from(&Files::system(), rules)
+        Self::read_from(&Machine::system(), rules)
     }
 
     /// The packet filters, in words; `None` if none is known.
@@ -43,7 +43,7 @@ impl Firewall {
         (!all.is_empty()).then(|| all.join(", "))
     }
 
-    fn read_from(files: &Files, rules: impl Fn() -> Option<usize>) -> Self {
+    fn read_from(files: &Machine, rules: impl Fn() -> Option<usize>) -> Self {
         let names = |file: &str| files.text(&format!("proc/net/{file}")).unwrap_or_default();
         // Both families have tables of the same names.
         let both = names("ip_tables_names") + "\n" + &names("ip6_tables_names");
@@ -57,7 +57,7 @@ impl Firewall {
 }
 
 // A question about rules would load the module.
-fn has_nftables(files: &Files) -> bool {
+fn has_nftables(files: &Machine) -> bool {
     let is_built_in = || {
         let release = files.text("proc/sys/kernel/osrelease").unwrap_or_default();
         let list = files.text(&format!("lib/modules/{release}/modules.builtin")).unwrap_or_default();
@@ -69,7 +69,7 @@ fn has_nftables(files: &Files) -> bool {
 
 fn rules() -> Option<usize> {
     let mut netlink = Netlink::open(NETLINK_NETFILTER).ok()?;
-    netlink.dump(&Request { kind: GET_RULES, payload: OF_ALL.to_vec() }).ok().map(|rules| rules.len())
+    netlink.dump(GET_RULES, &OF_ALL).ok().map(|rules| rules.len())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
@@ -38,7 +38,7 @@ pub struct InterfaceEnvironment {
 }
 
 impl InterfaceEnvironment {
-    pub(super) fn read(files: &Files, name: &str) -> Option<Self> {
+    pub(super) fn read(files: &Machine, name: &str) -> Option<Self> {
         let mut links = Links::open().ok()?;
         let link = links.find(name).ok()?;
         // An alternative name finds the interface too, and has no directory in sysfs.
@@ -48,6 +48,8 @@ impl InterfaceEnvironment {
         let device = ethtool.as_mut().and_then(|ethtool| ethtool.device(name).ok()).unwrap_or_default();
         let device = device.iter().filter(|(setting, _)| !is_chosen(**setting, &device));
         let sysfs = link.sysfs(files);
+        let [driver_version, firmware, bus] = driver_info(name);
+        let hardware = sysfs.as_ref().map(|directory| Hardware::read(files, directory)).unwrap_or_default();
         let file = |name: &str| files.text(&format!("{}/{name}", sysfs.as_ref()?));
         let number = |name: &str| file(name)?.parse().ok();
         let masks = |prefix: &str, mask: &str| {
@@ -64,7 +66,7 @@ impl InterfaceEnvironment {
             }),
             features,
             device: device.map(|(setting, value)| (*setting, *value)).collect(),
-            hardware: Hardware::read(files, sysfs.as_deref(), name),
+            hardware: Hardware { driver_version, firmware, bus, ..hardware },
             programs: links.programs(&link),
             // The part that is stored.
             link: Link {
@@ -101,13 +103,7 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
-        let [driver_version, firmware, bus] = driver_info(interface);
-        let of_files = sysfs.map(|directory| Self::from_sysfs(files, directory)).unwrap_or_default();
-        Self { driver_version, firmware, bus, ..of_files }
-    }
-
-    fn from_sysfs(files: &Files, directory: &str) -> Self {
+    fn read(files: &Machine, directory: &str) -> Self {
         // -1, and a PCIe width of 255, are unknown; virtual devices have a width of 0.
         let number = |name: &str| files.number::<u64>(&format!("{directory}/{name}"));
         let width = |name: &str| number(name).filter(|lanes| (1..=64).contains(lanes));
@@ -154,14 +150,11 @@ mod tests {
             ("eth1/device/max_link_width", "255\n"),
             ("eth1/device/numa_node", "-1\n"),
         ]);
-        let card = Hardware::from_sysfs(&tree, "eth0");
+        let card = Hardware::read(&tree, "eth0");
         assert_eq!((card.speed, card.duplex.as_deref()), (Some(25_000), Some("full")));
         assert_eq!(card.pcie_speed.as_deref(), Some("8.0 GT/s PCIe"));
         assert_eq!((card.pcie_width, card.pcie_width_most, card.numa_node), (Some(8), Some(16), Some(1)));
-        assert!(
-            Hardware::from_sysfs(&tree, "eth1").is_unknown(),
-            "{:?}",
-            Hardware::from_sysfs(&tree, "eth1")
-        );
+        let unknown = Hardware::read(&tree, "eth1");
+        assert!(unknown.is_unknown(), "{unknown:?}");
     }
 }

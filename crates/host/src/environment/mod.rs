@@ -21,7 +21,7 @@ pub use firewall::Firewall;
 pub use interface::{Hardware, InterfaceEnvironment};
 
 use crate::cpu::times::{TICK, since_boot};
-use crate::kernel::files::{Files, field};
+use crate::kernel::files::{Machine, field};
 
 /// A host at the start or the end of a boot. Unknown parts are missing, no error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ pub struct LoadEnvironment {
 impl Environment {
     /// Reads the environment, with the interfaces of these names in this network namespace.
     pub fn read<S: AsRef<str>>(interfaces: &[S], version: &str) -> Self {
-        let files = Files::system();
+        let files = Machine::system();
         let read = |name: &S| (name.as_ref().to_owned(), InterfaceEnvironment::read(&files, name.as_ref()));
         Self { interfaces: interfaces.iter().map(read).collect(), ..Self::of_machine(&files, version) }
     }
@@ -102,14 +102,14 @@ impl Environment {
         self
     }
 
-    fn of_machine(files: &Files, version: &str) -> Self {
+    fn of_machine(files: &Machine, version: &str) -> Self {
         Self {
             netassay: build(files, version),
             kernel: KernelEnvironment::read(files),
             cpu: CpuEnvironment::read(files),
             machine: MachineEnvironment::read(files),
             interfaces: BTreeMap::new(),
-            sysctls: sysctls(files),
+            sysctls: visible_sysctls(files),
             load: LoadEnvironment::read(files),
         }
     }
@@ -126,7 +126,7 @@ impl fmt::Display for KernelEnvironment {
 }
 
 impl KernelEnvironment {
-    fn read(files: &Files) -> Self {
+    fn read(files: &Machine) -> Self {
         let clock = |file| files.text(&format!("sys/devices/system/clocksource/clocksource0/{file}"));
         Self {
             release: files.text("proc/sys/kernel/osrelease"),
@@ -143,7 +143,7 @@ impl KernelEnvironment {
 }
 
 impl MachineEnvironment {
-    fn read(files: &Files) -> Self {
+    fn read(files: &Machine) -> Self {
         let cpuinfo = files.text("proc/cpuinfo").unwrap_or_default();
         Self {
             vendor: files.text("sys/class/dmi/id/sys_vendor"),
@@ -158,7 +158,7 @@ impl MachineEnvironment {
 }
 
 impl LoadEnvironment {
-    pub(crate) fn read(files: &Files) -> Self {
+    pub(crate) fn read(files: &Machine) -> Self {
         let times = files.text("proc/stat").map(|text| since_boot(&text, TICK));
         Self {
             average: files.text("proc/loadavg").and_then(|text| load_average(&text)),
@@ -182,13 +182,9 @@ fn load_average(text: &str) -> Option<[f64; 3]> {
 }
 
 /// The network's sysctls, for [`Environment::with_hidden`]: a network namespace shows only its own.
-pub fn visible_sysctls() -> BTreeMap<String, String> {
-    sysctls(&Files::system())
-}
-
-fn sysctls(files: &Files) -> BTreeMap<String, String> {
+pub fn visible_sysctls(machine: &Machine) -> BTreeMap<String, String> {
     let read = |name: &str| {
-        let text = files.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
+        let text = machine.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
         // The kernel separates the numbers of one sysctl by tabs.
         Some((name.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
     };
@@ -226,7 +222,7 @@ const BEGIN: u64 = 4096;
 const DIGITS: usize = 12;
 
 /// The version, and the checksum that the linker made of the program (`ld --build-id`).
-fn build(files: &Files, version: &str) -> String {
+fn build(files: &Machine, version: &str) -> String {
     let mut begin = Vec::new();
     let program = File::open(files.path("proc/self/exe"));
     let read = program.and_then(|program| program.take(BEGIN).read_to_end(&mut begin));

@@ -78,5 +78,5 @@ fn a_build_is_told_by_its_id() {
         assert_eq!(build(&files, "0.1.0"), expected, "{program:?}");
     }
     // This program's own.
-    assert!(build(&Files::system(), "0.1.0").starts_with("0.1.0, build "));
+    assert!(build(&Machine::system(), "0.1.0").starts_with("0.1.0, build "));
 }

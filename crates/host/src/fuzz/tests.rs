@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cpu::threads::ThreadTimes;
 use crate::kernel::attributes::{NESTED, encode};
-use crate::kernel::netlink::Request;
+use crate::kernel::netlink::encoded;
 
 /// Attributes inside attributes, some with the names that readers look for.
 fn attributes() -> impl Strategy<Value = Vec<(u16, Vec<u8>)>> {
@@ -30,7 +31,7 @@ proptest! {
         flags in any::<u16>(),
         payload in prop::collection::vec(any::<u8>(), 0..100),
     ) {
-        netlink(&Request { kind, payload }.encoded(flags.into(), 7));
+        netlink(&encoded(kind, &payload, flags.into(), 7));
     }
 
     #[test]

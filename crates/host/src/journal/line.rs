@@ -57,7 +57,6 @@ impl Header {
 /// A change of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Change {
     /// Its number in its journal, from 1.
     pub number: u32,
@@ -85,7 +84,6 @@ impl fmt::Display for Change {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("line {line}: {why}")]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Damage {
     /// From 1.
     pub line: usize,
@@ -94,7 +92,6 @@ pub struct Damage {
 
 /// The content of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Parsed {
     pub(super) header: Option<Header>,
     /// The changes that were made, or perhaps made, in order.
@@ -160,13 +157,11 @@ impl Parsed {
     fn add(&mut self, line: usize, record: Record) -> Result<(), Error> {
         match record {
             Record::Begun(header) if line == 1 => {
-                if header.format != FORMAT {
-                    return Err(Error::from(format!(
-                        "it is of format {}, and this version knows format {FORMAT}",
-                        header.format
-                    )));
+                let Header { format, boot, network, .. } = &header;
+                if *format != FORMAT {
+                    return Err(format!("it is of format {format}, and this version reads {FORMAT}").into());
                 }
-                if header.boot.is_empty() || header.network.is_empty() {
+                if boot.is_empty() || network.is_empty() {
                     return Err("it does not name the boot or the network namespace".to_owned().into());
                 }
                 self.header = Some(header);

@@ -17,6 +17,8 @@
 //! announces the effects (`Machine::affected_by_*`) before the causes, since an undo goes
 //! backwards. Undoing a change twice is harmless, so a kill during the undo is safe too.
 
+#![expect(missing_docs, reason = "most fields and variants are clear by their names")]
+
 mod claim;
 pub(crate) mod directory;
 mod file;

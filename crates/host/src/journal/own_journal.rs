@@ -20,7 +20,6 @@ use crate::machine::{Machine, Target, Value};
 /// A setting that differs from the value read back after its change: a sentence, no full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Difference {
     #[serde(deserialize_with = "Target::read")]
     pub target: Target,
@@ -31,7 +30,6 @@ pub struct Difference {
 /// The present value of a setting, or the reason why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum PresentValue {
     Reads(Value),
     Unreadable(String),
@@ -290,10 +288,6 @@ impl Journal {
     /// [`Error`] if one of them cannot be undone, with the reason: it stays open.
     pub fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Error> {
         let changes: Vec<Change> = self.changes().filter(|one| chosen(&one.target)).cloned().collect();
-        if changes.is_empty() {
-            return Ok(());
-        }
-        self.file()?;
         let Some(file) = &mut self.file else { return Ok(()) };
         let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
         self.closed.extend(done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number));

@@ -18,7 +18,6 @@ use crate::machine::Machine;
 /// The result for a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum JournalFate {
     /// Its process runs and will undo it; or another process changes the machine now.
     InUse,
@@ -40,7 +39,6 @@ pub enum JournalFate {
 
 /// The content of a journal, and the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct JournalReport {
     pub journal: PathBuf,
     #[serde(flatten)]

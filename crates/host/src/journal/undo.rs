@@ -26,7 +26,6 @@ pub struct RestoreOptions {
 /// The result for a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum UndoOutcome {
     /// The old value is restored; in a dry run, it would be.
     Undone,
@@ -50,7 +49,6 @@ impl UndoOutcome {
 
 /// A change, and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Undoing {
     pub change: Change,
     #[serde(flatten)]
@@ -69,13 +67,8 @@ impl Undoing {
             UndoOutcome::Undone => format!("{target}: {after} -> {before}, undone"),
             UndoOutcome::AlreadySo => format!("{target}: is {before} already"),
             UndoOutcome::Gone => format!(
-                "{target}: the {} does not exist here any more (it was removed, or moved to another network namespace), so \
-                 nothing is set back; the value before was {before}",
-                match target {
-                    Target::IrqAffinity { .. } => "interrupt",
-                    target if target.is_of_queue() => "queue, or its interface,",
-                    _ => "interface",
-                }
+                "{target}: it does not exist here any more (it was removed, or moved to another network namespace), so nothing \
+                 is set back; the value before was {before}"
             ),
             UndoOutcome::ChangedMeanwhile { now } => format!(
                 "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay undo --force` \
@@ -116,8 +109,10 @@ pub(super) fn undo(
         // Read again, since each undo may have changed settings that were written back before.
         check(machine, part);
         // IPv6 that has come back is not at rest: the kernel still adds addresses and routes.
+        let has_failed = |one: &Undoing| matches!(one.outcome, UndoOutcome::Failed { .. });
+        let is_unsettled = |one: &Undoing| has_failed(one) && one.change.target.scope().is_some();
         let deadline = Instant::now() + AT_REST;
-        while Instant::now() < deadline && part.iter().any(is_unsettled_ipv6) {
+        while Instant::now() < deadline && part.iter().any(is_unsettled) {
             std::thread::sleep(LOOK_AGAIN);
             check(machine, part);
         }
@@ -132,10 +127,6 @@ pub(super) fn undo(
 // RFC 4862, section 5.4: checking that an address is the only one takes up to two seconds.
 const AT_REST: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-
-fn is_unsettled_ipv6(one: &Undoing) -> bool {
-    matches!(one.outcome, UndoOutcome::Failed { .. }) && one.change.target.scope().is_some()
-}
 
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     // Values that will be written count as read: otherwise the second change of a setting, or an

@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// A machine, which its kernel shows as files: this one, or a made-up tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Files {
+pub struct Machine {
     root: PathBuf,
 }
 
-impl Files {
-    pub(crate) fn system() -> Self {
+impl Machine {
+    /// This machine, in the network namespace of the calling thread.
+    pub fn system() -> Self {
         Self::below("/")
     }
 
-    pub(crate) fn below(root: impl AsRef<Path>) -> Self {
+    /// A tree with `proc` and `sys` in it, for tests. Interfaces are those of this machine.
+    pub fn below(root: impl AsRef<Path>) -> Self {
         Self { root: root.as_ref().to_owned() }
     }
 
@@ -67,17 +70,17 @@ pub(crate) fn numbers<T: std::str::FromStr>(directory: &str) -> std::io::Result<
 
 #[cfg(test)]
 pub(crate) mod fixture {
-    use super::Files;
+    use super::Machine;
 
     /// A made-up tree, which lives as long as the first value.
-    pub(crate) fn files(list: &[(&str, &str)]) -> (tempfile::TempDir, Files) {
+    pub(crate) fn files(list: &[(&str, &str)]) -> (tempfile::TempDir, Machine) {
         let directory = tempfile::tempdir().unwrap();
         for (path, text) in list {
             let path = directory.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let files = Files::below(directory.path());
+        let files = Machine::below(directory.path());
         (directory, files)
     }
 }

@@ -15,12 +15,6 @@ pub(crate) struct Netlink {
 }
 
 #[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) kind: u16,
-    pub(crate) payload: Vec<u8>,
-}
-
-#[derive(Debug)]
 pub(crate) enum Failure {
     Transport(io::Error),
     Refused { errno: io::Error, said: Option<String> },
@@ -47,15 +41,15 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    pub(crate) fn ask(&mut self, request: &Request, flags: i32) -> Result<Vec<Vec<u8>>, Failure> {
-        self.send(request, libc::NLM_F_ACK | flags)?;
+    pub(crate) fn ask(&mut self, kind: u16, payload: &[u8], flags: i32) -> Result<Vec<Vec<u8>>, Failure> {
+        self.send(kind, payload, libc::NLM_F_ACK | flags)?;
         self.collect().map(|(answers, _)| answers)
     }
 
-    pub(crate) fn dump(&mut self, request: &Request) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(crate) fn dump(&mut self, kind: u16, payload: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
         let mut attempt = 1;
         loop {
-            self.send(request, libc::NLM_F_DUMP)?;
+            self.send(kind, payload, libc::NLM_F_DUMP)?;
             let (answers, interrupted) = self.collect()?;
             // An interrupted dump may lack entries, or have some of them twice.
             if !interrupted || attempt == DUMPS {
@@ -65,9 +59,9 @@ impl Netlink {
         }
     }
 
-    fn send(&mut self, request: &Request, flags: i32) -> Result<(), Failure> {
+    fn send(&mut self, kind: u16, payload: &[u8], flags: i32) -> Result<(), Failure> {
         self.sequence = self.sequence.wrapping_add(1);
-        let bytes = request.encoded(libc::NLM_F_REQUEST | flags, self.sequence);
+        let bytes = encoded(kind, payload, libc::NLM_F_REQUEST | flags, self.sequence);
         loop {
             match self.socket.send(&bytes, 0) {
                 Ok(_) => return Ok(()),
@@ -103,19 +97,17 @@ impl Netlink {
     }
 }
 
-impl Request {
-    pub(crate) fn encoded(&self, flags: i32, sequence: u32) -> Vec<u8> {
-        // No request has 4 GiB.
-        let mut bytes = ((HEADER + self.payload.len()) as u32).to_ne_bytes().to_vec();
-        bytes.extend(self.kind.to_ne_bytes());
-        // All flags are in the lower half.
-        bytes.extend((flags as u16).to_ne_bytes());
-        bytes.extend(sequence.to_ne_bytes());
-        // The kernel's own port.
-        bytes.extend([0; 4]);
-        bytes.extend(&self.payload);
-        bytes
-    }
+pub(crate) fn encoded(kind: u16, payload: &[u8], flags: i32, sequence: u32) -> Vec<u8> {
+    // No request has 4 GiB.
+    let mut bytes = ((HEADER + payload.len()) as u32).to_ne_bytes().to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    // All flags are in the lower half.
+    bytes.extend((flags as u16).to_ne_bytes());
+    bytes.extend(sequence.to_ne_bytes());
+    // The kernel's own port.
+    bytes.extend([0; 4]);
+    bytes.extend(payload);
+    bytes
 }
 
 #[derive(Debug)]
@@ -183,7 +175,7 @@ mod tests {
     use crate::kernel::attributes::{encode, string};
 
     fn message(kind: i32, flags: i32, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = Request { kind: kind as u16, payload: payload.to_vec() }.encoded(flags, 7);
+        let mut bytes = encoded(kind as u16, payload, flags, 7);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         bytes
     }

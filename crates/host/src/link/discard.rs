@@ -56,7 +56,7 @@ impl Links {
     pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
         let neighbour = Neighbour::new(self.find(name)?.index, address, NOBODY.to_vec());
         let action = format_args!("add the neighbour {address} to interface {name:?}");
-        self.change(&neighbour.permanent(libc::RTM_NEWNEIGH), CREATE_NEW, name, action)
+        self.change(libc::RTM_NEWNEIGH, &neighbour.permanent(), CREATE_NEW, name, action)
     }
 
     fn make(&mut self, name: &str, device: DiscardDevice) -> Result<(), Error> {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::kernel::attributes::{TYPE, attribute, attributes, push, u16_at, u32_at};
-use crate::kernel::netlink::Request;
 use crate::link::links::Links;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -107,26 +106,26 @@ impl Entry {
 
     pub(crate) fn add(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
         let kind = self.sort.new_kind();
-        let mut send = |payload: Vec<u8>, flags| {
+        let mut send = |payload: &[u8], flags| {
             let action = format_args!("put a removed {} back on interface {interface:?}", self.sort.word());
-            links.change(&Request { kind, payload }, flags, interface, action)
+            links.change(kind, payload, flags, interface, action)
         };
         match self.sort {
             EntryKind::Address => {
                 // A route may need it at once; duplicate address detection was made before.
                 let at_once = self.message_with(libc::IFA_F_NODAD);
-                send(at_once.clone(), libc::NLM_F_CREATE | libc::NLM_F_REPLACE)?;
+                send(&at_once, libc::NLM_F_CREATE | libc::NLM_F_REPLACE)?;
                 let as_before = self.message_with(0);
-                if as_before == at_once { Ok(()) } else { send(as_before, libc::NLM_F_REPLACE) }
+                if as_before == at_once { Ok(()) } else { send(&as_before, libc::NLM_F_REPLACE) }
             }
             EntryKind::Route => {
                 let mut payload = self.message.clone();
                 if let Some([_, seconds]) = self.lifetime {
                     push(&mut payload, libc::RTA_EXPIRES, &seconds.to_ne_bytes());
                 }
-                send(payload, libc::NLM_F_CREATE | libc::NLM_F_APPEND)
+                send(&payload, libc::NLM_F_CREATE | libc::NLM_F_APPEND)
             }
-            EntryKind::Neighbour => send(self.message.clone(), libc::NLM_F_CREATE | libc::NLM_F_REPLACE),
+            EntryKind::Neighbour => send(&self.message, libc::NLM_F_CREATE | libc::NLM_F_REPLACE),
         }
     }
 
@@ -145,9 +144,8 @@ impl Entry {
     }
 
     pub(crate) fn delete(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
-        let request = Request { kind: self.sort.new_kind() + 1, payload: self.message.clone() };
         let action = format_args!("remove a new {} from interface {interface:?}", self.sort.word());
-        links.change(&request, 0, interface, action)
+        links.change(self.sort.new_kind() + 1, &self.message, 0, interface, action)
     }
 }
 
@@ -239,9 +237,8 @@ impl Links {
     pub(crate) fn entries(&mut self, sort: EntryKind, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
         let mut payload = vec![0; sort.header()];
         payload[0] = family;
-        let request = Request { kind: sort.new_kind() + 2, payload };
         let action = format_args!("list what the interfaces have of: {}", sort.word());
-        let all = self.dump(&request, "", action)?;
+        let all = self.dump(sort.new_kind() + 2, &payload, "", action)?;
         Ok(all.iter().filter_map(|payload| Entry::parse(sort, payload, family, index)).collect())
     }
 

@@ -8,7 +8,7 @@ use nix::libc;
 
 use crate::error::Error;
 use crate::kernel::attributes::{NESTED, attribute, encode, number, string, u16_at};
-use crate::kernel::netlink::{Failure, Netlink, Request};
+use crate::kernel::netlink::{Failure, Netlink};
 use crate::link::features::{FeatureChange, Features, parse_features, sendable, wanted_bits};
 use crate::link::links::check_name;
 
@@ -113,6 +113,6 @@ fn ask(
 ) -> Result<Vec<u8>, Failure> {
     const VERSION: u8 = 1;
     let payload = [vec![command, VERSION, 0, 0], encode(attributes)].concat();
-    let mut answers = netlink.ask(&Request { kind: family, payload }, 0)?;
+    let mut answers = netlink.ask(family, &payload, 0)?;
     Ok(answers.first_mut().map(|answer| answer.split_off(GENL_HEADER.min(answer.len()))).unwrap_or_default())
 }

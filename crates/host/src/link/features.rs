@@ -12,7 +12,6 @@ pub type Features = BTreeMap<String, FeatureState>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FeatureState {
     pub active: bool,
     /// Differs from `active` while a feature that it needs is off.

@@ -8,7 +8,7 @@ use words::PATH_QUEUE;
 
 use crate::error::Error;
 use crate::kernel::attributes::{attribute, encode, number, push, string, u32_at, u64_at};
-use crate::kernel::netlink::{CREATE_NEW, Failure, Request};
+use crate::kernel::netlink::{CREATE_NEW, Failure};
 use crate::link::links::Links;
 use crate::link::traffic_control::{Discipline, QueueCounters, TCA_TBF_PARMS, TCA_TBF_RATE64, header};
 
@@ -88,11 +88,11 @@ impl Links {
         if self.impairment(link.index, name)? != Impairment::default() {
             let payload = header(link.index, 0, Discipline::ROOT);
             let action = format_args!("remove the queueing disciplines of interface {name:?}");
-            self.change(&Request { kind: libc::RTM_DELQDISC, payload }, 0, name, action)?;
+            self.change(libc::RTM_DELQDISC, &payload, 0, name, action)?;
         }
         for one in wanted.disciplines(link.index, link.mtu) {
             let action = format_args!("add the queueing discipline {} to interface {name:?}", one.kind);
-            self.change(&creation(&one), CREATE_NEW, name, action)?;
+            self.change(libc::RTM_NEWQDISC, &creation(&one), CREATE_NEW, name, action)?;
         }
         let read = self.impairment(link.index, name)?;
         if read != *wanted {
@@ -111,7 +111,8 @@ impl Links {
             let tried = Discipline { parent: Discipline::ROOT, options: Vec::new(), ..one };
             let kind = &tried.kind;
             let action = format_args!("look for the queueing discipline {kind}");
-            let error = self.change(&creation(&tried), CREATE_NEW, "lo", action).err()?;
+            let answer = self.change(libc::RTM_NEWQDISC, &creation(&tried), CREATE_NEW, "lo", action);
+            let error = answer.err()?;
             match error.errno().map(Errno::from_raw) {
                 Some(Errno::EINVAL | Errno::EEXIST) => None,
                 Some(Errno::ENOENT) => Some(format!(
@@ -129,13 +130,13 @@ impl Links {
     }
 }
 
-fn creation(one: &Discipline) -> Request {
+fn creation(one: &Discipline) -> Vec<u8> {
     let mut payload = header(one.index, one.handle, one.parent);
     push(&mut payload, libc::TCA_KIND, &string(&one.kind));
     if !one.options.is_empty() {
         push(&mut payload, libc::TCA_OPTIONS, &one.options);
     }
-    Request { kind: libc::RTM_NEWQDISC, payload }
+    payload
 }
 
 fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
@@ -174,7 +175,7 @@ mod tests {
 
     /// The disciplines that a kernel reads back.
     fn made(wanted: &[Discipline]) -> Vec<Discipline> {
-        wanted.iter().map(|one| Discipline::parse(&creation(one).payload).unwrap()).collect()
+        wanted.iter().map(|one| Discipline::parse(&creation(one)).unwrap()).collect()
     }
 
     #[test]

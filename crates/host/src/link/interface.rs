@@ -5,14 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::attributes::{TYPE, attribute, attributes, text, u32_at, u64_at};
 use crate::kernel::counted::counted;
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 use crate::link::links::GROUP;
 use crate::link::programs::ProgramPlace;
 
 /// One interface of a network namespace. What is not stored is known where the kernel was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Link {
     /// Unique in its network namespace.
     pub index: u32,
@@ -54,7 +53,6 @@ pub struct Link {
 
 counted! {
     /// Bytes include link-layer headers; with segmentation offload a packet can hold many segments.
-    #[expect(missing_docs, reason = "the names of its fields say it")]
     pub struct LinkCounters {
         rx_packets,
         tx_packets,
@@ -71,7 +69,7 @@ counted! {
 
 impl Link {
     /// Its directory, if sysfs shows this network namespace.
-    pub(crate) fn sysfs(&self, files: &Files) -> Option<String> {
+    pub(crate) fn sysfs(&self, files: &Machine) -> Option<String> {
         let directory = format!("sys/class/net/{}", self.name);
         // An interface of another namespace may have the same name, and even the same index.
         let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 use crate::link::entry::{Entry, EntryKind, IPV6};
 use crate::link::interface::Link;
 use crate::link::links::Links;
@@ -34,17 +34,13 @@ impl Ipv6Part {
             Self::Mtu => entry.has_mtu(),
         }
     }
-
-    fn has_sysctl(self, sysctl: &str) -> bool {
-        self == Self::All || (self == Self::Mtu && sysctl == MTU)
-    }
 }
 
 // The directories of an interface's sysctls, below `net/ipv6`.
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
 const MTU: &str = "conf/mtu";
 
-fn path(files: &Files, sysctl: &str, link: &Link) -> PathBuf {
+fn path(files: &Machine, sysctl: &str, link: &Link) -> PathBuf {
     let (directory, name) = sysctl.split_once('/').unwrap_or((sysctl, ""));
     files.path(&format!("proc/sys/net/ipv6/{directory}/{}/{name}", link.name))
 }
@@ -63,7 +59,7 @@ pub(crate) struct Ipv6State {
 impl Ipv6State {
     pub(crate) fn read(
         links: &mut Links,
-        files: &Files,
+        files: &Machine,
         link: &Link,
         scope: Ipv6Part,
     ) -> Result<Self, Error> {
@@ -84,7 +80,7 @@ impl Ipv6State {
     pub(crate) fn write(
         &self,
         links: &mut Links,
-        files: &Files,
+        files: &Machine,
         link: &Link,
         scope: Ipv6Part,
     ) -> Result<(), Error> {
@@ -94,10 +90,9 @@ impl Ipv6State {
             return Ok(());
         }
         if !path(files, "conf", link).is_dir() {
-            return Err(format!(
+            return Err(Error::from(format!(
                 "IPv6 is off on interface {name:?}, because its MTU is below {LEAST_IPV6_MTU} bytes: raise it, then restore again"
-            )
-            .into());
+            )));
         }
         // The secret changes how addresses are generated, so the other settings follow it.
         let (secret, others): (Vec<_>, Vec<_>) =
@@ -170,14 +165,14 @@ impl Ipv6State {
     }
 }
 
-fn awaits_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<bool, Error> {
+fn awaits_carrier(links: &mut Links, files: &Machine, link: &Link) -> Result<bool, Error> {
     let is_on = value(&path(files, "conf/disable_ipv6", link)).as_deref() == Some("0");
     // The kernel answers between two changes, so that its own addresses are there by then.
     let now = links.find_by_index(link.index, &link.name)?;
     Ok(is_on && now.up && !now.has_ipv6_ready)
 }
 
-fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Error> {
+fn await_carrier(links: &mut Links, files: &Machine, link: &Link) -> Result<(), Error> {
     // [`Links::await_running`] may return before the driver has told the kernel of its carrier.
     let deadline = Instant::now() + FOR_CARRIER;
     while awaits_carrier(links, files, link)? {
@@ -197,7 +192,7 @@ fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Er
 const FOR_CARRIER: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> BTreeMap<String, String> {
+fn sysctls(files: &Machine, link: &Link, scope: Ipv6Part) -> BTreeMap<String, String> {
     let names = |directory: &'static str| {
         let names = files.names(&format!("proc/sys/net/ipv6/{directory}/{}", link.name), "");
         names.into_iter().map(move |name| format!("{directory}/{name}"))
@@ -210,7 +205,8 @@ fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> BTreeMap<String, Stri
         Some((sysctl, value?))
     };
     let all = DIRECTORIES.into_iter().flat_map(names);
-    all.filter(|sysctl| scope.has_sysctl(sysctl)).filter_map(read).collect()
+    let is_of = |sysctl: &String| scope == Ipv6Part::All || (scope == Ipv6Part::Mtu && sysctl == MTU);
+    all.filter(is_of).filter_map(read).collect()
 }
 
 fn value(path: &Path) -> Option<String> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 use crate::link::interface::Link;
 use crate::link::links::Links;
 use crate::link::traffic_control::Discipline;
@@ -28,7 +28,7 @@ impl LinkLimit {
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
         let disciplines = links.disciplines(link.index, interface)?;
-        let speed = negotiated(&Files::system(), &link);
+        let speed = negotiated(&Machine::system(), &link);
         Ok(Self::lowest(&link, &disciplines, speed))
     }
 
@@ -58,7 +58,7 @@ fn shaper(name: &str, disciplines: &[Discipline]) -> Option<(u64, String)> {
     Some((below.rate_bits()?, format!("{} below netem at the root of {name}", below.kind)))
 }
 
-fn negotiated(files: &Files, link: &Link) -> Option<u64> {
+fn negotiated(files: &Machine, link: &Link) -> Option<u64> {
     let directory = link.sysfs(files)?;
     // A virtual interface reports an arbitrary number (a veth 10 Gbit/s).
     if link.kind.is_some() || files.names(&format!("{directory}/device"), "uevent").is_empty() {

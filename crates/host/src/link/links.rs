@@ -14,7 +14,7 @@ use words::names::check_interface;
 
 use crate::error::Error;
 use crate::kernel::attributes::{encode, number, string};
-use crate::kernel::netlink::{CREATE_NEW, Failure, Netlink, Request};
+use crate::kernel::netlink::{CREATE_NEW, Failure, Netlink};
 use crate::link::entry::family;
 use crate::link::interface::{IPV6, LINK_HEADER, Link};
 use crate::link::ioctl;
@@ -57,8 +57,8 @@ impl Links {
 
     /// Every interface of the namespace.
     pub fn list(&mut self) -> Result<Vec<Link>, Error> {
-        let request = link_request(libc::RTM_GETLINK, [0; 3], &[]);
-        let payloads = self.dump(&request, "", format_args!("list the interfaces"))?;
+        let every = link_message([0; 3], &[]);
+        let payloads = self.dump(libc::RTM_GETLINK, &every, "", format_args!("list the interfaces"))?;
         Ok(payloads.iter().filter_map(|payload| Link::parse(payload)).collect())
     }
 
@@ -77,8 +77,8 @@ impl Links {
     }
 
     fn look_up(&mut self, index: u32, attributes: &[Attribute], name: &str) -> Result<Link, Error> {
-        let request = link_request(libc::RTM_GETLINK, [index, 0, 0], attributes);
-        let answer = self.netlink.ask(&request, 0).and_then(|payloads| {
+        let asked = link_message([index, 0, 0], attributes);
+        let answer = self.netlink.ask(libc::RTM_GETLINK, &asked, 0).and_then(|payloads| {
             let link = payloads.first().and_then(|payload| Link::parse(payload));
             link.ok_or_else(|| Failure::Malformed("no link in it".to_owned()))
         });
@@ -138,8 +138,8 @@ impl Links {
     ) -> Result<(), Error> {
         let info = [(libc::IFLA_INFO_KIND, string(kind)), (libc::IFLA_INFO_DATA, encode(data))];
         let own = [named(name)?, (libc::IFLA_GROUP, number(GROUP)), (libc::IFLA_LINKINFO, encode(&info))];
-        let request = link_request(libc::RTM_NEWLINK, [0; 3], &[&own[..], more].concat());
-        self.change(&request, CREATE_NEW, name, action)
+        let payload = link_message([0; 3], &[&own[..], more].concat());
+        self.change(libc::RTM_NEWLINK, &payload, CREATE_NEW, name, action)
     }
 
     pub(crate) fn set(
@@ -148,8 +148,8 @@ impl Links {
         attribute: Attribute,
         action: Arguments<'_>,
     ) -> Result<(), Error> {
-        let request = link_request(libc::RTM_SETLINK, [0; 3], &[named(name)?, attribute]);
-        self.change(&request, 0, name, action)
+        let payload = link_message([0; 3], &[named(name)?, attribute]);
+        self.change(libc::RTM_SETLINK, &payload, 0, name, action)
     }
 
     /// Sets the interface up.
@@ -162,8 +162,8 @@ impl Links {
         // The mask of the request limits the change to this flag.
         const UP: u32 = libc::IFF_UP.cast_unsigned();
         let (state, flags) = if up { ("up", UP) } else { ("down", 0) };
-        let request = link_request(libc::RTM_SETLINK, [0, flags, UP], &[named(name)?]);
-        self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
+        let payload = link_message([0, flags, UP], &[named(name)?]);
+        self.change(libc::RTM_SETLINK, &payload, 0, name, format_args!("set interface {name:?} {state}"))
     }
 
     /// Waits until the kernel has noticed the carrier, and the interface's queue forwards packets.
@@ -218,33 +218,36 @@ impl Links {
         let header = [vec![family, prefix, 0, 0], number(index)].concat();
         let payload = [header, encode(&attributes)].concat();
         let action = format_args!("add the address {address}/{prefix} to interface {name:?}");
-        self.change(&Request { kind: libc::RTM_NEWADDR, payload }, CREATE_NEW, name, action)
+        self.change(libc::RTM_NEWADDR, &payload, CREATE_NEW, name, action)
     }
 
     /// Deletes the interface; of a veth pair both ends.
     pub fn delete(&mut self, name: &str) -> Result<(), Error> {
-        let request = link_request(libc::RTM_DELLINK, [0; 3], &[named(name)?]);
-        self.change(&request, 0, name, format_args!("delete interface {name:?}"))
+        let payload = link_message([0; 3], &[named(name)?]);
+        self.change(libc::RTM_DELLINK, &payload, 0, name, format_args!("delete interface {name:?}"))
     }
 
     /// Requests a dump. `action`, and `name`, the interface or nothing, are for error messages.
     pub(crate) fn dump(
         &mut self,
-        request: &Request,
+        kind: u16,
+        payload: &[u8],
         name: &str,
         action: Arguments<'_>,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        self.netlink.dump(request).map_err(|failure| Error::netlink(action, name, failure))
+        self.netlink.dump(kind, payload).map_err(|failure| Error::netlink(action, name, failure))
     }
 
     pub(crate) fn change(
         &mut self,
-        request: &Request,
+        kind: u16,
+        payload: &[u8],
         flags: i32,
         name: &str,
         action: Arguments<'_>,
     ) -> Result<(), Error> {
-        self.netlink.ask(request, flags).map(drop).map_err(|failure| Error::netlink(action, name, failure))
+        let done = self.netlink.ask(kind, payload, flags);
+        done.map(drop).map_err(|failure| Error::netlink(action, name, failure))
     }
 }
 
@@ -291,9 +294,9 @@ pub fn forget_path_mtus() {
     }
 }
 
-fn link_request(kind: u16, [index, flags, mask]: [u32; 3], attributes: &[Attribute]) -> Request {
+fn link_message([index, flags, mask]: [u32; 3], attributes: &[Attribute]) -> Vec<u8> {
     let header = [0, index, flags, mask].map(u32::to_ne_bytes).concat();
-    Request { kind, payload: [header, encode(attributes)].concat() }
+    [header, encode(attributes)].concat()
 }
 
 fn named(name: &str) -> Result<Attribute, Error> {

@@ -10,14 +10,13 @@ use words::parse_cpu_list;
 
 use crate::environment::Firewall;
 use crate::error::Error;
-use crate::kernel::files::Files;
+use crate::kernel::files::Machine;
 use crate::link::interface::{Link, hardware_address};
 use crate::link::links::Links;
 
 /// An interface of a machine, as a path to another machine needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LocatedInterface {
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
@@ -64,7 +63,7 @@ impl LocatedInterface {
         let Link { name, mtu, .. } = links.find(&name)?;
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
-        let files = Files::system();
+        let files = Machine::system();
         let [has_ipv6, default_has_ipv6] =
             [name.as_str(), "default"].map(|interface| has_ipv6(&files, interface));
         Ok(Self {
@@ -85,7 +84,6 @@ const UNKNOWN: &str = "the address of the other machine is not known, so neither
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct PairFacts {
     pub boot_id: Option<String>,
     /// The inode of the network namespace, which names it within one boot.
@@ -102,7 +100,6 @@ pub struct PairFacts {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct TakenAddress {
     pub address: IpAddr,
     #[serde(deserialize_with = "words::names::interfaces")]
@@ -123,7 +120,7 @@ impl PairFacts {
         let neighbours =
             known.into_iter().filter_map(|one| Some((one.address, hardware_address(&one.link_address)?)));
         Ok(Self {
-            boot_id: Files::system().text("proc/sys/kernel/random/boot_id"),
+            boot_id: Machine::system().text("proc/sys/kernel/random/boot_id"),
             namespace: std::fs::metadata("/proc/thread-self/ns/net").ok().map(|file| file.ino()),
             link,
             master,
@@ -158,12 +155,12 @@ fn sharing<'a>(
     all.iter().filter(shares).map(|one| one.interface.as_str()).min_by_key(|name| carries(name))
 }
 
-fn has_ipv6(files: &Files, interface: &str) -> bool {
+fn has_ipv6(files: &Machine, interface: &str) -> bool {
     files.switch(&format!("proc/sys/net/ipv6/conf/{interface}/disable_ipv6")) == Some(false)
 }
 
 /// The CPUs near a device.
-fn near(files: &Files, interface: &str) -> Vec<u32> {
+fn near(files: &Machine, interface: &str) -> Vec<u32> {
     // The device of virtio is a child of the PCI device, which alone has the list.
     let of = |device: &str| files.text(&format!("sys/class/net/{interface}/{device}/local_cpulist"));
     let list = of("device").or_else(|| of("device/.."));

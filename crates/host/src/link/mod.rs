@@ -1,5 +1,7 @@
 //! Interfaces: their description, their settings, their counters.
 
+#![expect(missing_docs, reason = "most fields and variants are clear by their names")]
+
 pub(crate) mod device;
 pub(crate) mod discard;
 pub(crate) mod entry;

@@ -6,7 +6,6 @@ use nix::libc;
 
 use crate::error::Error;
 use crate::kernel::attributes::{attribute, encode, number, u16_at, u32_at};
-use crate::kernel::netlink::Request;
 use crate::link::entry::family;
 use crate::link::links::Links;
 
@@ -34,14 +33,14 @@ impl Links {
         all.retain(|one| one.is_for_now);
         for one in &all {
             let action = format_args!("keep the neighbour {}", one.address);
-            self.change(&one.permanent(libc::RTM_NEWNEIGH), libc::NLM_F_REPLACE, "", action)?;
+            self.change(libc::RTM_NEWNEIGH, &one.permanent(), libc::NLM_F_REPLACE, "", action)?;
         }
         Ok(all.len())
     }
 
     pub(crate) fn neighbours(&mut self) -> Result<Vec<Neighbour>, Error> {
-        let request = Request { kind: libc::RTM_GETNEIGH, payload: vec![0; HEADER] };
-        let payloads = self.dump(&request, "", format_args!("list the neighbours"))?;
+        let action = format_args!("list the neighbours");
+        let payloads = self.dump(libc::RTM_GETNEIGH, &[0; HEADER], "", action)?;
         Ok(payloads.iter().filter_map(|payload| Neighbour::parse(payload)).collect())
     }
 
@@ -65,8 +64,9 @@ impl Links {
         let create = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
         for (kind, flags) in [(libc::RTM_NEWNEIGH, create), (libc::RTM_DELNEIGH, 0)] {
             for address in addresses.clone() {
-                let request = Neighbour::new(link.index, address, vec![0; 6]).permanent(kind);
-                self.change(&request, flags, &link.name, format_args!("enlarge the table of neighbours"))?;
+                let payload = Neighbour::new(link.index, address, vec![0; 6]).permanent();
+                let action = format_args!("enlarge the table of neighbours");
+                self.change(kind, &payload, flags, &link.name, action)?;
             }
         }
         Ok(())
@@ -89,12 +89,12 @@ impl Neighbour {
         })
     }
 
-    pub(crate) fn permanent(&self, kind: u16) -> Request {
+    pub(crate) fn permanent(&self) -> Vec<u8> {
         let (family, address) = family(self.address);
         let state = u32::from(libc::NUD_PERMANENT);
         let header = [vec![family, 0, 0, 0], number(self.interface), number(state)].concat();
         let inside = [(libc::NDA_DST, address), (libc::NDA_LLADDR, self.link_address.clone())];
-        Request { kind, payload: [header, encode(&inside)].concat() }
+        [header, encode(&inside)].concat()
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn those_that_were_found_are_distinguished_from_the_others() {
         let one = Neighbour::new(7, "192.0.2.1".parse().unwrap(), vec![2, 0, 0, 0, 0, 1]);
-        let mut payload = one.permanent(libc::RTM_NEWNEIGH).payload;
+        let mut payload = one.permanent();
         assert_eq!(Neighbour::parse(&payload), Some(one.clone()));
         payload[8..10].copy_from_slice(&libc::NUD_STALE.to_ne_bytes());
         assert_eq!(Neighbour::parse(&payload), Some(Neighbour { is_for_now: true, ..one }));

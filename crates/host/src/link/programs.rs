@@ -21,7 +21,6 @@ pub type Programs = BTreeMap<ProgramPlace, Vec<String>>;
 // It is no error: thiserror gives each variant its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names of its variants say it")]
 pub enum ProgramPlace {
     /// In the driver or the hardware: before the kernel has made a packet of it.
     #[error("XDP")]

@@ -5,7 +5,6 @@ use nix::libc;
 use crate::error::Error;
 use crate::kernel::attributes::{attribute, text, u32_at, u64_at};
 use crate::kernel::counted::counted;
-use crate::kernel::netlink::Request;
 use crate::link::links::Links;
 
 /// One discipline or filter: a payload of `RTM_NEWQDISC` or `RTM_NEWTFILTER`.
@@ -91,10 +90,9 @@ impl Links {
         (index, parent): (u32, u32),
         name: &str,
     ) -> Result<Vec<Discipline>, Error> {
-        let request = Request { kind: get, payload: header(index, 0, parent) };
         let action = format_args!("read the traffic control of interface {name:?}");
         // For disciplines the kernel ignores an index, and lists those of all interfaces.
-        let payloads = self.dump(&request, name, action)?.into_iter();
+        let payloads = self.dump(get, &header(index, 0, parent), name, action)?.into_iter();
         let own = payloads.filter(|payload| u32_at(payload, 4) == Some(index));
         Ok(own.filter_map(|payload| Discipline::parse(&payload)).collect())
     }

@@ -14,7 +14,6 @@ use crate::link::links::Links;
 /// A VXLAN tunnel (RFC 7348) between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Vxlan {
     /// The network's number (VNI), less than 2^24.
     pub id: u32,

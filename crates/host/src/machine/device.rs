@@ -12,7 +12,6 @@ use super::{
     read_whole,
 };
 use crate::error::Error;
-use crate::kernel::files::Files;
 use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::entry::{Entry, EntryKind, family};
 use crate::link::ethtool::Ethtool;
@@ -25,38 +24,33 @@ use crate::link::links::Links;
 #[derive(Debug)]
 pub(crate) struct Reader<'m> {
     machine: &'m Machine,
-    links: Option<Links>,
-    ethtool: Option<Ethtool>,
     features: BTreeMap<Interface, Features>,
     devices: BTreeMap<Interface, DeviceSettings>,
 }
 
 impl Machine {
     pub(crate) fn reader(&self) -> Reader<'_> {
-        let (features, devices) = (BTreeMap::new(), BTreeMap::new());
-        Reader { machine: self, links: None, ethtool: None, features, devices }
+        Reader { machine: self, features: BTreeMap::new(), devices: BTreeMap::new() }
     }
 }
 
 impl Reader<'_> {
     pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
         check_allowed(target)?;
-        if let Some(path) = self.machine.path(target)? {
+        if let Some(path) = self.machine.file(target)? {
             let read = read_whole(&path);
             return read.map_err(|errno| file_refused(format_args!("read {target}"), &path, errno));
         }
-        let links = opened(&mut self.links, Links::open)?;
         if let Target::Made { name, .. } = target {
-            let found = find_made(links, name)?;
+            let found = find_made(&mut Links::open()?, name)?;
             return Ok(found.map_or(ABSENT.to_owned(), |link| made(&link)).into());
         }
         let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
         match target {
             Target::Feature { feature, .. } => {
                 if !self.features.contains_key(interface) {
-                    let name = interface.now(links)?.name;
-                    let all = opened(&mut self.ethtool, Ethtool::open)?.features(&name)?;
-                    self.features.insert(interface.clone(), all);
+                    let name = interface.now(&mut Links::open()?)?.name;
+                    self.features.insert(interface.clone(), Ethtool::open()?.features(&name)?);
                 }
                 let state = self.features[interface].get(feature);
                 let state = state.ok_or_else(|| no_feature(&interface.name, feature))?;
@@ -64,37 +58,30 @@ impl Reader<'_> {
             }
             Target::Device { setting, .. } => {
                 if !self.devices.contains_key(interface) {
-                    let name = interface.now(links)?.name;
-                    let all = opened(&mut self.ethtool, Ethtool::open)?.device(&name)?;
-                    self.devices.insert(interface.clone(), all);
+                    let name = interface.now(&mut Links::open()?)?.name;
+                    self.devices.insert(interface.clone(), Ethtool::open()?.device(&name)?);
                 }
                 return device_value(&self.devices[interface], interface, *setting);
             }
             _ => {}
         }
-        let link = interface.now(links)?;
+        let mut links = Links::open()?;
+        let link = interface.now(&mut links)?;
         Ok(match target {
             Target::Mtu { .. } => link.mtu.to_string().into(),
             Target::Up { .. } => if link.up { "up" } else { "down" }.into(),
             Target::Address { address, prefix, .. } => {
-                if has_address(links, &link, *address, *prefix)? { PRESENT } else { ABSENT }.into()
+                if has_address(&mut links, &link, *address, *prefix)? { PRESENT } else { ABSENT }.into()
             }
             target => match target.scope() {
-                Some(scope) => Ipv6State::read(links, &self.machine.files, &link, scope)?.to_text().into(),
+                Some(scope) => Ipv6State::read(&mut links, self.machine, &link, scope)?.to_text().into(),
                 None => return Err(forbidden(target, NOT_HERE)),
             },
         })
     }
 }
 
-fn opened<T>(slot: &mut Option<T>, open: impl FnOnce() -> Result<T, Error>) -> Result<&mut T, Error> {
-    Ok(match slot {
-        Some(open) => open,
-        none => none.insert(open()?),
-    })
-}
-
-pub(super) fn write(target: &Target, value: &Value, files: &Files) -> Result<(), Error> {
+pub(super) fn write(machine: &Machine, target: &Target, value: &Value) -> Result<(), Error> {
     if let Target::Made { name, kind } = target {
         return delete_made(target, name, kind, value);
     }
@@ -127,7 +114,7 @@ pub(super) fn write(target: &Target, value: &Value, files: &Files) -> Result<(),
             }
         }
         target => match (target.scope(), Ipv6State::of_text(text)) {
-            (Some(scope), Some(state)) => state.write(&mut links, files, &link, scope),
+            (Some(scope), Some(state)) => state.write(&mut links, machine, &link, scope),
             (Some(_), None) => Err(forbidden(target, "the recorded state cannot be read")),
             (None, _) => Err(forbidden(target, NOT_HERE)),
         },

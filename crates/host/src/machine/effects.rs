@@ -20,12 +20,11 @@ impl Machine {
     pub fn affected_by_mtu(&self, interface: &Interface, mtu: u32) -> Result<Vec<Target>, Error> {
         let now = interface.now(&mut Links::open()?)?.mtu;
         if mtu < LEAST_IPV4_MTU {
-            return Err(format!(
+            return Err(Error::from(format!(
                 "cannot set the MTU of interface {:?} to {mtu} bytes: below {LEAST_IPV4_MTU} bytes the kernel removes its \
                  addresses and routes",
                 interface.name
-            )
-            .into());
+            )));
         }
         let interface = interface.clone();
         let ipv6 = if now >= LEAST_IPV6_MTU && mtu < LEAST_IPV6_MTU {
@@ -66,7 +65,7 @@ impl Machine {
         if let Ok(directory) = self.sysfs(interface) {
             all.extend(self.affected_by_steering(interface)?);
             // A device with one queue has no choice of CPUs for it, and refuses to be read.
-            let readable = self.files.texts(&format!("{directory}/queues"), "tx-", "/xps_cpus");
+            let readable = self.texts(&format!("{directory}/queues"), "tx-", "/xps_cpus");
             let queues = readable.keys().filter_map(|name| name.strip_prefix("tx-")?.parse().ok());
             all.extend(queues.map(|queue| Target::TransmitSteering { interface: interface.clone(), queue }));
         }
@@ -81,11 +80,10 @@ impl Machine {
     // The machine's own `eth0` must not be changed instead of a testbed's.
     pub(super) fn sysfs(&self, interface: &Interface) -> Result<String, Error> {
         let link = interface.now(&mut Links::open()?)?;
-        link.sysfs(&self.files).ok_or_else(|| {
-            format!(
+        link.sysfs(self).ok_or_else(|| {
+            Error::from(format!(
                 "/sys/class/net shows another network namespace than that of interface {interface}: mount a sysfs of its own on /sys"
-            )
-            .into()
+            ))
         })
     }
 
@@ -95,7 +93,7 @@ impl Machine {
     /// The interface does not exist, or sysfs does not show it.
     pub fn affected_by_steering(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let queues = format!("{}/queues", self.sysfs(interface)?);
-        let names = self.files.names(&queues, "rx-");
+        let names = self.names(&queues, "rx-");
         let numbers = names.iter().filter_map(|name| name.strip_prefix("rx-")?.parse().ok());
         Ok(numbers.map(|queue| Target::Steering { interface: interface.clone(), queue }).collect())
     }

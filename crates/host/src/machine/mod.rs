@@ -1,5 +1,7 @@
 //! Settings of the machine outside of our namespaces and guests; [`crate::journal`] undoes them.
 
+#![expect(missing_docs, reason = "most fields and variants are clear by their names")]
+
 mod command;
 mod device;
 mod effects;
@@ -24,45 +26,28 @@ pub(crate) use target::check_value;
 pub use value::Value;
 
 use crate::error::Error;
-use crate::kernel::files::Files;
-
-/// The machine whose settings are changed: this one, or a made-up tree of files.
-#[derive(Clone, Debug)]
-pub struct Machine {
-    files: Files,
-}
+pub use crate::kernel::files::Machine;
 
 impl Machine {
-    /// This machine, in the network namespace of the calling thread.
-    pub fn system() -> Self {
-        Self { files: Files::system() }
-    }
-
-    /// A tree with `proc` and `sys` in it, for tests. Interfaces are those of this machine.
-    pub fn below(root: impl AsRef<Path>) -> Self {
-        Self { files: Files::below(root) }
-    }
-
     pub(crate) fn boot(&self) -> Result<String, Error> {
         const BOOT: &str = "proc/sys/kernel/random/boot_id";
         // An unreadable boot is no reason to believe that the machine was restarted: then journals
         // would be removed.
-        self.files.text(BOOT).ok_or_else(|| self.unidentified(BOOT))
+        self.text(BOOT).ok_or_else(|| self.unidentified(BOOT))
     }
 
     /// The network namespace of the calling thread, such as `net:[4026531840]`.
     pub(crate) fn network(&self) -> Result<String, Error> {
         const NETWORK: &str = "proc/thread-self/ns/net";
-        let link = std::fs::read_link(self.files.path(NETWORK)).map_err(|_| self.unidentified(NETWORK))?;
+        let link = std::fs::read_link(self.path(NETWORK)).map_err(|_| self.unidentified(NETWORK))?;
         Ok(link.to_string_lossy().into_owned())
     }
 
     fn unidentified(&self, path: &str) -> Error {
-        format!(
+        Error::from(format!(
             "cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc",
-            self.files.path(path).display()
-        )
-        .into()
+            self.path(path).display()
+        ))
     }
 
     /// The value of a setting.
@@ -88,7 +73,7 @@ impl Machine {
     }
 
     pub(crate) fn set(&self, target: &Target, asked: &str) -> Result<(), Error> {
-        let end = if self.path(target)?.is_some() { "\n" } else { "" };
+        let end = if self.file(target)?.is_some() { "\n" } else { "" };
         self.put(target, &format!("{asked}{end}").into())?;
         let got = self.read(target)?;
         if target.means(asked, &got) {
@@ -107,7 +92,7 @@ impl Machine {
         let Target::Governor { cpu } = target else { return Ok(()) };
         let governor = now.words().concat();
         let places = [format!("cpu{cpu}/cpufreq/{governor}"), format!("cpufreq/{governor}")];
-        let tunables = places.map(|place| self.files.path(&format!("sys/devices/system/cpu/{place}")));
+        let tunables = places.map(|place| self.path(&format!("sys/devices/system/cpu/{place}")));
         let Some(place) = tunables.into_iter().find(|place| place.is_dir()) else { return Ok(()) };
         let why = format!(
             "the governor {governor} has settings of its own ({}), which the kernel resets when it is changed",
@@ -119,7 +104,7 @@ impl Machine {
     fn put(&self, target: &Target, value: &Value) -> Result<(), Error> {
         check_allowed(target)?;
         check_value(value).map_err(|why| forbidden(target, &why.to_string()))?;
-        let Some(path) = self.path(target)? else { return device::write(target, value, &self.files) };
+        let Some(path) = self.file(target)? else { return device::write(self, target, value) };
         // In one call, since the kernel takes each write as a whole value.
         let file = OpenOptions::new().write(true).truncate(true).open(&path);
         let written = file.and_then(|mut file| file.write_all(value.text().as_bytes()));
@@ -127,14 +112,14 @@ impl Machine {
         written.map_err(|errno| file_refused(action, &path, errno))
     }
 
-    fn path(&self, target: &Target) -> Result<Option<PathBuf>, Error> {
+    fn file(&self, target: &Target) -> Result<Option<PathBuf>, Error> {
         let below = match target {
             // No name on the list has a slash, or a dot inside a part.
             Target::Sysctl { name } => format!("proc/sys/{}", name.replace('.', "/")),
             Target::Governor { cpu } => format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
             Target::IrqAffinity { irq } => {
                 let directory = format!("proc/irq/{irq}");
-                if !self.files.path(&directory).is_dir() {
+                if !self.path(&directory).is_dir() {
                     return Err(Error::Gone(format!("there is no interrupt {irq} now")));
                 }
                 format!("{directory}/smp_affinity_list")
@@ -142,14 +127,14 @@ impl Machine {
             target => {
                 let Some((interface, queue, file)) = target.queue() else { return Ok(None) };
                 let directory = format!("{}/queues/{queue}", self.sysfs(interface)?);
-                if !self.files.path(&directory).is_dir() {
+                if !self.path(&directory).is_dir() {
                     let name = &interface.name;
                     return Err(Error::Gone(format!("interface {name:?} has no queue {queue} now")));
                 }
                 format!("{directory}/{file}")
             }
         };
-        Ok(Some(self.files.path(&below)))
+        Ok(Some(self.path(&below)))
     }
 }
 
@@ -187,10 +172,9 @@ fn not_taken(target: &Target, value: &Value, got: &str, why: &str) -> Error {
 const ROUNDED: &str = "the kernel rounds it, or bounds it";
 
 fn no_feature(interface: &str, names: &str) -> Error {
-    format!(
+    Error::from(format!(
         "interface {interface:?} cannot switch {names}: its driver does not allow it, or this kernel does not know it"
-    )
-    .into()
+    ))
 }
 
 fn file_refused(action: Arguments<'_>, path: &Path, errno: io::Error) -> Error {

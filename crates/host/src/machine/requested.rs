@@ -16,7 +16,6 @@ use super::{Interface, Machine, Target, no_feature};
 /// A study's changes of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct MachineRequest {
     pub sysctls: BTreeMap<String, String>,
     /// Of every CPU.
@@ -36,7 +35,6 @@ pub struct MachineRequest {
 /// Features of one interface to be switched together (ethtool's `tso` names several).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FeatureRequest {
     pub interface: String,
     /// Names that this kernel or the driver lacks are skipped, unless all are lacking.
@@ -92,10 +90,9 @@ fn placement(machine: &Machine, interface: &str, cpu: u32) -> Result<Vec<(Target
     let online = online_cpus();
     if !online.contains(&cpu) {
         let online = format_cpu_list(&online);
-        return Err(format!(
+        return Err(Error::from(format!(
             "CPU {cpu} cannot handle interrupts: the CPUs that are online here are {online}"
-        )
-        .into());
+        )));
     }
     let steering = machine.affected_by_steering(&Interface::find(interface)?)?;
     // Receive work that interrupts leave to other CPUs would be done there.
@@ -136,21 +133,20 @@ pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>,
     let device = format!("sys/class/net/{name}/device");
     // Message-signalled ones, of virtio those of its PCI device; or the one line of old devices.
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
-        let numbers = machine.files.names(&directory, "");
+        let numbers = machine.names(&directory, "");
         // An interrupt that no driver has requested has no directory there.
-        let is_used = |irq: &u32| !machine.files.names(&format!("proc/irq/{irq}"), "").is_empty();
+        let is_used = |irq: &u32| !machine.names(&format!("proc/irq/{irq}"), "").is_empty();
         let numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).filter(is_used).collect();
         if !numbers.is_empty() {
             return Ok(numbers);
         }
     }
     // 0 stands for no interrupt.
-    let single: Option<u32> = machine.files.number(&format!("{device}/irq")).filter(|irq| *irq > 0);
+    let single: Option<u32> = machine.number(&format!("{device}/irq")).filter(|irq| *irq > 0);
     single.map(|irq| vec![irq]).ok_or_else(|| {
-        format!(
+        Error::from(format!(
             "interface {interface:?} has no interrupts of its own here (virtual, or it does not exist): remove it from `irq_affinity`"
-        )
-        .into()
+        ))
     })
 }
 

@@ -15,7 +15,6 @@ use crate::link::ipv6::{Ipv6Part, Ipv6State};
 // It is no error: thiserror gives each variant its words.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Target {
     /// A sysctl of [`words::sysctls`].
     #[error("{name}")]
@@ -122,9 +121,6 @@ impl Target {
     /// The interface whose setting this is, if netassay did not make that interface.
     pub fn interface(&self) -> Option<&Interface> {
         match self {
-            Self::Sysctl { .. } | Self::Governor { .. } | Self::IrqAffinity { .. } | Self::Made { .. } => {
-                None
-            }
             Self::Feature { interface, .. }
             | Self::Mtu { interface }
             | Self::Up { interface }
@@ -135,6 +131,7 @@ impl Target {
             | Self::Device { interface, .. }
             | Self::Steering { interface, .. }
             | Self::TransmitSteering { interface, .. } => Some(interface),
+            _ => None,
         }
     }
 
@@ -164,18 +161,13 @@ impl Target {
         match self {
             Self::Made { .. } => 0,
             Self::Device { .. } => 1,
-            Self::Sysctl { .. }
-            | Self::Governor { .. }
-            | Self::IrqAffinity { .. }
-            | Self::Feature { .. }
-            | Self::Steering { .. }
-            | Self::TransmitSteering { .. } => 2,
             Self::Mtu { .. } => 3,
             Self::Ipv6 { .. } => Self::RANK_OF_IPV6,
             Self::Address { .. } => 5,
             Self::Up { .. } => 6,
             Self::Ipv6Addresses { .. } => 7,
             Self::Ipv6Mtu { .. } => 8,
+            _ => 2,
         }
     }
 

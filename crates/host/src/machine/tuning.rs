@@ -40,7 +40,7 @@ impl Machine {
 
     fn is_shared(&self, target: &Target) -> bool {
         // The kernel shows a sysctl of the whole machine read-only in a namespace, or not at all.
-        let file = self.path(target).ok().flatten().map(|path| path.metadata());
+        let file = self.file(target).ok().flatten().map(|path| path.metadata());
         let is_absent = file.is_some_and(|file| file.is_err_and(|errno| errno.kind() == ErrorKind::NotFound));
         is_absent || self.check_writable(target).is_err()
     }
@@ -50,7 +50,7 @@ impl Machine {
     /// # Errors
     /// It is the whole machine's.
     pub fn check_writable(&self, target: &Target) -> Result<(), Error> {
-        let file = self.path(target).ok().flatten().and_then(|path| path.metadata().ok());
+        let file = self.file(target).ok().flatten().and_then(|path| path.metadata().ok());
         let is_read_only = file.is_some_and(|file| file.permissions().readonly());
         if is_read_only { Err(shared(target)) } else { Ok(()) }
     }
@@ -86,7 +86,7 @@ impl Machine {
                 online_cpus().into_iter().filter_map(of).map(|value| value.to_string()).collect()
             }
             TuningKey::CpuLatency => {
-                latency_bound(&self.files).map(|bound| format!("{bound} µs")).into_iter().collect()
+                latency_bound(self).map(|bound| format!("{bound} µs")).into_iter().collect()
             }
             TuningKey::Placement | TuningKey::IrqAffinity => {
                 self.receiving(interface).iter().filter_map(|target| self.cpus_of(target)).collect()
@@ -115,10 +115,9 @@ impl Machine {
 }
 
 fn shared(target: &Target) -> Error {
-    format!(
+    Error::from(format!(
         "cannot set {target} in a network namespace: this kernel keeps one for the whole machine, if any; vary it between machines (--transmitter, --receiver and --change-machine), or set it before for both ends"
-    )
-    .into()
+    ))
 }
 
 #[cfg(test)]

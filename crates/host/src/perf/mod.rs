@@ -2,6 +2,8 @@
 //! (`PERF_COUNT_SW_CPU_CLOCK`), which virtual machines have too, in instructions where a clock
 //! counts these.
 
+#![expect(missing_docs, reason = "most fields and variants are clear by their names")]
+
 mod profile;
 mod sampler;
 mod symbols;

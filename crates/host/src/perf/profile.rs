@@ -1,7 +1,5 @@
 //! Sums of samples: the samples of each function, and of each stack.
 
-#![expect(missing_docs, reason = "most fields are clear by their names")]
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};

@@ -137,7 +137,6 @@ pub struct StackSample {
 
 /// Samples in the order in which they were taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct SampleBatch {
     pub taken: Vec<StackSample>,
     /// The number of samples without room.

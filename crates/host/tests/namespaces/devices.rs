@@ -362,7 +362,7 @@ pub(crate) fn renamed(stage: &mut Stage) {
     assert!(reports[0].changes.iter().all(|one| one.outcome == UndoOutcome::Gone), "{reports:?}");
     assert_eq!(
         reports[0].changes[0].sentence(false),
-        "the MTU of second: the interface does not exist here any more (it was removed, or moved to another network \
+        "the MTU of second: it does not exist here any more (it was removed, or moved to another network \
          namespace), so nothing is set back; the value before was 1500"
     );
     assert_eq!(mtu("second"), 1400);

@@ -12,7 +12,7 @@ fn read(mounts: &str, groups: &str, of_groups: &[(&str, &str)]) -> String {
     let mut list = vec![("proc/self/mountinfo", mounts), ("proc/self/cgroup", groups)];
     list.extend(of_groups);
     let (_keep, files) = files(&list);
-    let quotas = Quotas::read_from(&files);
+    let quotas = Quotas::read(&files);
     let counters: Vec<String> =
         quotas.counters().iter().map(|one| format!("{}/{}", one.throttled, one.periods)).collect();
     match quotas.smallest() {

@@ -98,8 +98,13 @@ impl Map {
     }
 
     fn copies(&self) -> io::Result<usize> {
+        if self.kind != MapKind::ArrayByCpu {
+            return Ok(1);
+        }
         // The kernel copies a value for each possible CPU, also for those that are offline.
-        if self.kind == MapKind::ArrayByCpu { possible_cpus() } else { Ok(1) }
+        let list = std::fs::read_to_string("/sys/devices/system/cpu/possible")?;
+        let cpus = parse_cpu_list(list.trim()).map_err(io::Error::other)?;
+        Ok(cpus.last().map_or(0, |last| *last as usize + 1))
     }
 
     fn element(&self, command: Command, key: &[u8], value: &mut [u8]) -> io::Result<()> {
@@ -115,12 +120,6 @@ impl Map {
         // CPUs, as `read` makes room for. Both live until the call returns.
         unsafe { call(command, &attributes) }.map(drop)
     }
-}
-
-fn possible_cpus() -> io::Result<usize> {
-    let list = std::fs::read_to_string("/sys/devices/system/cpu/possible")?;
-    let cpus = parse_cpu_list(list.trim()).map_err(io::Error::other)?;
-    Ok(cpus.last().map_or(0, |last| *last as usize + 1))
 }
 
 #[repr(C)]
