@@ -1,8 +1,9 @@
 //! The kind of a study's figures: time on a machine, time under emulation, or counts.
 
-use record::{Environment, GuestEnvironment};
+use record::Environment;
 use store::StoredStudy;
 use study::Plan;
+use words::Accelerated;
 
 use crate::data::exact;
 
@@ -33,7 +34,8 @@ pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e E
     }
     // One emulated guest makes all times those of an emulation.
     let guests = environments.into_iter().filter_map(|environment| environment.guests.as_ref());
-    let is_emulated = guests.flat_map(|guests| guests.values()).any(GuestEnvironment::is_emulated);
+    let mut accelerations = guests.flat_map(|guests| guests.values()).map(|guest| &guest.acceleration);
+    let is_emulated = accelerations.any(|acceleration| *acceleration != Accelerated::Kvm);
     if is_emulated { TruthKind::Emulated } else { TruthKind::Timed }
 }
 
