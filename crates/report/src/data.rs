@@ -32,13 +32,6 @@ impl Download {
         let (number, runs) = (study.row.id.0, study.runs.len());
         move || Self { stem, number, runs, file: gzip(&json) }
     }
-
-    pub(crate) fn about(&self) -> String {
-        format!(
-            "The CSV is that of netassay db export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",
-            self.number
-        )
-    }
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -126,11 +126,9 @@ impl Page<'_> {
 
 fn answer(results: &Results, has_question: bool) -> Vec<Block<'static>> {
     let question = has_question.then(|| Block::Text(results.question.clone()));
-    let mut blocks: Vec<Block<'static>> = question.into_iter().chain(views::answer(results)).collect();
-    blocks.extend(results.truth.map(|truth| Block::Text(format!("{}.", capital(truth)))));
-    blocks.push(views::facts(results));
-    blocks.extend(views::answers_in_full(results));
-    blocks
+    let truth = results.truth.map(|truth| Block::Text(format!("{}.", capital(truth))));
+    let answer = question.into_iter().chain(views::answer(results)).chain(truth);
+    answer.chain([views::facts(results)]).chain(views::answers_in_full(results)).collect()
 }
 
 fn figures(section: &FigureSection) -> Block<'_> {
@@ -146,11 +144,9 @@ fn figures(section: &FigureSection) -> Block<'_> {
 }
 
 fn environment(results: &Results) -> Vec<Block<'static>> {
-    let mut blocks: Vec<Block<'static>> = views::switch_states(results).into_iter().collect();
     let evidence = views::evidence(results);
-    if !evidence.is_empty() {
-        blocks.push(Block::Fold("Evidence that the switches acted".to_owned(), evidence));
-    }
-    blocks.extend(views::environment(results));
-    blocks
+    let title = "Evidence that the switches acted".to_owned();
+    let evidence = (!evidence.is_empty()).then(|| Block::Fold(title, evidence));
+    let switches = views::switch_states(results).into_iter();
+    switches.chain(evidence).chain(views::environment(results)).collect()
 }

@@ -107,7 +107,8 @@ impl Scale {
     }
 }
 
-fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+/// The least and the largest; `None` without a value.
+pub(crate) fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |ends, value| {
         let (low, high) = ends.unwrap_or((value, value));
         Some((value.min(low), value.max(high)))
@@ -196,10 +197,9 @@ impl TickStep {
 fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: AxisRoom) -> Axis {
     let (low, high) = ends(values.filter(|value| *value >= NOTHING)).unwrap_or((1.0, 10.0));
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil().min(307.0) as i32);
-    let tick = |times: i32, exponent: i32| f64::from(times) * ten_to(exponent);
     let all: Vec<(i32, i32)> =
         (first..=last.max(first + 1)).flat_map(|exponent| [1, 2, 5].map(|times| (times, exponent))).collect();
-    let near = |(times, exponent): &(i32, i32)| tick(*times, *exponent);
+    let near = |(times, exponent): &(i32, i32)| f64::from(*times) * ten_to(*exponent);
     let below = all.iter().rposition(|mark| near(mark) <= low * (1.0 + EQUAL)).unwrap_or(0);
     let above = all.iter().position(|mark| near(mark) >= high * (1.0 - EQUAL)).unwrap_or(all.len() - 1);
     let (below, above) = if below < above { (below, above) } else { (below.saturating_sub(1), above + 1) };

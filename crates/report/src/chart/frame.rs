@@ -65,12 +65,7 @@ impl Frame {
         }
     }
 
-    pub(crate) fn axis(
-        &self,
-        scale: Scale,
-        values: impl IntoIterator<Item = f64>,
-        quantity: &Quantity,
-    ) -> Axis {
+    pub(crate) fn axis(&self, scale: Scale, values: impl Iterator<Item = f64>, quantity: &Quantity) -> Axis {
         Axis::new(scale, values, quantity, AxisRoom::Across(self.right - self.left))
     }
 

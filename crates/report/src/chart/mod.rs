@@ -20,6 +20,7 @@ mod quantity;
 mod table;
 
 pub use axis::Scale;
+pub(crate) use axis::ends;
 pub use colour::{COLOURS, Colour, SERIES, rules_of_pages};
 pub use drawing::Drawing;
 pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, SCRIPT, WIDE};

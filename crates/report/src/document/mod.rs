@@ -53,8 +53,13 @@ pub enum Block<'a> {
 }
 
 impl Block<'_> {
+    /// Items; `None` without one.
+    pub(crate) fn list(items: Vec<String>) -> Option<Self> {
+        (!items.is_empty()).then_some(Self::List(items))
+    }
+
     /// Items below a title, on demand; `None` without an item.
     pub fn titled_list(title: impl Into<String>, items: Vec<String>) -> Option<Self> {
-        (!items.is_empty()).then(|| Self::Fold(title.into(), vec![Block::List(items)]))
+        Some(Self::Fold(title.into(), vec![Self::list(items)?]))
     }
 }

@@ -5,8 +5,8 @@ use store::{BootRow, StoredRun};
 
 use super::Ids;
 use super::view::StudyView;
-use super::words::{ends, percent_of};
-use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use super::words::percent_of;
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale, ends};
 use crate::page::FigureSection;
 
 // Units of time in s, with the length of a campaign from which on they are used.
@@ -49,7 +49,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     let boots: Vec<(f64, String, Option<f64>)> = stored.boots.iter().map(boot).collect();
     let means: Vec<(&str, f64)> =
         boots.iter().filter_map(|(_, name, mean)| Some((name.as_str(), (*mean)?))).collect();
-    let (low, high) = ends(runs.iter().map(|run| run.1));
+    let (low, high) = ends(runs.iter().map(|run| run.1))?;
     let mut seen = vec![format!("Runs lie between {} % and {} %", percent(low), percent(high))];
     let by = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
     if let (Some(least), Some(most)) = (means.iter().min_by(by), means.iter().max_by(by))
@@ -59,9 +59,9 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
         seen.push(format!("Means of boots lie between {low} and {high}"));
     }
     let left_out = stored.runs.iter().filter(|run| !run.warmup && !run.is_measurement()).count();
-    seen.extend(
-        (left_out > 0).then(|| format!("Left out, as disturbed or failed: {}", counted(left_out, "run"))),
-    );
+    if left_out > 0 {
+        seen.push(format!("Left out, as disturbed or failed: {}", counted(left_out, "run")));
+    }
     let (name, mut points) = match runs.len() {
         0..=TOLD => ("runs", runs),
         _ => ("means of boots", boots.iter().filter_map(|(at, _, mean)| Some((*at, (*mean)?))).collect()),

@@ -5,8 +5,8 @@ use results::{EffectOverPairs, FleetResults, capital, metric_name};
 use stats::fleet::JudgedEffect;
 
 use super::Ids;
-use super::words::{metric_quantity, percent_of};
-use crate::chart::{Figure, Forest, ForestRow, Interval, Panel};
+use super::words::{metric_quantity, paragraph, percent_of};
+use crate::chart::{Figure, Forest, ForestRow, Interval};
 use crate::views;
 
 // The largest fleet of which every pair has a row.
@@ -51,12 +51,9 @@ fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figu
         effects: rows,
     };
     let title = format!("{} of {} over machines", capital(&metric), effect.condition);
-    Figure {
-        id: ids.unique(&format!("fleet {} {}", effect.metric.key(), effect.condition)),
-        title,
-        description: super::words::paragraph([views::fleet_sentence(effect)].into_iter().chain(ends)),
-        panels: vec![Panel::new("", forest)],
-    }
+    let description = paragraph([views::fleet_sentence(effect)].into_iter().chain(ends));
+    let id = ids.unique(&format!("fleet {} {}", effect.metric.key(), effect.condition));
+    Figure::new(id, &title, &description, forest)
 }
 
 /// The places of the pairs with a row, from the smallest effect to the largest.

@@ -7,8 +7,8 @@ use study::{Kind, Side};
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::{ends, metric_quantity};
-use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use super::words::metric_quantity;
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale, ends};
 use crate::page::FigureSection;
 
 // The largest number of conditions with a line in a figure.
@@ -57,7 +57,7 @@ fn figure(
     let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
     let (mut seen, mut curves) = (Vec::new(), Vec::new());
     for ((run, points), name) in runs.into_iter().zip(view.names(&conditions)) {
-        let (low, high) = ends(points.iter().map(|point| point.1));
+        let (low, high) = ends(points.iter().map(|point| point.1))?;
         let (low, high) = (quantity.shown(low), quantity.shown(high));
         seen.push(format!("{name}, boot {}, run {}: between {low} and {high}", run.boot, run.repeat));
         let points = points.into_iter().map(|(at, rate)| (at / ns, rate)).collect();

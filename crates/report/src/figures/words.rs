@@ -56,12 +56,6 @@ pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     parts.map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
-    values
-        .into_iter()
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-}
-
 /// The highest and the lowest of several estimates as a sentence: of `place`, if it has a name.
 pub(super) fn extremes<'e>(
     place: &str,

@@ -108,12 +108,9 @@ fn write_numbered_table(to: &mut Markup, table: &Table, tables: &mut usize) {
 
 fn write_download(to: &mut Markup, data: &Download) {
     to.element("div", &[("class", "download".into())], |to| {
-        let runs = results::counted(data.runs, "run");
-        let about = format!(
-            "Study {}: every value of {runs}, warm-ups, failed and disturbed runs included.",
-            data.number
-        );
-        element(to, "p", "", &about);
+        let (study, runs) = (data.number, results::counted(data.runs, "run"));
+        let words = format!("Study {study}: every value of {runs}, warm-ups, failed and disturbed runs included.");
+        element(to, "p", "", &words);
         let name = format!("{}.packed.json.gz", data.stem);
         to.element("p", &[], |to| {
             for (kind, label) in [("csv", "CSV"), ("json", "JSON")] {
@@ -134,6 +131,7 @@ fn write_download(to: &mut Markup, data: &Download) {
             });
         });
         to.fixed(fixed!("<p class=\"note\" role=\"status\"></p>"));
-        element(to, "p", "note", &data.about());
+        let note = format!("The CSV is that of netassay db export {study} --format csv. The JSON is that of netassay show {study} --format json without the full account of each run, which only the database has.");
+        element(to, "p", "note", &note);
     });
 }

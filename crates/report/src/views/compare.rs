@@ -51,9 +51,7 @@ fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     let flags = group.flags.iter().filter(|_| !is_whole);
     sentences.extend(flags.map(|flag| format!("Flag: {flag}.")));
     sentences.extend(group.notes.iter().map(|note| format!("Note: {note}.")));
-    if !sentences.is_empty() {
-        blocks.push(Block::List(sentences));
-    }
+    blocks.extend(Block::list(sentences));
     blocks
 }
 

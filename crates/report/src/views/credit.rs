@@ -30,8 +30,7 @@ pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
         }
     }
     let dropped = credits.dropped.iter().map(|one| format!("Not in the design: {}: {}", one.label, one.why));
-    let unreachable: Vec<String> = dropped.chain(unreachable(credits, is_overview)).collect();
-    blocks.extend((!unreachable.is_empty()).then_some(Block::List(unreachable)));
+    blocks.extend(Block::list(dropped.chain(unreachable(credits, is_overview)).collect()));
     blocks
 }
 

@@ -51,7 +51,7 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
         checks.into_iter().map(sentence).collect::<Vec<_>>(),
         method.map(|(head, one)| format!("{head}: {one}.")).collect(),
     ];
-    blocks.extend(lists.into_iter().filter(|list| !list.is_empty()).map(Block::List));
+    blocks.extend(lists.into_iter().filter_map(Block::list));
     blocks
 }
 

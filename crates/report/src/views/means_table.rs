@@ -1,6 +1,6 @@
 //! Tables of means: the main metrics of a workload, and the kernel's counters.
 
-use results::{ConditionResult, figure, percent};
+use results::{ConditionResult, Results, figure, percent};
 use stats::fixed;
 use study::Kind;
 use study::metric::{
@@ -53,18 +53,14 @@ const COLUMNS: [MetricColumn; 13] = [
     ),
 ];
 
-/// The main metrics of a workload. `truth`: the kind of its figures.
-pub(super) fn means_table(
-    conditions: &[&ConditionResult],
-    exact: bool,
-    truth: Option<&'static str>,
-) -> Table {
-    let kind = conditions[0].kind;
+/// The main metrics of these conditions of a workload.
+pub(super) fn means_table(results: &Results, conditions: &[&ConditionResult]) -> Table {
+    let (kind, exact) = (conditions[0].kind, results.stored.plan.exact);
     let own = |column: &&MetricColumn| kind.produces(column.metrics[0]);
     let counted = if exact { counted(kind) } else { Vec::new() };
     let columns = if exact { counted.iter().collect() } else { COLUMNS.iter().filter(own).collect() };
     let title = format!("{}: means", conditions[0].workload);
-    means(conditions.iter().copied(), columns).titled(title).noted(truth.map(str::to_owned))
+    means(conditions.iter().copied(), columns).titled(title).noted(results.truth.map(str::to_owned))
 }
 
 pub(super) fn means<'c>(

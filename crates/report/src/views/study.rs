@@ -14,6 +14,7 @@ use super::means_table::means_table;
 use super::method::method;
 use super::overview::{is_needed, overview};
 use crate::cells;
+use crate::chart::ends;
 use crate::document::{Block, Cell, Table};
 
 const COMMANDS: usize = 3;
@@ -34,10 +35,8 @@ pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'sta
         blocks.extend(tables(results, is_whole));
     }
     if is_whole && results.has_measurements() {
-        let exact = results.stored.plan.exact;
         let workloads = by_workload(results).into_iter();
-        let means = workloads.map(|(_, conditions)| means_table(&conditions, exact, results.truth));
-        blocks.extend(means.map(Block::Table));
+        blocks.extend(workloads.map(|(_, conditions)| Block::Table(means_table(results, &conditions))));
         blocks.extend(limits(results).map(Block::Table));
     }
     blocks.extend(results.credit.iter().flat_map(|credits| credit(credits, is_whole)));
@@ -61,10 +60,7 @@ pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'sta
 
 pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = tables(results, false).collect();
-    let cautions = cautions(results, false);
-    if !cautions.is_empty() {
-        blocks.push(Block::List(cautions));
-    }
+    blocks.extend(Block::list(cautions(results, false)));
     if let Some(limits) = limits(results) {
         blocks.push(Block::Fold(limits.title.clone(), vec![Block::Table(limits)]));
     }
@@ -124,12 +120,8 @@ fn disturbed_figures(results: &Results) -> Table {
         let metric = condition.workload.traffic.kind.main_metric(plan.exact);
         let own = results.stored.runs.iter().filter(|run| run.condition == condition.index);
         let values: Vec<f64> = own.filter(disturbed).filter_map(|run| run.metrics.get(metric)).collect();
-        if values.is_empty() {
-            continue;
-        }
+        let Some((least, most)) = ends(values.iter().copied()) else { continue };
         let named = format!("{} {}", metric.key, plain(metric.unit));
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (tries, mean) = (values.len(), stats::mean(&values));
         table.row(cells![&condition.label, named.trim_end(), tries, mean, least, most]);
     }

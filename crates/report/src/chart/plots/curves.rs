@@ -1,7 +1,7 @@
 //! Lines over a quantity.
 
 use crate::cells;
-use crate::chart::axis::{Axis, Scale};
+use crate::chart::axis::{Axis, Scale, ends};
 use crate::chart::colour::{series, stroke};
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
@@ -132,9 +132,7 @@ impl Plot for Curves {
 
 impl Curves {
     fn about(&self, curve: &Curve) -> String {
-        let values = || curve.points.iter().map(|point| point.1);
-        let (low, high) =
-            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = ends(curve.points.iter().map(|point| point.1)).unwrap_or_default();
         let [low, high] = [low, high].map(|end| self.up.0.shown(end));
         format!("{}: {} points, {low} to {high}", curve.name, curve.points.len())
     }

@@ -67,10 +67,6 @@ impl SampleSet {
 }
 
 impl Histogram {
-    fn up(&self) -> Quantity {
-        Quantity::new(&format!("share of {} per bucket", self.noun), "%", percent)
-    }
-
     fn values(&self) -> impl Iterator<Item = f64> {
         let buckets = self.series.iter().flat_map(|one| &one.buckets);
         buckets.flat_map(|bucket| [bucket.low, bucket.high])
@@ -126,7 +122,7 @@ impl Histogram {
 impl Plot for Histogram {
     fn draw(&self, across: f64) -> Drawing {
         let mut drawing = Drawing::new(across);
-        let up = self.up();
+        let up = Quantity::new(&format!("share of {} per bucket", self.noun), "%", percent);
         let axis_up = Axis::new(Scale::FromZero, [self.largest_share()], &up, AxisRoom::Up(HEIGHT));
         let head = up.title(axis_up.factor);
         let top = drawing.paragraph("muted", Anchor::Start, (0.0, 11.0), &head, across) + 4.0;

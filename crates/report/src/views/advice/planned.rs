@@ -45,13 +45,10 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> (Vec<PlannedSett
         if settings.iter().any(|known| assignment(&known.command) == same) {
             continue;
         }
-        let mut own: Vec<&AdviceRow> = Vec::new();
-        for (row, _) in planned.iter().filter(|(_, other)| assignment(other) == same) {
-            // A row that sets both ends separately has the same command for each end.
-            if !own.iter().any(|known| std::ptr::eq(*known, *row)) {
-                own.push(row);
-            }
-        }
+        let own = planned.iter().filter(|(_, other)| assignment(other) == same);
+        let mut own: Vec<&AdviceRow> = own.map(|(row, _)| *row).collect();
+        // A row that sets both ends separately has the same command for each end.
+        own.dedup_by(|one, other| std::ptr::eq(*one, *other));
         settings.push(setting(command, &own, &planned));
     }
     let mut left = Vec::new();
