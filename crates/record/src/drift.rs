@@ -26,7 +26,7 @@ pub struct Difference {
 #[serde(deny_unknown_fields)]
 pub struct Interface {
     pub side: Side,
-    /// Whether it is the interface under the tunnel.
+    /// True for the interface under the tunnel.
     pub underlay: bool,
 }
 
@@ -37,9 +37,9 @@ pub struct Interface {
 pub enum Setting {
     /// In bytes.
     Mtu { asked: Option<u32>, before: u32, after: u32 },
-    /// Of the interface's device: a number, or a switch as 0 or 1.
+    /// A setting of the interface's device: a number, or a switch as 0 or 1.
     Device { setting: DeviceSetting, asked: Option<u32>, before: Option<u32>, after: Option<u32> },
-    /// Of the machine, in words.
+    /// A setting of the machine, in words.
     Machine { key: TuningKey, before: Option<String>, after: Option<String> },
     /// An offload feature of the interface.
     Feature {

@@ -1,15 +1,19 @@
 //! Figures in sentences.
 
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
+/// The digits of a whole number in groups of three.
+pub fn in_thousands(whole: &str) -> String {
+    let mut grouped = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) && grouped != "-" {
+            grouped.push(',');
         }
-        text.push(digit);
+        grouped.push(digit);
     }
-    text
+    grouped
+}
+
+pub(crate) fn count(number: u64) -> String {
+    in_thousands(&number.to_string())
 }
 
 pub(crate) fn percent(share: f64) -> String {

@@ -53,7 +53,7 @@ pub struct Round {
 pub struct StageTime {
     /// The stage at which it begins, as an index of [`TraceAccount::stages`].
     pub from: usize,
-    /// The one at which it ends.
+    /// The stage at which it ends.
     pub to: usize,
     /// The packet waits in its socket until a reader takes it: no work, so it is in no sum.
     pub waits: bool,

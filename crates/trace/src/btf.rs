@@ -53,8 +53,7 @@ impl Btf {
     pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, String> {
         let types = Types::parse(bytes)?;
         let mut found = Self::default();
-        for place in &types.places {
-            let Some([name, kind @ (FUNCTION | TYPEDEF), target]) = types.fields_at(*place) else { continue };
+        for ([name, kind, target], _) in types.all.iter().copied() {
             let Some(name) = types.text(name) else { continue };
             if kind == FUNCTION && wanted(name) {
                 let all = types.prototype(target);
@@ -72,9 +71,9 @@ impl Btf {
 }
 
 struct Types<'b> {
-    types: &'b [u8],
+    // The name, kind and target of each type, and its further bytes. Number 0 is `void`, and absent.
+    all: Vec<([usize; 3], &'b [u8])>,
     texts: &'b [u8],
-    places: Vec<usize>,
 }
 
 impl<'b> Types<'b> {
@@ -90,40 +89,31 @@ impl<'b> Types<'b> {
             bytes.get(start..end).ok_or_else(|| short(end))
         };
         let (types, texts) = (part(8)?, part(16)?);
-        let (mut places, mut place) = (Vec::new(), 0);
+        let (mut all, mut place) = (Vec::new(), 0);
         while place < types.len() {
-            let (kind, count) = split(word(types, place + 4)?);
-            // Number 0 is `void`, and has no place.
-            let id = places.len() + 1;
-            places.push(place);
-            place += 12
-                + body_bytes(kind, count).ok_or_else(|| format!("type {id} has the unknown kind {kind}"))?;
+            let [name, info, target] = [0, 4, 8].map(|offset| word(types, place + offset));
+            let (kind, count) = info.map(|info| (info >> 24 & 0x1f, info & 0xffff))?;
+            let id = all.len() + 1;
+            let length =
+                body_bytes(kind, count).ok_or_else(|| format!("type {id} has the unknown kind {kind}"))?;
+            let (start, end) = (place + 12, place + 12 + length);
+            all.push(([name?, kind, target?], types.get(start..end).ok_or_else(|| short(end))?));
+            place = end;
         }
-        if place > types.len() {
-            return Err(short(place));
-        }
-        Ok(Self { types, texts, places })
+        Ok(Self { all, texts })
     }
 
-    fn fields_at(&self, place: usize) -> Option<[usize; 3]> {
-        let [name, info, target] = [0, 4, 8].map(|offset| word(self.types, place + offset).ok());
-        Some([name?, split(info?).0, target?])
-    }
-
-    fn of_kind(&self, id: usize, kind: usize) -> Option<usize> {
-        let place = *self.places.get(id.checked_sub(1)?)?;
-        (self.fields_at(place)?[1] == kind).then_some(place)
+    fn of_kind(&self, id: usize, kind: usize) -> Option<&([usize; 3], &'b [u8])> {
+        self.all.get(id.checked_sub(1)?).filter(|(fields, _)| fields[1] == kind)
     }
 
     fn target(&self, id: usize, kind: usize) -> Option<usize> {
-        Some(self.fields_at(self.of_kind(id, kind)?)?[2])
+        self.of_kind(id, kind).map(|(fields, _)| fields[2])
     }
 
     fn prototype(&self, id: usize) -> Option<Vec<usize>> {
-        let place = self.of_kind(id, PROTOTYPE)?;
-        let (_, count) = split(word(self.types, place + 4).ok()?);
-        let each = self.types.get(place + 12..)?.chunks_exact(8).take(count);
-        Some(each.filter_map(|one| word(one, 4).ok()).collect())
+        let (_, arguments) = self.of_kind(id, PROTOTYPE)?;
+        Some(arguments.chunks_exact(8).filter_map(|one| word(one, 4).ok()).collect())
     }
 
     fn arguments(&self, each: &[usize]) -> Arguments {
@@ -131,8 +121,7 @@ impl<'b> Types<'b> {
             let is = |id: &usize| {
                 let target = self.target(*id, POINTER);
                 let target = target.map(|id| self.target(id, CONSTANT).unwrap_or(id));
-                let place = target.and_then(|id| self.of_kind(id, STRUCTURE));
-                let name = place.and_then(|place| self.text(self.fields_at(place)?[0]));
+                let name = target.and_then(|id| self.text(self.of_kind(id, STRUCTURE)?.0[0]));
                 name == Some(structure)
             };
             each.iter().take(3).position(is).map(|index| index as u8)
@@ -148,10 +137,6 @@ impl<'b> Types<'b> {
         let printable = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
         std::str::from_utf8(name).ok().filter(|_| printable)
     }
-}
-
-fn split(info: usize) -> (usize, usize) {
-    (info >> 24 & 0x1f, info & 0xffff)
 }
 
 fn body_bytes(kind: usize, count: usize) -> Option<usize> {

@@ -97,7 +97,7 @@ impl StampedPacket {
 pub struct TimeBetween {
     /// The point at which it begins.
     pub from: u8,
-    /// The one at which it ends.
+    /// The point at which it ends.
     pub to: u8,
     /// The time that a quarter of the packets do not exceed, in ns, without interruptions.
     ///

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+pub use record::in_thousands;
 use stats::fixed;
 
 /// A value with about four significant digits: a smaller difference is none for a reader, and a
@@ -40,18 +41,6 @@ pub fn rounded(value: f64) -> String {
         "" => grouped,
         part => format!("{grouped}.{part}"),
     }
-}
-
-/// The digits of a whole number in groups of three.
-pub fn in_thousands(whole: &str) -> String {
-    let mut grouped = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) && grouped != "-" {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// A percentage: one decimal, three below 1 %, and in exponent form where three would hide it.
