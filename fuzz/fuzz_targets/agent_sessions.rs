@@ -92,7 +92,7 @@ fn converse(bytes: &mut Bytes) -> (bool, bool) {
         }
         // Some make an interface and fail later on.
         made |= makes;
-        if let Answer::Sockets { addresses } = answer {
+        if let Answer::Sockets(addresses) = answer {
             sockets[side] = addresses;
         }
     }

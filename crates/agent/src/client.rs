@@ -252,7 +252,7 @@ impl Client {
                 let (host, why) = (self.host.clone(), words::shortened_reason(&why));
                 Err(CallError::Refused { host, why, broken: broken || id == NO_REQUEST })
             }
-            Ok(Answer::NoJournal { why }) => {
+            Ok(Answer::NoJournal(why)) => {
                 Err(CallError::NoJournal { host: self.host.clone(), why: words::shortened_reason(&why) })
             }
             Ok(_) if id == NO_REQUEST => Err(wrong()),

@@ -87,15 +87,13 @@ impl Refusal {
     }
 
     pub(crate) fn of_settings(error: host::Error) -> Self {
-        match error {
-            // No further change can be made; after any other error other requests can still be met.
-            host::Error::Journal { .. } => error.into(),
-            error => Self::passing(error),
-        }
+        // No further change can be made; after any other error other requests can still be met.
+        let is_final = matches!(error, host::Error::Journal { .. });
+        if is_final { error.into() } else { Self::passing(error) }
     }
 
     pub(crate) fn not_in_turns(why: impl Display) -> Self {
-        Answer::NotInTurns { why: why.to_string() }.into()
+        Answer::NotInTurns(why.to_string()).into()
     }
 
     pub(crate) fn of_turns(self) -> Self {
@@ -146,7 +144,7 @@ impl From<host::Error> for Refusal {
         let broken = matches!(error, host::Error::NoInterface { .. });
         let why = error.to_string();
         match error {
-            host::Error::Journal { .. } => Answer::NoJournal { why }.into(),
+            host::Error::Journal { .. } => Answer::NoJournal(why).into(),
             _ => Answer::Failed { why, broken }.into(),
         }
     }
@@ -165,7 +163,7 @@ mod tests {
         );
         let (path, errno) = ("1.journal".into(), std::io::ErrorKind::StorageFull.into());
         let full = Refusal::from(host::Error::Journal { action: "write", path, errno });
-        assert!(matches!(full.into_answer(), Answer::NoJournal { why } if why.contains("1.journal")));
+        assert!(matches!(full.into_answer(), Answer::NoJournal(why) if why.contains("1.journal")));
         assert!(matches!(Refusal::from("busy").into_answer(), Answer::Failed { broken: false, .. }));
     }
 }

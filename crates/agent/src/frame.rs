@@ -19,7 +19,7 @@ const MAX_ENTRIES: usize = 8_192;
 
 // The most sockets of one end, and the fields that list them.
 const MAX_SOCKETS: usize = 2 * load::MAX_FLOWS as usize;
-const SOCKETS: [&[u8]; 4] = [b"addresses", b"applied", b"endpoints", b"locals"];
+const SOCKETS: [&[u8]; 4] = [b"applied", b"endpoints", b"locals", b"sockets"];
 
 // `net.ipv4.ip_local_reserved_ports` with every second port has 190,000.
 const MAX_TEXT: usize = 192 << 10;

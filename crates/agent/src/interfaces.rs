@@ -204,7 +204,7 @@ impl Interfaces {
             let (before, after) = (queues.to_string().as_str().into(), Some("1".into()));
             changes.insert(0, Change { number: 0, target, before, after });
         }
-        Ok(Answer::MachineChanged { changes })
+        Ok(Answer::MachineChanged(changes))
     }
 
     pub(crate) fn tune(

@@ -13,7 +13,7 @@ use words::{Accelerated, DeviceSetting, Settled, Tuning, Turn};
 pub use record::{Finished, InTurns, Late, Measured, Series, Watched};
 
 /// Controller and agent are the same binary: another version means that a stale copy answered.
-pub const PROTOCOL: u32 = 22;
+pub const PROTOCOL: u32 = 23;
 
 /// A request to an agent. Interfaces' addresses have the lengths of their prefixes. `underlay`: the
 /// interface under a tunnel, if any. Times begin with the request.
@@ -197,9 +197,7 @@ pub enum Answer {
     },
     Done,
     /// To [`Request::TakeTurn`]: the session that has the turn; `None`: the agent has it now.
-    Turn {
-        holder: Option<String>,
-    },
+    Turn(Option<String>),
     /// To [`Request::CreateDiscard`]. `lacking`: the kernel's errors for the devices before it.
     Discards {
         device: host::DiscardDevice,
@@ -208,40 +206,24 @@ pub enum Answer {
     Settled(Settled),
     Environment(Box<host::Environment>),
     /// Each lacking thing, in words.
-    Told {
-        what: Vec<String>,
-    },
+    Told(Vec<String>),
     /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`].
-    MachineChanged {
-        changes: Vec<Change>,
-    },
-    MachineDiffers {
-        differences: Vec<Difference>,
-    },
+    MachineChanged(Vec<Change>),
+    MachineDiffers(Vec<Difference>),
     /// To [`Request::UndoMachine`]: the result of each undo, the last change first.
-    MachineUndone {
-        changes: Vec<Undone>,
-    },
+    MachineUndone(Vec<Undone>),
     /// To [`Request::Open`] and [`Request::OpenProbe`]: local addresses, in the order of the flows.
-    Sockets {
-        addresses: Vec<SocketAddr>,
-    },
+    Sockets(Vec<SocketAddr>),
     Measured(Box<Measured>),
     /// To [`Request::Alternate`]: the account of each state, in the order of the request.
-    Alternated {
-        states: Vec<InTurns>,
-    },
+    Alternated(Vec<InTurns>),
     /// To [`Request::Alternate`]: these states cannot take turns here, and need runs of their own.
-    NotInTurns {
-        why: String,
-    },
+    NotInTurns(String),
     Located(host::LocatedInterface),
     PairFacts(Box<host::PairFacts>),
     Arrived(load::Arrived),
-    Interface {
-        #[serde(deserialize_with = "words::names::interfaces")]
-        name: String,
-    },
+    #[serde(deserialize_with = "words::names::interfaces")]
+    Interface(String),
     Watched(Box<Watched>),
     Exact(Box<load::exact::Account>),
     /// To the order of a guest ([`crate::Relay`]): it runs, and its agent answers from now on.
@@ -254,13 +236,10 @@ pub enum Answer {
     /// Problem, cause and remedy, in words for the user. `broken`: other requests would fail too.
     Failed {
         why: String,
-        #[serde(default)]
         broken: bool,
     },
     /// The undo journal cannot be written: every request with a change would fail.
-    NoJournal {
-        why: String,
-    },
+    NoJournal(String),
 }
 
 /// A guest that runs, as its host sees it.

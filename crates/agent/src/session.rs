@@ -124,7 +124,7 @@ impl Session {
                 self.probe = None;
                 let (probe, addresses) = load::PairProbe::open(local, &interface, ports, listens)?;
                 self.probe = Some(probe);
-                Ok(Answer::Sockets { addresses })
+                Ok(Answer::Sockets(addresses))
             }
             Request::ExchangeProbes { to, full, within_ms } => {
                 let probe = self.probe.as_mut().ok_or(NO_PROBE)?;
@@ -132,7 +132,7 @@ impl Session {
             }
             Request::FindInterface { address } => {
                 let name = self.interfaces.links.find_by_address(&address)?.name;
-                Ok(Answer::Interface { name })
+                Ok(Answer::Interface(name))
             }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
             Request::SetMtu { interface, mtu } => done(self.interfaces.set_mtu(&interface, mtu)),
@@ -149,7 +149,7 @@ impl Session {
             Request::Lacking { traffic, family } => {
                 let mut what = load::lacking(&traffic, family);
                 what.extend(self.interfaces.links.lacking(&impairment_of(&traffic)));
-                Ok(Answer::Told { what })
+                Ok(Answer::Told(what))
             }
             Request::Open { spec, endpoints, interface, underlay } => {
                 (self.traffic, self.probe) = (None, None);
@@ -158,7 +158,7 @@ impl Session {
                 let traffic = WorkloadSide::open(links, &spec, endpoints.as_deref(), place, &self.quotas)?;
                 let addresses = traffic.endpoint.addresses().to_vec();
                 self.traffic = Some(traffic);
-                Ok(Answer::Sockets { addresses })
+                Ok(Answer::Sockets(addresses))
             }
             Request::Attach { locals } => done(self.traffic()?.endpoint.attach(&locals)),
             Request::Start => done(self.traffic()?.endpoint.start()),
@@ -233,14 +233,13 @@ impl Session {
 
     fn take_turn(&mut self, session: &str) -> Reply {
         // A second lock of the same file would find the first one in its way.
-        if self.turn.is_some() {
-            return Ok(Answer::Turn { holder: None });
+        if self.turn.is_none() {
+            match host::take_lock_of_root(session) {
+                Ok(turn) => self.turn = turn,
+                Err(holder) => return Ok(Answer::Turn(Some(holder))),
+            }
         }
-        match host::take_lock_of_root(session) {
-            Ok(turn) => self.turn = turn,
-            Err(holder) => return Ok(Answer::Turn { holder: Some(holder) }),
-        }
-        Ok(Answer::Turn { holder: None })
+        Ok(Answer::Turn(None))
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {

@@ -124,12 +124,9 @@ impl TracedWork<'_> {
             batch: turns * messages,
             avoiding,
             stages,
-            untraced: Vec::new(),
-            ends: Vec::new(),
             one_more: kinds.keys().map(|kind| (*kind, Vec::new())).collect(),
-            all: Vec::new(),
             sampled: (self.wanted.every > 0).then(SampledPackets::default),
-            profile: None,
+            ..TraceAccount::default()
         };
         let on_the_way: Vec<u8> = way.into_iter().flat_map(Way::points).collect();
         let fewest: Vec<u8> =
@@ -137,9 +134,6 @@ impl TracedWork<'_> {
         let one_more = kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect());
         let sets: Vec<Vec<Probe>> = std::iter::once(ends.clone()).chain(one_more).chain([probes]).collect();
         let mut on_cpu = Vec::new();
-        let usual = |(round, sampled): (Round, SampledPackets)| {
-            (Round { between: TimeBetween::neighbours(&fewest, &on_the_way, &sampled), ..round }, sampled)
-        };
         // In rounds, as adding and removing probes takes most of a trace's time, and a slow change
         // of the machine then meets each kind of batch alike. `None`: without probes.
         let mut batches: Vec<Option<usize>> =
@@ -154,10 +148,17 @@ impl TracedWork<'_> {
                     work.repeat(RUN_UP)?;
                     let before = ProcessTimes::read();
                     finished.untraced.push(work.repeat(turns)?);
-                    on_cpu.push(taken(&before));
+                    // All of this process's CPU time is the work's.
+                    let own = ProcessTimes::read().since(&before);
+                    on_cpu.push(own.user_ns + own.system_ns);
                     continue;
                 };
-                let (round, packets) = usual(traced(&mut tracer, &sets[set], work, turns)?);
+                tracer.attach(&sets[set])?;
+                work.repeat(RUN_UP)?;
+                tracer.restart()?;
+                let (round, packets) = counted(&mut tracer, work, turns)?;
+                let between = TimeBetween::neighbours(&fewest, &on_the_way, &packets);
+                let round = Round { between, ..round };
                 match set.checked_sub(1) {
                     None => finished.ends.push(round),
                     Some(kind) if set + 1 < sets.len() => finished.one_more[kind].1.push(round),
@@ -207,18 +208,6 @@ impl TracedWork<'_> {
     }
 }
 
-fn traced(
-    tracer: &mut Tracer,
-    probes: &[Probe],
-    work: &mut LentWork<'_>,
-    turns: u32,
-) -> Result<(Round, SampledPackets), Refusal> {
-    tracer.attach(probes)?;
-    work.repeat(RUN_UP)?;
-    tracer.restart()?;
-    counted(tracer, work, turns)
-}
-
 fn counted(
     tracer: &mut Tracer,
     work: &mut LentWork<'_>,
@@ -227,7 +216,7 @@ fn counted(
     follow(tracer, work)?;
     let batch_ns = work.repeat(turns)?;
     let reading = tracer.read()?;
-    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled()?))
+    Ok((Round { batch_ns, reading, ..Round::default() }, tracer.sampled()?))
 }
 
 fn follow(tracer: &Tracer, work: &LentWork<'_>) -> Result<(), Refusal> {
@@ -237,12 +226,6 @@ fn follow(tracer: &Tracer, work: &LentWork<'_>) -> Result<(), Refusal> {
 fn described() -> io::Result<Worker> {
     let thread = nix::unistd::gettid().as_raw().unsigned_abs();
     Ok(Worker { thread, initial: host::bpf::current_thread()? })
-}
-
-fn taken(before: &ProcessTimes) -> u64 {
-    // All of this process's CPU time is the work's.
-    let since = ProcessTimes::read().since(before);
-    since.user_ns + since.system_ns
 }
 
 // Samples of a profile: a function's share of a tenth is then known to half a hundredth.

@@ -47,7 +47,7 @@ impl Schedule<'_> {
         let sockets = self.traffic.endpoint.take_turns(states)?;
         let followed = self.take_all(&sockets, deadline);
         self.traffic.note_window_end();
-        Ok(Answer::Alternated { states: followed? })
+        Ok(Answer::Alternated(followed?))
     }
 
     fn begins(&self, number: usize) -> Option<Duration> {

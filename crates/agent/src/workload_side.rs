@@ -84,7 +84,9 @@ impl WorkloadSide {
 
         self.wait_until(opens)?;
         let opened_ns = ns(opens.elapsed());
-        let (devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
+        // The slowest reading is first at both edges: all quantities cover equally long windows.
+        let devices = device.read();
+        let first = self.read(links, cpus, Phase::Window)?;
         let (first_row, mut rows) = (first.row(), Series { step_ns: ns(step), ..Series::default() });
         loop {
             let next = series::next(opens, step, Instant::now());
@@ -96,7 +98,8 @@ impl WorkloadSide {
         }
         self.wait_until(closes)?;
         let closed_ns = ns(closes.elapsed());
-        let (devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
+        let devices_after = device.read();
+        let last = self.read(links, cpus, Phase::Tail)?;
         series::add_row(&mut rows, &first_row, &last.row());
 
         Ok(Answer::Measured(Box::new(Measured {
@@ -118,18 +121,6 @@ impl WorkloadSide {
 
     pub(crate) fn note_window_end(&mut self) {
         self.closes = within(AFTER_WINDOW, self.flows);
-    }
-
-    fn edge(
-        &self,
-        links: &mut Links,
-        device: &DeviceReader,
-        cpus: &[u32],
-        next: Phase,
-    ) -> Result<(Vec<u64>, Reading), Refusal> {
-        // The slowest reading is first at both edges: all quantities cover equally long windows.
-        let device = device.read();
-        Ok((device, self.read(links, cpus, next)?))
     }
 
     /// Reads the counters that take a few hundred µs.

@@ -231,7 +231,7 @@ fn a_hostile_answer_costs_a_controller_little_memory_and_time() {
             format!("{{\"settled\":{}", "[".repeat(MOST_VALUES)).into(),
         ),
         ("deep in another way".into(), "{\"a\":".repeat(MOST_VALUES).into()),
-        ("wide".into(), format!("{{\"sockets\":{{\"addresses\":[{}0]}}}}", "0,".repeat(2 << 20)).into()),
+        ("wide".into(), format!("{{\"sockets\":[{}0]}}", "0,".repeat(2 << 20)).into()),
         ("no newline".into(), vec![b'x'; MAX_FRAME + (64 << 10)]),
         ("a name".into(), format!("{{\"{}\":1}}", "n".repeat(MOST_BYTES)).into()),
         ("a field's name".into(), format!("{{\"settled\":{{\"{}\":1}}}}", "n".repeat(MOST_BYTES)).into()),

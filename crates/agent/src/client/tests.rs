@@ -51,7 +51,7 @@ fn a_silent_agent_is_not_waited_for_for_ever() {
 fn a_late_answer_is_not_taken_for_that_to_the_next_request() {
     let (mut client, mut agent, _) = conversation();
     assert!(matches!(client.call(&Request::Quiet, A_MOMENT), Err(CallError::Silent { .. })));
-    let late = Answer::Told { what: vec!["late".to_owned()] };
+    let late = Answer::Told(vec!["late".to_owned()]);
     agent.write_all(&answer_line(1, &late).unwrap()).unwrap();
     let error = client.order(&Request::Start, A_MOMENT).unwrap_err();
     assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.05 s");
@@ -249,7 +249,7 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
     };
     assert!(environment.netassay.starts_with(plain), "{}", environment.netassay);
     assert_eq!(environment.sysctls["net.core.rmem_max"], plain);
-    let Ok(Answer::Told { what }) = answer(&Answer::Told { what: vec![hostile.into()] }) else { panic!() };
+    let Ok(Answer::Told(what)) = answer(&Answer::Told(vec![hostile.into()])) else { panic!() };
     assert_eq!(what, [plain]);
     let why = format!("{hostile}{}", "é".repeat(1 << 16));
     let refused = answer(&Answer::Failed { why, broken: false }).unwrap_err().to_string();
@@ -276,7 +276,7 @@ fn names_that_could_be_commands_are_no_names_of_an_agent() {
     let (mut client, mut agent, _) = conversation();
     let change = |target: &str| {
         format!(
-            r#"{{"machine_changed":{{"changes":[{{"number":1,"target":{target},"before":"1","after":"2"}}]}}}}"#
+            r#"{{"machine_changed":[{{"number":1,"target":{target},"before":"1","after":"2"}}]}}"#
         )
     };
     let settled = |active: &str| {
@@ -292,7 +292,7 @@ fn names_that_could_be_commands_are_no_names_of_an_agent() {
         (change(r#"{"made":{"name":"x; touch y","kind":"veth"}}"#), "an interface"),
         (settled(r#"{"x; touch /tmp/owned":true}"#), "a feature"),
         (located.to_owned(), "an interface"),
-        (r#"{"interface":{"name":"x; touch y"}}"#.to_owned(), "an interface"),
+        (r#"{"interface":"x; touch y"}"#.to_owned(), "an interface"),
     ]) {
         agent.write_all(format!("{id} {answer}\n").as_bytes()).unwrap();
         let error = client.call(&Request::Start, A_WHILE).unwrap_err().to_string();

@@ -80,7 +80,7 @@ fn the_largest_account_fits_into_a_frame() {
 fn the_addresses_of_the_most_flows_fit_into_a_frame() {
     let address = "[2001:db8:ffff:ffff:ffff:ffff:ffff:ffff]:65535".parse().unwrap();
     let addresses = vec![address; usize::try_from(load::MAX_FLOWS).unwrap() * 2];
-    let line = encode(&Answer::Sockets { addresses }).unwrap();
+    let line = encode(&Answer::Sockets(addresses)).unwrap();
     assert!(line.len() < MAX_FRAME * 3 / 4, "{} bytes", line.len());
 }
 
@@ -96,7 +96,7 @@ proptest! {
 
     #[test]
     fn what_is_lacking_survives_the_wire(what in prop::collection::vec("\\PC{0,40}", 0..4), ipv6 in any::<bool>()) {
-        let answer = Answer::Told { what };
+        let answer = Answer::Told(what);
         prop_assert_eq!(decode::<Answer>(encode(&answer).unwrap().trim_ascii_end()).unwrap(), answer);
         let request = Request::Lacking { traffic: load::Traffic::new(load::Kind::UdpRr), family: load::Family::from_ipv6(ipv6) };
         prop_assert_eq!(decode::<Request>(encode(&request).unwrap().trim_ascii_end()).unwrap(), request);

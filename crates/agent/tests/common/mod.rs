@@ -111,13 +111,13 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Discards { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] },
         Answer::Settled(settled),
         Answer::Environment(Box::new(host::Environment::read(&["lo"], "1"))),
-        Answer::Told { what: vec!["no".to_owned()] },
-        Answer::MachineChanged { changes: vec![change] },
-        Answer::MachineDiffers { differences: vec![difference] },
-        Answer::MachineUndone { changes: vec![Undone::Left("no".to_owned())] },
-        Answer::Sockets { addresses: vec![ADDRESS.parse().unwrap()] },
+        Answer::Told(vec!["no".to_owned()]),
+        Answer::MachineChanged(vec![change]),
+        Answer::MachineDiffers(vec![difference]),
+        Answer::MachineUndone(vec![Undone::Left("no".to_owned())]),
+        Answer::Sockets(vec![ADDRESS.parse().unwrap()]),
         Answer::Measured(Box::new(measured())),
-        Answer::Interface { name: "eth0".to_owned() },
+        Answer::Interface("eth0".to_owned()),
         Answer::Watched(Box::new(watched)),
         Answer::Exact(Box::new(account)),
         Answer::Traced(Box::new(traced())),
@@ -132,7 +132,7 @@ pub(crate) fn answers() -> Vec<Answer> {
             failed_first: Some("no".to_owned()),
         })),
         Answer::Failed { why: "no".to_owned(), broken: false },
-        Answer::NoJournal { why: "no".to_owned() },
+        Answer::NoJournal("no".to_owned()),
     ]
 }
 

@@ -251,7 +251,7 @@ fn undone(world: &World) {
     assert!(ip(&["-6", "route"]).contains("fd00:2::/64"));
     assert!(ip(&["-6", "address"]).contains("fd00:5::1/64"), "that of the study too");
     settle(&mut agent, 1000, true).unwrap();
-    let Ok(Answer::MachineUndone { changes }) = agent.ask(&Request::UndoMachine) else { panic!() };
+    let Ok(Answer::MachineUndone(changes)) = agent.ask(&Request::UndoMachine) else { panic!() };
     assert!(
         changes.iter().any(|one| one.sentence() == "the MTU of wire: 1000 -> 1500, undone"),
         "{changes:?}"
@@ -287,8 +287,7 @@ fn applied(world: &World) {
 
     let mut agent = world.agent(Isolation::Machine, None).greeted();
     apply(&mut agent, 1400);
-    let Ok(Answer::MachineChanged { changes }) = agent.ask(&Request::Keep { why: "study 3".to_owned() })
-    else {
+    let Ok(Answer::MachineChanged(changes)) = agent.ask(&Request::Keep { why: "study 3".to_owned() }) else {
         panic!("it is not kept")
     };
     let told: Vec<String> = changes.iter().map(ToString::to_string).collect();
