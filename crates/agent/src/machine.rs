@@ -50,7 +50,7 @@ impl MachineSettings {
             if host::Privileges::read().capabilities.contains(CapabilitySet::NET_ADMIN) {
                 self.journal()?.check_free().map_err(Refusal::of_settings)?;
             }
-            return Ok(Answer::MachineChanged { changes: Vec::new() });
+            return Ok(Answer::MachineChanged(Vec::new()));
         }
         let settings = self.own_settings(wanted)?;
         self.session_latency = wanted.cpu_latency;
@@ -60,7 +60,7 @@ impl MachineSettings {
         let journal = self.journal()?;
         journal.change(&settings).map_err(Refusal::of_settings)?;
         let changed = journal.changes().filter(|change| !change.is_nothing());
-        Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
+        Ok(Answer::MachineChanged(changed.cloned().collect()))
     }
 
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
@@ -169,7 +169,7 @@ impl MachineSettings {
     pub(crate) fn keep(&mut self, why: &str) -> Reply {
         self.check_allowed()?;
         let kept = self.journal.take().map_or(Ok(Vec::new()), |journal| journal.keep(why));
-        Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::of_settings)? })
+        Ok(Answer::MachineChanged(kept.map_err(Refusal::of_settings)?))
     }
 
     pub(crate) fn cover<T>(
@@ -203,9 +203,7 @@ impl MachineSettings {
     }
 
     pub(crate) fn differences(&self) -> Answer {
-        Answer::MachineDiffers {
-            differences: self.journal.as_ref().map(Journal::differences).unwrap_or_default(),
-        }
+        Answer::MachineDiffers(self.journal.as_ref().map(Journal::differences).unwrap_or_default())
     }
 
     pub(crate) fn undo(&mut self) -> Reply {
@@ -213,7 +211,7 @@ impl MachineSettings {
         let journal = self.journal.take();
         *self = Self::new(&self.launch);
         let undone = journal.map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
-        Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::from_undoing).collect() })
+        Ok(Answer::MachineUndone(undone.iter().map(Undone::from_undoing).collect()))
     }
 }
 
