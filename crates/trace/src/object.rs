@@ -21,7 +21,7 @@ static COMPILED: &Aligned<[u8]> = &Aligned(*include_bytes!("../bpf/path.o"));
 /// The programs with one kernel's offsets of fields, and that kernel's types.
 pub struct KernelPrograms {
     object: Object,
-    types: btf::Btf,
+    pub(crate) types: btf::Btf,
 }
 
 /// Maps of programs, by their names in `bpf/path.bpf.c`.
@@ -59,16 +59,15 @@ impl KernelPrograms {
         Ok(Self { object, types })
     }
 
-    pub(crate) fn function(&self, name: &str) -> Option<u32> {
-        self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
-    }
-
     /// A copy of the programs with maps of their own, the ring of so many bytes.
     pub(crate) fn programs(&self, ring: u32) -> Result<(Object, Maps), TraceError> {
         let mut object = self.object.clone();
         let mut maps = Maps::new();
         for (name, map) in &object.maps {
-            let made = create_map(map, ring)
+            let kind = MapKind::from_number(map.map_type()).expect("bpf/path.bpf.c has no other kinds");
+            // `bpf/maps.h` leaves the size of the ring to the loader.
+            let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
+            let made = Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)
                 .map_err(|error| TraceError::misfit(format_args!("map {name}: {error}")))?;
             maps.insert(name.clone(), made);
         }
@@ -85,14 +84,6 @@ pub(crate) fn instructions(programs: &Object, name: &str, constants: Constants) 
     let instruction =
         |insn: &bpf_insn| Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm);
     patched(code.iter().map(instruction).collect(), constants)
-}
-
-fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
-    let kind = MapKind::from_number(map.map_type())
-        .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
-    // `bpf/maps.h` leaves the size of the ring to the loader.
-    let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
-    Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)
 }
 
 fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {

@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::io;
 
 use aya_obj::Object;
+use aya_obj::btf::BtfKind;
 use host::bpf::{Program, Ring};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -189,7 +190,8 @@ impl KernelPrograms {
             let place = AttachPoint::Function(CString::new(name).map_err(|error| error.to_string())?, at);
             return load_at(Program::Kprobe, &instructions(programs, program, constants), place);
         }
-        let function = self.function(name).ok_or("not among the kernel's own types")?;
+        let function = self.types.id_by_type_name_kind(name, BtfKind::Func);
+        let function = function.map_err(|_| "not among the kernel's own types")?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),

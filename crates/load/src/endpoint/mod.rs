@@ -41,7 +41,6 @@ pub struct Endpoint {
     control: Arc<Control>,
     shares: Vec<Range<usize>>,
     threads: Vec<LoopThread>,
-    started: bool,
 }
 
 impl Endpoint {
@@ -81,7 +80,7 @@ impl Endpoint {
         let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
         let control = Arc::new(Control::new(flows.sockets.len(), shares.len(), &flows.traffic));
         let (spec, bound, threads) = (spec.clone(), None, Vec::new());
-        Ok(Self { spec, addresses, bound, flows, control, shares, threads, started: false })
+        Ok(Self { spec, addresses, bound, flows, control, shares, threads })
     }
 
     /// The addresses for [`Endpoint::connect`] or [`Endpoint::attach`] of the other end. Those of a
@@ -117,10 +116,9 @@ impl Endpoint {
     /// runs); a second start.
     pub fn start(&mut self) -> Result<()> {
         self.check_attached()?;
-        if self.started {
+        if !self.threads.is_empty() {
             return Err(Error::Setup("start: the threads were started before".to_owned()));
         }
-        self.started = true;
         let (readiness, all_ready) = mpsc::channel();
         for thread in 0..self.shares.len() {
             if let Err(error) = self.spawn(thread, readiness.clone()) {
@@ -162,7 +160,7 @@ impl Endpoint {
     /// Makes the sockets ready to be given in turn what each of these states has.
     ///
     /// # Errors
-    /// States that differ from this workload in more than that; a receiver without attached peers.
+    /// States that differ from this workload in more than that.
     pub fn take_turns(&self, states: Vec<Traffic>) -> Result<SocketSwitches> {
         for state in &states {
             state.validate(Family::from_ipv6(self.spec.local.is_ipv6()))?;
@@ -172,7 +170,6 @@ impl Endpoint {
             }
         }
         let switches = SocketSwitches::new(&self.spec.traffic, states);
-        self.check_attached()?;
         let threads = |traffic| threads(traffic, cpus(&self.spec.cpus));
         if switches.states.iter().any(|state| threads(state) != threads(&self.spec.traffic)) {
             let why = "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` \
@@ -193,7 +190,6 @@ impl Endpoint {
     /// # Errors
     /// A socket that refuses it, or reads back another value.
     pub fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        self.check_attached()?;
         let wanted = &switches.states[state];
         if let Some(pace) = wanted.pacing {
             // Senders of datagrams read it before each call, so none needs to leave its loop.
@@ -227,7 +223,6 @@ impl Endpoint {
     /// # Errors
     /// A socket that reads back another value.
     pub fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        self.check_attached()?;
         let mut all = self.flows.sockets.iter().enumerate();
         all.try_for_each(|(flow, one)| switches.check(one, self.flows.sends(flow), state))
     }
