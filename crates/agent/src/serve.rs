@@ -27,7 +27,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let launch: Launch = or_refuse(decode(&line.bytes))?;
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
     let machine = Machine::system();
-    let (sysctls, quotas) = (host::visible_sysctls(&machine), host::Quotas::read(&machine));
+    let (sysctls, quotas) = (host::visible_sysctls(&machine), host::QuotaGroup::find(&machine));
     let usable = host::affinity::usable();
     let pinned = || match launch.cpus.as_slice() {
         [] => Ok(()),

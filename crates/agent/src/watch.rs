@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::{CpuTimes, Interrupts, Links, ProcessThreads, Quotas, Throttled, WireCounters};
+use host::{CpuTimes, Interrupts, Links, ProcessThreads, QuotaGroup, Throttled, WireCounters};
 
 use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
@@ -15,7 +15,7 @@ pub(crate) fn watch(
     links: &mut Links,
     (processes, cpus): (&[u32], &[u32]),
     underlay: Option<&str>,
-    quotas: &Quotas,
+    quotas: &[QuotaGroup],
     [ramp, window]: [Duration; 2],
     deadline: Deadline,
 ) -> Reply {
@@ -30,7 +30,8 @@ pub(crate) fn watch(
         let interrupts = Interrupts::read_each(cpus);
         let underlay = underlay.map(|name| WireCounters::read(links, name)).transpose()?;
         // The processes are in the agent's cgroup, whose quotas may throttle them.
-        Ok(HostReading { at, threads, cpus: times, interrupts, underlay, throttled: quotas.counters() })
+        let throttled = quotas.iter().map(QuotaGroup::counters).collect();
+        Ok(HostReading { at, threads, cpus: times, interrupts, underlay, throttled })
     };
     thread::sleep(opens.saturating_duration_since(Instant::now()));
     let opened_ns = ns(opens.elapsed());

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
-    ClockReading, Counters, CpuTimes, DeviceReader, Interrupts, LinkLimit, Links, ProcessTimes, Quotas,
-    ThreadTimes, Throttled, WireCounters,
+    ClockReading, Counters, CpuTimes, DeviceReader, Interrupts, LinkLimit, Links, ProcessTimes, QuotaGroup,
+    Quotas, ThreadTimes, Throttled, WireCounters,
 };
 use load::{Endpoint, Kind, Phase};
 
@@ -134,7 +134,7 @@ impl WorkloadSide {
         let threads =
             threads.into_iter().map(|thread| ThreadTimes::read(thread).unwrap_or_default()).collect();
         let own = ProcessTimes::read();
-        let throttled = self.quotas.counters();
+        let throttled = self.quotas.iter().map(QuotaGroup::counters).collect();
         let clock = ClockReading::read();
         self.endpoint.set_phase(next);
         let load = self.sample();

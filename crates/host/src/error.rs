@@ -34,6 +34,12 @@ impl From<String> for Error {
     }
 }
 
+impl From<&str> for Error {
+    fn from(what: &str) -> Self {
+        what.to_owned().into()
+    }
+}
+
 impl Error {
     /// The kernel's error number, if there is one.
     pub fn errno(&self) -> Option<i32> {

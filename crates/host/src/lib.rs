@@ -25,8 +25,8 @@ pub use counters::{
 };
 pub use cpu::affinity::{self, prioritise_current_thread};
 pub use cpu::interrupts::{InterruptKind, Interrupts, Softirqs};
-pub use cpu::power::{Power, hold_latency};
-pub use cpu::quota::{CpuQuota, Quotas, Throttled};
+pub use cpu::power::hold_latency;
+pub use cpu::quota::{CpuQuota, QuotaGroup, Quotas, Throttled};
 pub use cpu::tasks::{OtherProcesses, ProcessOnCpu, Tasks};
 pub use cpu::threads::{ProcessThreads, ProcessTimes, ThreadTimes};
 pub use cpu::times::{ClockCheck, ClockReading, CpuTimes};

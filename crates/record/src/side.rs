@@ -26,9 +26,9 @@ pub struct Measured {
     /// `None` if none changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<host::DeviceCounters>,
-    /// Recorded by earlier versions.
+    /// Time in idle states, frequencies and temperatures, which earlier versions recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub power: Option<host::Power>,
+    pub power: Option<serde_json::Value>,
     /// The throttling of the host's processes by a quota of CPU time; `None` without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,

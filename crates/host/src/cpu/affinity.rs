@@ -21,7 +21,7 @@ pub fn allowed_cpus() -> Vec<u32> {
     allowed(&Machine::system())
 }
 
-fn online(files: &Machine) -> Option<Vec<u32>> {
+pub(crate) fn online(files: &Machine) -> Option<Vec<u32>> {
     nonempty_list(&files.text("sys/devices/system/cpu/online")?)
 }
 

@@ -1,25 +1,10 @@
 //! A bound on the wake-up time of a host's CPUs.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::Error;
 use crate::kernel::files::Machine;
-
-/// Time in idle states, frequencies and temperatures in a window, which earlier versions recorded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Power {
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    idle_us: BTreeMap<String, u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    frequency_khz: Option<[u64; 2]>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    millicelsius: BTreeMap<String, i64>,
-}
 
 const FILE: &str = "dev/cpu_dma_latency";
 

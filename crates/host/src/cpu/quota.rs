@@ -68,52 +68,47 @@ impl Throttled {
     }
 }
 
-/// The groups with a quota that this process was in, with their counters open: a namespace that it
-/// enters later may hide them.
-#[derive(Clone, Debug, Default)]
-pub struct Quotas(Arc<[QuotaGroup]>);
+/// The groups with a quota that this process was in.
+pub type Quotas = Arc<[QuotaGroup]>;
 
+/// A group with a quota. Its counters stay open: a namespace that is entered later may hide them.
 #[derive(Debug)]
-struct QuotaGroup {
+pub struct QuotaGroup {
     directory: String,
     quota: CpuQuota,
     stat: File,
 }
 
-impl Quotas {
+impl QuotaGroup {
     /// Finds the groups of this process that have a quota.
-    pub fn read(machine: &Machine) -> Self {
+    pub fn find(machine: &Machine) -> Quotas {
         let group = |directory: String| {
             let quota = quota(machine, &directory)?;
             let stat = File::open(machine.path(&format!("{directory}/cpu.stat"))).ok()?;
-            Some(QuotaGroup { directory, quota, stat })
+            Some(Self { directory, quota, stat })
         };
-        Self(directories(machine).into_iter().filter_map(group).collect())
+        directories(machine).into_iter().filter_map(group).collect()
     }
 
     /// The smallest quota, with the directory of its group.
-    pub fn smallest(&self) -> Option<(CpuQuota, &str)> {
-        let smallest = self.0.iter().min_by(|one, other| one.quota.cpus().total_cmp(&other.quota.cpus()))?;
+    pub fn smallest(groups: &[Self]) -> Option<(CpuQuota, &str)> {
+        let smallest = groups.iter().min_by(|one, other| one.quota.cpus().total_cmp(&other.quota.cpus()))?;
         Some((smallest.quota, &smallest.directory))
     }
 
-    /// The counters of each group.
-    pub fn counters(&self) -> Vec<Throttled> {
-        let counters = |group: &QuotaGroup| {
-            // The file has some 200 bytes.
-            let mut bytes = [0; 1024];
-            let length = group.stat.read_at(&mut bytes, 0).unwrap_or(0);
-            let text = String::from_utf8_lossy(&bytes[..length]);
-            let number = |name| value(&text, name).and_then(|value| value.parse().ok()).unwrap_or(0);
-            let (periods, throttled) = (number("nr_periods"), number("nr_throttled"));
-            Throttled { quota: group.quota, periods, throttled }
+    /// The counters of the group.
+    pub fn counters(&self) -> Throttled {
+        // The file has some 200 bytes.
+        let mut bytes = [0; 1024];
+        let length = self.stat.read_at(&mut bytes, 0).unwrap_or(0);
+        let text = String::from_utf8_lossy(&bytes[..length]);
+        let number = |name: &str| {
+            let mut values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            values.next().and_then(|value| value.parse().ok()).unwrap_or(0)
         };
-        self.0.iter().map(counters).collect()
+        let (periods, throttled) = (number("nr_periods"), number("nr_throttled"));
+        Throttled { quota: self.quota, periods, throttled }
     }
-}
-
-fn value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
 }
 
 /// The quota of a group: in one file with cgroups v2, in two files with v1.

@@ -145,19 +145,18 @@ impl Tasks {
 impl Task {
     pub(crate) fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
         let stat = ThreadStat::parse(stat)?;
-        let number = |field: usize| stat.number(field);
-        let ticks =
-            |one: usize, other: usize| Some(number(one)?.saturating_add(number(other)?).saturating_mul(tick));
-        // The kernel reports the time of a process's children with each of its threads.
-        let leader = thread == process;
+        let ticks = |one: usize, other: usize| {
+            Some(stat.number(one)?.saturating_add(stat.number(other)?).saturating_mul(tick))
+        };
         Some(Self {
             process,
-            parent: u32::try_from(number(4)?).ok()?,
+            parent: u32::try_from(stat.number(4)?).ok()?,
             name: words::sanitised_line(&String::from_utf8_lossy(stat.name)).into_owned(),
-            kernel: number(9)? & PF_KTHREAD != 0,
-            cpu: u32::try_from(number(39)?).ok()?,
+            kernel: stat.number(9)? & PF_KTHREAD != 0,
+            cpu: u32::try_from(stat.number(39)?).ok()?,
             ns: ticks(14, 15)?,
-            reaped_ns: if leader { ticks(16, 17)? } else { 0 },
+            // The kernel reports the time of a process's children with each of its threads.
+            reaped_ns: if thread == process { ticks(16, 17)? } else { 0 },
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use words::{format_cpu_list, parse_cpu_list};
+use words::format_cpu_list;
 
 use crate::cpu::affinity;
 use crate::cpu::power::latency_bound;
@@ -56,8 +56,7 @@ pub struct IdleState {
 impl CpuEnvironment {
     pub(crate) fn read(files: &Machine) -> Self {
         let cpuinfo = files.text("proc/cpuinfo").unwrap_or_default();
-        let online_list = files.text("sys/devices/system/cpu/online");
-        let online = online_list.as_deref().and_then(|text| parse_cpu_list(text).ok()).unwrap_or_default();
+        let online = affinity::online(files).unwrap_or_default();
         let frequency =
             |cpu: &u32, file: &str| files.text(&format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/{file}"));
         let governors: BTreeSet<String> =

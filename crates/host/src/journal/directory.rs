@@ -31,7 +31,7 @@ pub fn directory() -> Result<PathBuf, Error> {
     let state = root
         .or_else(|| absolute("XDG_STATE_HOME"))
         .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-    state.map(|state| state.join("netassay/undo")).ok_or_else(|| NO_PLACE.to_owned().into())
+    state.map(|state| state.join("netassay/undo")).ok_or_else(|| NO_PLACE.into())
 }
 
 pub(crate) fn in_user_namespace() -> bool {

@@ -123,7 +123,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     while let Some(line) = lines.next() {
         number += 1;
         let half = whole.is_none() && lines.peek().is_none();
-        let read = if half { Err("it is only half written".to_owned().into()) } else { read(line) };
+        let read = if half { Err("it is only half written".into()) } else { read(line) };
         if let Err(why) = read.and_then(|record| parsed.add(number, record)) {
             parsed.damaged_lines += 1;
             if parsed.damaged.len() < MOST_DAMAGE {
@@ -162,12 +162,12 @@ impl Parsed {
                     return Err(format!("it is of format {format}, and this version reads {FORMAT}").into());
                 }
                 if boot.is_empty() || network.is_empty() {
-                    return Err("it does not name the boot or the network namespace".to_owned().into());
+                    return Err("it does not name the boot or the network namespace".into());
                 }
                 self.header = Some(header);
             }
-            Record::Begun(_) => return Err("a journal begins only once".to_owned().into()),
-            _ if line == 1 => return Err("it does not name the process that wrote it".to_owned().into()),
+            Record::Begun(_) => return Err("a journal begins only once".into()),
+            _ if line == 1 => return Err("it does not name the process that wrote it".into()),
             Record::Change(change) => {
                 change.target.check()?;
                 check_value(&change.before)?;
@@ -209,11 +209,10 @@ impl Parsed {
 }
 
 fn read(line: &[u8]) -> Result<Record, Error> {
-    let damaged = |why: &str| Error::from(why.to_owned());
-    let (sum, json) = line.split_at_checked(SUM).ok_or_else(|| damaged("it is too short"))?;
-    let json = json.strip_prefix(b" ").ok_or_else(|| damaged("no space after the checksum"))?;
+    let (sum, json) = line.split_at_checked(SUM).ok_or("it is too short")?;
+    let json = json.strip_prefix(b" ").ok_or("no space after the checksum")?;
     if sum != hex(json).as_bytes() {
-        return Err(damaged("its checksum does not match: it was changed, or cut short"));
+        return Err("its checksum does not match: it was changed, or cut short".into());
     }
     serde_json::from_slice(json).map_err(|error| error.to_string().into())
 }

@@ -116,9 +116,7 @@ impl Journal {
         self.claim()?;
         let mut targets = self.followers(settings)?;
         targets.extend(settings.iter().map(|(target, _)| target.clone()));
-        for target in &targets {
-            self.covered.remove(target);
-        }
+        self.covered.retain(|covered| !targets.contains(covered));
         let numbers = self.begin(&targets)?;
         let made = self.prove(settings).and_then(|()| set_each(&self.machine, settings));
         // Also after a failure: some of the settings may be changed by then.

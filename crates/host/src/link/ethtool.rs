@@ -37,6 +37,9 @@ const HEADER_FLAGS: u16 = 3;
 // No description of the change in the answer: the state is read again.
 const FLAG_OMIT_REPLY: u32 = 2;
 
+const NO_FAMILY: &str =
+    "this kernel has no ethtool over netlink: offload features need CONFIG_ETHTOOL_NETLINK";
+
 impl Ethtool {
     /// Opens a generic netlink socket and finds the family `ethtool`.
     pub fn open() -> Result<Self, Error> {
@@ -51,12 +54,7 @@ impl Ethtool {
             Err(failure) => return Err(Error::netlink("look for ethtool's netlink family", "", failure)),
         };
         let family = attribute(&answer, FAMILY_ID).and_then(|value| u16_at(value, 0));
-        let family = family.ok_or_else(|| {
-            Error::from(
-                "this kernel has no ethtool over netlink: offload features need CONFIG_ETHTOOL_NETLINK"
-                    .to_owned(),
-            )
-        })?;
+        let family = family.ok_or(NO_FAMILY)?;
         Ok(Self { netlink, family })
     }
 

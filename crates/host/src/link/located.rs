@@ -56,7 +56,7 @@ impl LocatedInterface {
             None => {
                 let towards = beside.iter().map(|(address, _)| *address).chain(towards);
                 let found = towards.map(|towards| towards_by(&all, towards));
-                found.reduce(Result::or).unwrap_or_else(|| Err(UNKNOWN.to_owned().into()))?
+                found.reduce(Result::or).unwrap_or_else(|| Err(UNKNOWN.into()))?
             }
         };
         let mut links = Links::open()?;

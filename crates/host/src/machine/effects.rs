@@ -70,8 +70,7 @@ impl Machine {
             all.extend(queues.map(|queue| Target::TransmitSteering { interface: interface.clone(), queue }));
         }
         // Drivers choose the CPUs of their interrupts when the number of queues changes.
-        let interrupts = super::requested::interrupts(self, &name).unwrap_or_default();
-        all.extend(interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }));
+        all.extend(super::requested::interrupts(self, &name).unwrap_or_default());
         let target = |setting| Target::Device { interface: interface.clone(), setting };
         all.extend(as_announced(device.into_keys()).map(target));
         Ok(all)

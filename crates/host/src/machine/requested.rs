@@ -67,14 +67,14 @@ impl MachineRequest {
             let cpus = online_cpus().into_iter().map(|cpu| Target::Governor { cpu });
             let governed: Vec<Target> = cpus.filter(|target| machine.read(target).is_ok()).collect();
             if governed.is_empty() {
-                return Err(NO_GOVERNOR.to_owned().into());
+                return Err(NO_GOVERNOR.into());
             }
             settings.extend(governed.into_iter().map(|target| (target, governor.clone())));
         }
         for (interface, cpus) in &self.irq_affinity {
-            let interrupts = interrupts(machine, interface)?;
             let cpus = format_cpu_list(cpus);
-            settings.extend(interrupts.into_iter().map(|irq| (Target::IrqAffinity { irq }, cpus.clone())));
+            let interrupts = interrupts(machine, interface)?.into_iter();
+            settings.extend(interrupts.map(|target| (target, cpus.clone())));
         }
         if let Some((interface, cpu)) = &self.placement {
             settings.extend(placement(machine, interface, *cpu)?);
@@ -101,9 +101,8 @@ fn placement(machine: &Machine, interface: &str, cpu: u32) -> Result<Vec<(Target
         Err(_) => (Vec::new(), vec![cpu]),
     };
     let mask = format_cpu_mask(&receive)?;
-    let affinity = |irq| (Target::IrqAffinity { irq }, cpu.to_string());
-    let receive = steering.into_iter().map(|queue| (queue, mask.clone()));
-    Ok(interrupts.into_iter().map(affinity).chain(receive).collect())
+    let interrupts = interrupts.into_iter().map(|target| (target, cpu.to_string()));
+    Ok(interrupts.chain(steering.into_iter().map(|queue| (queue, mask.clone()))).collect())
 }
 
 impl FeatureRequest {
@@ -126,7 +125,8 @@ impl FeatureRequest {
 const NO_GOVERNOR: &str =
     "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor`";
 
-pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
+/// The CPUs of each interrupt of an interface.
+pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<Target>, Error> {
     let found = Links::open()?.find(interface);
     let name = found.map_or_else(|_| interface.to_owned(), |link| link.name);
     check_name(&name)?;
@@ -136,14 +136,15 @@ pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>,
         let numbers = machine.names(&directory, "");
         // An interrupt that no driver has requested has no directory there.
         let is_used = |irq: &u32| !machine.names(&format!("proc/irq/{irq}"), "").is_empty();
-        let numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).filter(is_used).collect();
-        if !numbers.is_empty() {
-            return Ok(numbers);
+        let used = numbers.iter().filter_map(|name| name.parse().ok()).filter(is_used);
+        let found: Vec<Target> = used.map(|irq| Target::IrqAffinity { irq }).collect();
+        if !found.is_empty() {
+            return Ok(found);
         }
     }
     // 0 stands for no interrupt.
     let single: Option<u32> = machine.number(&format!("{device}/irq")).filter(|irq| *irq > 0);
-    single.map(|irq| vec![irq]).ok_or_else(|| {
+    single.map(|irq| vec![Target::IrqAffinity { irq }]).ok_or_else(|| {
         Error::from(format!(
             "interface {interface:?} has no interrupts of its own here (virtual, or it does not exist): remove it from `irq_affinity`"
         ))

@@ -86,7 +86,7 @@ impl Target {
         match self {
             Self::Sysctl { name } => Ok(words::check_sysctl(name)?),
             Self::Feature { feature, .. } if CARRIERS.iter().any(|begin| feature.starts_with(begin)) => {
-                Err("it also removes rules, keys or rings, so it could not be undone".to_owned().into())
+                Err("it also removes rules, keys or rings, so it could not be undone".into())
             }
             Self::Address { address, prefix, .. } if *prefix > if address.is_ipv4() { 32 } else { 128 } => {
                 Err(format!("{address} has no prefix of {prefix} bits").into())

@@ -98,10 +98,8 @@ impl Machine {
 
     /// The CPUs of an interface's interrupts, or without interrupts of its queues.
     pub fn receiving(&self, interface: &str) -> Vec<Target> {
-        if let Ok(interrupts) = interrupts(self, interface) {
-            return interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }).collect();
-        }
-        Interface::find(interface).and_then(|found| self.affected_by_steering(&found)).unwrap_or_default()
+        let of_queues = |_| self.affected_by_steering(&Interface::find(interface)?);
+        interrupts(self, interface).or_else(of_queues).unwrap_or_default()
     }
 
     fn cpus_of(&self, target: &Target) -> Option<String> {

@@ -41,12 +41,8 @@ impl fmt::Display for Value {
         if text.is_empty() {
             return f.write_str("(empty)");
         }
-        for letter in text.chars().take(SHOWN) {
-            match letter {
-                '"' | '\'' | '\\' => write!(f, "{letter}")?,
-                _ => write!(f, "{}", letter.escape_debug())?,
-            }
-        }
+        let shown: String = text.chars().take(SHOWN).collect();
+        f.write_str(&words::sanitised_line(&shown))?;
         if text.chars().nth(SHOWN).is_some() { write!(f, "… ({} bytes)", self.0.len()) } else { Ok(()) }
     }
 }

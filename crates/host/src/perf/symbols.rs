@@ -50,7 +50,7 @@ impl Symbols {
         };
         let mut begins: Vec<(u64, String)> = list.lines().filter_map(function).collect();
         if begins.iter().all(|(address, _)| *address == 0) {
-            return Err(HIDDEN.to_owned().into());
+            return Err(HIDDEN.into());
         }
         // Of several names for one address the first stays: sorting changes no order among them.
         begins.sort_by_key(|(address, _)| *address);

@@ -1,7 +1,7 @@
 //! Properties of this machine that make measurements noisy, or different on another day.
 
 use host::machine::Machine;
-use host::{Disturbances, Firewall};
+use host::{Disturbances, Firewall, QuotaGroup};
 use results::Finding;
 
 const AREA: &str = "noise";
@@ -23,7 +23,7 @@ pub(super) fn findings() -> Vec<Finding> {
     [
         Some(session()),
         Some(cpus(facts.environment.cpu.online)),
-        Some(quota(&host::Quotas::read(&machine))),
+        Some(quota(&QuotaGroup::find(&machine))),
         disturbs(
             facts.multithreading_active,
             "hardware threads",
@@ -122,9 +122,9 @@ fn cpus(cpus: usize) -> Finding {
     warn("CPUs", what, "use a machine of 5 cores or more; on this one, stop other work while measuring")
 }
 
-fn quota(quotas: &host::Quotas) -> Finding {
+fn quota(groups: &[QuotaGroup]) -> Finding {
     const NAME: &str = "CPU quota";
-    let Some((quota, group)) = quotas.smallest() else { return ok(NAME, "none") };
+    let Some((quota, group)) = QuotaGroup::smallest(groups) else { return ok(NAME, "none") };
     let what =
         format!("{quota} (/{group}): once it is used up, the kernel stops all ends until the next period");
     let fix = "raise it (systemctl set-property UNIT CPUQuota=, docker update --cpus), or measure outside of that cgroup";

@@ -12,10 +12,10 @@ fn read(mounts: &str, groups: &str, of_groups: &[(&str, &str)]) -> String {
     let mut list = vec![("proc/self/mountinfo", mounts), ("proc/self/cgroup", groups)];
     list.extend(of_groups);
     let (_keep, files) = files(&list);
-    let quotas = Quotas::read(&files);
-    let counters: Vec<String> =
-        quotas.counters().iter().map(|one| format!("{}/{}", one.throttled, one.periods)).collect();
-    match quotas.smallest() {
+    let quotas = QuotaGroup::find(&files);
+    let counters = quotas.iter().map(QuotaGroup::counters);
+    let counters: Vec<String> = counters.map(|one| format!("{}/{}", one.throttled, one.periods)).collect();
+    match QuotaGroup::smallest(&quotas) {
         Some((quota, group)) => format!("{quota}: {group} {}", counters.join(" ")),
         None => "none".to_owned(),
     }
