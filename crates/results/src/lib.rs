@@ -31,7 +31,7 @@ pub use data::between::BetweenStudies;
 pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
 pub use data::cases::{GateBaseline, GateCase, GateCases};
 pub use data::classic::ClassicTest;
-pub use data::comparison_group::{ComparisonGroup, ConditionMean};
+pub use data::comparison_group::ComparisonGroup;
 pub use data::comparison_row::ComparisonRow;
 pub use data::comparisons::Comparisons;
 pub use data::differences::StudyDifference;

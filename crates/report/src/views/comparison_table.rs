@@ -50,17 +50,17 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
         table = table.units(["", "", unit, unit]);
     }
     for group in groups {
-        for one in &group.conditions {
+        for (name, one) in &group.conditions {
             let compared = match &group.baseline {
                 None => [Cell::EMPTY; 5],
-                Some(baseline) if **baseline == *one.label => without("baseline"),
+                Some(baseline) if **baseline == **name => without("baseline"),
                 Some(_) => {
-                    let row = group.rows.iter().find(|row| *row.label == *one.label);
+                    let row = group.rows.iter().find(|row| *row.label == **name);
                     row.map_or_else(|| without("not measured"), difference)
                 }
             };
-            let (mean, boots) = (Some(one.estimate.mean), one.estimate.boots);
-            table.row(line(&one.label, mean, boots, compared, limited_by(one.limit.as_ref())));
+            let limit = limited_by(group.limits.get(&one.condition));
+            table.row(line(name, Some(one.mean), one.boots, compared, limit));
         }
         for row in group.rows.iter().filter(|_| group.baseline.is_none()) {
             let name = Name::from(format!("{} against {}", row.label, row.against).as_str());
@@ -72,8 +72,7 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
         Some(Better::Lower) => ", lower is better",
         Some(Better::Neither) | None => "",
     };
-    let conditions = groups.iter().flat_map(|group| &group.conditions);
-    let sides = sides(conditions.filter_map(|one| one.limit.as_ref()));
+    let sides = sides(groups.iter().flat_map(|group| group.limits.values()));
     let title = format!("{}{}{better}{sides}", workload_prefix(workload), metric_title(metric));
     table.compact().titled(title).noted(truth.map(str::to_owned))
 }

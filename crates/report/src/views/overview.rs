@@ -34,7 +34,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
     let mut table = Table::new(["baseline", unit, "proven", "differences", "largest for", "equivalent"]);
     for group in groups {
         let baseline = group.baseline.as_deref().unwrap_or("all pairs");
-        let own = group.conditions.iter().find(|one| *one.label == *baseline);
+        let own = group.conditions.iter().find(|(name, _)| **name == *baseline);
         let mut proven: Vec<&ComparisonRow> = group.rows.iter().filter(|row| row.is_proven()).collect();
         proven.sort_by(|one, other| one.comparison.difference.total_cmp(&other.comparison.difference));
         let equal = |row: &&ComparisonRow| row.comparison.verdict == stats::Verdict::Equivalent;
@@ -43,7 +43,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
         let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
         table.row(cells![
             baseline,
-            own.map(|own| own.estimate.mean),
+            own.map(|(_, own)| own.mean),
             Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
             differences(&proven, group.metric.unit()).map(|differences| Cell::Measure(differences, tone)),
             largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(beside(row, group).as_str()))),

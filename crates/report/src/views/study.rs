@@ -100,7 +100,7 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
     for group in groups {
         let is_apart = |other: &&ComparisonGroup| {
             (&other.metric, other.level) == (&group.metric, group.level)
-                && !group.conditions.iter().any(|one| other.has(&one.label))
+                && !group.conditions.iter().any(|(name, _)| other.has(name))
         };
         match tables.iter_mut().find(|table| table.iter().all(is_apart)) {
             Some(table) => table.push(group),

@@ -1,6 +1,9 @@
 //! The result of one comparison: a baseline and other conditions, or all pairs.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::json;
 use stats::diagnostics::Names;
 use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm};
 use study::Name;
@@ -13,7 +16,6 @@ use crate::data::limits::ConditionLimit;
 use crate::data::method;
 use crate::data::metric::ComparedMetric;
 use crate::data::subject::{BootNames, Subject};
-use crate::words::name_text;
 
 /// The result of one comparison.
 #[derive(Debug, Serialize)]
@@ -32,7 +34,12 @@ pub struct ComparisonGroup {
     pub design: Design,
     /// The spread on which the intervals rest.
     pub error: ErrorTerm,
-    pub conditions: Vec<ConditionMean>,
+    /// Each condition by itself, with its name.
+    #[serde(serialize_with = "with_labels")]
+    pub conditions: Vec<(Name, ConditionEstimate)>,
+    /// The known limits of conditions.
+    #[serde(skip)]
+    pub limits: BTreeMap<usize, ConditionLimit>,
     pub rows: Vec<ComparisonRow>,
     /// The spread of boots and runs, in the metric's unit.
     pub spread: Components,
@@ -55,18 +62,18 @@ pub struct ComparisonGroup {
     pub resolution: Option<f64>,
 }
 
-/// One condition by itself.
-#[derive(Debug, Serialize)]
-pub struct ConditionMean {
-    #[serde(serialize_with = "name_text")]
-    /// Its name.
-    pub label: Name,
-    /// Its mean with its interval.
-    #[serde(flatten)]
-    pub estimate: ConditionEstimate,
-    /// The limit of its runs; `None` if unknown.
-    #[serde(skip)]
-    pub limit: Option<ConditionLimit>,
+fn with_labels<S: Serializer>(conditions: &[(Name, ConditionEstimate)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(conditions.iter().map(|(label, one)| {
+        let ConditionEstimate { condition, mean, interval, boots, runs, error: _ } = one;
+        json!({
+            "label": label.as_str(),
+            "condition": condition,
+            "mean": mean,
+            "interval": interval,
+            "boots": boots,
+            "runs": runs,
+        })
+    }))
 }
 
 impl ComparisonGroup {
@@ -104,12 +111,9 @@ impl ComparisonGroup {
             conditions: analysis
                 .conditions
                 .into_iter()
-                .map(|estimate| ConditionMean {
-                    label: subject.name(estimate.condition),
-                    estimate,
-                    limit: None,
-                })
+                .map(|one| (subject.name(one.condition), one))
                 .collect(),
+            limits: BTreeMap::new(),
             rows: analysis.comparisons.into_iter().map(row).collect(),
             baseline,
             spread: analysis.components,
@@ -125,12 +129,12 @@ impl ComparisonGroup {
 
     /// The mean of all conditions, in the metric's unit.
     pub fn mean(&self) -> f64 {
-        stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
+        stats::mean(&self.conditions.iter().map(|(_, one)| one.mean).collect::<Vec<_>>())
     }
 
     /// Is this condition compared and measured?
     pub fn has(&self, label: &str) -> bool {
-        self.conditions.iter().any(|one| *one.label == *label)
+        self.conditions.iter().any(|(name, _)| **name == *label)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Proven differences in a stored study or in other values.
 
 use serde::Serialize;
+use stats::ConditionEstimate;
 use store::StoredStudy;
+use study::Name;
 
 use crate::credit::Credits;
 use crate::data::comparison_group::ComparisonGroup;
@@ -12,7 +14,7 @@ use crate::data::missing::MissingRuns;
 use crate::data::notes::kept_disturbed;
 use crate::data::stored::subjects;
 use crate::data::subject::{Subject, answer};
-use crate::data::target::{ComparisonRequest, targets};
+use crate::data::target::{ComparisonRequest, ComparisonTarget, targets};
 use crate::why::explain;
 
 /// The results of comparisons.
@@ -41,16 +43,15 @@ impl Comparisons {
     /// # Errors
     /// [`Error`] for a metric or condition that is not there, and when nothing was recorded.
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
-        let subjects = subjects(stored, &targets(stored, request)?, request)?;
-        let mut comparisons = Self::of_values(&stored.row.name, subjects)?;
-        explain(&mut comparisons.groups, stored);
-        for one in comparisons.groups.iter_mut().flat_map(|group| &mut group.conditions) {
-            one.limit = ConditionLimit::for_condition(stored, one.estimate.condition);
-        }
-        let credit = Credits::from_stored(stored, request.metric, request.confidence);
-        let disturbed = kept_in(&stored.row, kept_disturbed(stored).0);
-        let missing = MissingRuns::from_stored(stored);
-        Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
+        Ok(Self {
+            study: Some(stored.row.id.0),
+            name: stored.row.name.clone(),
+            confidence: request.confidence,
+            missing: MissingRuns::from_stored(stored),
+            disturbed: kept_in(&stored.row, kept_disturbed(stored).0),
+            groups: of_targets(stored, &targets(stored, request)?, request)?,
+            credit: Credits::from_stored(stored, request.metric, request.confidence),
+        })
     }
 
     /// Compares other values. `name` is their origin.
@@ -70,7 +71,24 @@ impl Comparisons {
     }
 }
 
-pub(crate) fn groups(subjects: &mut [Subject]) -> Result<Vec<ComparisonGroup>, Error> {
+/// The comparisons of a stored study, with explanations and limits.
+pub(crate) fn of_targets(
+    stored: &StoredStudy,
+    targets: &[ComparisonTarget],
+    request: &ComparisonRequest,
+) -> Result<Vec<ComparisonGroup>, Error> {
+    let mut groups = groups(&mut subjects(stored, targets, request)?)?;
+    explain(&mut groups, stored);
+    for group in &mut groups {
+        let limit = |(_, one): &(Name, ConditionEstimate)| {
+            Some((one.condition, ConditionLimit::for_condition(stored, one.condition)?))
+        };
+        group.limits = group.conditions.iter().filter_map(limit).collect();
+    }
+    Ok(groups)
+}
+
+fn groups(subjects: &mut [Subject]) -> Result<Vec<ComparisonGroup>, Error> {
     let analyses = answer(subjects)?;
     subjects
         .iter()

@@ -1,6 +1,6 @@
 //! The method of judging differences, in words.
 
-use stats::planning::{Family, Noise, Plan};
+use stats::planning::{Family, Plan};
 use stats::{Against, Analysis, Correction, Design, ErrorTerm};
 
 use crate::data::exact;
@@ -126,7 +126,8 @@ pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String
         // Between states of the testbed boots are compared as nested.
         design: if is_of_several_states(analysis) { Design::Nested } else { analysis.design },
         conditions: analysis.conditions.len(),
-        noise: Noise { cell: 0.0, run: 0.0 },
+        cell: 0.0,
+        run: 0.0,
         family: match subject.question.against {
             Against::Baseline(_) => Family::Baseline,
             Against::AllPairs => Family::AllPairs,

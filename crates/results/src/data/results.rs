@@ -11,7 +11,7 @@ use study::{Condition, Kind, Name, Side};
 use crate::credit::Credits;
 use crate::data::acted::ActedOffloads;
 use crate::data::comparison_group::ComparisonGroup;
-use crate::data::comparisons::groups;
+use crate::data::comparisons::of_targets;
 use crate::data::congestion_control;
 use crate::data::disturbed::DisturbedRuns;
 use crate::data::early_stop::stopping;
@@ -25,7 +25,6 @@ use crate::data::stored::subjects;
 use crate::data::subject::observation;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
-use crate::why::explain;
 use crate::words::lists::distinct;
 use crate::words::name_text;
 
@@ -119,14 +118,10 @@ impl Results {
         let has_runs =
             |target: &ComparisonTarget| subjects(stored, std::slice::from_ref(target), &request).is_ok();
         let targets: Vec<ComparisonTarget> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
-        let mut comparisons = groups(&mut subjects(stored, &targets, &request)?)?;
-        explain(&mut comparisons, stored);
+        let comparisons = of_targets(stored, &targets, &request)?;
         let mut conditions: Vec<ConditionResult> =
             stored.plan.conditions.iter().map(|condition| ConditionResult::new(stored, condition)).collect();
         estimate(stored, &comparisons, request.confidence, &mut conditions);
-        for own in comparisons.iter_mut().flat_map(|group| &mut group.conditions) {
-            own.limit = conditions.get(own.estimate.condition).and_then(|one| one.limited_by.clone());
-        }
         Ok(Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
@@ -218,10 +213,10 @@ fn estimate(
     }
     // A compared condition has the figure of its comparison in every table.
     for (group, metric) in groups.iter().filter_map(|group| Some((group, group.metric.known()?))) {
-        for own in &group.conditions {
-            let estimates = conditions.get_mut(own.estimate.condition).map(|one| &mut one.estimates);
-            if let Some(known) = estimates.and_then(|own| own.get_mut(&metric)) {
-                *known = own.estimate;
+        for (_, own) in &group.conditions {
+            let estimates = conditions.get_mut(own.condition).map(|one| &mut one.estimates);
+            if let Some(known) = estimates.and_then(|all| all.get_mut(&metric)) {
+                *known = *own;
             }
         }
     }

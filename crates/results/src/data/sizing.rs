@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stats::Design;
-use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
+use stats::planning::{Choice, Cost, Family, Goal, Plan, expected_boots};
 use study::metric::Metric;
 use study::{Percent, Protocol, Study};
 
@@ -76,7 +76,8 @@ impl Sizing {
         let plan = |interaction: f64| Plan {
             design: if states > 1 { Design::Nested } else { Design::Crossed },
             conditions: if states > 1 { states } else { conditions },
-            noise: Noise { cell: interaction, run: spread.runs.unwrap_or(0.0) },
+            cell: interaction,
+            run: spread.runs.unwrap_or(0.0),
             family: Family::Baseline,
             alpha,
             looks: early.map(|early| (early.bounds, early.looks)),
