@@ -3,7 +3,7 @@
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use stats::planning::{Cost, Family, Goal, Noise, Plan};
+use stats::planning::{Cost, Family, Goal, Plan};
 use stats::{Design, Observation, Question, analyse};
 
 use super::protocol::{CONDITIONS, ERROR_RATE};
@@ -67,7 +67,8 @@ impl Seen {
         let plan = |cell: f64| Plan {
             design: Design::Crossed,
             conditions: CONDITIONS,
-            noise: Noise { cell, run: 1.0 },
+            cell,
+            run: 1.0,
             family: Family::Alone,
             alpha: ERROR_RATE,
             looks: None,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stats::Design;
-use stats::planning::{Cost, Family, Goal, Noise, Plan};
+use stats::planning::{Cost, Family, Goal, Plan};
 use stats::sequential::{Bounds, Schedule};
 use study::{Alternate, Order, Percent, PlannedRun, Stop, Study, Turn, format_duration};
 
@@ -74,7 +74,8 @@ pub(super) fn planned(
     let plan = Plan {
         design: Design::Crossed,
         conditions: CONDITIONS,
-        noise: Noise { cell, run },
+        cell,
+        run,
         family: Family::Alone,
         alpha: ERROR_RATE,
         looks: Some((Bounds::ObrienFleming, Stop::LOOKS)),

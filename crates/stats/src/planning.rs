@@ -1,8 +1,8 @@
 //! The size of a study in boots and runs: power, the smallest difference it can show, and the
 //! cheapest way to show one.
 //!
-//! The model is that of the analysis: a boot's mean of one condition varies with [`Noise::cell`], a
-//! run within the boot with [`Noise::run`]; the error of a difference between two conditions is
+//! The model is that of the analysis: a boot's mean of one condition varies with [`Plan::cell`], a
+//! run within the boot with [`Plan::run`]; the error of a difference between two conditions is
 //! sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t with the typical degrees of freedom
 //! of conditions that spread alike. They vary between studies, on balance favourably: the power is
 //! a few hundredths above the planned one. Lengths are in the metric's unit throughout.
@@ -17,16 +17,6 @@ use crate::distribution::{noncentral_t, numeric, student};
 use crate::model::Common;
 use crate::question::Design;
 use crate::sequential::{Bounds, Schedule, crossings};
-
-/// Standard deviations, in the metric's unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
-    /// The effect of a boot on a condition: the spread between boots where each condition has its
-    /// own (nested), the condition x boot interaction where conditions share them (crossed).
-    pub cell: f64,
-    /// Between runs of the same condition in the same boot.
-    pub run: f64,
-}
 
 /// The comparisons that share the error rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +36,12 @@ pub struct Plan {
     pub design: Design,
     /// The number of conditions, the baseline included.
     pub conditions: usize,
-    /// The noise.
-    pub noise: Noise,
+    /// The standard deviation of the effect of a boot on a condition, in the metric's unit: the
+    /// spread between boots where each condition has its own (nested), the condition x boot
+    /// interaction where conditions share them (crossed).
+    pub cell: f64,
+    /// The standard deviation between runs of the same condition in the same boot.
+    pub run: f64,
     /// The comparisons that share `alpha`.
     pub family: Family,
     /// The two-sided error rate: 1 - level.
@@ -86,8 +80,8 @@ impl Plan {
 
     /// The standard error of a difference between two conditions.
     pub fn standard_error(&self, boots: u32, runs: u32) -> f64 {
-        let Noise { cell, run } = self.noise;
-        (2.0 * (cell * cell + run * run / f64::from(runs)) / f64::from(boots)).sqrt()
+        let of_mean = self.cell * self.cell + self.run * self.run / f64::from(runs);
+        (2.0 * of_mean / f64::from(boots)).sqrt()
     }
 
     /// The |t| that proves a difference, at the last look. `None` with fewer than two conditions or
@@ -154,7 +148,7 @@ impl Plan {
 
     fn check(&self, runs: u32) -> Option<()> {
         let is_sd = |sd: f64| sd >= 0.0 && sd.is_finite();
-        (is_sd(self.noise.cell) && is_sd(self.noise.run) && runs >= 1).then_some(())
+        (is_sd(self.cell) && is_sd(self.run) && runs >= 1).then_some(())
     }
 }
 

@@ -96,10 +96,6 @@ impl ValueRange {
         (least.map_or(low, |least| low.max(least)), most.map_or(high, |most| high.min(most)))
     }
 
-    pub(crate) fn and_non_negative(self) -> ValueRange {
-        ValueRange { least: Some(self.least.map_or(0.0, |least| least.max(0.0))), ..self }
-    }
-
     pub(crate) fn ends(self) -> (f64, f64) {
         (self.least.unwrap_or(f64::NEG_INFINITY), self.most.unwrap_or(f64::INFINITY))
     }

@@ -6,9 +6,7 @@ mod sizes;
 
 use std::f64::consts::TAU;
 
-use netassay_stats::planning::{
-    Choice, Cost, Family, Goal, Noise, Pilot, Plan, expected_boots, noncentrality,
-};
+use netassay_stats::planning::{Choice, Cost, Family, Goal, Pilot, Plan, expected_boots, noncentrality};
 use netassay_stats::sequential::{Bounds, Schedule};
 use netassay_stats::{Against, Analysis, Design, Observation, Question, Verdict, analyse};
 use proptest::prelude::*;
@@ -45,8 +43,7 @@ struct Row {
 }
 
 fn two(cell: f64, run: f64) -> Plan {
-    let noise = Noise { cell, run };
-    Plan { design: Design::Nested, conditions: 2, noise, family: Family::Alone, alpha: 0.05, looks: None }
+    Plan { design: Design::Nested, conditions: 2, cell, run, family: Family::Alone, alpha: 0.05, looks: None }
 }
 
 #[test]
@@ -60,7 +57,8 @@ fn powers_equal_those_of_r() {
         let plan = Plan {
             design: if row.design == "nested" { Design::Nested } else { Design::Crossed },
             conditions: row.conditions,
-            noise: Noise { cell: row.cell, run: row.run },
+            cell: row.cell,
+            run: row.run,
             family: match row.family.as_str() {
                 "alone" => Family::Alone,
                 "baseline" => Family::Baseline,
@@ -104,7 +102,7 @@ fn the_cheapest_is_that_of_an_exhaustive_search() {
         (Crossed, 3, Baseline, 0.5, 1.5, 4.0),
         (Nested, 4, AllPairs, 0.3, 1.0, 9.0),
     ] {
-        let plan = Plan { design, conditions, noise: Noise { cell, run }, family, alpha: 0.05, looks: None };
+        let plan = Plan { design, conditions, cell, run, family, alpha: 0.05, looks: None };
         let most = if family == Alone { 30 } else { 9 };
         let goal = Goal { delta: 2.0, power: 0.8, boots_at_most: most, runs_at_most: most };
         let cost = Cost { boot, run: 1.0 };
@@ -142,14 +140,8 @@ fn the_cheapest_is_that_of_an_exhaustive_search() {
 fn the_best_number_of_runs_is_near_the_formula() {
     for (cell, run, boot) in [(1.0, 3.0, 60.0), (0.5, 4.0, 20.0), (1.0, 1.0, 100.0)] {
         for (design, shared) in [(Design::Nested, 1.0), (Design::Crossed, 2.0)] {
-            let plan = Plan {
-                design,
-                conditions: 2,
-                noise: Noise { cell, run },
-                family: Family::Alone,
-                alpha: 0.05,
-                looks: None,
-            };
+            let plan =
+                Plan { design, conditions: 2, cell, run, family: Family::Alone, alpha: 0.05, looks: None };
             let cost = Cost { boot, run: 1.0 };
             let goal = Goal { delta: 0.2, power: 0.9, boots_at_most: 100_000, runs_at_most: 1000 };
             let formula = ((boot / shared).sqrt() * run / cell).ceil() as u32;
@@ -175,8 +167,8 @@ fn drawn(plan: &Plan, delta: f64, boots: u32, runs: u32, random: &mut ChaCha8Rng
                 Design::Nested => condition as u32 * boots + number,
                 Design::Crossed => number,
             };
-            let cell = mean + plan.noise.cell * normal(random);
-            let value = |random: &mut ChaCha8Rng| cell + plan.noise.run * normal(random);
+            let cell = mean + plan.cell * normal(random);
+            let value = |random: &mut ChaCha8Rng| cell + plan.run * normal(random);
             observations.extend((0..runs).map(|_| Observation { condition, boot, value: value(random) }));
         }
     }
@@ -192,14 +184,7 @@ fn the_planned_power_comes_out(experiments: u32) {
         (Design::Nested, 8, Family::Baseline, Against::Baseline(0)),
         (Design::Nested, 4, Family::AllPairs, Against::AllPairs),
     ] {
-        let plan = Plan {
-            design,
-            conditions,
-            noise: Noise { cell: 1.0, run: 2.0 },
-            family,
-            alpha: 0.05,
-            looks: None,
-        };
+        let plan = Plan { design, conditions, cell: 1.0, run: 2.0, family, alpha: 0.05, looks: None };
         let goal = Goal { delta: 2.5, power: 0.8, boots_at_most: 100, runs_at_most: 50 };
         let Choice { boots, runs, power, .. } = plan.cheapest(goal, Cost { boot: 10.0, run: 1.0 }).unwrap();
         let question = Question { against, design: Some(design), ..Question::against(0) };
@@ -332,7 +317,7 @@ proptest! {
         cell in 0.0..3.0f64, run in 0.01..3.0f64, delta in 0.01..5.0f64, boots in 2..50u32, runs in 1..50u32, conditions in 2..6usize,
     ) {
         for design in [Design::Nested, Design::Crossed] {
-            let plan = Plan { design, conditions, noise: Noise { cell, run }, family: Family::Baseline, alpha: 0.05, looks: None };
+            let plan = Plan { design, conditions, cell, run, family: Family::Baseline, alpha: 0.05, looks: None };
             let power = plan.power(delta, boots, runs).unwrap();
             prop_assert!((0.0..=1.0).contains(&power));
             let least = power * (1.0 - 1e-9);
@@ -340,7 +325,7 @@ proptest! {
             prop_assert!(plan.power(delta, boots, runs + 1).unwrap() >= least);
             prop_assert!(plan.power(delta * 1.1, boots, runs).unwrap() >= least);
             // In another unit it is the same.
-            let scaled = Plan { noise: Noise { cell: 1e9 * cell, run: 1e9 * run }, ..plan };
+            let scaled = Plan { cell: 1e9 * cell, run: 1e9 * run, ..plan };
             prop_assert!((scaled.power(1e9 * delta, boots, runs).unwrap() - power).abs() < 1e-9);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::GateCase;
 use serde::Serialize;
-use stats::planning::{Family, Goal, Noise, Plan};
+use stats::planning::{Family, Goal, Plan};
 use stats::{Analysis, Component, Design};
 
 use crate::gate::acknowledged::Acknowledgement;
@@ -151,13 +151,13 @@ fn boots_to_settle(
         Design::Crossed if comparison.boots_apart => sd(spread.interaction)?.hypot(sd(spread.boots)?),
         Design::Crossed => sd(spread.interaction)?,
     };
-    // With one run in each boot, the spread between boots includes that of the runs.
-    let noise = Noise { cell: factor * cell, run: factor * sd(spread.runs).unwrap_or(0.0) };
     let is_beyond = bound.is_broken_by((measured, measured));
     let plan = Plan {
         design: if is_nested { Design::Nested } else { Design::Crossed },
         conditions: 2,
-        noise,
+        cell: factor * cell,
+        // With one run in each boot, the spread between boots includes that of the runs.
+        run: factor * sd(spread.runs).unwrap_or(0.0),
         family: Family::Alone,
         alpha: 2.0 * if is_beyond { of_failure } else { of_pass },
         looks: None,

@@ -47,12 +47,11 @@ pub(super) fn runs(campaign: &CampaignValues) -> Vec<Flag> {
 
 /// All up to the last that passes.
 fn believed(found: &[Extreme], tests: usize) -> Vec<(&Extreme, f64)> {
-    let passing: Vec<Option<f64>> = found.iter().map(|extreme| adjusted(extreme.p, tests)).collect();
     let mut p = None;
     let mut believed = Vec::new();
-    for (extreme, own) in found.iter().zip(passing).rev() {
+    for extreme in found.iter().rev() {
         // A value that is hidden by later ones has the p-value of its removal.
-        p = own.or(p);
+        p = adjusted(extreme.p, tests).or(p);
         believed.extend(p.map(|p| (extreme, p)));
     }
     believed.reverse();

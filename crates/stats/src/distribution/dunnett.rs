@@ -6,7 +6,7 @@
 //! sqrt(1/2) where all are equal. Dunnett, Journal of the American Statistical Association 50
 //! (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
 
-use crate::distribution::numeric::{Curve, Pair, inner_even_line, over_chi};
+use crate::distribution::numeric::{Both, Curve, inner_even_line, over_chi};
 use crate::distribution::special::Tails;
 use crate::distribution::{is_inside, normal, numeric, student};
 
@@ -70,7 +70,7 @@ impl Dunnett {
                     // S is 1, and the derivative is not needed.
                     self.any_beyond(d).min(1.0)
                 } else {
-                    self.upper(d).0.min(1.0)
+                    self.upper(d)[0].min(1.0)
                 }
             }
         }
@@ -86,14 +86,14 @@ impl Dunnett {
         let comparisons: f64 = self.groups.iter().map(|group| group.count).sum();
         let start = student::upper_quantile(0.5 * tail / comparisons, self.df)?;
         let ln_d = numeric::solve(1.0 - tail, tail, start.ln(), |ln_d| {
-            let Pair(upper, slope) = self.upper(ln_d.exp());
+            let [upper, slope] = self.upper(ln_d.exp());
             Tails { lower: 1.0 - upper, upper, slope: -slope }
         });
         Some(ln_d.exp())
     }
 
     /// P(max |T(i)| > `d`), and its derivative by ln d.
-    fn upper(&self, d: f64) -> Pair {
+    fn upper(&self, d: f64) -> Both {
         let centre = (3.0 / d).ln().min(0.0);
         if self.df == f64::INFINITY {
             // S is 1: fewer values are needed than the curve would take.

@@ -36,7 +36,7 @@ pub fn sf(x: f64, df: f64, nc: f64) -> f64 {
     }
     // T > x where Z > x S - nc.
     let z = |s: f64| x * s - nc;
-    over_chi(df, peak(x, df, nc), 1.0 / (1.0 + nc.abs()), |s| normal::sf(z(s))).0.min(1.0)
+    over_chi(df, peak(x, df, nc), 1.0 / (1.0 + nc.abs()), |s| normal::sf(z(s)))[0].min(1.0)
 }
 
 /// The approximate peak, in ln S, of the product of S's density and P(Z > x S - nc).

@@ -23,11 +23,7 @@ pub(crate) fn two_sided(z: f64) -> f64 {
 
 /// The value that Z stays below with probability `p`. `None` unless 0 < `p` < 1.
 pub fn quantile(p: f64) -> Option<f64> {
-    if !is_inside(p) {
-        return None;
-    }
-    // 1 - p is exact for p >= 0.5.
-    if p < 0.5 { upper_quantile(p).map(|z| -z) } else { upper_quantile(1.0 - p) }
+    upper_quantile(p).map(|z| -z)
 }
 
 /// The value that Z exceeds with probability `tail`. `None` unless 0 < `tail` < 1.

@@ -20,38 +20,32 @@ const HALVINGS: u32 = 12;
 // From here on a chi distribution counts as a point: the results differ by less than 1e-11.
 const POINT: f64 = 1e13;
 
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pair(pub(crate) f64, pub(crate) f64);
+/// The values of two integrands, or of their integrals.
+pub(crate) type Both = [f64; 2];
 
-impl Pair {
-    fn plus(self, other: Pair) -> Pair {
-        Pair(self.0 + other.0, self.1 + other.1)
-    }
-
-    fn times(self, factor: f64) -> Pair {
-        Pair(self.0 * factor, self.1 * factor)
-    }
+fn plus(one: Both, other: Both) -> Both {
+    [one[0] + other[0], one[1] + other[1]]
 }
 
 /// The integrals over the whole line of two functions. The first decides the range: it has one
 /// peak, and at 0 it is not zero (or it is zero everywhere).
-fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
+fn line(step: f64, f: impl Fn(f64) -> Both) -> Both {
     refined(step, AGREEMENT, |step, phase| {
-        let side = |first: f64, stride: f64, mut sum: Pair| {
+        let side = |first: f64, stride: f64, mut sum: Both| {
             let mut before = 0.0;
             let mut at = first;
             loop {
                 let term = f(at * step);
-                sum = sum.plus(term);
-                let is_over = term.0 <= before && term.0 <= NEGLIGIBLE * sum.0;
-                if is_over || !term.0.is_finite() {
+                sum = plus(sum, term);
+                let is_over = term[0] <= before && term[0] <= NEGLIGIBLE * sum[0];
+                if is_over || !term[0].is_finite() {
                     return sum;
                 }
-                before = term.0;
+                before = term[0];
                 at += stride;
             }
         };
-        let right = side(phase, 1.0, Pair::default());
+        let right = side(phase, 1.0, [0.0; 2]);
         side(phase - 1.0, -1.0, right)
     })
 }
@@ -59,32 +53,32 @@ fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
 /// Twice the integral from 0 of the even function `f`, which vanishes beyond its peaks, all below
 /// `peaks`.
 pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let sum = refined(step, AGREEMENT_INSIDE, |step, phase| {
+    let [sum, _] = refined(step, AGREEMENT_INSIDE, |step, phase| {
         let (mut at, mut sum) = if phase == 0.0 { (1.0, 0.5 * f(0.0)) } else { (phase, 0.0) };
         loop {
             let term = f(at * step);
             sum += term;
             let is_over = at * step > peaks && term <= NEGLIGIBLE * sum;
             if is_over || !term.is_finite() {
-                return Pair(2.0 * sum, 0.0);
+                return [2.0 * sum, 0.0];
             }
             at += 1.0;
         }
     });
-    sum.0
+    sum
 }
 
 /// Halves the step until the sums over the grid and over its midpoints agree. `sum` takes the step
 /// and the grid's phase.
-fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
+fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Both) -> Both {
     let mut step = step;
-    let mut value = sum(step, 0.0).times(step);
+    let mut value = sum(step, 0.0).map(|sum| sum * step);
     for _ in 0..HALVINGS {
-        let middle = sum(step, 0.5).times(step);
-        let average = value.plus(middle).times(0.5);
-        let is_agreed = (value.0 - middle.0).abs() <= agreement * average.0.abs();
+        let middle = sum(step, 0.5).map(|sum| sum * step);
+        let average = plus(value, middle).map(|sum| sum * 0.5);
+        let is_agreed = (value[0] - middle[0]).abs() <= agreement * average[0].abs();
         value = average;
-        if is_agreed || !value.0.is_finite() {
+        if is_agreed || !value[0].is_finite() {
             break;
         }
         step /= 2.0;
@@ -97,10 +91,10 @@ fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
 /// of `f`(d S), at d = 1.
 ///
 /// `scale` is the difference of ln S over which `f` changes much.
-pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64) -> Pair {
+pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64) -> Both {
     if df >= POINT {
         let ends = (f(1.0 + 1e-5), f(1.0 - 1e-5));
-        return Pair(f(1.0), (ends.0 - ends.1) / 2e-5);
+        return [f(1.0), (ends.0 - ends.1) / 2e-5];
     }
     let step = 0.25_f64.min(0.7 / df.sqrt()).min(scale);
     // The density of u = ln S is sqrt(v / π) e^(-δ(v / 2)) e^(-v / 2 (e^(2 u) - 1 - 2 u)) with v =
@@ -118,10 +112,10 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
         let u = centre + t - (bend - 0.25);
         let weight = (ln_scale - 0.5 * df * exp_excess(2.0 * u)).exp() * (1.0 + bend);
         if weight == 0.0 {
-            return Pair::default();
+            return [0.0; 2];
         }
         let value = weight * f(u.exp());
-        Pair(value, df * (2.0 * u).exp_m1() * value)
+        [value, df * (2.0 * u).exp_m1() * value]
     })
 }
 

@@ -32,11 +32,7 @@ pub(crate) fn two_sided(t: f64, df: f64) -> f64 {
 /// The value that T stays below with probability `p`; for infinite `df` the normal distribution's.
 /// `None` unless 0 < `p` < 1 and `df` >= 1.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {
-    if !is_inside(p) {
-        return None;
-    }
-    // 1 - p is exact for p >= 0.5.
-    if p < 0.5 { upper_quantile(p, df).map(|t| -t) } else { upper_quantile(1.0 - p, df) }
+    upper_quantile(p, df).map(|t| -t)
 }
 
 /// The value that T exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and `df` >= 1.
@@ -47,6 +43,7 @@ pub fn upper_quantile(tail: f64, df: f64) -> Option<f64> {
     if tail == 0.5 {
         return Some(0.0);
     }
+    // 1 - tail is exact then.
     if tail > 0.5 {
         return upper_quantile(1.0 - tail, df).map(|t| -t);
     }

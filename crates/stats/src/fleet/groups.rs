@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::fleet::{Fleet, JudgedEffect, PairEffect, difference, holm_levels, mean_of};
-use crate::model::{Estimate, Spread};
+use crate::fleet::{Fleet, JudgedEffect, PairEffect, holm_levels, mean_of, welch};
+use crate::model::Estimate;
 use crate::question::StatsError;
 
 /// The effects of groups of machine pairs.
@@ -57,12 +57,8 @@ pub fn over_groups<Label: Ord + Clone>(
     let means: Vec<Estimate> = by_label.values().map(|group| mean_of(group)).collect();
     let compared: Vec<(usize, usize)> =
         (1..means.len()).flat_map(|group| (0..group).map(move |baseline| (group, baseline))).collect();
-    let welch = |(group, baseline): &(usize, usize)| {
-        let (one, other) = (&means[*group], &means[*baseline]);
-        let variance = |mean: &Estimate| Spread { variance: mean.se * mean.se, df: mean.df };
-        difference(one, other, [variance(one), variance(other)])
-    };
-    let differences: Vec<Estimate> = compared.iter().map(welch).collect();
+    let differences: Vec<Estimate> =
+        compared.iter().map(|(group, baseline)| welch(&means[*group], &means[*baseline])).collect();
     let levels = holm_levels(&differences, fleet.alpha, None);
     let groups = by_label.iter().zip(&means).map(|((label, pairs), mean)| GroupEffect {
         label: (*label).clone(),

@@ -33,7 +33,7 @@ use crate::distribution::student;
 use crate::families;
 use crate::model::{Component, Estimate, ROUNDING, Spread, sum_of_two};
 use crate::observed::{deviation, mean};
-use crate::question::StatsError;
+use crate::question::{StatsError, require_level};
 
 pub use groups::{GroupDifference, GroupEffect, GroupedEffect, over_groups};
 
@@ -156,9 +156,7 @@ struct Fleet {
 
 impl Fleet {
     fn new(pairs: &[PairEffect], confidence: f64) -> Result<Fleet, StatsError> {
-        if !(confidence > 0.0 && confidence < 1.0) {
-            return Err(StatsError::Level(confidence));
-        }
+        require_level(confidence)?;
         if pairs.is_empty() {
             return Err(StatsError::NoPairs);
         }
@@ -265,9 +263,8 @@ impl PairEffect {
 
     /// The difference of the means of boots that measured one condition each (Welch).
     pub fn of_separate_boots(baseline: &[f64], condition: &[f64]) -> PairEffect {
-        let means = [condition, baseline].map(|boots| mean_of(&each_boot(boots)));
-        let parts = means.map(|mean| Spread { variance: mean.se * mean.se, df: mean.df });
-        Self::from_estimate(difference(&means[0], &means[1], parts))
+        let [condition, baseline] = [condition, baseline].map(|boots| mean_of(&each_boot(boots)));
+        Self::from_estimate(welch(&condition, &baseline))
     }
 
     fn from_estimate(Estimate { value, se, df, .. }: Estimate) -> PairEffect {
@@ -303,6 +300,12 @@ fn mean_of(estimates: &[Estimate]) -> Estimate {
     }
     let se = deviation(&values, value, count - 1.0) / count.sqrt();
     Estimate { value, se, df: count - 1.0, rounding }
+}
+
+/// The difference of two independent means (Welch).
+fn welch(one: &Estimate, other: &Estimate) -> Estimate {
+    let variance = |mean: &Estimate| Spread { variance: mean.se * mean.se, df: mean.df };
+    difference(one, other, [variance(one), variance(other)])
 }
 
 /// The difference of two estimates, whose variance has these parts.

@@ -91,8 +91,8 @@ impl Additive {
         let weight = cancelled(terms.iter().map(|term| term.1));
         let value = terms.iter().map(|(row, coefficient)| coefficient * self.means[*row]).sum();
         let value = self.layout.restored(value, weight);
-        let known = self.variance(&self.factors(terms), terms, borrowing).variance_and_df();
-        let error = |(variance, df): (f64, f64)| (self.layout.scale * variance.sqrt(), df);
+        let known = self.variance(&self.factors(terms), terms, borrowing).total();
+        let error = |known: Spread| (self.layout.scale * known.variance.sqrt(), known.df);
         let (se, df) = known.map_or((f64::INFINITY, 0.0), error);
         Estimate { value, se, df, rounding }
     }
@@ -191,7 +191,7 @@ pub(crate) fn sum_of_two(parts: [Spread; 2]) -> Option<Spread> {
         sum.variance += variance;
         sum.add(variance, df);
     }
-    sum.variance_and_df().map(|(variance, df)| Spread { variance, df })
+    sum.total()
 }
 
 impl Satterthwaite {
@@ -233,10 +233,10 @@ impl Satterthwaite {
     }
 
     /// `None` if the error is unknown.
-    fn variance_and_df(&self) -> Option<(f64, f64)> {
+    fn total(&self) -> Option<Spread> {
         let least = self.least_df.filter(|_| !self.is_unknown)?;
         if self.spread <= 0.0 {
-            return Some((self.variance, least.max(1.0)));
+            return Some(Spread { variance: self.variance, df: least.max(1.0) });
         }
         // With few degrees of freedom Satterthwaite's are too many where one part is most of the
         // variance (two means of three values err in up to 5.9 % instead of 5), and too few where
@@ -246,7 +246,7 @@ impl Satterthwaite {
         let one = self.parts.0 / self.parts.1;
         let more = self.variance * self.variance / self.spread / one - 1.0;
         let more = if (0.0..1.0).contains(&more) { (3.0 * more.powi(3)).min(1.0) } else { more };
-        Some((self.variance, (one * (1.0 + more)).max(1.0)))
+        Some(Spread { variance: self.variance, df: (one * (1.0 + more)).max(1.0) })
     }
 }
 
@@ -319,7 +319,7 @@ mod tests {
                 error.variance += part;
                 error.add(part, df);
             }
-            let (variance, df) = error.variance_and_df().unwrap();
+            let Spread { variance, df } = error.total().unwrap();
             let critical = student::upper_quantile(0.025, df).unwrap();
             let both = one + other;
             sum += density * student::two_sided(critical * (both * variance).sqrt(), both);

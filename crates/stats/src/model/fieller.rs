@@ -74,25 +74,23 @@ fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<
         return Some(point);
     }
     let mut inside = point;
-    let mut outside = None;
     // 0 is always tried, so that the bound is on the right side of it.
     if (point < 0.0) == (step > 0.0) && point != 0.0 {
-        if excess(0.0)? > 0.0 { outside = Some(0.0) } else { inside = 0.0 }
+        if excess(0.0)? > 0.0 {
+            return Some(crossing(excess, inside, 0.0));
+        }
+        inside = 0.0;
     }
     let mut reach = step;
     for _ in 0..STEPS {
-        if outside.is_some() {
-            break;
-        }
         let place = inside + reach;
         if excess(place)? > 0.0 {
-            outside = Some(place)
-        } else {
-            inside = place
+            return Some(crossing(excess, inside, place));
         }
+        inside = place;
         reach *= 2.0;
     }
-    Some(crossing(excess, inside, outside?))
+    None
 }
 
 /// The root between `inside` (where `excess` is not positive) and `outside` (where it is), by false

@@ -65,10 +65,10 @@ impl Fit {
         let (baseline, range) = (question.baseline(), question.range);
         let design = question.design.unwrap_or_else(|| Layout::recognised(cells));
         let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
-        let natural = if is_non_negative { range.and_non_negative() } else { range };
-        let ends = cells
-            .iter()
-            .fold(natural.ends(), |(least, most), cell| (least.min(cell.mean), most.max(cell.mean)));
+        let (least, most) = range.ends();
+        let natural = (if is_non_negative { least.max(0.0) } else { least }, most);
+        let ends =
+            cells.iter().fold(natural, |(least, most), cell| (least.min(cell.mean), most.max(cell.mean)));
         let fit = |design, error, model| Fit { design, error, model, ends, cells: cells.clone() };
         let model = Additive::fit(Layout::new(cells, design), baseline);
         // If boots lack conditions, a condition's mean over all boots includes the boots' common

@@ -24,8 +24,8 @@ pub(super) struct ConditionSpread {
 /// Each row's variance from its residuals, and the variances' common part. `left` are the residuals
 /// with equal weights.
 pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<ConditionSpread>, Option<Common>) {
-    let first = Sums::new(layout, &left, &vec![1.0; layout.rows()]);
-    let mut rows = first.rows(layout);
+    let first = row_sums(layout, &left, &vec![1.0; layout.rows()]);
+    let mut rows = condition_spreads(layout, &first);
     // Two conditions alone in their boots have the same residuals except for the sign: they
     // are one estimate.
     let is_one =
@@ -35,57 +35,50 @@ pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<ConditionSpread>, Op
         let spreads: Vec<Spread> = rows.iter().map(|row| row.spread).collect();
         let Some(weights) = weights(layout, &spreads) else { break };
         let effects = effects(layout, equations(layout, &weights).as_ref(), &weights);
-        rows = Sums::new(layout, &layout.residuals(&effects), &weights).rows(layout);
+        rows = condition_spreads(layout, &row_sums(layout, &layout.residuals(&effects), &weights));
     }
     let each = rows.iter().zip(&layout.parts).filter(|(_, part)| !are_one[**part]).map(|(row, _)| row.spread);
     let whole = are_one.iter().enumerate().filter(|(_, is_one)| **is_one);
-    let whole = whole.map(|(part, _)| first.of_part(layout, part));
+    let whole = whole.map(|(part, _)| spread_of_part(layout, &first, part));
     let common = Common::from_estimates(each.chain(whole));
     (rows, common)
 }
 
-struct Sums {
-    rows: Vec<RowSums>,
-    /// In incomplete layouts the shares are those of a complete one, scaled to the known total.
-    scale: f64,
+fn row_sums(layout: &Layout, left: &[f64], weights: &[f64]) -> Vec<RowSums> {
+    // The sum of the weights of each boot's cells; none where nested.
+    let mut on_columns = vec![0.0; layout.columns()];
+    if !on_columns.is_empty() {
+        layout.places.iter().for_each(|place| on_columns[place.column] += weights[place.row]);
+    }
+    let mut rows = vec![RowSums::default(); layout.rows()];
+    for (place, left) in layout.places.iter().zip(left) {
+        let share = on_columns.get(place.column).map_or(0.0, |all| weights[place.row] / all);
+        rows[place.row].add(*left, share);
+    }
+    let scale = layout.residual_df() as f64 / rows.iter().map(RowSums::df).sum::<f64>();
+    rows.iter_mut().for_each(|row| row.scale = scale);
+    rows
 }
 
-impl Sums {
-    fn new(layout: &Layout, left: &[f64], weights: &[f64]) -> Sums {
-        // The sum of the weights of each boot's cells; none where nested.
-        let mut on_columns = vec![0.0; layout.columns()];
-        if !on_columns.is_empty() {
-            layout.places.iter().for_each(|place| on_columns[place.column] += weights[place.row]);
-        }
-        let mut rows = vec![RowSums::default(); layout.rows()];
-        for (place, left) in layout.places.iter().zip(left) {
-            let share = on_columns.get(place.column).map_or(0.0, |all| weights[place.row] / all);
-            rows[place.row].add(*left, share);
-        }
-        let kept: f64 = rows.iter().map(RowSums::df).sum();
-        Sums { rows, scale: layout.residual_df() as f64 / kept }
+fn condition_spreads(layout: &Layout, rows: &[RowSums]) -> Vec<ConditionSpread> {
+    // The variance of a boot's effect, from the mixed variances.
+    let mut of_boots = vec![0.0; layout.part_count];
+    for (sum, part) in rows.iter().zip(&layout.parts) {
+        of_boots[*part] += sum.share().powi(2) * sum.mixed();
     }
+    let spread = |(sum, part): (&RowSums, &usize)| ConditionSpread {
+        spread: sum.spread(of_boots[*part]),
+        shared: sum.shared(),
+        cells: sum.cells,
+    };
+    rows.iter().zip(&layout.parts).map(spread).collect()
+}
 
-    fn rows(&self, layout: &Layout) -> Vec<ConditionSpread> {
-        // The variance of a boot's effect, from the mixed variances.
-        let mut of_boots = vec![0.0; layout.part_count];
-        for (row, sum) in self.rows.iter().enumerate() {
-            of_boots[layout.parts[row]] += sum.share().powi(2) * sum.mixed(self.scale);
-        }
-        let row = |(row, sum): (usize, &RowSums)| ConditionSpread {
-            spread: sum.spread(self.scale, of_boots[layout.parts[row]]),
-            shared: sum.shared(),
-            cells: sum.cells,
-        };
-        self.rows.iter().enumerate().map(row).collect()
-    }
-
-    fn of_part(&self, layout: &Layout, part: usize) -> Spread {
-        let of_it = self.rows.iter().zip(&layout.parts).filter(|(_, of)| **of == part);
-        let (squares, df) = of_it
-            .fold((0.0, 0.0), |(squares, df), (sum, _)| (squares + sum.squares, df + sum.df() * self.scale));
-        Spread { variance: squares / df, df }
-    }
+fn spread_of_part(layout: &Layout, rows: &[RowSums], part: usize) -> Spread {
+    let of_it = rows.iter().zip(&layout.parts).filter(|(_, of)| **of == part);
+    let (squares, df) =
+        of_it.fold((0.0, 0.0), |(squares, df), (sum, _)| (squares + sum.squares, df + sum.df() * sum.scale));
+    Spread { variance: squares / df, df }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,6 +89,8 @@ struct RowSums {
     squares: f64,
     /// The sum of the cells' shares in the effects of their boots.
     shares: f64,
+    /// In incomplete layouts the shares are those of a complete one, scaled to the known total.
+    scale: f64,
 }
 
 impl RowSums {
@@ -124,20 +119,20 @@ impl RowSums {
     }
 
     /// The mean square of the residuals, which include some of the others' spread.
-    fn mixed(&self, scale: f64) -> f64 {
-        if self.told >= 2.0 && scale > 0.0 { self.squares / (self.df() * scale) } else { 0.0 }
+    fn mixed(&self) -> f64 {
+        if self.told >= 2.0 && self.scale > 0.0 { self.squares / (self.df() * self.scale) } else { 0.0 }
     }
 
     /// `of_boot` is the variance of the effect of a boot.
-    fn spread(&self, scale: f64, of_boot: f64) -> Spread {
+    fn spread(&self, of_boot: f64) -> Spread {
         if self.told == 0.0 {
             return Spread::NONE;
         }
         // No scale: there are as many effects as cells.
-        if self.told < 2.0 || scale <= 0.0 {
+        if self.told < 2.0 || self.scale <= 0.0 {
             return Spread::UNKNOWN;
         }
-        let mixed = self.mixed(scale);
+        let mixed = self.mixed();
         // A cell's residual includes the others' spread, by their share in its boot's effect. That
         // is subtracted where it made the variance too small, so that a noisy condition is not
         // hidden by quiet ones: E mixed = (1 - shared) own + of_boot / (1 - share).

@@ -51,7 +51,7 @@ impl Sequence {
     pub(super) fn crossed(&self, levels: &[f64]) -> f64 {
         let angles: Vec<f64> = self.df.iter().zip(levels).map(|(df, level)| angle(*level, *df)).collect();
         let (Some(first), Some(df)) = (angles.first(), self.df.first()) else { return 0.0 };
-        let mut later = Survival::certain();
+        let mut later = Survival::new(1.0, 0.0, |_| 1.0);
         for (step, bounds) in self.steps.iter().zip(angles.windows(2)).rev() {
             let bend = step.bend(bounds[1]);
             later = Survival::new(bounds[0].sin(), bend, |from| step.survives(from, bounds[1], &later));
@@ -161,10 +161,6 @@ struct Survival {
 }
 
 impl Survival {
-    fn certain() -> Survival {
-        Survival { bend: 1.0, bound: 1.0, below: Polynomial::through(|_| 1.0), above: None }
-    }
-
     fn new(bound: f64, bend: f64, chance: impl Fn(f64) -> f64) -> Survival {
         // A bend at 0 or beyond the bound is none.
         let bend = if bend > 0.0 { bend.min(bound) } else { bound };
