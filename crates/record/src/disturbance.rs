@@ -37,7 +37,6 @@ words::vocabulary! {
 // It is no error: thiserror gives each variant its sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the sentences of its variants say it")]
 pub enum Cause {
     #[error("the kernel changed its clock source")]
     ClockSource,
@@ -151,7 +150,6 @@ pub struct Taker {
 /// The kind of process that had CPU time under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the words of its variants say it")]
 pub enum TakerKind {
     #[error("kernel")]
     Kernel,

@@ -25,7 +25,7 @@ pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{Evidence, Limit, LossPlace, Wait, WaitedFor};
 pub use figure::in_thousands;
 pub use host::perf::Profile;
-pub use load::{LatencyHistogram, TcpReadings};
+pub use load::{LatencyHistogram, TcpReadings, Zerocopy};
 pub use note::Note;
 pub use run::{
     HostAccount, PassedPlace, PathStep, PathTrace, RateSearch, RateTrial, RunAccount, SideAccount,

@@ -87,11 +87,6 @@ pub fn applied(congestion_control: &str) -> load::Applied {
     load::Applied { flows: 1, buffers, low_water: 1, dscp: 0, priority: 0, tcp: Some(tcp) }
 }
 
-/// Zero-copy sends, and the number of them that were copied after all.
-pub fn zerocopy(completed: u64, copied: u64) -> load::Zerocopy {
-    load::Zerocopy { completed, copied }
-}
-
 /// Two hosts of which only the kernel is known.
 pub fn environment() -> Environment {
     let cpus = CpuSplit { transmitter: vec![0], receiver: vec![1], controller: Vec::new() };

@@ -8,7 +8,7 @@ mod shown;
 use netassay_report::Layout;
 use netassay_report::document::terminal;
 use netassay_report::views;
-use record::{Cause, Detail, Evidence, Limit, sample};
+use record::{Cause, Detail, Evidence, Limit, Zerocopy, sample};
 use results::{ClassicTest, ComparisonRequest, Comparisons, Error, ListedStudy, PlanListing, Results};
 use serde_json::json;
 use store::{RunStatus, StoredRun, StoredStudy, StudyStatus};
@@ -312,7 +312,7 @@ fn what_the_load_engine_said_of_its_runs() {
         let copied = if run.condition == 1 { 5 } else { 0 };
         let mut account = sample::account();
         let outcome = &mut account.transmitter.whole.outcome;
-        outcome.zerocopy = Some(sample::zerocopy(10, copied));
+        outcome.zerocopy = Some(Zerocopy { completed: 10, copied });
         outcome.latency.as_mut().unwrap().clock_ns = 30.0 + f64::from(run.boot);
         if run.condition == 2 {
             outcome.notes = serde_json::from_value(json!(["nothing_to_poll"])).unwrap();

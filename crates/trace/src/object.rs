@@ -106,7 +106,6 @@ fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction>
     code
 }
 
-#[derive(Debug)]
 pub(crate) struct LoadedProgram {
     // None: it tells interruptions, which any probes need.
     pub(crate) point: Option<u8>,
@@ -115,7 +114,6 @@ pub(crate) struct LoadedProgram {
     pub(crate) attached: Option<Attached>,
 }
 
-#[derive(Debug)]
 pub(crate) enum AttachPoint {
     Tracepoint(CString),
     Trampoline(Program, Vec<Instruction>),

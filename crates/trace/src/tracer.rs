@@ -61,7 +61,6 @@ impl From<io::Error> for TraceError {
 }
 
 /// Programs that stamp the packets of some threads; dropped, or with the process, they detach.
-#[derive(Debug)]
 pub struct Tracer {
     samples: Ring,
     missed: u64,

@@ -56,7 +56,7 @@ impl Asker<'_> {
         while phase.load() < QUIET {
             while self.outstanding.has_room() && source.next() <= now {
                 // In a closed loop each is due now.
-                self.outstanding.add_request(if source.next() == 0 { now } else { source.next() });
+                self.outstanding.meant.push_back(if source.next() == 0 { now } else { source.next() });
                 self.requests.add(1);
                 source.sent();
             }
@@ -193,10 +193,6 @@ impl Outstanding {
         self.meant.is_empty()
     }
 
-    fn add_request(&mut self, meant: u64) {
-        self.meant.push_back(meant);
-    }
-
     /// When the requests that these bytes complete were due; `None`: an answer without a request.
     fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
         let all = self.part + bytes;
@@ -307,7 +303,7 @@ mod tests {
             answer in 1usize..2000, requests in 0u64..100, cuts in proptest::collection::vec(1u64..5000, 0..200),
         ) {
             let mut outstanding = Outstanding::new(100, answer);
-            (0..requests).for_each(|request| outstanding.add_request(request));
+            (0..requests).for_each(|request| outstanding.meant.push_back(request));
             let (mut came, mut left) = (Vec::new(), requests * answer as u64);
             for cut in cuts {
                 let bytes = cut.min(left);
@@ -324,7 +320,7 @@ mod tests {
     #[test]
     fn an_answer_to_nothing_is_seen() {
         let mut outstanding = Outstanding::new(2, 10);
-        outstanding.add_request(5);
+        outstanding.meant.push_back(5);
         assert_eq!(outstanding.answered(25).collect::<Vec<_>>(), [Some(5), None]);
     }
 }
