@@ -27,7 +27,7 @@ impl Download {
     /// compresses them: of a large study that takes long, and another thread can do it.
     pub fn from_stored(study: &StoredStudy) -> impl FnOnce() -> Self + Send + use<> {
         let packed = store::export::packed(study);
-        let json = serde_json::to_vec(&packed).expect("texts and lists are JSON");
+        let json = packed.to_string().into_bytes();
         let stem = file_stem([(study.row.name.as_str(), study.row.id.0)]);
         let (number, runs) = (study.row.id.0, study.runs.len());
         move || Self { stem, number, runs, file: gzip(&json) }

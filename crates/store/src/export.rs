@@ -13,7 +13,7 @@ use crate::records::{RunId, StoredRun, StoredSeries, StoredStudy};
 
 mod packed;
 
-pub use packed::{Packed, PackedMetric, packed};
+pub use packed::packed;
 
 /// The study as one object: `study` (the row), `plan`, `boots`, `runs`, and `units` by metric key.
 pub fn json(study: &StoredStudy) -> Value {
@@ -101,20 +101,13 @@ fn by_name(series: &Series) -> [Column<'_>; 8] {
     columns
 }
 
-/// One file in ministat's input format.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatFile {
-    /// From the condition's slug, `udp4_default_nocksum.stat`: letters, digits, `.`, `_` and `-`.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
-
-/// One file of a metric's recorded runs, without warm-ups and failed ones, per condition.
+/// The name and the text of a file in ministat's format for each condition: a metric's recorded
+/// runs, without warm-ups and failed ones. The name is of letters, digits, `.`, `_` and `-`, from
+/// the condition's slug: `udp4_default_nocksum.stat`.
 ///
 /// Comment lines name study, condition, metric and unit. Column 1 is the value, for ministat;
 /// column 2 is the planned boot, for programs that group the runs of a boot.
-pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<StatFile> {
+pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<(String, String)> {
     let mut taken = BTreeSet::new();
     let mut files = Vec::new();
     for condition in 0..study.plan.conditions.len() {
@@ -132,7 +125,7 @@ pub fn stat(study: &StoredStudy, metric: Metric) -> Vec<StatFile> {
             words::sanitised_line(&study.label(condition)),
             metric.unit,
         );
-        files.push(StatFile { name: file_name(&study.slug(condition), &mut taken), text });
+        files.push((file_name(&study.slug(condition), &mut taken), text));
     }
     files
 }

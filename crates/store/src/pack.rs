@@ -88,8 +88,7 @@ impl Store {
             source.readable(*study)?;
         }
         let moved = self.campaign(|transaction, _| {
-            let copy = Copy { source, transaction };
-            studies.iter().map(|study| copy.study(*study)).collect::<Result<Vec<Moved>, Failure>>()
+            studies.iter().map(|study| source.copy_study(*study, transaction)).collect()
         });
         self.campaign = None;
         moved
@@ -108,25 +107,10 @@ impl Store {
         }
         self.series(study).map(drop)
     }
-}
 
-/// Begun in the same millisecond with the same seed, and equally far.
-fn is_same(one: &StudyRow, other: &StudyRow) -> bool {
-    let key = |row: &StudyRow| {
-        let counts = (row.boots, row.recorded_runs, row.failed_runs, row.invalid_runs);
-        (row.name.clone(), row.seed, row.started_unix_ms, counts)
-    };
-    key(one) == key(other)
-}
-
-struct Copy<'a> {
-    source: &'a Store,
-    transaction: &'a Transaction<'a>,
-}
-
-impl Copy<'_> {
-    fn study(&self, study: StudyId) -> Result<Moved, Failure> {
-        let copied = self.rows("study", "id", study.0, |column, value| match value {
+    /// Copies a study of this file into another one.
+    fn copy_study(&self, study: StudyId, to_file: &Transaction<'_>) -> Result<Moved, Failure> {
+        let copied = self.copy_rows(to_file, ("study", "id"), study.0, |column, value| match value {
             // A process that records it here does not record the copy.
             Value::Text(status) if column == "status" && status == "running" => {
                 Ok(Value::Text("interrupted".to_owned()))
@@ -134,63 +118,57 @@ impl Copy<'_> {
             value => Ok(value),
         })?;
         let Some((_, to)) = copied.first().copied() else {
-            return Err(StoreError::NoSuchStudy { path: self.source.place.named.clone(), study }.into());
+            return Err(StoreError::NoSuchStudy { path: self.place.named.clone(), study }.into());
         };
-        let boots = self.rows("boot", "study", study.0, |column, value| match (column, value) {
-            ("study", _) => Ok(to.into()),
-            ("environment" | "environment_after", Value::Integer(document)) => self.document(document),
-            (_, value) => Ok(value),
-        })?;
+        let boots =
+            self.copy_rows(to_file, ("boot", "study"), study.0, |column, value| match (column, value) {
+                ("study", _) => Ok(to.into()),
+                ("environment" | "environment_after", Value::Integer(document)) => {
+                    let json = self.text("SELECT json FROM document WHERE id = ?1", document)?;
+                    Ok(intern(to_file, &json)?.into())
+                }
+                (_, value) => Ok(value),
+            })?;
         // Boot by boot: the accounts of a whole campaign are many bytes.
         for (from, boot) in boots {
-            let runs = self.rows("run", "boot", from, |column, value| match column {
+            let runs = self.copy_rows(to_file, ("run", "boot"), from, |column, value| match column {
                 "boot" => Ok(boot.into()),
                 "study" => Ok(to.into()),
                 _ => Ok(value),
             })?;
             for (from, run) in runs {
                 for table in ["metric", "series"] {
-                    self.rows(table, "run", from, |column, value| {
+                    self.copy_rows(to_file, (table, "run"), from, |column, value| {
                         Ok(if column == "run" { run.into() } else { value })
                     })?;
                 }
             }
         }
-        if let Some(pair) = &self.source.pair_of(study)? {
-            fleet::insert(self.transaction, pair, Some(StudyId(to)))?;
+        if let Some(pair) = &self.pair_of(study)? {
+            fleet::insert(to_file, pair, Some(StudyId(to)))?;
         }
-        Ok(Moved { from: study, to: StudyId(to), tags_taken: self.tags(study.0, to)? })
-    }
-
-    fn document(&self, id: i64) -> Result<Value, Failure> {
-        let json = self.source.text("SELECT json FROM document WHERE id = ?1", id)?;
-        Ok(intern(self.transaction, &json)?.into())
-    }
-
-    /// Adds the tags; returns those that another study has.
-    fn tags(&self, study: i64, to: i64) -> Result<Vec<String>, Failure> {
         let query = "SELECT name FROM tag WHERE study = ?1 ORDER BY name";
-        let mut add = self.transaction.prepare("INSERT OR IGNORE INTO tag (name, study) VALUES (?1, ?2)")?;
-        let mut taken = Vec::new();
-        for tag in self.source.rows(query, [study], |row| row.get::<_, String>(0))? {
+        let mut add = to_file.prepare("INSERT OR IGNORE INTO tag (name, study) VALUES (?1, ?2)")?;
+        let mut tags_taken = Vec::new();
+        for tag in self.rows(query, [study.0], |row| row.get::<_, String>(0))? {
             if add.execute((&tag, to))? == 0 {
-                taken.push(tag);
+                tags_taken.push(tag);
             }
         }
-        Ok(taken)
+        Ok(Moved { from: study, to: StudyId(to), tags_taken })
     }
 
-    /// Copies the rows whose column `reference` is `id`; `changed` sets a column in the copy.
-    /// Returns the numbers of each row in the source and in the copy.
-    fn rows(
+    /// Copies the rows of a table whose column `reference` is `id`; `changed` sets a column in the
+    /// copy. Returns the numbers of each row in this file and in the copy.
+    fn copy_rows(
         &self,
-        table: &str,
-        reference: &str,
+        to_file: &Transaction<'_>,
+        (table, reference): (&str, &str),
         id: i64,
         mut changed: impl FnMut(&str, Value) -> Result<Value, Failure>,
     ) -> Result<Vec<(i64, i64)>, Failure> {
         let query = format!("SELECT * FROM {table} WHERE {reference} = ?1 ORDER BY 1");
-        let rows: Vec<Vec<(String, Value)>> = self.source.rows(&query, [id], |row| {
+        let rows: Vec<Vec<(String, Value)>> = self.rows(&query, [id], |row| {
             let columns = row.as_ref().column_names().into_iter().map(str::to_owned);
             columns.enumerate().map(|(at, name)| Ok((name, row.get(at)?))).collect()
         })?;
@@ -207,13 +185,22 @@ impl Copy<'_> {
                 }
             }
             let (columns, marks) = (columns.join(", "), vec!["?"; values.len()].join(", "));
-            self.transaction
+            to_file
                 .prepare_cached(&format!("INSERT INTO {table} ({columns}) VALUES ({marks})"))?
                 .execute(params_from_iter(values))?;
-            copied.push((from, self.transaction.last_insert_rowid()));
+            copied.push((from, to_file.last_insert_rowid()));
         }
         Ok(copied)
     }
+}
+
+/// Begun in the same millisecond with the same seed, and equally far.
+fn is_same(one: &StudyRow, other: &StudyRow) -> bool {
+    let key = |row: &StudyRow| {
+        let counts = (row.boots, row.recorded_runs, row.failed_runs, row.invalid_runs);
+        (row.name.clone(), row.seed, row.started_unix_ms, counts)
+    };
+    key(one) == key(other)
 }
 
 struct AtomicFile {

@@ -110,12 +110,13 @@ impl Store {
     /// As [`Store::begin_study`]; [`StoreError::NoSuchStudy`].
     pub fn resume_study(&mut self, study: StudyId) -> Result<()> {
         self.campaign(|transaction, path| {
+            require_study(transaction, path, study)?;
             transaction.execute(INTERRUPT_OTHERS, [study.0])?;
-            let changed = transaction.execute(
+            transaction.execute(
                 "UPDATE study SET status = 'running', finished_unix_ms = NULL WHERE id = ?1",
                 [study.0],
             )?;
-            require_rows(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
+            Ok(())
         })
     }
 
@@ -184,11 +185,12 @@ impl Store {
     pub fn finish_study(&mut self, study: StudyId, status: StudyStatus) -> Result<()> {
         let finished = (status != StudyStatus::Running).then(now_unix_ms);
         self.write(|transaction, path| {
-            let changed = transaction.execute(
+            require_study(transaction, path, study)?;
+            transaction.execute(
                 "UPDATE study SET status = ?2, finished_unix_ms = ?3 WHERE id = ?1",
                 params![study.0, status.word(), finished],
             )?;
-            require_rows(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
+            Ok(())
         })?;
         if finished.is_some() {
             self.campaign = None;
@@ -277,12 +279,10 @@ impl From<StoreError> for Failure {
 }
 
 pub(crate) fn require_study(connection: &Connection, path: &Path, study: StudyId) -> Result<(), Failure> {
-    let known = connection.prepare_cached("SELECT 1 FROM study WHERE id = ?1")?.exists([study.0])?;
-    require_rows(usize::from(known), || StoreError::NoSuchStudy { path: path.to_owned(), study })
-}
-
-fn require_rows(rows: usize, error: impl FnOnce() -> StoreError) -> Result<(), Failure> {
-    if rows == 0 { Err(error().into()) } else { Ok(()) }
+    if connection.prepare_cached("SELECT 1 FROM study WHERE id = ?1")?.exists([study.0])? {
+        return Ok(());
+    }
+    Err(StoreError::NoSuchStudy { path: path.to_owned(), study }.into())
 }
 
 fn insert(transaction: &Transaction<'_>, boot: BootId, run: &NewRun) -> rusqlite::Result<RunId> {

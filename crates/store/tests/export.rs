@@ -38,19 +38,20 @@ fn stored() -> StoredStudy {
 fn stat_files_hold_the_recorded_runs_with_their_boots() {
     let study = stored();
     let files = export::stat(&study, metric::THROUGHPUT);
-    let [file] = files.as_slice() else { panic!("{files:?}") };
-    assert_eq!(file.name, "tcp4_default.stat");
+    let [(name, text)] = files.as_slice() else { panic!("{files:?}") };
+    assert_eq!(name, "tcp4_default.stat");
     let expected = "# study: quick (netassay 0.1.0)\n\
                     # condition: ipv4 offloads=default\n\
                     # metric: throughput (Mbit/s)\n\
                     # columns: value, boot\n\
                     9414.52\t1\n1e20\t1\n-0.5\t2\n";
-    assert_eq!(file.text, expected);
+    assert_eq!(text, expected);
 
     let files = export::stat(&study, metric::CPU.receiver);
-    assert_eq!(files[0].name, "tcp6_nooffload.stat");
-    assert!(files[0].text.contains("# metric: receiver.cpu (%)\n"), "{}", files[0].text);
-    assert_eq!(export::stat(&study, metric::CPU.transmitter), []);
+    let (name, text) = &files[0];
+    assert_eq!(name, "tcp6_nooffload.stat");
+    assert!(text.contains("# metric: receiver.cpu (%)\n"), "{text}");
+    assert!(export::stat(&study, metric::CPU.transmitter).is_empty());
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn a_name_cannot_smuggle_a_value_into_a_stat_file() {
     let mut study = stored();
     study.row.name = "evil\n1234\r5".to_owned();
     study.plan.conditions[0].label = "label\n99".into();
-    for line in export::stat(&study, metric::THROUGHPUT)[0].text.lines().take(4) {
+    for line in export::stat(&study, metric::THROUGHPUT)[0].1.lines().take(4) {
         assert!(line.starts_with("# "), "{line}");
     }
 }
@@ -111,16 +112,20 @@ fn json_is_one_object_with_everything() {
 }
 
 /// Joins texts, as a page's script does with the packed form.
-fn unpacked(packed: &export::Packed) -> (String, String) {
-    let (mut csv, mut runs) = (packed.header.to_owned(), Vec::new());
-    for (index, (row, run)) in packed.rows.iter().zip(&packed.runs).enumerate() {
-        let value = |metric: &export::PackedMetric| metric.values.split(' ').nth(index).unwrap().to_owned();
-        let own = packed.metrics.iter().map(|metric| (metric, value(metric)));
+fn unpacked(packed: &Value) -> (String, String) {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let list = |key: &str| packed[key].as_array().unwrap().clone();
+    let (mut csv, mut runs) = (text(&packed["header"]), Vec::new());
+    let metrics = list("metrics");
+    for (index, (row, run)) in list("rows").iter().zip(&list("runs")).enumerate() {
+        let (row, run) = (text(row), text(run));
+        let value = |metric: &Value| text(&metric["values"]).split(' ').nth(index).unwrap().to_owned();
+        let own = metrics.iter().map(|metric| (metric, value(metric)));
         let own: Vec<_> = own.filter(|(_, value)| !value.is_empty()).collect();
         if own.is_empty() {
             csv.push_str(&format!("{row},,,\n"));
         }
-        csv.extend(own.iter().map(|(metric, value)| format!("{row},{},{value}\n", metric.csv)));
+        csv.extend(own.iter().map(|(metric, value)| format!("{row},{},{value}\n", text(&metric["csv"]))));
         let number = |value: &str| {
             if value.ends_with(|last: char| last.is_ascii_digit()) {
                 value.to_owned()
@@ -128,11 +133,13 @@ fn unpacked(packed: &export::Packed) -> (String, String) {
                 "null".to_owned()
             }
         };
-        let metrics: Vec<String> =
-            own.iter().map(|(metric, value)| format!("{}:{}", metric.json, number(value))).collect();
-        runs.push(format!("{},\"metrics\":{{{}}}}}", run.strip_suffix('}').unwrap(), metrics.join(",")));
+        let pair =
+            |(metric, value): &(&Value, String)| format!("{}:{}", text(&metric["json"]), number(value));
+        let pairs: Vec<String> = own.iter().map(pair).collect();
+        runs.push(format!("{},\"metrics\":{{{}}}}}", run.strip_suffix('}').unwrap(), pairs.join(",")));
     }
-    let document = packed.document.strip_suffix('}').unwrap();
+    let document = text(&packed["document"]);
+    let document = document.strip_suffix('}').unwrap();
     (csv, format!("{document},\"runs\":[{}]}}", runs.join(",")))
 }
 

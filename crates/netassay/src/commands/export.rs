@@ -57,8 +57,8 @@ fn stat(stored: &StoredStudy, metric: Option<&str>, output: Option<&Path>) -> Re
         let failed = |source| Failure::Write { path: below.clone(), source };
         refuse_planted(directory).map_err(failed)?;
         fs::create_dir_all(&below).and_then(|()| refuse_planted(&below)).map_err(failed)?;
-        for file in store::export::stat(stored, *metric) {
-            write(&below.join(file.name), &file.text, MayReplace::OwnFile)?;
+        for (name, text) in store::export::stat(stored, *metric) {
+            write(&below.join(name), &text, MayReplace::OwnFile)?;
             written += 1;
         }
     }
