@@ -31,8 +31,8 @@ pub use cpu::tasks::{OtherProcesses, ProcessOnCpu, Tasks};
 pub use cpu::threads::{ProcessThreads, ProcessTimes, ThreadTimes};
 pub use cpu::times::{ClockCheck, ClockReading, CpuTimes};
 pub use environment::{
-    CpuEnvironment, Disturbances, Environment, Firewall, Hardware, IdleState, InterfaceEnvironment,
-    KernelEnvironment, LoadEnvironment, MachineEnvironment, visible_sysctls,
+    CpuEnvironment, Environment, Firewall, Hardware, IdleState, InterfaceEnvironment, KernelEnvironment,
+    LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
 pub use kernel::bpf;

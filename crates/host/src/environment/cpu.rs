@@ -90,6 +90,13 @@ impl CpuEnvironment {
             online_list: (!online.is_empty()).then(|| format_cpu_list(&online)),
         }
     }
+
+    /// The deepest allowed idle state; waking up from it delays packets.
+    pub fn deepest_idle_state(&self) -> Option<&IdleState> {
+        // The first state of some drivers polls: waking up from it takes no time.
+        let states = self.idle_states.iter().filter(|state| state.enabled && state.latency > 0);
+        states.max_by_key(|state| state.latency)
+    }
 }
 
 /// Whether the CPU reports a hypervisor.

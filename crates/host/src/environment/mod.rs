@@ -3,7 +3,6 @@
 #![expect(missing_docs, reason = "most fields are clear by their names")]
 
 mod cpu;
-mod disturbances;
 mod firewall;
 mod interface;
 
@@ -16,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
-pub use disturbances::Disturbances;
 pub use firewall::Firewall;
 pub use interface::{Hardware, InterfaceEnvironment};
 
@@ -102,7 +100,8 @@ impl Environment {
         self
     }
 
-    fn of_machine(files: &Machine, version: &str) -> Self {
+    /// Reads the environment, without interfaces.
+    pub fn of_machine(files: &Machine, version: &str) -> Self {
         Self {
             netassay: build(files, version),
             kernel: KernelEnvironment::read(files),

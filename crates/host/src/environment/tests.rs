@@ -54,7 +54,7 @@ fn what_a_namespace_hides_is_added_and_what_it_shows_is_its_own() {
 fn this_machine_is_read_and_the_reading_survives_the_journey() {
     let environment = Environment::read(&["lo", "no-such-thing"], "0.1.0");
     assert!(environment.kernel.release.is_some() && environment.kernel.boot_id.is_some());
-    assert!(environment.cpu.online > 0);
+    assert!(environment.cpu.online > 0 && environment.load.average.is_some());
     let lo = environment.interfaces["lo"].as_ref().unwrap();
     assert_eq!(lo.link.name, "lo");
     assert!(lo.features.as_ref().is_some_and(|features| features.contains_key("tx-tcp-segmentation")));
@@ -64,6 +64,34 @@ fn this_machine_is_read_and_the_reading_survives_the_journey() {
     let back: Environment = serde_json::from_str(&json).unwrap();
     // Fractions may lose their last bit in JSON.
     assert_eq!(Environment { load: environment.load.clone(), ..back }, environment);
+}
+
+#[test]
+fn the_deepest_idle_state_and_a_running_program_are_found() {
+    let (_keep, files) = files(&[
+        ("sys/devices/system/cpu/online", "0\n"),
+        ("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"),
+        ("sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n"),
+        ("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C1\n"),
+        ("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "2\n"),
+        ("sys/devices/system/cpu/cpu0/cpuidle/state2/name", "C6\n"),
+        ("sys/devices/system/cpu/cpu0/cpuidle/state2/latency", "133\n"),
+        ("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n"),
+        ("proc/1/comm", "init\n"),
+        ("proc/812/comm", "irqbalance\n"),
+    ]);
+    let environment = Environment::of_machine(&files, "");
+    assert_eq!(environment.cpu.deepest_idle_state().map(|state| state.name.as_str()), Some("C1"));
+    assert!(files.runs("irqbalance") && !files.runs("irq"));
+    assert_eq!(environment.load.stolen_percent, None);
+}
+
+#[test]
+fn nothing_is_claimed_where_nothing_can_be_seen() {
+    let (_keep, files) = files(&[]);
+    let Environment { cpu, load, .. } = Environment::of_machine(&files, "");
+    assert!(!files.runs("irqbalance"));
+    assert_eq!((cpu.turbo, cpu.deepest_idle_state(), load.average), (None, None, None));
 }
 
 #[test]

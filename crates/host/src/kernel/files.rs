@@ -36,7 +36,8 @@ impl Machine {
         self.text(path)?.parse().ok()
     }
 
-    pub(crate) fn switch(&self, path: &str) -> Option<bool> {
+    /// Whether a file below the root holds another number than 0; `None` without a number.
+    pub fn switch(&self, path: &str) -> Option<bool> {
         self.number::<i64>(path).map(|number| number != 0)
     }
 
@@ -54,6 +55,11 @@ impl Machine {
     pub(crate) fn texts(&self, directory: &str, prefix: &str, below: &str) -> BTreeMap<String, String> {
         let text = |name: String| Some((name.clone(), self.text(&format!("{directory}/{name}{below}"))?));
         self.names(directory, prefix).into_iter().filter_map(text).collect()
+    }
+
+    /// Whether a process with this name runs, as far as `/proc` shows the processes.
+    pub fn runs(&self, program: &str) -> bool {
+        self.texts("proc", "", "/comm").values().any(|name| name == program)
     }
 }
 

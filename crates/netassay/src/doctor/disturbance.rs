@@ -1,7 +1,7 @@
 //! Properties of this machine that make measurements noisy, or different on another day.
 
 use host::machine::Machine;
-use host::{Disturbances, Firewall, QuotaGroup};
+use host::{Environment, Firewall, QuotaGroup};
 use results::Finding;
 
 const AREA: &str = "noise";
@@ -18,49 +18,50 @@ const FAST_CLOCKS: [&str; 5] = ["tsc", "arch_sys_counter", "kvm-clock", "timebas
 
 pub(super) fn findings() -> Vec<Finding> {
     let machine = Machine::system();
-    let facts = Disturbances::read(&machine);
+    let facts = Environment::of_machine(&machine, "");
+    let numa_balancing = facts.sysctls.get("kernel.numa_balancing").map(|value| value != "0");
     let disturbs = |is: Option<bool>, name, what, fix| (is == Some(true)).then(|| warn(name, what, fix));
     [
         Some(session()),
-        Some(cpus(facts.environment.cpu.online)),
+        Some(cpus(facts.cpu.online)),
         Some(quota(&QuotaGroup::find(&machine))),
         disturbs(
-            facts.multithreading_active,
+            Some(!facts.cpu.siblings.is_empty()),
             "hardware threads",
             "two threads share a core and slow each other down",
             "echo off > /sys/devices/system/cpu/smt/control",
         ),
-        Some(governor(&facts.environment.cpu.governors)),
+        Some(governor(&facts.cpu.governors)),
         disturbs(
-            facts.environment.cpu.turbo,
+            facts.cpu.turbo,
             "turbo",
             "on: the speed of a core depends on its temperature and on the other cores",
             "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (or: echo 0 > /sys/devices/system/cpu/cpufreq/boost)",
         ),
-        Some(idle(facts.deepest_idle_state())),
-        facts.environment.load.stolen_percent.map(steal),
-        facts.environment.load.average.map(|[minute, ..]| load(minute)),
-        facts.environment.kernel.clock_source.as_deref().map(clock),
+        Some(idle(facts.cpu.deepest_idle_state())),
+        facts.load.stolen_percent.map(steal),
+        facts.load.average.map(|[minute, ..]| load(minute)),
+        facts.kernel.clock_source.as_deref().map(clock),
         disturbs(
-            facts.environment.machine.hypervisor,
+            facts.machine.hypervisor,
             "virtual machine",
             "the effect of the hypervisor on the figures is unknown",
             "compare rates only with rates of this machine, or measure on bare metal",
         ),
         disturbs(
-            facts.interrupt_balancing,
+            Some(machine.runs("irqbalance")),
             "irqbalance",
             "moves interrupts between CPUs during runs",
             "systemctl stop irqbalance",
         ),
         disturbs(
-            facts.numa_balancing,
+            numa_balancing,
             "NUMA balancing",
             "moves memory during runs",
             "sysctl kernel.numa_balancing=0",
         ),
         disturbs(
-            facts.page_merging,
+            machine.switch("sys/kernel/mm/ksm/run"),
             "page merging",
             "scans memory during runs",
             "echo 0 > /sys/kernel/mm/ksm/run",
