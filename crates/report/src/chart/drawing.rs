@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::chart::markup::{Attribute, Markup, number};
+use crate::chart::markup::{Attributes, Markup, number};
 use crate::chart::measure;
 use crate::chart::path::{Area, SvgPath};
 
@@ -166,12 +166,7 @@ impl Drawing {
         }));
     }
 
-    fn group(
-        &mut self,
-        attributes: &[(&'static str, Attribute<'_>)],
-        title: Option<&str>,
-        inside: impl FnOnce(&mut Self),
-    ) {
+    fn group(&mut self, attributes: &Attributes<'_>, title: Option<&str>, inside: impl FnOnce(&mut Self)) {
         let outer = mem::take(&mut self.front);
         inside(self);
         let inner = mem::replace(&mut self.front, outer);

@@ -2,7 +2,7 @@
 
 use crate::chart::colour::following;
 use crate::chart::drawing::{Anchor, Drawing};
-use crate::chart::markup::{Attribute, Fixed, Id, Markup};
+use crate::chart::markup::{Attribute, Attributes, Fixed, Id, Markup};
 use crate::chart::measure::{LINE, wrap};
 use crate::chart::path::Area;
 use crate::chart::table::write_table;
@@ -129,11 +129,8 @@ impl Figure {
             for panel in &self.panels {
                 let title = if panel.title.is_empty() { &self.title } else { &panel.title };
                 // A screen reader lists regions by their labels, without what is around them.
-                let label = if panel.title.is_empty() {
-                    words::shortened_reason(title)
-                } else {
-                    words::shortened_reason(&format!("{}: {}", self.title, panel.title))
-                };
+                let own = if panel.title.is_empty() { String::new() } else { format!(": {}", panel.title) };
+                let label = words::shortened_reason(&format!("{}{own}", self.title));
                 let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
                 details.element("div", &attributes, |inside| {
                     write_table(inside, None, &panel.plot.table(), |caption| caption.short_text(title));
@@ -198,12 +195,7 @@ fn draw(panels: &[Panel], width: f64) -> Drawing {
     whole
 }
 
-fn svg(
-    to: &mut Markup,
-    drawing: &Drawing,
-    attributes: &[(&'static str, Attribute<'_>)],
-    head: impl FnOnce(&mut Markup),
-) {
+fn svg(to: &mut Markup, drawing: &Drawing, attributes: &Attributes<'_>, head: impl FnOnce(&mut Markup)) {
     let height = drawing.height.ceil();
     let view = format!("0 0 {} {height}", drawing.width);
     let of_all = [

@@ -121,6 +121,9 @@ impl fmt::Display for Id {
     }
 }
 
+/// The attributes of an element: names with values.
+pub type Attributes<'a> = [(&'static str, Attribute<'a>)];
+
 impl<'a> From<&'a str> for Attribute<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text)
@@ -146,7 +149,7 @@ impl Markup {
     pub fn element(
         &mut self,
         name: &'static str,
-        attributes: &[(&'static str, Attribute<'_>)],
+        attributes: &Attributes<'_>,
         inside: impl FnOnce(&mut Self),
     ) {
         self.open(name, attributes);
@@ -161,7 +164,7 @@ impl Markup {
     ///
     /// # Panics
     /// As [`Self::element`].
-    pub fn empty(&mut self, name: &'static str, attributes: &[(&'static str, Attribute<'_>)]) {
+    pub fn empty(&mut self, name: &'static str, attributes: &Attributes<'_>) {
         self.open(name, attributes);
         self.0.push_str("/>");
     }
@@ -201,7 +204,7 @@ impl Markup {
         &self.0
     }
 
-    fn open(&mut self, name: &'static str, attributes: &[(&'static str, Attribute<'_>)]) {
+    fn open(&mut self, name: &'static str, attributes: &Attributes<'_>) {
         write!(self.0, "<{name}").expect("writing to a string cannot fail");
         for (name, value) in attributes {
             // Most elements have no class.

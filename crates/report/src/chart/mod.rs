@@ -24,7 +24,7 @@ pub(crate) use axis::ends;
 pub use colour::{COLOURS, Colour, SERIES, rules_of_pages};
 pub use drawing::Drawing;
 pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, SCRIPT, WIDE};
-pub use markup::{Attribute, Fixed, Id, Markup};
+pub use markup::{Attribute, Attributes, Fixed, Id, Markup};
 pub use path::Area;
 pub use plots::bars::{Bar, Bars};
 pub use plots::curves::{Curve, Curves};

@@ -1,5 +1,7 @@
 //! Lines with corners, and many dots, in few letters; the areas that they cover.
 
+use std::collections::BTreeSet;
+
 /// A rectangle, in px, from the upper left corner of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
@@ -161,10 +163,8 @@ pub(crate) fn thinned_line(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// The dots that show: one for each px of the grid that has any.
 pub(crate) fn thinned_dots(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let mut places: Vec<(i32, i32)> =
+    let places: BTreeSet<(i32, i32)> =
         points.iter().map(|(x, y)| (x.round() as i32, y.round() as i32)).collect();
-    places.sort_unstable();
-    places.dedup();
     if places.len() == points.len() {
         return points.to_vec();
     }

@@ -52,12 +52,6 @@ impl Layout {
     }
 }
 
-impl Default for Layout {
-    fn default() -> Self {
-        Self::PLAIN
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

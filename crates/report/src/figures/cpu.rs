@@ -65,7 +65,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
             continue;
         }
         let title = capital(&format!("{side}{owner}"));
-        seen.push(extremes(&title, &quantity, named.iter().map(|(name, own)| (name.clone(), own))));
+        seen.push(extremes(&title, &quantity, &named));
         let interval = of_mean(view.results.confidence);
         let parts = parts.iter().map(|(_, name)| (*name).to_owned()).collect();
         found.push((title, Bars { quantity, interval, parts, bars }));

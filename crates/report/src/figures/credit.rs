@@ -36,7 +36,9 @@ fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Fig
         let (metric, base) = (capital(&metric), base(credit));
         seen.push(format!("{metric}, proven, in % of {base}: {}", proven_credit(credit)));
     }
-    let place = place(credits.first()?);
+    let credit = credits.first()?;
+    let place = [credit.workload.as_str(), credit.at.as_str()].into_iter().filter(|part| !part.is_empty());
+    let place = place.collect::<Vec<_>>().join(", ");
     let (id, title) = (format!("credit {place}"), format!("Credit of each offload: {place}"));
     view.figure(ids, (&id, &title), seen, panels)
 }
@@ -89,11 +91,6 @@ fn base(credit: &Credit) -> String {
         all @ ("on" | "off") => format!("all {all}"),
         other => other.to_owned(),
     }
-}
-
-fn place(credit: &Credit) -> String {
-    let parts = [credit.workload.as_str(), credit.at.as_str()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// `None` where there is no percentage, or too few boots; a count without noise needs no interval.

@@ -32,7 +32,7 @@ type ValuesOverTime<'a> = (&'a StoredRun, Vec<(f64, f64)>);
 
 fn of_workload(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Vec<Figure> {
     let rates: Vec<ValuesOverTime<'_>> =
-        ends_of(view, workload).into_iter().filter_map(|one| typical(view, workload, one)).collect();
+        ends_of(view, workload).into_iter().filter_map(|one| typical(view, workload.kind, one)).collect();
     let windows = rates.iter().map(|(run, _)| (*run, congestion_windows(view, run))).collect();
     let name = workload.name;
     let rate = metric_quantity(&view.primary(workload.kind).into());
@@ -85,21 +85,17 @@ fn ends_of(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> 
 }
 
 /// The run nearest to the mean of its condition that has a series, with its rate over time.
-fn typical<'a>(
-    view: &StudyView<'a>,
-    workload: &MeasuredWorkload<'_>,
-    condition: usize,
-) -> Option<ValuesOverTime<'a>> {
-    let metric = view.primary(workload.kind);
+fn typical<'a>(view: &StudyView<'a>, kind: Kind, condition: usize) -> Option<ValuesOverTime<'a>> {
+    let metric = view.primary(kind);
     let mean = view.mean(condition, metric)?;
     let away = |run: &&StoredRun| run.metrics.get(metric).map_or(f64::INFINITY, |value| (value - mean).abs());
     let mut runs: Vec<&StoredRun> =
         view.stored.measurements().filter(|run| run.condition == condition).collect();
     runs.sort_by(|one, other| away(one).total_cmp(&away(other)));
     runs.into_iter().find_map(|run| {
-        let of_run = view.series.iter().filter(|one| one.run == run.id).map(|one| &one.series);
-        let (at, counter) = progress(workload.kind, of_run)?;
-        Some((run, rates(at, counter, workload.kind)))
+        let of_run = view.results.series.iter().filter(|one| one.run == run.id).map(|one| &one.series);
+        let (at, counter) = progress(kind, of_run)?;
+        Some((run, rates(at, counter, kind)))
     })
 }
 
@@ -118,7 +114,8 @@ fn progress<'a>(kind: Kind, series: impl Iterator<Item = &'a Series>) -> Option<
 /// The mean congestion window of the transmitter's connections at each of at most [`POINTS`] steps.
 fn congestion_windows(view: &StudyView<'_>, run: &StoredRun) -> Vec<(f64, f64)> {
     let is_its = |one: &&StoredSeries| one.run == run.id && one.side == Side::Transmitter;
-    let Some(StoredSeries { series, .. }) = view.series.iter().find(is_its) else { return Vec::new() };
+    let own = view.results.series.iter().find(is_its);
+    let Some(StoredSeries { series, .. }) = own else { return Vec::new() };
     let rows = series.at_ns.iter().copied().zip(series.tcp.iter().copied());
     let mut before = TcpReadings::default();
     let mut points = Vec::new();

@@ -29,8 +29,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 fn figure(view: &StudyView<'_>, metric: Metric, ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for workload in &view.workloads {
-        let place = if view.workloads.len() > 1 { workload.name } else { "" };
-        let Some((plot, words)) = dots(view, metric, workload, place) else { continue };
+        let Some((plot, words)) = dots(view, metric, workload) else { continue };
         panels.push(Panel::new(workload.name, plot));
         seen.push(words);
     }
@@ -46,12 +45,7 @@ fn figure(view: &StudyView<'_>, metric: Metric, ids: &mut Ids) -> Option<Figure>
     view.figure(ids, (&format!("runs {metric}"), &title), [seen.join(" ")], panels)
 }
 
-fn dots(
-    view: &StudyView<'_>,
-    metric: Metric,
-    workload: &MeasuredWorkload<'_>,
-    place: &str,
-) -> Option<(Dots, String)> {
+fn dots(view: &StudyView<'_>, metric: Metric, workload: &MeasuredWorkload<'_>) -> Option<(Dots, String)> {
     let mut runs: BTreeMap<(usize, u32), Vec<f64>> = BTreeMap::new();
     for (condition, boot, value) in view.stored.values(metric) {
         if workload.telling.contains(&condition) {
@@ -77,8 +71,9 @@ fn dots(
         return None;
     }
     let of_estimates: Vec<usize> = estimates.iter().map(|one| one.condition).collect();
-    let named = view.names(&of_estimates).into_iter().zip(&estimates);
-    let words = paragraph([extremes(place, &quantity, named)]);
+    let named: Vec<_> = view.names(&of_estimates).into_iter().zip(estimates).collect();
+    let place = if view.workloads.len() > 1 { workload.name } else { "" };
+    let words = paragraph([extremes(place, &quantity, &named)]);
     let interval = of_mean(view.results.level(workload.name, metric));
     Some((Dots { quantity, interval, conditions }, words))
 }

@@ -3,7 +3,7 @@
 use crate::chart::{Figure, Panel};
 use results::{ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
-use store::{StoredSeries, StoredStudy};
+use store::StoredStudy;
 use study::metric::Metric;
 use study::{Kind, Name};
 
@@ -18,7 +18,6 @@ const ENDS: usize = 4;
 pub(super) struct StudyView<'a> {
     pub(super) results: &'a Results,
     pub(super) stored: &'a StoredStudy,
-    pub(super) series: &'a [StoredSeries],
     /// `study 3 (quick)`; empty for the only study of the page.
     name: String,
     pub(super) workloads: Vec<MeasuredWorkload<'a>>,
@@ -50,7 +49,6 @@ impl<'a> StudyView<'a> {
             Self {
                 results,
                 stored: &results.stored,
-                series: &results.series,
                 name,
                 workloads: measured.into_iter().map(workload).collect(),
             }

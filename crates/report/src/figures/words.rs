@@ -57,24 +57,19 @@ pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
 }
 
 /// The highest and the lowest of several estimates as a sentence: of `place`, if it has a name.
-pub(super) fn extremes<'e>(
-    place: &str,
-    quantity: &Quantity,
-    estimates: impl IntoIterator<Item = (String, &'e ConditionEstimate)>,
-) -> String {
-    let estimates: Vec<(String, &ConditionEstimate)> = estimates.into_iter().collect();
-    let mean = |one: &&(String, &ConditionEstimate)| one.1.mean;
-    let by_mean = |one: &&(_, _), other: &&(_, _)| mean(one).total_cmp(&mean(other));
-    let (Some(low), Some(high)) = (estimates.iter().min_by(by_mean), estimates.iter().max_by(by_mean)) else {
+pub(super) fn extremes(place: &str, quantity: &Quantity, named: &[(String, ConditionEstimate)]) -> String {
+    type Named = (String, ConditionEstimate);
+    let by_mean = |one: &&Named, other: &&Named| one.1.mean.total_cmp(&other.1.mean);
+    let (Some(low), Some(high)) = (named.iter().min_by(by_mean), named.iter().max_by(by_mean)) else {
         return String::new();
     };
-    let of = |(name, one): &(String, &ConditionEstimate)| {
+    let of = |(name, one): &Named| {
         let gap = if name.is_empty() { "" } else { ", " };
         let shown = quantity.interval(&Interval::new(one.mean, one.interval), quantity.show);
         format!("{name}{gap}{shown}")
     };
     let [least, most] = [low, high].map(|one| quantity.shown(one.1.mean));
-    let words = match estimates.len() {
+    let words = match named.len() {
         // It begins with the condition's name.
         1 if place.is_empty() => return of(low),
         1 => of(low),

@@ -75,12 +75,10 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
         100.0 * found.level,
         100.0 * (1.0 - found.level)
     )];
-    if found.comparisons.iter().any(|one| one.time.is_some()) {
-        texts.push(
-            "time: what turns need for an interval as narrow as that of runs, as a share of what runs need."
-                .to_owned(),
-        );
-    }
+    let is_timed = found.comparisons.iter().any(|one| one.time.is_some());
+    let time =
+        "time: what turns need for an interval as narrow as that of runs, as a share of what runs need.";
+    texts.extend(is_timed.then(|| time.to_owned()));
     texts.push(
         match found.outcome() {
             WaysOutcome::Agree => "Turns and runs agree: no difference between them is proven.",

@@ -82,9 +82,8 @@ fn acted(results: &Results) -> Option<Block<'static>> {
     for condition in &results.conditions {
         let acted = &condition.acted;
         let tunnel = acted.segments_per_underlay_packet.map_or(Cell::EMPTY, Cell::from);
-        let checksum = acted.checksum.map(|checksum| checksum.as_str());
         let label = condition.label.as_str();
-        table.row(cells![label, acted.segments_per_buffer, tunnel, acted.packets_per_batch, checksum]);
+        table.row(cells![label, acted.segments_per_buffer, tunnel, acted.packets_per_batch, acted.checksum]);
     }
     let title = "Offloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO)";
     let note = "No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.";

@@ -1,7 +1,8 @@
 //! One study on many pairs of machines.
 
 use results::{
-    EffectOverPairs, FleetResults, PairApart, counted, figure, metric_name, percent, plain, range,
+    EffectOverPairs, FleetResults, PairApart, PairOfFleet, counted, figure, metric_name, percent, plain,
+    range,
 };
 use stats::fleet::{GroupedEffect, JudgedEffect};
 use stats::{Verdict, signed};
@@ -22,7 +23,8 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
     let (measured, missing) = (found.pairs.len(), found.not_measured.len());
     if missing > 0 {
         let mut lines = vec![format!("{missing} of {} not measured:", counted(measured + missing, "pair"))];
-        lines.extend(found.not_measured.iter().take(most).map(|one| format!("{}: {}", one.name, one.why)));
+        let line = |one: &PairOfFleet| format!("{}: {}", one.name, one.why.as_deref().unwrap_or_default());
+        lines.extend(found.not_measured.iter().take(most).map(line));
         lines.extend((missing > most).then(|| format!("--wide shows {} more", missing - most)));
         blocks.push(Block::Warning(lines));
     }

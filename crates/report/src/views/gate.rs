@@ -34,10 +34,10 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
     // What keeps the study from being complete may keep the gate from passing.
     let so =
         if gate.is_kept_back() { "; a complete study is required, so the gate does not pass" } else { "" };
-    let unused = gate.unused.iter().map(|unused| {
-        let entry = &unused.acknowledgement;
+    let unused = gate.unused.iter().filter_map(|entry| {
         let (bound, condition, line) = (&entry.bound, &entry.condition, entry.line);
-        format!("the acknowledgement of {bound} for {condition} in line {line} has no effect: {}", unused.why)
+        let why = entry.unused.as_ref()?;
+        Some(format!("the acknowledgement of {bound} for {condition} in line {line} has no effect: {why}"))
     });
     let notes = difference_sentence(gate).into_iter().chain(gate.notes.iter().cloned());
     let method = [

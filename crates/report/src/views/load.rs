@@ -25,10 +25,10 @@ pub fn load(run: &LoadRun, interval: Option<Duration>) -> Vec<Block<'static>> {
 fn facts(run: &LoadRun) -> Vec<(&'static str, String)> {
     let throughput = |rate| format!("{} Mbit/s {}", figure(rate), received_at(run));
     let rates = [
-        run.metric(metric::THROUGHPUT).map(|rate| ("throughput", throughput(rate))),
-        run.metric(metric::PACKETS).map(|rate| ("packets", format!("{rate:.0}/s {}", counter(run)))),
+        run.metrics.get(metric::THROUGHPUT).map(|rate| ("throughput", throughput(rate))),
+        run.metrics.get(metric::PACKETS).map(|rate| ("packets", format!("{rate:.0}/s {}", counter(run)))),
         run.handed_over().map(|rate| ("packets", format!("{rate:.0}/s sent by the program"))),
-        run.metric(metric::TRANSACTIONS).map(|rate| ("transactions", format!("{rate:.0}/s"))),
+        run.metrics.get(metric::TRANSACTIONS).map(|rate| ("transactions", format!("{rate:.0}/s"))),
         latency(run).map(|line| ("latency", line)),
         losses(run).map(|line| ("messages", line)),
     ];
@@ -41,9 +41,9 @@ fn facts(run: &LoadRun) -> Vec<(&'static str, String)> {
             format!("in the whole run {sent} sent, {refused} rejected for lack of buffers; {queue} packets dropped by the queue, {interface} by the interface, {counted} counted there"),
         ));
     }
-    if let Some(count) = run.metric(metric::RETRANSMITS.transmitter) {
+    if let Some(count) = run.metrics.get(metric::RETRANSMITS.transmitter) {
         let mut retransmits = counted(count as usize, "segment");
-        let needless = run.metric(metric::RETRANSMITS_NEEDLESS.transmitter);
+        let needless = run.metrics.get(metric::RETRANSMITS_NEEDLESS.transmitter);
         if let Some(needless) = needless.filter(|count| *count > 0.0) {
             retransmits.push_str(&format!(", {needless:.0} of them needlessly: they had arrived"));
         }
@@ -61,11 +61,8 @@ fn facts(run: &LoadRun) -> Vec<(&'static str, String)> {
 fn found_rate(run: &LoadRun) -> Vec<(&'static str, String)> {
     let Some(search) = &run.account.search else { return Vec::new() };
     let megabits = |rate: f64| format!("{} Mbit/s", figure(rate / 1e6));
-    let bound = if search.bound > 0.0 {
-        format!("at most {} % loss", percent(search.bound * 100.0))
-    } else {
-        "no loss".to_owned()
-    };
+    let most = format!("at most {} % loss", percent(search.bound * 100.0));
+    let bound = if search.bound > 0.0 { most } else { "no loss".to_owned() };
     let confidence = format!("{:.0} % confidence", search.confidence * 100.0);
     let seconds = run.window.as_secs_f64();
     let within =
@@ -121,7 +118,7 @@ fn received_at(run: &LoadRun) -> String {
         Direction::Reverse => "at the transmitter, which receives it here".to_owned(),
         Direction::Both => {
             let parts = directions.map(|(word, metric)| {
-                format!("{word} {}", run.metric(metric).map_or_else(|| "-".to_owned(), figure))
+                format!("{word} {}", run.metrics.get(metric).map_or_else(|| "-".to_owned(), figure))
             });
             format!("of both ways: {}", parts.join(", "))
         }
@@ -156,7 +153,7 @@ fn latency(run: &LoadRun) -> Option<String> {
 
 /// The account of sent messages; its parts add up.
 fn losses(run: &LoadRun) -> Option<String> {
-    let count = |metric| run.metric(metric).map(|value| value as u64);
+    let count = |metric| run.metrics.get(metric).map(|value| value as u64);
     let (offered, received) = (count(metric::OFFERED)?, count(metric::RECEIVED)?);
     let parts = [
         ("dropped by the sender's queue", count(metric::LOST_QUEUE)?),
@@ -166,7 +163,7 @@ fn losses(run: &LoadRun) -> Option<String> {
     ];
     let parts = parts.map(|(where_to, count)| format!("{count} {where_to}"));
     let loss =
-        run.metric(metric::LOSS).map_or_else(String::new, |loss| format!(" ({} % lost)", percent(loss)));
+        run.metrics.get(metric::LOSS).map_or_else(String::new, |loss| format!(" ({} % lost)", percent(loss)));
     Some(format!("{offered} offered = {received} received + {}{loss}", parts.join(" + ")))
 }
 
@@ -174,7 +171,7 @@ fn cpu(run: &LoadRun, side: Side, cpus: usize) -> String {
     use metric::{CPU, CPU_IRQ, CPU_SOFTIRQ, CPU_STEAL, CPU_SYSTEM, CPU_USER};
     let parts = [CPU, CPU_USER, CPU_SYSTEM, CPU_SOFTIRQ, CPU_IRQ, CPU_STEAL];
     let [all, user, system, softirq, irq, steal] =
-        parts.map(|part| run.metric(part[side]).map_or_else(|| "-".to_owned(), percent));
+        parts.map(|part| run.metrics.get(part[side]).map_or_else(|| "-".to_owned(), percent));
     let cpus = counted(cpus, "CPU");
     format!(
         "{side} {all} % of {cpus}: user {user}, system {system}, softirq {softirq}, irq {irq}; steal {steal}"

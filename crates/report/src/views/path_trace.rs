@@ -84,11 +84,8 @@ fn beside_each_other<'d>(
 
 fn sentences(found: &PathTrace) -> Vec<String> {
     let is_alone = found.traces.len() == 1;
-    let more = if is_alone {
-        "; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between"
-    } else {
-        ""
-    };
+    let aside = "; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between";
+    let more = if is_alone { aside } else { "" };
     let mut sentences = vec![format!("{} for a packet, less the cost of probes{more}", found.unit())];
     if found.traces.iter().flat_map(|traced| &traced.rows).any(|row| row.waits) {
         let waits =
@@ -145,8 +142,7 @@ fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
 
 fn packets(traced: &SizedTrace) -> String {
     let Journeys { arrived, lost, stray, repeated, crowded, unread, .. } = traced.journeys;
-    let mut packets = format!("packets: {arrived} followed");
-    for (count, what) in [
+    let others = [
         (lost, "lost on the way"),
         (repeated, "became several or passed a stage twice"),
         (crowded, "took rare ways"),
@@ -155,11 +151,8 @@ fn packets(traced: &SizedTrace) -> String {
             stray,
             "stages passed without a beginning: the kernel left out a probe, because a program of it was interrupted",
         ),
-    ] {
-        if count > 0 {
-            packets.push_str(&format!(", {count} {what}"));
-        }
-    }
+    ];
+    let mut packets = format!("packets: {arrived} followed{}", each_count(", ", &others));
     let account = &traced.account;
     let reading = account.reading();
     let all: u64 = reading.ways.iter().map(|way| way.whole.count).sum();
@@ -173,6 +166,12 @@ fn packets(traced: &SizedTrace) -> String {
         ));
     }
     packets
+}
+
+/// The counts above zero with their nouns, each after `gap`.
+fn each_count(gap: &str, counts: &[(u64, &str)]) -> String {
+    let shown = counts.iter().filter(|(count, _)| *count > 0);
+    shown.map(|(count, noun)| format!("{gap}{count} {noun}")).collect()
 }
 
 // The most functions that are shown; the rest is one row.
@@ -228,21 +227,17 @@ fn profile_sentences(sampled: &[(&SizedTrace, &Profile)], unit: &str) -> Vec<Str
     for (traced, profile) in sampled {
         let of = if sampled.len() == 1 { String::new() } else { format!("{}: ", traced.size()) };
         let samples = counted(profile.samples as usize, "sample");
-        let mut sentence = format!(
-            "{of}a message takes {} {unit} of CPU; {samples} of {}, one each {} {unit}",
-            figure(profile.message),
-            profile.means,
-            figure(profile.period as f64)
-        );
-        for (count, what) in [
+        let others = [
             (profile.elsewhere, "of other threads and of idle CPUs left out"),
             (profile.lost, "lost: the kernel had no room for them"),
-        ] {
-            if count > 0 {
-                sentence.push_str(&format!("; {count} {what}"));
-            }
-        }
-        sentences.push(sentence);
+        ];
+        sentences.push(format!(
+            "{of}a message takes {} {unit} of CPU; {samples} of {}, one each {} {unit}{}",
+            figure(profile.message),
+            profile.means,
+            figure(profile.period as f64),
+            each_count("; ", &others)
+        ));
     }
     sentences
 }

@@ -1,5 +1,7 @@
 //! Flame graphs: a cost by the functions that called each other.
 
+use std::collections::BTreeMap;
+
 use crate::chart::colour::heat_class;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
@@ -25,13 +27,15 @@ pub type FlameStack = (Vec<String>, [f64; 2]);
 
 #[derive(Debug, Clone, Default)]
 struct FlameNode {
-    name: String,
     /// The cost with all calls, in the baseline and now.
     costs: [f64; 2],
     own: [f64; 2],
-    called: Vec<FlameNode>,
+    /// By name, so that two drawings have the same order, and can be compared.
+    called: BTreeMap<String, FlameNode>,
 }
 
+// The name of the whole.
+const ALL: &str = "all";
 // The height of a box, and of the deepest stack that is drawn in boxes.
 const HIGH: f64 = 17.0;
 const DEEPEST: usize = 64;
@@ -51,13 +55,12 @@ impl Flame {
         baseline: Option<String>,
         stacks: impl IntoIterator<Item = FlameStack>,
     ) -> Self {
-        let mut root = FlameNode { name: "all".to_owned(), ..FlameNode::default() };
+        let mut root = FlameNode::default();
         for (frames, [before, now]) in stacks {
             let cost = |cost: f64| if cost.is_finite() && cost >= LEAST { cost.min(MOST) } else { 0.0 };
             let costs = [if baseline.is_some() { cost(before) } else { 0.0 }, cost(now)];
             root.add(&mut frames.into_iter().take(DEEPEST), costs);
         }
-        root.sort();
         Self { quantity, baseline, root }
     }
 
@@ -65,15 +68,15 @@ impl Flame {
         self.root.costs[1].max(LEAST)
     }
 
-    fn about(&self, node: &FlameNode) -> String {
+    fn about(&self, name: &str, node: &FlameNode) -> String {
         let [before, now] = node.costs.map(self.quantity.show);
         let [own_before, own] = node.own.map(self.quantity.show);
         let share = 100.0 * node.costs[1] / self.total();
-        let told = format!("{}: {now} {}, {share:.1} %; {own} by itself", node.name, self.quantity.unit);
+        let told = format!("{name}: {now} {}, {share:.1} %; {own} by itself", self.quantity.unit);
         match &self.baseline {
             None => told,
-            Some(name) => format!(
-                "{told}; with {name} {before} and {own_before}; {} and {}",
+            Some(baseline) => format!(
+                "{told}; with {baseline} {before} and {own_before}; {} and {}",
                 self.quantity.signed(node.costs[1] - node.costs[0]),
                 self.quantity.signed(node.own[1] - node.own[0])
             ),
@@ -89,30 +92,31 @@ impl Flame {
         (step > 0).then(|| heat_class(if differs > 0.0 { "c1" } else { "c0" }, step))
     }
 
-    fn boxes(&self, node: &FlameNode, (left, depth): (f64, usize), bottom: f64, drawing: &mut Drawing) {
+    /// Draws a box on a box whose upper edge is at `bottom`, and the boxes above it.
+    fn boxes(&self, name: &str, node: &FlameNode, (left, bottom): (f64, f64), drawing: &mut Drawing) {
         let scale = drawing.width / self.total();
         let wide = node.costs[1] * scale;
         if wide < SEEN {
             return;
         }
-        let top = bottom - HIGH * (depth + 1) as f64;
+        let top = bottom - HIGH;
         // A thin gap tells one box from the next.
         let area = Area { left, top, right: left + (wide - 0.3).max(0.4), bottom: top + HIGH - 1.0 };
-        drawing.mark(&self.about(node), |mark| {
+        drawing.mark(&self.about(name, node), |mark| {
             mark.rect("cell", area);
             if let Some(class) = self.class(node) {
                 mark.rect(&class, area);
             }
             if wide >= WORDS {
-                let words = fit(&node.name, wide - 6.0);
+                let words = fit(name, wide - 6.0);
                 if words.chars().count() > 1 && width(&words) <= wide - 4.0 {
                     mark.text("", Anchor::Start, left + 3.0, top + 12.0, &words);
                 }
             }
         });
         let mut x = left;
-        for called in &node.called {
-            self.boxes(called, (x, depth + 1), bottom, drawing);
+        for (name, called) in &node.called {
+            self.boxes(name, called, (x, top), drawing);
             x += called.costs[1] * scale;
         }
     }
@@ -125,33 +129,22 @@ impl FlameNode {
         let Some(name) = frames.next() else {
             return plus(&mut self.own);
         };
-        let known = self.called.iter().position(|called| called.name == name);
-        let place = known.unwrap_or_else(|| {
-            self.called.push(Self { name, ..Self::default() });
-            self.called.len() - 1
-        });
-        self.called[place].add(frames, costs);
-    }
-
-    fn sort(&mut self) {
-        // By name, so that two drawings have the same order, and can be compared.
-        self.called.sort_by(|one, other| one.name.cmp(&other.name));
-        self.called.iter_mut().for_each(Self::sort);
+        self.called.entry(name).or_default().add(frames, costs);
     }
 
     fn depth(&self, seen: f64) -> usize {
-        let called = self.called.iter().filter(|called| called.costs[1] >= seen);
+        let called = self.called.values().filter(|called| called.costs[1] >= seen);
         1 + called.map(|called| called.depth(seen)).max().unwrap_or(0)
     }
 
-    fn functions<'n>(&'n self, found: &mut Vec<(&'n str, [f64; 2])>) {
+    fn functions<'n>(&'n self, own_name: &'n str, found: &mut Vec<(&'n str, [f64; 2])>) {
         if self.own.iter().any(|own| *own > 0.0) {
-            match found.iter_mut().find(|(name, _)| *name == self.name) {
+            match found.iter_mut().find(|(name, _)| *name == own_name) {
                 Some((_, sum)) => sum.iter_mut().zip(self.own).for_each(|(sum, own)| *sum += own),
-                None => found.push((&self.name, self.own)),
+                None => found.push((own_name, self.own)),
             }
         }
-        self.called.iter().for_each(|called| called.functions(found));
+        self.called.iter().for_each(|(name, called)| called.functions(name, found));
     }
 }
 
@@ -164,7 +157,7 @@ impl Plot for Flame {
         let (mut drawing, top) = legend(width, signs.as_ref().map_or(&[][..], |signs| &signs[..]));
         let bottom = top + HIGH * self.root.depth(SEEN * self.total() / width) as f64;
         if self.root.costs[1] > 0.0 {
-            self.boxes(&self.root, (0.0, 0), bottom, &mut drawing);
+            self.boxes(ALL, &self.root, (0.0, bottom), &mut drawing);
         }
         drawing.height = bottom + 4.0;
         let unit = self.quantity.title(0);
@@ -175,7 +168,7 @@ impl Plot for Flame {
     fn table(&self) -> Table {
         let own = format!("by itself: {}", self.quantity.title(0));
         let mut functions = Vec::new();
-        self.root.functions(&mut functions);
+        self.root.functions(ALL, &mut functions);
         functions.sort_by(|(_, one), (_, other)| other[1].total_cmp(&one[1]));
         let with = self.baseline.as_ref().map(|name| format!("with {name}"));
         let compared = with.as_deref().map(|with| [with, "difference"]);
@@ -211,13 +204,13 @@ mod tests {
             prop_assert!((flame.root.costs[0] - sum(|stack| stack.1)).abs() < 1e-9);
             prop_assert!((flame.root.costs[1] - sum(|stack| stack.2)).abs() < 1e-9);
             fn check(node: &FlameNode) -> bool {
-                let called = |side: usize| node.called.iter().map(|called| called.costs[side]).sum::<f64>();
+                let called = |side: usize| node.called.values().map(|called| called.costs[side]).sum::<f64>();
                 let adds_up = |side: usize| (node.own[side] + called(side) - node.costs[side]).abs() < 1e-9;
-                adds_up(0) && adds_up(1) && node.called.iter().all(check)
+                adds_up(0) && adds_up(1) && node.called.values().all(check)
             }
             prop_assert!(check(&flame.root));
             let mut functions = Vec::new();
-            flame.root.functions(&mut functions);
+            flame.root.functions(ALL, &mut functions);
             let own: f64 = functions.iter().map(|(_, own)| own[1]).sum();
             prop_assert!((own - flame.root.costs[1]).abs() < 1e-9);
             let drawing = flame.draw(400.0);

@@ -67,11 +67,6 @@ impl SampleSet {
 }
 
 impl Histogram {
-    fn values(&self) -> impl Iterator<Item = f64> {
-        let buckets = self.series.iter().flat_map(|one| &one.buckets);
-        buckets.flat_map(|bucket| [bucket.low, bucket.high])
-    }
-
     fn largest_share(&self) -> f64 {
         let shares = self.series.iter().filter_map(|one| Some(one.share(one.largest()?)));
         shares.fold(0.0, f64::max)
@@ -130,7 +125,9 @@ impl Plot for Histogram {
         let names = self.series.iter().map(|one| one.name.as_str());
         let abouts = self.series.iter().map(|one| one.about.clone());
         let mut frame = Frame::new(across, top, names, abouts, [ticks, 0.0]);
-        let axis = frame.axis(Scale::Logarithmic, self.values(), &self.quantity);
+        let buckets = self.series.iter().flat_map(|one| &one.buckets);
+        let edges = buckets.flat_map(|bucket| [bucket.low, bucket.high]);
+        let axis = frame.axis(Scale::Logarithmic, edges, &self.quantity);
         let mut flat = false;
         for (index, one) in self.series.iter().enumerate() {
             let base = frame.row(&mut drawing, &one.name, &one.about, ABOVE + HEIGHT) + ABOVE + HEIGHT;

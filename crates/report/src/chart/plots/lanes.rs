@@ -114,21 +114,20 @@ impl Plot for LanePlot {
     fn draw(&self, width: f64) -> Drawing {
         let (mut drawing, top) = self.head(width);
         let (gutter, places, bottom) = self.stages(&mut drawing, top);
+        let step = step(width, gutter, self.lanes.len());
         for (number, lane) in self.lanes.iter().enumerate() {
-            let x = gutter + number as f64 * step(width, gutter, self.lanes.len());
+            let x = gutter + number as f64 * step;
             let class = if width >= COLUMNS { "grid" } else { "grid dotted" };
             drawing.behind(|back| back.line(class, (x, top), (x, bottom)));
             if width >= COLUMNS {
-                let room = step(width, gutter, self.lanes.len()) - 8.0;
-                let name = measure::fit(lane, room);
+                let name = measure::fit(lane, step - 8.0);
                 drawing.text_if_free("muted", Anchor::Start, x + 4.0, top - 4.0, &name);
             }
         }
         self.arrows(&mut drawing, &places);
         drawing.height = bottom + 4.0;
-        let unit = self.quantity.title(0);
-        let unit = if self.arrows.is_empty() { Vec::new() } else { vec![format!("At each arrow: {unit}")] };
-        remark(&mut drawing, &unit);
+        let unit = (!self.arrows.is_empty()).then(|| format!("At each arrow: {}", self.quantity.title(0)));
+        remark(&mut drawing, unit.as_slice());
         drawing
     }
 

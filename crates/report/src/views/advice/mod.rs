@@ -165,13 +165,9 @@ fn head(one: &Recommendation) -> Option<String> {
     let here = format!("{set} {}", phrase::place(one.side));
     let expected: Vec<String> = one.expected.iter().map(phrase::expected).collect();
     let expected = expected.join("; ");
-    let only = match one.depends_on.as_slice() {
-        [] => String::new(),
-        on => {
-            let each: Vec<String> = on.iter().map(|on| phrase::set_at(&on.factor, &on.left)).collect();
-            format!(", only with {}", listed(&each))
-        }
-    };
+    let needs = one.depends_on.iter().map(|on| phrase::set_at(&on.factor, &on.left));
+    let needs: Vec<String> = needs.collect();
+    let only = if needs.is_empty() { String::new() } else { format!(", only with {}", listed(&needs)) };
     Some(match &one.standing {
         Standing::Recommended => format!("set {here}: {expected}"),
         Standing::Conditional => format!("set {here}{only}: {expected}"),
@@ -214,16 +210,13 @@ fn table(rows: &[AdviceRow]) -> Table {
 }
 
 fn texts(row: &AdviceRow) -> [String; 5] {
-    let (set, on) = match (&row.to, row.factors.is_empty()) {
-        (_, true) => ("nothing".to_owned(), String::new()),
-        (to, false) => (
-            match to {
-                Some(to) => phrase::set(&row.factors, to),
-                None => format!("{}: depends", phrase::switches(&row.factors)),
-            },
-            row.side.map_or_else(|| "both".to_owned(), |side| side.to_string()),
-        ),
+    let set = match &row.to {
+        _ if row.factors.is_empty() => "nothing".to_owned(),
+        Some(to) => phrase::set(&row.factors, to),
+        None => format!("{}: depends", phrase::switches(&row.factors)),
     };
+    let on = row.side.map_or("both", |side| side.word());
+    let on = if row.factors.is_empty() { "" } else { on };
     // CPU time is of a unit of work.
     let unit = match row.goal {
         AdviceGoal::Cpu if row.unit != "%" => format!("{}/{}", row.unit, row.kind.unit_of_work().word),
@@ -240,7 +233,7 @@ fn texts(row: &AdviceRow) -> [String; 5] {
         change.push_str(", trade-off");
     }
     change.push_str(row.why.as_deref().unwrap_or_default());
-    [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned()]
+    [row.kind.to_string(), row.goal.to_string(), set, on.to_owned(), change.trim_start().to_owned()]
 }
 
 /// The level of another factor under which it is proven, and the switches on which it depends.
@@ -251,10 +244,10 @@ fn row_note(row: &AdviceRow) -> Option<String> {
     }
     let (is_set, is_conditional) = (row.to.is_some(), !row.depends_on.is_empty());
     if is_conditional && is_set {
-        let each = row.depends_on.iter().map(|one| phrase::set_at(&one.factor, &one.level));
+        let each = row.depends_on.iter().map(|(factor, level)| phrase::set_at(factor, level));
         parts.push(format!("only with {}", listed(&each.collect::<Vec<_>>())));
     } else if is_conditional {
-        let on = phrase::switches_at(row.depends_on.iter().map(|one| &one.factor));
+        let on = phrase::switches_at(row.depends_on.iter().map(|(factor, _)| factor));
         parts.push(format!("depends on {on}"));
     }
     if let Some(to) = &row.otherwise {

@@ -1,7 +1,7 @@
 //! The settings of one host: its commands, their reasons, and the recommendations that are left
 //! out.
 
-use results::advice::{Advice, AdviceRow, HostCommand, SwitchLevel};
+use results::advice::{Advice, AdviceRow, HostCommand};
 use study::{Side, Switch};
 
 use super::{CONDITIONAL, phrase, row_note, texts};
@@ -21,6 +21,9 @@ pub struct PlannedSetting {
     pub against: Option<String>,
 }
 
+/// A command with the recommendation that it is of.
+type PlannedCommand<'a> = (&'a AdviceRow, &'a HostCommand);
+
 /// The settings of the host of a side that all advice together makes (`None`: of a host that is
 /// both), sorted so that each setting's requirements come first; and the recommendations that are
 /// left out with the reason, without full stops.
@@ -33,7 +36,7 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> (Vec<PlannedSett
     let rows = advice.summaries.last().map_or(&[][..], |summary| &summary.rows[..]);
     let (kept, excluded) = compatible(rows);
     let is_here = |of: Option<Side>| of.is_none() || side.is_none() || of == side;
-    let mut planned: Vec<(&AdviceRow, &HostCommand)> = Vec::new();
+    let mut planned: Vec<PlannedCommand<'_>> = Vec::new();
     for row in &kept {
         let own = row.apply.iter().filter(|command| is_here(command.side()));
         planned.extend(own.map(|command| (*row, command)));
@@ -65,15 +68,13 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> (Vec<PlannedSett
     (settings, left)
 }
 
-fn setting(
-    command: &HostCommand,
-    own: &[&AdviceRow],
-    planned: &[(&AdviceRow, &HostCommand)],
-) -> PlannedSetting {
-    let mut needed: Vec<SwitchLevel> = own.iter().flat_map(|row| needs(row)).collect();
+fn setting(command: &HostCommand, own: &[&AdviceRow], planned: &[PlannedCommand<'_>]) -> PlannedSetting {
+    let mut needed: Vec<(String, String)> = own.iter().flat_map(|row| needs(row)).collect();
     needed.dedup();
     let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
-    let need = |one: SwitchLevel| format!("{set} is proven only with {}", level(&one));
+    let need = |(factor, level): (String, String)| {
+        format!("{set} is proven only with {}", phrase::set_at(&factor, &level))
+    };
     let reason = |row: &&AdviceRow| {
         let [kind, goal, set, _, change] = texts(row);
         // The note on other switches is in `needs`, so its mark is cut.
@@ -106,23 +107,19 @@ fn assignment(command: &HostCommand) -> (String, String) {
     }
 }
 
-fn needs(row: &AdviceRow) -> Vec<SwitchLevel> {
+fn needs(row: &AdviceRow) -> Vec<(String, String)> {
     let with = row.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
-    let with = with.map(|(name, level)| SwitchLevel { factor: name.clone(), level: level.clone() });
-    let own = row.depends_on.iter().filter(|_| row.to.is_some()).cloned();
-    own.chain(with).collect()
+    let own = row.depends_on.iter().filter(|_| row.to.is_some());
+    own.chain(with).cloned().collect()
 }
 
-fn level(needed: &SwitchLevel) -> String {
-    phrase::set_at(&needed.factor, &needed.level)
-}
-
-/// The level that a row needs and another row sets otherwise.
-fn broken_need(row: &AdviceRow, other: &AdviceRow) -> Option<SwitchLevel> {
-    let breaks = |needed: &SwitchLevel| {
-        other.factors.contains(&needed.factor) && other.to.as_ref().is_some_and(|to| *to != needed.level)
+/// The switch and level that a row needs and another row sets otherwise.
+fn broken_need(row: &AdviceRow, other: &AdviceRow) -> Option<String> {
+    let is_broken = |(factor, level): &(String, String)| {
+        other.factors.contains(factor) && other.to.as_ref().is_some_and(|to| to != level)
     };
-    needs(row).into_iter().find(breaks)
+    let broken = needs(row).into_iter().find(is_broken);
+    broken.map(|(factor, level)| phrase::set_at(&factor, &level))
 }
 
 /// The rows that hold beside each other, and the others with the reason.
@@ -131,9 +128,9 @@ fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>
     for row in rows.iter().filter(|row| row.to.is_some()) {
         let against = |known: &&AdviceRow| match broken_need(row, known) {
             Some(needed) => {
-                Some(format!("it is proven only with {}, and another setting changes that", level(&needed)))
+                Some(format!("it is proven only with {needed}, and another setting changes that"))
             }
-            None => Some(format!("another setting is proven only with {}", level(&broken_need(known, row)?))),
+            None => Some(format!("another setting is proven only with {}", broken_need(known, row)?)),
         };
         // Of two the first stays: rows go by traffic, goal and gain.
         match kept.iter().find_map(against) {
