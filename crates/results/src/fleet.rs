@@ -12,6 +12,7 @@ use study::metric::{Better, Metric};
 use crate::data::differences::{StudyDifference, of_environments};
 use crate::data::error::Error;
 use crate::data::matched_conditions::{ConditionSettings, settings_of};
+use crate::data::means::of_boots;
 use crate::data::metric::ComparedMetric;
 use crate::data::target::own_targets;
 
@@ -25,28 +26,22 @@ pub struct FleetResults {
     /// The confidence of the intervals, as a probability.
     pub confidence: f64,
     /// The pairs with a study, by name.
-    pub pairs: Vec<MeasuredPair>,
+    pub pairs: Vec<PairOfFleet>,
     /// The pairs without one.
-    pub not_measured: Vec<MissingPair>,
+    pub not_measured: Vec<PairOfFleet>,
     pub effects: Vec<EffectOverPairs>,
 }
 
-/// A pair with its study.
+/// A pair of machines with its study, or with the reason why it has none.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct MeasuredPair {
+pub struct PairOfFleet {
     pub name: String,
     pub labels: BTreeMap<String, String>,
-    pub study: i64,
-}
-
-/// A pair that was not measured, or not to its end.
-#[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct MissingPair {
-    pub name: String,
-    pub labels: BTreeMap<String, String>,
-    pub why: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub study: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// The effect of one condition on one metric, over all pairs that measured it.
@@ -124,7 +119,7 @@ impl FleetResults {
             let (name, labels) = (row.pair.name.clone(), row.pair.labels.clone());
             let Some(study) = row.study else {
                 let why = row.failure.clone().unwrap_or_else(|| "it was not begun".to_owned());
-                not_measured.push(MissingPair { name, labels, why });
+                not_measured.push(PairOfFleet { name, labels, study: None, why: Some(why) });
                 continue;
             };
             let mut outline = outline(study)?;
@@ -134,7 +129,7 @@ impl FleetResults {
                 }
                 effects.entry(key).or_default().push(sizes);
             }
-            pairs.push(MeasuredPair { name, labels, study: study.0 });
+            pairs.push(PairOfFleet { name, labels, study: Some(study.0), why: None });
             // Only the environments are needed again.
             outline.values.clear();
             outlines.push(outline);
@@ -180,11 +175,8 @@ fn sizes(outline: &Outline, pair: usize) -> Vec<(EffectKey, Sizes)> {
 type BootMeans = BTreeMap<u32, f64>;
 
 fn boot_means(values: &[(usize, u32, f64)], condition: usize) -> BootMeans {
-    let mut boots: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (_, boot, value) in values.iter().filter(|(own, ..)| *own == condition) {
-        boots.entry(*boot).or_default().push(*value);
-    }
-    boots.into_iter().map(|(boot, values)| (boot, stats::mean(&values))).collect()
+    let own = values.iter().filter(|(own, ..)| *own == condition);
+    of_boots(own.map(|(_, boot, value)| (*boot, *value)))
 }
 
 fn logarithms(means: &BootMeans) -> BootMeans {
@@ -208,7 +200,7 @@ impl EffectOverPairs {
         sizes: &[Sizes],
         confidence: f64,
         by: Option<&str>,
-        pairs: &[MeasuredPair],
+        pairs: &[PairOfFleet],
         outlines: &[Outline],
     ) -> Result<Self, Error> {
         let logarithms: Option<Vec<PairEffect>> = sizes.iter().map(|one| one.logarithm).collect();
@@ -262,7 +254,7 @@ fn describe_pair_apart(
     place: usize,
     measured: &[usize],
     all_apart: &[usize],
-    pairs: &[MeasuredPair],
+    pairs: &[PairOfFleet],
     outlines: &[Outline],
 ) -> PairApart {
     let own = measured[place];

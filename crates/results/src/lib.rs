@@ -24,7 +24,7 @@ pub use credit::{
     CombinedGain, Credit, CreditPart, Credits, DesignEffect, MissingState, SwitchingOrders, change_words,
     gain_words,
 };
-pub use data::acted::{ActedOffloads, Checksum, flags as acted_flags};
+pub use data::acted::{ActedOffloads, flags as acted_flags};
 pub use data::aligned::UnmatchedStage;
 pub use data::answer::answer_for;
 pub use data::between::BetweenStudies;
@@ -60,9 +60,7 @@ pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
 pub use examination::{Examination, ExaminedPair, Finding, FindingStatus, PairProperty};
-pub use fleet::{
-    EffectOverPairs, FleetResults, MeasuredPair, MissingPair, PairApart, own_metrics as fleet_metrics,
-};
+pub use fleet::{EffectOverPairs, FleetResults, PairApart, PairOfFleet, own_metrics as fleet_metrics};
 pub use history::{
     ExcludedStudy, HistoryChoice, HistoryMember, HistoryOrder, HistorySeries, LevelChange, NewestStudy,
     StudyHistory, StudyMean,

@@ -42,11 +42,6 @@ pub struct LoadRun {
 }
 
 impl LoadRun {
-    /// The value of a metric, if the run has it.
-    pub fn metric(&self, metric: Metric) -> Option<f64> {
-        self.metrics.get(metric)
-    }
-
     /// TCP: the congestion control that the sockets read back.
     pub fn congestion_control(&self) -> Option<String> {
         let named = |(_, own): (Side, &SideAccount)| {

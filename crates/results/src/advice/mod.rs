@@ -18,4 +18,4 @@ pub use command::{HostCommand, HostInterface};
 pub use goal::AdviceGoal;
 pub use judge::Standing;
 pub use recommendation::{AsLeft, DependsOn, Recommendation, SettlingStudy};
-pub use row::{AdviceRow, SwitchLevel};
+pub use row::AdviceRow;

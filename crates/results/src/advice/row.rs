@@ -1,7 +1,9 @@
 //! A switch in the table of recommendations.
 
+use std::collections::BTreeMap;
+
 use crate::{EffectMethod, MetricChange, distinct, grouped};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use study::metric::Metric;
 use study::{Kind, Side, Switch};
 
@@ -42,21 +44,20 @@ pub struct AdviceRow {
     pub loses: Vec<Metric>,
     /// The factor and level that all cases in which it is proven have, and no other one.
     pub proven_with: Option<(String, String)>,
-    /// The switch levels that a case needs; without `to`, the switches that the effect depends on.
-    pub depends_on: Vec<SwitchLevel>,
+    /// The factors and levels that a case needs; without `to`, those that the effect depends on.
+    #[serde(serialize_with = "factors_with_levels")]
+    pub depends_on: Vec<(String, String)>,
     /// The words of the cell if no change is proven.
     pub why: Option<String>,
     /// The commands that set it, once each; empty where it depends.
     pub apply: Vec<HostCommand>,
 }
 
-/// A switch at a level.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SwitchLevel {
-    /// The factor of the study.
-    pub factor: String,
-    /// Its level.
-    pub level: String,
+fn factors_with_levels<S: Serializer>(levels: &[(String, String)], to: S) -> Result<S::Ok, S::Error> {
+    let object = |(factor, level): &(String, String)| {
+        BTreeMap::from([("factor", factor.clone()), ("level", level.clone())])
+    };
+    to.collect_seq(levels.iter().map(object))
 }
 
 type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
@@ -102,7 +103,7 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
     let (to, otherwise) = if depends.is_empty() { (agreed, None) } else { (None, agreed) };
     let on = if to.is_some() { &proven } else { &depends };
     let on = on.iter().flat_map(|one| &one.depends_on);
-    let depends_on = distinct(on.map(|on| SwitchLevel { factor: on.factor.clone(), level: on.left.clone() }));
+    let depends_on = distinct(on.map(|on| (on.factor.clone(), on.left.clone())));
     let changes = proven.iter().flat_map(|one| &one.expected);
     let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
     // All changes of a row are in one unit, or their range would mean nothing.

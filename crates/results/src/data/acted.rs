@@ -17,29 +17,6 @@ const SEVERAL: f64 = 1.5;
 // An interface counts a full packet with its Ethernet header and two VLAN tags beyond the MTU.
 const HEADER: f64 = 22.0;
 
-/// The place where checksums of sent packets are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Checksum {
-    /// By the device.
-    Device,
-    /// By the stack.
-    Stack,
-    /// UDP's are not computed.
-    Nobody,
-}
-
-impl Checksum {
-    /// In a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Device => "device",
-            Self::Stack => "stack",
-            Self::Nobody => "nobody",
-        }
-    }
-}
-
 /// The offloads that acted in a condition's runs; `None` where no counter tells.
 #[derive(Debug, Serialize)]
 pub struct ActedOffloads {
@@ -49,8 +26,9 @@ pub struct ActedOffloads {
     pub segments_per_underlay_packet: Option<f64>,
     /// Packets in each batch that TCP got at the receiver: above 1, GRO acted.
     pub packets_per_batch: Option<f64>,
-    /// The place of the transmitter's checksums by its switches; no counter tells.
-    pub checksum: Option<Checksum>,
+    /// The place where the transmitter's checksums are computed, by its switches, as no counter
+    /// tells: `device`, `stack`, or `nobody` for UDP without them.
+    pub checksum: Option<&'static str>,
     /// The contradictions between switches and counters.
     pub contradictions: Vec<Contradiction>,
 }
@@ -157,14 +135,14 @@ impl ActedOffloads {
     }
 }
 
-fn checksum(condition: &Condition, transmitter: &Settled) -> Checksum {
+fn checksum(condition: &Condition, transmitter: &Settled) -> &'static str {
     if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
-        return Checksum::Nobody;
+        return "nobody";
     }
     let own = match condition.family {
         Family::Ipv4 => "tx-checksum-ipv4",
         Family::Ipv6 => "tx-checksum-ipv6",
     };
     let is_on = |feature: &str| transmitter.active.get(feature).copied().unwrap_or(false);
-    if is_on("tx-checksum-ip-generic") || is_on(own) { Checksum::Device } else { Checksum::Stack }
+    if is_on("tx-checksum-ip-generic") || is_on(own) { "device" } else { "stack" }
 }

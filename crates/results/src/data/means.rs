@@ -9,6 +9,15 @@ pub(crate) fn boot_means(stored: &StoredStudy, condition: usize) -> Metrics {
     Metrics::combined(&per_boot(stored, condition).iter().collect::<Vec<_>>(), stats::mean)
 }
 
+/// The mean of each boot's values.
+pub(crate) fn of_boots(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
+    let mut boots: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (boot, value) in values {
+        boots.entry(boot).or_default().push(value);
+    }
+    boots.into_iter().map(|(boot, values)| (boot, stats::mean(&values))).collect()
+}
+
 pub(crate) fn per_boot(stored: &StoredStudy, condition: usize) -> Vec<Metrics> {
     let mut boots: BTreeMap<u32, Vec<&Metrics>> = BTreeMap::new();
     for run in stored.measurements_of(condition) {

@@ -1,7 +1,7 @@
 //! Conditions that took turns in one flow: how they answered to a switch, and what a turn left to
 //! the next one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use record::{CountedTurn, Slice, TENTHS, Turns};
@@ -9,6 +9,7 @@ use stats::distribution::student;
 use store::{StoredRun, StoredStudy};
 use study::{Alternate, format_duration};
 
+use crate::data::means::of_boots;
 use crate::words::number::{counted, percent};
 use crate::words::phrases::listed;
 
@@ -60,11 +61,8 @@ pub fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     let of_condition = |(index, condition): (usize, &study::Condition)| {
         let runs = || stored.measurements_of(index);
         let all: Vec<&Turns> = runs().filter_map(|run| run.detail.turns()).collect();
-        let mut by_boot: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (boot, share) in runs().filter_map(|run| Some((run.boot, share(run.detail.turns()?)?))) {
-            by_boot.entry(boot).or_default().push(share);
-        }
-        let boots: Vec<f64> = by_boot.into_values().map(|shares| stats::mean(&shares)).collect();
+        let shares = runs().filter_map(|run| Some((run.boot, share(run.detail.turns()?)?)));
+        let boots: Vec<f64> = of_boots(shares).into_values().collect();
         (!boots.is_empty()).then(|| TurnsOfCondition {
             condition: index,
             label: condition.label.to_string(),

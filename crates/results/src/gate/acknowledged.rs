@@ -28,6 +28,9 @@ pub struct Acknowledgement {
     pub expires: Date,
     /// Its line in the file, from 1.
     pub line: usize,
+    /// The reason why it has no effect, as the end of a sentence; `None` if it has one.
+    #[serde(rename = "why", skip_serializing_if = "Option::is_none")]
+    pub unused: Option<String>,
 }
 
 impl Acknowledgement {
@@ -131,7 +134,7 @@ impl WrittenEntry {
             );
             return Err((self.expires.span(), problem));
         }
-        Ok(Acknowledgement { condition, bound, reason, expires, line })
+        Ok(Acknowledgement { condition, bound, reason, expires, line, unused: None })
     }
 }
 

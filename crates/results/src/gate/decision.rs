@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::gate::acknowledged::Acknowledgement;
 use crate::gate::bound::Bound;
 use crate::gate::check::{GateCheck, GateOutcome};
-use crate::gate::judge::{UnusedAcknowledgement, judge};
+use crate::gate::judge::judge;
 
 /// The request to a gate: bounds and error rates.
 #[derive(Debug, Clone)]
@@ -49,7 +49,8 @@ pub struct Gate {
     /// The outcome as which inconclusive checks count.
     pub inconclusive_counts_as: GateOutcome,
     pub checks: Vec<GateCheck>,
-    pub unused: Vec<UnusedAcknowledgement>,
+    /// The acknowledgements that have no effect.
+    pub unused: Vec<Acknowledgement>,
     /// The reasons why the study is not complete, as sentences without full stops.
     pub lacks: Vec<String>,
     /// Whether that keeps it from passing.

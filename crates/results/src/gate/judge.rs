@@ -1,21 +1,10 @@
 //! The checks of a gate: every condition against every bound of its metric, with one error rate.
 
 use crate::{Error, GateCase};
-use serde::Serialize;
 
 use crate::gate::acknowledged::Acknowledgement;
 use crate::gate::bound::Bound;
 use crate::gate::check::{GateCheck, InconclusiveReason};
-
-/// An acknowledgement that has no effect, and why.
-#[derive(Debug, Clone, Serialize)]
-pub struct UnusedAcknowledgement {
-    /// The acknowledgement.
-    #[serde(flatten)]
-    pub acknowledgement: Acknowledgement,
-    /// The reason, as the end of a sentence.
-    pub why: String,
-}
 
 /// The ends of a case's difference with these one-sided error rates at both.
 fn ends(case: &GateCase, bound: &Bound, share: f64) -> Result<Option<(f64, f64)>, Error> {
@@ -49,7 +38,7 @@ pub(crate) fn judge(
     bounds: &[Bound],
     acknowledged: &[Acknowledgement],
     alpha: f64,
-) -> Result<(Vec<GateCheck>, Vec<UnusedAcknowledgement>), Error> {
+) -> Result<(Vec<GateCheck>, Vec<Acknowledgement>), Error> {
     let of_bound = |bound: &Bound| {
         let own = cases.iter().filter(|case| case.metric == bound.metric);
         own.map(|case| (case, GateCheck::unjudged(case, *bound, acknowledged))).collect::<Vec<_>>()
@@ -96,9 +85,8 @@ pub(crate) fn judge(
     }
     let mut unused = Vec::new();
     for entry in acknowledged {
-        if let Some(why) = why_unused(cases, entry, bounds, alpha)? {
-            unused.push(UnusedAcknowledgement { acknowledgement: entry.clone(), why });
-        }
+        let why = why_unused(cases, entry, bounds, alpha)?;
+        unused.extend(why.map(|why| Acknowledgement { unused: Some(why), ..entry.clone() }));
     }
     Ok((checks.into_iter().map(|(_, check)| check).collect(), unused))
 }

@@ -13,4 +13,3 @@ pub use acknowledged::{AcknowledgedError, Acknowledgement, MOST_BYTES, acknowled
 pub use bound::{Bound, BoundUnit};
 pub use check::{GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
 pub use decision::{Gate, GateError, GateRequest, check_request};
-pub use judge::UnusedAcknowledgement;
