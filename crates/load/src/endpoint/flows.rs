@@ -1,7 +1,7 @@
 //! The connected sockets of one end, one for each flow, and their properties.
 
 use std::cell::Cell;
-use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
@@ -20,10 +20,9 @@ use crate::workload::tcp_stream;
 #[derive(Debug)]
 pub(super) struct Flows {
     side: Side,
+    pub(super) spec: Arc<Spec>,
     pub(super) traffic: Arc<Traffic>,
     expected: Arc<[u8]>,
-    local: IpAddr,
-    interface: Option<Arc<str>>,
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
     // Drops of each socket before it was attached, modulo 2^32.
@@ -54,13 +53,11 @@ impl Flows {
             begun.sleeps(traffic.busy_poll.and_then(|time| socket::poll_busily(one, time)));
         }
         let dropped_before = sockets.iter().map(socket::drops).collect();
-        let (local, interface) = (spec.local, spec.interface.as_deref().map(Arc::from));
         Ok(Self {
             side,
+            spec: Arc::new(spec.clone()),
             expected: pattern_bytes(traffic.message.max(traffic.response) as usize),
             traffic,
-            local,
-            interface,
             sockets,
             peers,
             dropped_before,
@@ -83,8 +80,7 @@ impl Flows {
             flow,
             fd: self.sockets[flow].as_raw_fd(),
             peer: self.peers[flow],
-            local: self.local,
-            interface: self.interface.clone(),
+            spec: Arc::clone(&self.spec),
             message: self.traffic.message as usize,
             response: self.traffic.response as usize,
             traffic: Arc::clone(&self.traffic),
@@ -123,7 +119,7 @@ impl Flows {
     }
 
     pub(super) fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        let mark = tcp_stream::low_water_mark(&switches.states[state], self.local).unwrap_or(0);
+        let mark = tcp_stream::low_water_mark(&switches.states[state], self.spec.local).unwrap_or(0);
         let is_marked_anew = self.mark.swap(mark, Ordering::Relaxed) != mark;
         for (flow, one) in self.sockets.iter().enumerate() {
             let sends = self.sends(flow);
@@ -174,7 +170,7 @@ fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
 mod tests {
     use super::*;
     use crate::sys;
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{IpAddr, TcpListener, TcpStream};
     use words::Reader;
 
     /// The `SO_RCVLOWAT` that a connected socket reads back at this `side` and address.

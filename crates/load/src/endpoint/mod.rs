@@ -33,7 +33,6 @@ const STAYS: &str =
 /// The receiving (answering) end by [`Endpoint::bind`], or the other by [`Endpoint::connect`].
 #[derive(Debug)]
 pub struct Endpoint {
-    spec: Spec,
     addresses: Vec<SocketAddr>,
     bound: Option<Vec<Socket>>,
     // Without sockets before [`Endpoint::attach`], or after it failed.
@@ -79,8 +78,7 @@ impl Endpoint {
         let threads = threads(&spec.traffic, cpus(&spec.cpus));
         let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
         let control = Arc::new(Control::new(flows.sockets.len(), shares.len(), &flows.traffic));
-        let (spec, bound, threads) = (spec.clone(), None, Vec::new());
-        Ok(Self { spec, addresses, bound, flows, control, shares, threads })
+        Ok(Self { addresses, bound: None, flows, control, shares, threads: Vec::new() })
     }
 
     /// The addresses for [`Endpoint::connect`] or [`Endpoint::attach`] of the other end. Those of a
@@ -98,14 +96,14 @@ impl Endpoint {
     /// transmitter.
     pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
         if self.bound.is_some() {
-            sockets::check_locals(&self.spec, locals)?;
+            sockets::check_locals(&self.flows.spec, locals)?;
         }
         let Some(sockets) = self.bound.take() else {
             return Err(Error::Setup("attach: the peers were attached before".to_owned()));
         };
-        let (sockets, peers) = sockets::join(&self.spec, sockets, &self.addresses, locals)?;
+        let (sockets, peers) = sockets::join(&self.flows.spec, sockets, &self.addresses, locals)?;
         let addresses = std::mem::take(&mut self.addresses);
-        *self = Self::new(Side::Receiver, &self.spec.clone(), sockets, peers, addresses)?;
+        *self = Self::new(Side::Receiver, &self.flows.spec.clone(), sockets, peers, addresses)?;
         Ok(())
     }
 
@@ -154,7 +152,7 @@ impl Endpoint {
     ) -> Result<M> {
         self.check_attached()?;
         let flow = (&self.flows.sockets[0], self.flows.peers[0]);
-        exact::lend_asking(&self.spec.traffic, flow, asleep, describe, borrower)
+        exact::lend_asking(&self.flows.traffic, flow, asleep, describe, borrower)
     }
 
     /// Makes the sockets ready to be given in turn what each of these states has.
@@ -162,25 +160,26 @@ impl Endpoint {
     /// # Errors
     /// States that differ from this workload in more than that.
     pub fn take_turns(&self, states: Vec<Traffic>) -> Result<SocketSwitches> {
+        let spec = &self.flows.spec;
         for state in &states {
-            state.validate(Family::from_ipv6(self.spec.local.is_ipv6()))?;
-            if !state.shares_flow_with(&self.spec.traffic) {
+            state.validate(Family::from_ipv6(spec.local.is_ipv6()))?;
+            if !state.shares_flow_with(&spec.traffic) {
                 let why = "the state of a turn differs from its flow in what sockets keep";
                 return Err(Error::Setup(why.to_owned()));
             }
         }
-        let switches = SocketSwitches::new(&self.spec.traffic, states);
-        let threads = |traffic| threads(traffic, cpus(&self.spec.cpus));
-        if switches.states.iter().any(|state| threads(state) != threads(&self.spec.traffic)) {
+        let switches = SocketSwitches::new(&spec.traffic, states);
+        let threads = |traffic| threads(traffic, cpus(&spec.cpus));
+        if switches.states.iter().any(|state| threads(state) != threads(&spec.traffic)) {
             let why = "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` \
                        to the number of `flows`";
             return Err(Error::Setup(why.to_owned()));
         }
         if let (Kind::TcpStream, Some(slowest)) =
-            (self.spec.traffic.kind, switches.states.iter().filter_map(|state| state.pacing).min())
+            (spec.traffic.kind, switches.states.iter().filter_map(|state| state.pacing).min())
         {
             let mut sending = self.flows.sending();
-            sending.try_for_each(|one| socket::await_pace(one, &self.spec.traffic, slowest))?;
+            sending.try_for_each(|one| socket::await_pace(one, &spec.traffic, slowest))?;
         }
         Ok(switches)
     }

@@ -48,7 +48,8 @@ impl Endpoint {
         let lanes: Vec<Lane> =
             share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
         let sends = self.flows.sends(first);
-        let cpu = (!self.spec.cpus.is_empty()).then(|| self.spec.cpus[thread % self.spec.cpus.len()]);
+        let cpus = &self.flows.spec.cpus;
+        let cpu = (!cpus.is_empty()).then(|| cpus[thread % cpus.len()]);
         // The kernel shows 15 characters of a name.
         let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
         let handle = std::thread::Builder::new()

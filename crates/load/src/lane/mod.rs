@@ -6,7 +6,7 @@ mod histogram;
 pub(crate) mod latency;
 
 use std::cell::Cell;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::message::first_difference;
 use crate::note::Note;
 use crate::socket::{Applied, collect, stall};
+use crate::spec::Spec;
 use crate::sys;
 
 pub use self::control::Phase;
@@ -34,8 +35,7 @@ pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
     pub(crate) peer: SocketAddr,
-    pub(crate) local: IpAddr,
-    pub(crate) interface: Option<Arc<str>>,
+    pub(crate) spec: Arc<Spec>,
     pub(crate) message: usize,
     pub(crate) response: usize,
     pub(crate) traffic: Arc<Traffic>,
@@ -120,7 +120,7 @@ impl Lane {
 
     pub(crate) fn with_modes(&self, (sender, reader): Modes) -> Self {
         Self {
-            interface: self.interface.clone(),
+            spec: Arc::clone(&self.spec),
             traffic: Arc::new(Traffic { sender, reader, ..Traffic::clone(&self.traffic) }),
             expected: Arc::clone(&self.expected),
             control: Arc::clone(&self.control),

@@ -130,10 +130,10 @@ impl Caller<'_> {
 
 fn open(lane: &Lane) -> Result<Socket> {
     const WHAT: &str = "a connection";
-    let socket = socket::open(&lane.traffic, lane.local, WHAT)?;
-    socket::keep_to(&socket, lane.interface.as_deref(), WHAT)?;
+    let socket = socket::open(&lane.traffic, lane.spec.local, WHAT)?;
+    socket::keep_to(&socket, lane.spec.interface.as_deref(), WHAT)?;
     // A port that is free towards this peer is enough.
-    socket::bind_later(&socket, SocketAddr::new(lane.local, 0), WHAT)?;
+    socket::bind_later(&socket, SocketAddr::new(lane.spec.local, 0), WHAT)?;
     socket::give_role(&socket, &lane.traffic, true, WHAT)?;
     if spins(lane) {
         socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
@@ -219,7 +219,7 @@ fn serve(
 ) -> Result<()> {
     let lane = connection.lane;
     if let Some(dscp) = lane.traffic.dscp {
-        socket::prioritize(&connection.socket, lane.local, dscp)?;
+        socket::prioritize(&connection.socket, lane.spec.local, dscp)?;
     }
     if end.applied.is_empty() {
         end.applied.push(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
