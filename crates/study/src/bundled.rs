@@ -30,36 +30,34 @@ macro_rules! bundled {
     };
 }
 
-const ALL: &[Bundled] = bundled![
-    "quick",
-    "kernel-ab-exact",
-    "tunnel-cost",
-    "kernel-ab",
-    "rr-latency",
-    "mtu",
-    "path-checksum",
-    "path-offload",
-    "path-kernel",
-    "sender-ladder",
-    "offload-gain-vm-vxlan",
-    "tcp-offload",
-    "offload-gain-veth",
-    "offload-gain-vxlan",
-    "udp-loopback",
-    "offload-gain-vm",
-    "udp-path",
-    "offload-gain",
-    "udp-send-discard",
-];
-
 /// All bundled studies, the main job first.
 pub fn list() -> &'static [Bundled] {
-    ALL
+    bundled![
+        "quick",
+        "kernel-ab-exact",
+        "tunnel-cost",
+        "kernel-ab",
+        "rr-latency",
+        "mtu",
+        "path-checksum",
+        "path-offload",
+        "path-kernel",
+        "sender-ladder",
+        "offload-gain-vm-vxlan",
+        "tcp-offload",
+        "offload-gain-veth",
+        "offload-gain-vxlan",
+        "udp-loopback",
+        "offload-gain-vm",
+        "udp-path",
+        "offload-gain",
+        "udp-send-discard",
+    ]
 }
 
 /// The bundled study of a name.
 pub fn find(name: &str) -> Option<&'static Bundled> {
-    ALL.iter().find(|study| study.name == name)
+    list().iter().find(|study| study.name == name)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ mod read;
 mod schema;
 mod write;
 
-pub use edit::assignment::{Assignment, AssignmentError};
+pub use edit::assignment::Assignment;
 pub use model::boot_state::{BootState, Guest};
 pub use model::design::{Design, DesignKind, Dropped, Unreachable};
 pub use model::factor::Factor;

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use thiserror::Error;
 use words::suggest::quoted;
 
 use crate::model::limit;
@@ -23,29 +22,19 @@ pub struct Assignment {
     pub values: Vec<String>,
 }
 
-/// Why a text is not an assignment.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AssignmentError {
-    /// There is no `=`, or the text before it is not a key of a study.
-    #[error("`{0}` has no key and `=`: write KEY=VALUE, such as duration=2s")]
-    NoKey(String),
-    /// The values of a key cannot be values.
-    #[error("the value of `{0}` {1}")]
-    NoValue(String, &'static str),
-}
-
 impl FromStr for Assignment {
-    type Err = AssignmentError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, AssignmentError> {
-        let no_key = || AssignmentError::NoKey(quoted(text));
+    fn from_str(text: &str) -> Result<Self, String> {
+        let no_key =
+            || format!("`{}` has no key and `=`: write KEY=VALUE, such as duration=2s", quoted(text));
         let (key, value) = text.split_once('=').ok_or_else(no_key)?;
         let (key, value) = (key.trim(), value.trim());
         let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if key.is_empty() || key.len() > limit::NAME || !key.chars().all(is_letter) {
             return Err(no_key());
         }
-        let no_value = |why| AssignmentError::NoValue(key.to_owned(), why);
+        let no_value = |why| format!("the value of `{key}` {why}");
         if value.len() > limit::ASSIGNMENT {
             return Err(no_value("is too long"));
         }
@@ -97,10 +86,10 @@ mod tests {
             ("name=a\nb", "the value of `name` holds control or invisible characters"),
             ("name=a\u{202e}b", "the value of `name` holds control or invisible characters"),
         ] {
-            assert_eq!(text.parse::<Assignment>().unwrap_err().to_string(), error);
+            assert_eq!(text.parse::<Assignment>().unwrap_err(), error);
         }
         let long = format!("name={}", "x".repeat(limit::ASSIGNMENT + 1));
-        assert!(long.parse::<Assignment>().unwrap_err().to_string().ends_with("is too long"));
+        assert!(long.parse::<Assignment>().unwrap_err().ends_with("is too long"));
     }
 
     trait MapText {

@@ -1,5 +1,7 @@
 //! All combinations of levels.
 
+use std::collections::BTreeSet;
+
 use words::Percent;
 use words::metric::Metric;
 
@@ -185,27 +187,10 @@ fn letters(word: &str) -> impl Iterator<Item = usize> {
 }
 
 /// Levels by index: a condition has one of each factor named. The empty selection selects all.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Selection {
-    masks: Vec<(usize, Vec<bool>)>,
-}
+pub(crate) type Selection = Vec<(usize, BTreeSet<usize>)>;
 
-impl Selection {
-    pub(crate) fn new(levels: Vec<(usize, Vec<usize>)>) -> Self {
-        let masks = levels.into_iter().map(|(factor, levels)| {
-            let mut mask = vec![false; levels.iter().max().map_or(0, |most| most + 1)];
-            levels.into_iter().for_each(|level| mask[level] = true);
-            (factor, mask)
-        });
-        Self { masks: masks.collect() }
-    }
-
-    pub(crate) fn chooses(&self, cell: &Cell) -> bool {
-        self.masks.iter().all(|(factor, mask)| {
-            let named = cell.get(*factor).and_then(|level| mask.get(*level));
-            named.is_some_and(|named| *named)
-        })
-    }
+pub(crate) fn chooses(selection: &Selection, cell: &Cell) -> bool {
+    selection.iter().all(|(factor, levels)| levels.contains(&cell[*factor]))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -358,12 +343,12 @@ mod selection_tests {
 
     #[test]
     fn every_factor_named_must_agree() {
-        let selection = Selection::new(vec![(0, vec![1]), (2, vec![0, 2])]);
-        assert!(selection.chooses(&vec![1, 9, 2]));
-        assert!(!selection.chooses(&vec![0, 9, 2]));
-        assert!(!selection.chooses(&vec![1, 9, 1]));
-        assert!(!selection.chooses(&vec![1, 9, 3]), "a level beyond those named");
-        assert!(Selection::default().chooses(&vec![5]));
-        assert!(!Selection::new(vec![(0, vec![])]).chooses(&vec![0]));
+        let selection: Selection = vec![(0, [1].into()), (2, [0, 2].into())];
+        assert!(chooses(&selection, &vec![1, 9, 2]));
+        assert!(!chooses(&selection, &vec![0, 9, 2]));
+        assert!(!chooses(&selection, &vec![1, 9, 1]));
+        assert!(!chooses(&selection, &vec![1, 9, 3]), "a level beyond those named");
+        assert!(chooses(&Selection::default(), &vec![5]));
+        assert!(!chooses(&vec![(0, [].into())], &vec![0]));
     }
 }

@@ -1,6 +1,6 @@
 //! Factors: the things that a study varies, and the levels that they take.
 
-use words::{DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature};
+use words::{DeviceForm, DeviceSetting, KEYS, Key, Scenario, TuningKey, Value, Word, feature};
 
 use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, SCENARIO, SWITCH, UNDERLAY};
 use crate::model::{Part, Scope};
@@ -153,16 +153,6 @@ impl Subject {
 
     pub(crate) fn key(&self) -> Option<&'static Key> {
         if let Self::Key(key) = self { Some(key) } else { None }
-    }
-
-    pub(crate) fn on(&self, side: Option<Side>) -> Self {
-        match self {
-            Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),
-            Self::Feature(scope, features) => Self::Feature(Scope { side, ..*scope }, features.clone()),
-            Self::Device(scope, setting) => Self::Device(Scope { side, ..*scope }, *setting),
-            Self::Tuning(scope, key) => Self::Tuning(Scope { side, ..*scope }, *key),
-            whole => whole.clone(),
-        }
     }
 }
 

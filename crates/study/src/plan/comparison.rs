@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use words::Percent;
 
-use crate::model::combinations::grouped;
+use crate::model::combinations::{chooses, grouped};
 use crate::model::{Cell, ComparisonRequest};
 use crate::plan::Condition;
 
@@ -48,7 +48,7 @@ pub(crate) fn resolve(
         let takes_part = |(cell, condition): &&(Cell, &Condition)| {
             condition.workload.traffic.produces(metric)
                 && metric.needs.is_met(condition.boot.scenario, exact)
-                && request.only.chooses(cell)
+                && chooses(&request.only, cell)
         };
         let members: Vec<&(Cell, &Condition)> = members.into_iter().filter(takes_part).collect();
         let Some(baseline) = baseline(request, &members)? else { continue };
@@ -74,11 +74,10 @@ fn baseline(
     let Some(selection) = &request.baseline else {
         return Ok(members.first().map(|(_, condition)| condition.index));
     };
-    let chosen: Vec<&Condition> =
-        members.iter().filter(|(cell, _)| selection.chooses(cell)).map(|(_, condition)| *condition).collect();
-    match chosen.as_slice() {
-        [] => Ok(None),
-        [one] => Ok(Some(one.index)),
-        many => Err(Unresolved::ManyBaselines(many.len())),
+    let mut chosen = members.iter().filter(|(cell, _)| chooses(selection, cell));
+    match (chosen.next(), chosen.count()) {
+        (None, _) => Ok(None),
+        (Some((_, one)), 0) => Ok(Some(one.index)),
+        (Some(_), more) => Err(Unresolved::ManyBaselines(1 + more)),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use words::{DeviceSetting, Family, KEYS, Kind, Scenario, Side, Traffic, VXLAN_OVERHEAD, Value};
 
+use crate::model::combinations::chooses;
 use crate::model::{
     Cell, ComparisonRequest, Dropped, Factor, Name, NameWord, Offloads, Scope, Study, Subject,
 };
@@ -31,7 +32,7 @@ impl Draft {
         for cell in study.cells() {
             let mut condition = Condition::resolve(study, &cell);
             condition.label = label(study, &cell, &condition);
-            let exclusion = study.exclusions.iter().find(|(selection, _)| selection.chooses(&cell));
+            let exclusion = study.exclusions.iter().find(|(selection, _)| chooses(selection, &cell));
             // The file's reason comes before that of a rule.
             let forbidden = || forbids(&condition, study.exact, study.tracing.is_some());
             match exclusion.map(|(_, why)| why.clone()).or_else(forbidden) {

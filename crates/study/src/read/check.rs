@@ -75,7 +75,7 @@ pub(crate) fn plan(
     let mut left: Vec<combinations::Cell> = study.cells().collect();
     for ((selection, _), place) in study.exclusions.iter().zip(exclusions) {
         let before = left.len();
-        left.retain(|cell| !selection.chooses(cell));
+        left.retain(|cell| !combinations::chooses(selection, cell));
         if left.len() == before {
             let message = "this excludes nothing: earlier exclusions exclude the same conditions";
             problems.report(place.clone(), message, "remove it");

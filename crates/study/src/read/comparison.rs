@@ -172,11 +172,11 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
             continue;
         }
         match levels(&named, factor, scope, problems) {
-            Some(levels) => chosen.push((index, levels)),
+            Some(levels) => chosen.push((index, levels.into_iter().collect())),
             None => whole = false,
         }
     }
-    whole.then(|| Selection::new(chosen))
+    whole.then_some(chosen)
 }
 
 fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {

@@ -236,8 +236,8 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
         }
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         let of_side = |side: &Side| {
-            let own = subject.on(Some(*side));
-            own != *subject && factors.iter().any(|other| other.factor.subject == own)
+            let own = Subject::named(Scope { side: Some(*side), ..scope }, Scope::split(name).1);
+            own.is_some_and(|own| factors.iter().any(|other| other.factor.subject == own))
         };
         if scope.side.is_none() && sides.iter().all(of_side) {
             let message = format!("`{name}` has no effect: each side has its own");

@@ -157,10 +157,8 @@ impl<'t> Table<'t> {
             let message = format!("`{key}` must be written as `{name}`, not as {kind}");
             Problem::new(span, message).help(format!("begin each one with a line `{name}`"))
         };
-        let DeValue::Array(array) = entry.value.get_ref() else {
-            problems.push(wrong(entry.span(), entry.value.get_ref()));
-            return Vec::new();
-        };
+        let array: &[Spanned<DeValue<'_>>] =
+            if let DeValue::Array(array) = entry.value.get_ref() { array } else { &[] };
         if array.len() > most {
             let message = format!("there are {} tables `{name}`: at most {most} are allowed", array.len());
             problems.push(Problem::new(entry.key_span.clone(), message));
@@ -170,7 +168,7 @@ impl<'t> Table<'t> {
             problems.push(wrong(entry.span(), entry.value.get_ref()));
         }
         let mut tables = Vec::new();
-        for item in array.iter() {
+        for item in array {
             match item.get_ref() {
                 DeValue::Table(table) => tables.push(Self::new(name, item.span(), table)),
                 other => problems.push(wrong(item.span(), other)),

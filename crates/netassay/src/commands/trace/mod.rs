@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use agent::message::TraceOptions;
 use report::views;
 use results::{PathTrace, SizedTrace, unlike};
-use study::{Assignment, AssignmentError, Kind};
+use study::{Assignment, Kind};
 use trace::{MOST_BYTES, TracePath, bundled_text};
 
 use crate::cli::{Trace, TraceAction, first_given};
@@ -51,10 +51,10 @@ fn done((): ()) -> ExitCode {
 fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Failure> {
     let (mut names, mut keys) = (Vec::new(), Vec::new());
     for word in words {
-        match word.parse::<Assignment>() {
-            Ok(key) => keys.push(key),
-            Err(AssignmentError::NoKey(_)) => names.push(word.as_str()),
-            Err(error) => return Err(Failure::Usage(error.to_string())),
+        if word.contains('=') {
+            keys.push(word.parse::<Assignment>().map_err(Failure::Usage)?);
+        } else {
+            names.push(word.as_str());
         }
     }
     Ok((names, keys))
