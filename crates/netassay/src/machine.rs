@@ -147,7 +147,7 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
     bail!(Usage, "the study {name:?} changes settings of the machine itself ({settings}): {ways}");
 }
 
-fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {
+fn undo(mut settings: SettingsAgent, all: bool) -> Result<(), Failure> {
     let why = match settings.undo() {
         Ok(undone) => {
             for one in undone.iter().filter(|one| all || !matches!(one, Undone::Settled(_))) {

@@ -5,9 +5,9 @@ use std::time::Instant;
 use record::{Detail, Disturbance, RunAccount, Turns};
 use store::{BootId, NewRun, Outcome, now_unix_ms};
 use study::{BySide, Plan, PlannedRun};
+use words::distinct;
 
 use crate::campaign::{Campaign, Error};
-use crate::distinct;
 use crate::event::{Event, Invalid};
 use crate::flows::{key_of, order_of, switches_of, turns_of};
 use crate::lab::{Bench, BenchResult, Readings};

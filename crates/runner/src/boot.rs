@@ -12,7 +12,7 @@ use crate::campaign::{Campaign, Error};
 use crate::event::Event;
 use crate::flows::flows;
 use crate::lab::BenchResult;
-use crate::session::Session;
+use crate::session::{Session, boot_ids, other_boot};
 
 impl Campaign<'_> {
     /// Returns why the testbed was lost, if it was.
@@ -34,14 +34,15 @@ impl Campaign<'_> {
             Err(error) if error.is_interrupt() => return Err(error.into()),
             Err(error) => return Ok(Some(error.to_string())),
         };
+        let not_restarted = |(side, id)| Some((side, other_boot(&session.machines, number, id)?));
         if session.plan.how_of_boots() == Some(BootKind::Reboot)
-            && let Some((side, other)) = session.machines.not_restarted(number, &environment)
+            && let Some((side, other)) = boot_ids(&environment).find_map(not_restarted)
         {
             let host =
                 environment.machines.as_ref().map_or_else(|| side.to_string(), |all| all[side].host.clone());
             return Err(Error::NotRestarted { boot: number, side, host, other });
         }
-        session.machines.add(number, &environment);
+        session.machines.extend(boot_ids(&environment).map(|(_, id)| (number, id.to_owned())));
         session.progress.built(state);
         let mut in_runs = Duration::ZERO;
         let boot = self.store.begin_boot(session.id, number, &environment)?;
@@ -91,10 +92,10 @@ impl Campaign<'_> {
         let is_other = |kernel: &String| boots.iter().any(|boot| boot.default != *kernel);
         session.other_kernel = state.kernel.clone().filter(is_other);
         let runs_other = |boot: &HostBoot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
-        let ids: Vec<String> = boots.iter().map(|boot| boot.id.clone()).collect();
+        let is_of_another = |one: &HostBoot| other_boot(&session.machines, boot, &one.id).is_some();
         // Machines in which no other boot was measured go on, such as those of the first boot,
         // unless they run another kernel than this boot's.
-        if !session.machines.are_of_another(boot, &ids) && !boots.iter().any(runs_other) {
+        if !boots.iter().any(is_of_another) && !boots.iter().any(runs_other) {
             return Ok(());
         }
         self.emit(Event::Restarting { boot, of: session.boots, kernel: state.kernel.clone() });

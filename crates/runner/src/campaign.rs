@@ -14,7 +14,7 @@ use crate::flows::pending;
 use crate::lab::Lab;
 use crate::probe::{Probed, probe};
 use crate::progress::Progress;
-use crate::session::{Identities, Session, allowed_repeats};
+use crate::session::{Session, allowed_repeats, boot_ids};
 
 /// The study to run, and the means to run it.
 #[expect(missing_docs, reason = "a field's name says what it is")]
@@ -108,7 +108,7 @@ impl Campaign<'_> {
             version: self.version.to_owned(),
             pair: self.pair.clone(),
         })?;
-        self.run_missing(id, &plan, costs, None, Identities::default())
+        self.run_missing(id, &plan, costs, None, BTreeSet::new())
     }
 
     /// Continues a stored study with the planned runs that are not stored. Of a complete study,
@@ -132,9 +132,11 @@ impl Campaign<'_> {
         // Before the recorded runs are read: from here on, no other process records into this file.
         self.store.resume_study(id)?;
         let costs = Costs::stated(plan);
-        let machines =
-            Identities::from_stored(stored.boots.iter().map(|boot| (boot.number, &boot.environment)));
-        self.run_missing(id, plan, costs, last, machines)
+        let ids = stored.boots.iter().flat_map(|boot| {
+            let number = boot.number;
+            boot_ids(&boot.environment).map(move |(_, id)| (number, id.to_owned()))
+        });
+        self.run_missing(id, plan, costs, last, ids.collect())
     }
 
     fn run_missing(
@@ -143,7 +145,7 @@ impl Campaign<'_> {
         plan: &Plan,
         costs: Costs,
         last: Option<u32>,
-        machines: Identities,
+        machines: BTreeSet<(u32, String)>,
     ) -> Result<Summary, Error> {
         let protocol = &plan.asked.protocol;
         let mut schedule = study::schedule(&plan.states_of_conditions(), protocol);

@@ -39,14 +39,3 @@ pub use measure::metrics;
 pub use probe::{Probed, probe, unpaced};
 pub use rate::{JudgedRun, TRIALS, carry_out, no_rate, repeated};
 pub use validity::disturbances;
-
-/// These items, each once, in their order.
-fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for item in items {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-    }
-    distinct
-}

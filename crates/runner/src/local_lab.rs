@@ -88,7 +88,7 @@ impl Bench for Testbed {
 
     fn run(&mut self, condition: &Condition, tick: &mut dyn FnMut()) -> BenchResult<Readings> {
         let order = order_of(condition);
-        if self.is_exact() {
+        if self.exact {
             let account = self.exact(&order)?;
             let metrics = instructions(order.traffic.kind, order.traffic.message, &account);
             let detail = Detail::Exact(Box::new(ExactRun {

@@ -6,8 +6,8 @@ use std::time::Instant;
 use record::Note;
 use study::{Condition, Costs, Effective, Family, Plan};
 use testbed::Switches;
+use words::distinct;
 
-use crate::distinct;
 use crate::flows::{order_of, switches_of};
 use crate::lab::{Bench, BenchResult, Lab};
 use crate::switchable_factors::{TriedStates, reads};

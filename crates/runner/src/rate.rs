@@ -84,44 +84,41 @@ fn find_rate(
     let least = (LEAST * message / window).max(f64::from(order.traffic.lanes()));
     let mut search =
         Search::new(Goal { confidence: CONFIDENCE, width: WIDTH, least, trials: TRIALS as usize });
-    let mut made: Vec<Made> = Vec::new();
+    let mut made: Vec<(JudgedRun, RateTrial)> = Vec::new();
     let mut repeats = REPEATS;
     let (mut disturbed, mut failures) = (Vec::new(), Vec::new());
     while let Some(load) = search.next_load() {
         let order = RunOrder { traffic: with_load(&order.traffic, load), ..order.clone() };
-        let account = repeated(&mut failures, || run(&order))?;
-        let mut trial = trial(load, &order, &account, bound);
-        let beside = disturbances(&account, &order);
-        trial.disturbed = repeats > 0 && (!beside.is_empty() || fell_short(&trial));
+        let judged = judge_run(&order, repeated(&mut failures, || run(&order))?);
+        let mut trial = trial(load, &order, &judged.account, bound);
+        trial.disturbed = repeats > 0 && (!judged.disturbed.is_empty() || fell_short(&trial));
         if trial.disturbed {
             repeats -= 1;
         } else {
             if disturbed.is_empty() {
-                disturbed = beside;
+                disturbed.clone_from(&judged.disturbed);
             }
             let RateTrial { offered, forwarded, exceeded, .. } = trial;
             let counted = (forwarded - offered * EDGES / window).max(0.0);
             let sustained = offered.min(counted / (1.0 - bound));
             search.record_trial(Trial { offered, forwarded, sustained, exceeded });
         }
-        made.push(Made { order, account, trial });
+        made.push((judged, trial));
     }
     let answer = search.answer();
-    let last = |holds: &dyn Fn(&RateTrial) -> bool| made.iter().rposition(|one| holds(&one.trial));
     let end = made.len().saturating_sub(1);
     // A search's own pace would only name that pace. The trial with the highest received rate
     // waited least for other processes.
-    let most = made.iter().filter(|one| one.trial.asked.is_none()).max_by(|one, other| {
-        let (one, other) = (&one.trial, &other.trial);
+    let most = made.iter().filter(|(_, trial)| trial.asked.is_none()).max_by(|(_, one), (_, other)| {
         other.disturbed.cmp(&one.disturbed).then(one.forwarded.total_cmp(&other.forwarded))
     });
-    let most = most.unwrap_or(&made[end]);
-    let limit = limit(&most.order, &most.account);
-    let found = answer
-        .lower_at
-        .and_then(|load| last(&|trial| !trial.exceeded && !trial.disturbed && trial.asked == asked(load)));
-    let trials = made.iter().map(|one| one.trial).collect();
-    let mut account = made.swap_remove(found.unwrap_or(end)).account;
+    let limit = most.unwrap_or(&made[end]).0.limit.clone();
+    let found = answer.lower_at.and_then(|load| {
+        let holds = |trial: &RateTrial| !trial.exceeded && !trial.disturbed && trial.asked == asked(load);
+        made.iter().rposition(|(_, trial)| holds(trial))
+    });
+    let trials = made.iter().map(|(_, trial)| *trial).collect();
+    let mut account = made.swap_remove(found.unwrap_or(end)).0.account;
     account.search = Some(RateSearch {
         bound,
         confidence: CONFIDENCE,
@@ -150,12 +147,6 @@ pub fn no_rate(account: &RunAccount) -> Option<String> {
 fn fell_short(trial: &RateTrial) -> bool {
     // The sender stalled, and then sent a burst: the trial says nothing of that load.
     trial.asked.is_some_and(|asked| trial.offered < asked * (1.0 - WIDTH))
-}
-
-struct Made {
-    order: RunOrder,
-    account: RunAccount,
-    trial: RateTrial,
 }
 
 fn with_load(traffic: &Traffic, load: Load) -> Traffic {

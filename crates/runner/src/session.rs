@@ -23,8 +23,8 @@ pub(crate) struct Session<'a> {
     pub(crate) recorded: BTreeSet<RunKey>,
     /// Disturbed in every allowed try of this session; a later one tries again.
     pub(crate) given_up: BTreeSet<RunKey>,
-    /// The boots of the machines in which the study's boots were measured.
-    pub(crate) machines: Identities,
+    /// Boots of the study by number, each with the identities that its machines' kernels had.
+    pub(crate) machines: BTreeSet<(u32, String)>,
     /// The chosen kernel's release, if it is not the default of both machines.
     pub(crate) other_kernel: Option<String>,
     /// The limitations of testbeds that were reported.
@@ -53,38 +53,14 @@ pub(crate) fn take_repeat(left: &mut usize, so_far: u32) -> bool {
     may
 }
 
-/// Boots of the study by number, each with the identities that its machines' kernels had.
-#[derive(Debug, Default)]
-pub(crate) struct Identities(BTreeSet<(u32, String)>);
-
-impl Identities {
-    pub(crate) fn from_stored<'e>(stored: impl IntoIterator<Item = (u32, &'e Environment)>) -> Self {
-        let mut all = Self::default();
-        stored.into_iter().for_each(|(boot, environment)| all.add(boot, environment));
-        all
-    }
-
-    pub(crate) fn add(&mut self, boot: u32, environment: &Environment) {
-        self.0.extend(boot_ids(environment).map(|(_, id)| (boot, id.to_owned())));
-    }
-
-    /// If so, this boot needs a restart.
-    pub(crate) fn are_of_another(&self, boot: u32, ids: &[String]) -> bool {
-        ids.iter().any(|id| self.other(boot, id).is_some())
-    }
-
-    /// The side whose machine still has the identity of another boot, with that boot.
-    pub(crate) fn not_restarted(&self, boot: u32, environment: &Environment) -> Option<(Side, u32)> {
-        boot_ids(environment).find_map(|(side, id)| Some((side, self.other(boot, id)?)))
-    }
-
-    fn other(&self, boot: u32, id: &str) -> Option<u32> {
-        // Both parts of a resumed boot may have one identity.
-        self.0.iter().find(|(other, known)| *other != boot && known == id).map(|(other, _)| *other)
-    }
+/// Another boot of the study in which a machine had this identity.
+pub(crate) fn other_boot(machines: &BTreeSet<(u32, String)>, boot: u32, id: &str) -> Option<u32> {
+    // Both parts of a resumed boot may have one identity.
+    machines.iter().find(|(other, known)| *other != boot && known == id).map(|(other, _)| *other)
 }
 
-fn boot_ids(environment: &Environment) -> impl Iterator<Item = (Side, &str)> {
+/// Each side's machine with the identity of its kernel's boot.
+pub(crate) fn boot_ids(environment: &Environment) -> impl Iterator<Item = (Side, &str)> {
     let transmitter = Some((Side::Transmitter, &environment.transmitter));
     let receiver = environment.receiver.as_ref().map(|host| (Side::Receiver, host));
     transmitter
@@ -127,28 +103,34 @@ mod identities_tests {
         environment
     }
 
-    fn ids(list: [&str; 2]) -> Vec<String> {
-        list.map(str::to_owned).to_vec()
+    fn known(boot: u32, environment: &Environment) -> BTreeSet<(u32, String)> {
+        boot_ids(environment).map(|(_, id)| (boot, id.to_owned())).collect()
     }
 
     #[test]
     fn a_boot_needs_a_restart_unless_both_machines_are_fresh_or_it_is_resumed() {
-        let first = measured("a1", "b1");
-        let known = Identities::from_stored([(1, &first)]);
-        assert!(!Identities::default().are_of_another(1, &ids(["a1", "b1"])), "the first boot");
-        assert!(known.are_of_another(2, &ids(["a1", "b1"])));
-        assert!(!known.are_of_another(1, &ids(["a1", "b1"])), "the second part of the first");
+        let first = known(1, &measured("a1", "b1"));
+        let is_of_another = |known: &BTreeSet<(u32, String)>, boot: u32, ids: [&str; 2]| {
+            ids.iter().any(|id| other_boot(known, boot, id).is_some())
+        };
+        assert!(!is_of_another(&BTreeSet::new(), 1, ["a1", "b1"]), "the first boot");
+        assert!(is_of_another(&first, 2, ["a1", "b1"]));
+        assert!(!is_of_another(&first, 1, ["a1", "b1"]), "the second part of the first");
         // The controller was stopped while one machine restarted, or both did.
-        assert!(known.are_of_another(2, &ids(["a2", "b1"])));
-        assert!(!known.are_of_another(2, &ids(["a2", "b2"])));
+        assert!(is_of_another(&first, 2, ["a2", "b1"]));
+        assert!(!is_of_another(&first, 2, ["a2", "b2"]));
     }
 
     #[test]
     fn a_machine_that_did_not_restart_is_named_with_the_boot_that_it_had() {
-        let mut known = Identities::from_stored([(1, &measured("a1", "b1"))]);
-        assert_eq!(known.not_restarted(2, &measured("a2", "b1")), Some((Side::Receiver, 1)));
-        assert_eq!(known.not_restarted(2, &measured("a2", "b2")), None);
-        known.add(2, &measured("a2", "b2"));
-        assert_eq!(known.not_restarted(3, &measured("a2", "b3")), Some((Side::Transmitter, 2)));
+        let mut all = known(1, &measured("a1", "b1"));
+        let not_restarted = |all: &BTreeSet<(u32, String)>, boot: u32, ids: [&str; 2]| {
+            let now = measured(ids[0], ids[1]);
+            boot_ids(&now).find_map(|(side, id)| Some((side, other_boot(all, boot, id)?)))
+        };
+        assert_eq!(not_restarted(&all, 2, ["a2", "b1"]), Some((Side::Receiver, 1)));
+        assert_eq!(not_restarted(&all, 2, ["a2", "b2"]), None);
+        all.extend(known(2, &measured("a2", "b2")));
+        assert_eq!(not_restarted(&all, 3, ["a2", "b3"]), Some((Side::Transmitter, 2)));
     }
 }

@@ -42,7 +42,7 @@ impl Testbed {
     ) -> Result<trace::TraceAccount, Error> {
         let result = self.traced(order, wanted, finished);
         let is_well = result.as_ref().err().is_none_or(Error::testbed_is_well);
-        if self.has_two_kernels() && is_well {
+        if !self.scenario.is_of_namespaces() && is_well {
             for end in self.ends() {
                 end.agent.order(&Request::Abandon)?;
             }
@@ -56,7 +56,7 @@ impl Testbed {
         wanted: TraceOptions,
         finished: &mut Option<trace::TraceAccount>,
     ) -> Result<trace::TraceAccount, Error> {
-        let has_two_kernels = self.has_two_kernels();
+        let has_two_kernels = !self.scenario.is_of_namespaces();
         let receiver = match &mut self.receiver {
             Some(receiver) if has_two_kernels => {
                 open(&mut self.transmitter, Some(receiver), order)?;
@@ -119,15 +119,6 @@ impl Testbed {
             return Ok(ExactReceiver::Nobody(nobody(order.family, 1, order.traffic.port)[0]));
         };
         Ok(ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) })
-    }
-
-    fn has_two_kernels(&self) -> bool {
-        !self.scenario.is_of_namespaces()
-    }
-
-    /// Whether instructions are counted instead of time.
-    pub fn is_exact(&self) -> bool {
-        self.exact
     }
 
     /// Traces one path of a study, and adds it, or its rounds until a failure, to `traces`.

@@ -111,7 +111,7 @@ pub(crate) type Guests = BySide<(VirtualMachine, LaunchedAgent)>;
 
 pub(crate) fn boot_guests(builder: &Builder<'_>, places: BySide<u32>) -> Result<Guests, Error> {
     let orders = BySide::try_from_fn(|side: Side| {
-        let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
+        let order = builder.order(side.word(), &builder.options.cpus[side])?;
         let tap = Some(TAPS[side].to_owned());
         // Instructions are counted where a path is traced; the other one answers.
         let exact = order.exact && side == Side::Transmitter;
@@ -121,7 +121,7 @@ pub(crate) fn boot_guests(builder: &Builder<'_>, places: BySide<u32>) -> Result<
     orders.try_map(|side, order| {
         let guest = started[side].take().expect("one was started for each side");
         let (machine, guest) = builder.await_boot(guest, order)?;
-        let agent = LaunchedAgent::in_guest(&guest, 0, builder.start(&side.to_string()))?;
+        let agent = LaunchedAgent::in_guest(&guest, 0, builder.start(side.word()))?;
         Ok((machine, agent))
     })
 }
@@ -141,7 +141,7 @@ pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>
         let address = machine.order.mac.map(|byte| format!("{byte:02x}")).join(":");
         machines.push(machine);
         let request = Request::FindInterface { address };
-        let interface = ask!(agent, &request, Answer::Interface { name } => name);
+        let interface = ask!(agent, &request, Answer::Interface(name) => name);
         let addresses = TRAFFIC[side].with_prefixes(&options.families);
         agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
         let cpus = agent.cpu_numbers();
@@ -182,8 +182,7 @@ impl RemoteGuest {
         }
         let program = &builder.options.program;
         let mut agents = BySide::try_from_fn(|side: Side| {
-            let name = side.to_string();
-            let start = AgentStart::of_machine(&name, program, interrupt);
+            let start = AgentStart::of_machine(side.word(), program, interrupt);
             LaunchedAgent::on_machine(&places[side], GUEST, start)
         })?;
         for (side, agent) in agents.each_mut() {
@@ -194,7 +193,7 @@ impl RemoteGuest {
         }
         agents.try_map(|side, agent| {
             let cpus = two_machines::cpus(&machines[side].agent, &machines[side].located);
-            let order = builder.order(&side.to_string(), &cpus)?;
+            let order = builder.order(side.word(), &cpus)?;
             // Locally administered, and hardly the address of another guest on the same network.
             let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
             let mac = [0x02, a, b, c, d, e];
@@ -212,12 +211,12 @@ impl RemoteGuest {
         nodes: BySide<Node>,
         cpus: BySide<Vec<u32>>,
     ) -> Result<Testbed, Error> {
-        for (side, Self { agent, order, kernel, initramfs, .. }) in both.each_mut() {
+        for (side, Self { agent, order, kernel: (image, _), initramfs: (packed, _), .. }) in both.each_mut() {
             if !order.pin.is_empty() {
                 order.pin.clone_from(&cpus[side]);
             }
-            let kernel = Kernel { image: kernel.path.clone(), modules: None, release: None };
-            let order = GuestOrder { kernel, packed: Some(initramfs.path.clone()), ..order.clone() };
+            let kernel = Kernel { image: image.clone(), modules: None, release: None };
+            let order = GuestOrder { kernel, packed: Some(packed.clone()), ..order.clone() };
             agent.send(&order, ANY_TIME)?;
         }
         let options = two_machines::with_cpus(options, cpus);

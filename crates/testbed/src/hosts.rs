@@ -70,13 +70,13 @@ impl HostPlace {
 
     pub(crate) fn bring(&self, bytes: Vec<u8>, interrupt: &Interrupt) -> Result<Brought, Error> {
         if let Some(reached) = &self.by {
-            return Ok(Brought { path: reached.bring(bytes, interrupt)?.into(), _here: None });
+            return Ok((reached.bring(bytes, interrupt)?.into(), None));
         }
         let file = guest::in_memory(&bytes).map_err(|error| {
             Error::Failed(format!("cannot keep what a guest boots from in memory: {error}"))
         })?;
         let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        Ok(Brought { path: path.into(), _here: Some(file) })
+        Ok((path.into(), Some(file)))
     }
 
     /// Whether its agent may change interfaces.
@@ -108,11 +108,8 @@ impl HostPlace {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Brought {
-    pub(crate) path: PathBuf,
-    _here: Option<OwnedFd>,
-}
+/// The path of a brought file, and the descriptor that keeps it on this machine.
+pub(crate) type Brought = (PathBuf, Option<OwnedFd>);
 
 impl fmt::Display for HostPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

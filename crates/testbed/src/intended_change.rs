@@ -110,13 +110,7 @@ impl IntendedChange {
 
     /// The commands that undo all of it by hand: the last change first, each command once.
     pub fn undo_commands(all: &[Self]) -> Vec<String> {
-        let mut commands: Vec<String> = Vec::new();
-        for one in all.iter().rev() {
-            if !commands.contains(&one.undo) {
-                commands.push(one.undo.clone());
-            }
-        }
-        commands
+        words::distinct(all.iter().rev().map(|one| one.undo.clone()))
     }
 
     /// A kernel that is booted once.
@@ -199,7 +193,7 @@ impl Hosts {
                 }
                 let answer = agent.call(&Request::PreviewMachine(request.clone()));
                 let answer = answer.map_err(|error| error.or_not_set(self.end(side)))?;
-                let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
+                let changes = answer!(agent, answer, Answer::MachineChanged(changes) => changes);
                 all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
             }
             Ok(all)

@@ -71,19 +71,15 @@ impl Testbed {
         let mut lacks = Vec::new();
         for end in self.ends() {
             let request = Request::Lacking { traffic: traffic.clone(), family };
-            let told = ask!(end.agent, &request, Answer::Told { what } => what);
+            let told = ask!(end.agent, &request, Answer::Told(what) => what);
             lacks.extend(told.into_iter().map(|what| (end.host().to_owned(), what)));
         }
         // Two hosts of one kernel lack the same things.
-        let mut words: Vec<String> = Vec::new();
-        for (host, what) in &lacks {
+        let said = |(host, what): &(String, String)| {
             let both = lacks.iter().filter(|(_, other)| other == what).count() > 1;
-            let said = if both { what.clone() } else { format!("{host}: {what}") };
-            if !words.contains(&said) {
-                words.push(said);
-            }
-        }
-        Ok(words)
+            if both { what.clone() } else { format!("{host}: {what}") }
+        };
+        Ok(words::distinct(lacks.iter().map(said)))
     }
 
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
@@ -231,7 +227,7 @@ fn sockets(
 ) -> Result<Vec<SocketAddr>, Error> {
     let (spec, interface, underlay) = (spec(end, order)?, end.interface.clone(), end.underlay.clone());
     let open = Request::Open { spec, endpoints, interface, underlay };
-    Ok(ask!(end.agent, &open, Answer::Sockets { addresses } => addresses))
+    Ok(ask!(end.agent, &open, Answer::Sockets(addresses) => addresses))
 }
 
 fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>, Error> {

@@ -1,6 +1,7 @@
 //! The machine's settings that a study changes, by an agent that keeps the undo journal.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,15 +10,53 @@ use agent::message::{Answer, Request, Undone};
 use host::InterfaceEnvironment;
 use host::journal::{Change, Difference};
 use host::machine::MachineRequest;
-use study::feature;
+use record::NamedMachine;
+use study::{BySide, Placement, feature};
 
 use crate::error::Error;
-use crate::hosts::HostPlace;
+use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
 use crate::intended_change::IntendedChange;
-use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, ask};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, answer, ask};
+use crate::path::await_running;
+use crate::two_machines::{self, ConnectedMachine};
 
 // Each change is on disk before it is made, and a setting of each CPU makes thousands of them.
-pub(crate) const WORK: Duration = Duration::from_secs(300);
+const WORK: Duration = Duration::from_secs(300);
+
+/// Makes the study's settings on both machines. Returns the CPUs of each end's traffic, and the
+/// machine with its changes.
+pub(crate) fn apply_settings(
+    settings: &BySide<MachineSideSettings>,
+    hosts: &Hosts,
+    machines: &mut BySide<ConnectedMachine>,
+) -> Result<BySide<(Vec<u32>, NamedMachine)>, Error> {
+    BySide::try_from_fn(|side| {
+        let ConnectedMachine { agent, located } = &mut machines[side];
+        let (settings, interface) = (&settings[side], located.interface.clone());
+        let mut cpus = two_machines::cpus(agent, located);
+        if let Some(Placement { traffic, .. }) = settings.placement {
+            let all = agent.cpu_numbers();
+            if !all.contains(&traffic) {
+                return Err(not_allowed(hosts.end(side), traffic, &all));
+            }
+            cpus = vec![traffic];
+        }
+        // The agent undoes the settings at its end.
+        agent.work = WORK;
+        let answer = agent.call(&Request::ChangeMachine(settings.request(&interface)));
+        agent.work = Duration::ZERO;
+        let answer = answer.map_err(|error| error.or_not_set(hosts.end(side)))?;
+        let changed = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
+        // Another number of queues restarts some cards.
+        await_running(agent, &interface)?;
+        Ok((cpus, NamedMachine { host: hosts.places[side].to_string(), interface, changed }))
+    })
+}
+
+pub(crate) fn not_allowed(end: impl Display, cpu: u32, may: &[u32]) -> Error {
+    let may = words::format_cpu_list(may);
+    Error::Failed(format!("the {end}: the traffic cannot run on CPU {cpu}: it may use the CPUs {may}"))
+}
 
 /// Changes the settings of this machine. Dropping it undoes the changes.
 #[derive(Debug)]
@@ -45,7 +84,7 @@ impl SettingsAgent {
     /// undone. Any other error: the agent is gone, and `netassay restore` undoes its journal.
     pub fn change(&mut self, wanted: MachineRequest) -> Result<Vec<Change>, Error> {
         self.is_changed = true;
-        Ok(ask!(self.agent, &Request::ChangeMachine(wanted), Answer::MachineChanged { changes } => changes))
+        Ok(ask!(self.agent, &Request::ChangeMachine(wanted), Answer::MachineChanged(changes) => changes))
     }
 
     /// Compares the settings with the values that were set; empty if nobody has touched them.
@@ -54,20 +93,16 @@ impl SettingsAgent {
     /// When the agent is gone.
     pub fn differences(&mut self) -> Result<Vec<Difference>, Error> {
         let request = Request::MachineDifferences;
-        Ok(ask!(self.agent, &request, Answer::MachineDiffers { differences } => differences))
+        Ok(ask!(self.agent, &request, Answer::MachineDiffers(differences) => differences))
     }
 
     /// Undoes every change, the last first.
     ///
     /// # Errors
     /// When the journal cannot be written, or the agent is gone: `netassay undo` undoes the rest.
-    pub fn undo(mut self) -> Result<Vec<Undone>, Error> {
-        self.undo_now()
-    }
-
-    fn undo_now(&mut self) -> Result<Vec<Undone>, Error> {
+    pub fn undo(&mut self) -> Result<Vec<Undone>, Error> {
         self.is_changed = false;
-        Ok(ask!(self.agent, &Request::UndoMachine, Answer::MachineUndone { changes } => changes))
+        Ok(ask!(self.agent, &Request::UndoMachine, Answer::MachineUndone(changes) => changes))
     }
 }
 
@@ -75,7 +110,7 @@ impl Drop for SettingsAgent {
     fn drop(&mut self) {
         if self.is_changed {
             // Nobody reads the result here; the journal stays if anything is left.
-            let _ = self.undo_now();
+            let _ = self.undo();
         }
     }
 }
@@ -142,7 +177,7 @@ impl LastingSettings {
     /// When the journal cannot be written, or the agent is gone: then all is undone.
     pub fn keep(mut self, why: &str) -> Result<Vec<Change>, Error> {
         let request = Request::Keep { why: why.to_owned() };
-        Ok(ask!(self.agent, &request, Answer::MachineChanged { changes } => changes))
+        Ok(ask!(self.agent, &request, Answer::MachineChanged(changes) => changes))
     }
 }
 

@@ -9,8 +9,8 @@ use study::{BySide, DeviceSetting, Effective, Placement, Settled, Side, Tuning, 
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
 use crate::path::tunnel_mtus;
+use crate::settings::not_allowed;
 use crate::testbed::{End, Testbed};
-use crate::two_machines::not_allowed;
 
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

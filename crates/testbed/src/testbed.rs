@@ -29,7 +29,8 @@ pub struct Testbed {
     pub(crate) discard: Option<(DiscardDevice, Vec<String>)>,
     pub(crate) cpus: CpuSplit,
     rootless: bool,
-    pub(crate) exact: bool,
+    /// Whether instructions are counted instead of time.
+    pub exact: bool,
     pub(crate) machines: Vec<VirtualMachine>,
     pub(crate) watcher: Option<Node>,
     pub(crate) named: Option<BySide<NamedMachine>>,
@@ -77,11 +78,8 @@ impl Testbed {
     }
 
     pub(crate) fn add_machines(&mut self, machines: Vec<VirtualMachine>) {
-        for note in machines.iter().flat_map(VirtualMachine::notes) {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
+        let notes = machines.iter().flat_map(VirtualMachine::notes);
+        self.notes = words::distinct(std::mem::take(&mut self.notes).into_iter().chain(notes));
         self.machines.extend(machines);
     }
 
@@ -134,7 +132,7 @@ impl Testbed {
             };
             let mut ask = || {
                 let differences = ask!(
-                    agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences
+                    agent, &Request::MachineDifferences, Answer::MachineDiffers(differences) => differences
                 );
                 Ok::<_, Error>(differences.into_iter().map(Cause::Setting).collect())
             };

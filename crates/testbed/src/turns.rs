@@ -77,10 +77,10 @@ impl Testbed {
         let mut sides = Vec::new();
         for (side, (answer, whole)) in Side::BOTH.into_iter().zip(answers) {
             match answer {
-                Answer::Alternated { states } if states.len() == order.states.len() => {
+                Answer::Alternated(states) if states.len() == order.states.len() => {
                     sides.push((states, whole));
                 }
-                Answer::NotInTurns { why } => {
+                Answer::NotInTurns(why) => {
                     return Err(Error::NotInTurns { host: self.host(side).to_owned(), why });
                 }
                 other => return Err(self.end(side).agent.client.unexpected(&other).into()),

@@ -1,6 +1,5 @@
 //! Two machines of the user's, and the network between them.
 
-use std::fmt::Display;
 use std::net::IpAddr;
 use std::path;
 use std::sync::LazyLock;
@@ -8,22 +7,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent::Interrupt;
 use agent::message::{Answer, Request};
-use host::affinity::format_cpu_list;
-use host::journal::Change;
 use host::{InterfaceEnvironment, LocatedInterface};
-use record::{CpuSplit, NamedMachine};
-use study::{BootState, BySide, Family, Placement, Scenario, Side};
+use record::CpuSplit;
+use study::{BootState, BySide, Family, Scenario, Side};
 
 use crate::builder::{Builder, Options};
 use crate::error::Error;
 use crate::guests::RemoteGuest;
 use crate::hosts::{HostPlace, Hosts};
-use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, answer, ask};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, ask};
 use crate::path::node::{Node, TAPS};
 use crate::path::{
     Addresses, TRAFFIC, UNDERLAY, await_running, create_tunnel, free_number, numbered, pairs, reachable,
 };
-use crate::settings::WORK;
+use crate::settings::apply_settings;
 use crate::testbed::Testbed;
 
 pub(crate) struct ConnectedMachine {
@@ -137,7 +134,7 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
         None => (Some(TRAFFIC), options.families.clone()),
     };
     let addresses = prepare(&mut machines, own.filter(|_| hosts.own_addresses), &families)?;
-    let set = apply_settings(builder, hosts, &mut machines)?;
+    let set = apply_settings(&options.machine, hosts, &mut machines)?;
     let located = machines.each_ref().map(|_, machine| machine.located.clone());
     let mut agents = machines.map(|_, machine| machine.agent);
     let number = free_number(&located.each_ref());
@@ -159,11 +156,6 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
         create_tunnel(&mut agents.each_mut(), (&vxlan, number), under, inside, bridge)?;
     }
     let cpus = set.each_ref().map(|_, (cpus, _)| cpus.clone());
-    let named = set.map(|side, (_, changed)| NamedMachine {
-        host: hosts.places[side].to_string(),
-        interface: located[side].interface.clone(),
-        changed,
-    });
     let mut testbed = if let Some(guests) = guests {
         let nodes = agents.try_map(|side, agent| {
             let mut node = Node { bridge: bridge.clone(), ..Node::without_bridge(agent) };
@@ -183,7 +175,7 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
         let tunnel = tunnel.map(|_| vxlan.as_str());
         Testbed::between(&with_cpus(options, cpus), agents, interfaces, addresses, tunnel)
     };
-    testbed.named = Some(named);
+    testbed.named = Some(set.map(|_, (_, named)| named));
     Ok(testbed)
 }
 
@@ -192,12 +184,10 @@ pub(crate) fn machines(
     program: &path::Path,
     interrupt: &Interrupt,
 ) -> Result<BySide<ConnectedMachine>, Error> {
-    let launch = |side: Side| {
-        let name = side.to_string();
-        let start = AgentStart::of_machine(&name, program, interrupt);
+    let mut agents = BySide::try_from_fn(|side: Side| {
+        let start = AgentStart::of_machine(side.word(), program, interrupt);
         LaunchedAgent::on_machine(&hosts.places[side], AGENT, start)
-    };
-    let mut agents = BySide::try_from_fn(launch)?;
+    })?;
     agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
     // An interface that is named tells which one the other machine reaches it by.
     let is_named = |side: Side| hosts.places[side].interface.is_some();
@@ -253,7 +243,7 @@ fn holder_of_turn(agent: &mut LaunchedAgent) -> Result<Option<String>, Error> {
         format!("{}-{:x}", std::process::id(), since.as_millis())
     });
     let request = Request::TakeTurn { session: SESSION.clone() };
-    Ok(ask!(agent, &request, Answer::Turn { holder } => holder))
+    Ok(ask!(agent, &request, Answer::Turn(holder) => holder))
 }
 
 /// An interface with the controller's connection must be named. `beside`: the peer's addresses.
@@ -303,42 +293,6 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
     let all = agent.cpu_numbers();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
     if near.is_empty() { all } else { near }
-}
-
-type PlacedAndChanged = (Vec<u32>, Vec<Change>);
-
-fn apply_settings(
-    builder: &Builder<'_>,
-    hosts: &Hosts,
-    machines: &mut BySide<ConnectedMachine>,
-) -> Result<BySide<PlacedAndChanged>, Error> {
-    BySide::try_from_fn(|side| {
-        let ConnectedMachine { agent, located } = &mut machines[side];
-        let settings = &builder.options.machine[side];
-        let wanted = settings.request(&located.interface);
-        let mut cpus = cpus(agent, located);
-        if let Some(Placement { traffic, .. }) = settings.placement {
-            let all = agent.cpu_numbers();
-            if !all.contains(&traffic) {
-                return Err(not_allowed(hosts.end(side), traffic, &all));
-            }
-            cpus = vec![traffic];
-        }
-        // The agent undoes the settings at its end.
-        agent.work = WORK;
-        let answer = agent.call(&Request::ChangeMachine(wanted));
-        agent.work = Duration::ZERO;
-        let answer = answer.map_err(|error| error.or_not_set(hosts.end(side)))?;
-        let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
-        // Another number of queues restarts some cards.
-        await_running(agent, &located.interface)?;
-        Ok((cpus, changes))
-    })
-}
-
-pub(crate) fn not_allowed(end: impl Display, cpu: u32, may: &[u32]) -> Error {
-    let may = format_cpu_list(may);
-    Error::Failed(format!("the {end}: the traffic cannot run on CPU {cpu}: it may use the CPUs {may}"))
 }
 
 pub(crate) fn with_cpus(options: &Options, cpus: BySide<Vec<u32>>) -> Options {

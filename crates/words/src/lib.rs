@@ -14,6 +14,7 @@ mod key;
 mod keys;
 mod kind;
 mod label;
+mod lists;
 pub mod metric;
 mod mode;
 pub mod names;
@@ -39,6 +40,7 @@ pub use key::{Key, Misfit};
 pub use keys::KEYS;
 pub use kind::Kind;
 pub use label::Label;
+pub use lists::distinct;
 pub use mode::{CongestionControl, Direction, Reader, Sender};
 pub use pacing::{Pacing, Percent};
 pub use sanitised::{

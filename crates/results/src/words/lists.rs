@@ -1,15 +1,6 @@
 //! Lists in which nothing stands twice.
 
-/// Each of these once, in the order in which they appear.
-pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found: Vec<T> = Vec::new();
-    for one in all {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found
-}
+pub use ::words::distinct;
 
 /// The values of each key, in the order in which the keys appear.
 pub fn grouped<K: PartialEq, V>(all: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {

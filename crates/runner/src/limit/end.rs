@@ -8,7 +8,7 @@ use study::{Family, Side};
 use testbed::RunOrder;
 
 use super::contended::{Contention, mean_share};
-use crate::kernel_metrics::Retransmits;
+use crate::kernel_metrics::needless;
 use crate::loss::Loss;
 
 // By the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows a window of about 120
@@ -124,10 +124,12 @@ impl<'a> End<'a> {
         let sum = |of: fn(&TcpInfo) -> u64| infos.iter().map(|info| of(info)).fold(0, u64::saturating_add);
         let busy = sum(|info| info.busy_us);
         let share = |part: u64| if busy == 0 { 0.0 } else { part as f64 / busy as f64 };
+        let retransmitted = sum(|info| info.retransmits);
         Waits {
             closed: share(sum(|info| info.receiver_limited_us)),
             full: share(sum(|info| info.buffer_limited_us)),
-            retransmits: Retransmits::from_connections(&infos),
+            retransmitted,
+            needless: needless(retransmitted, sum(|info| info.duplicates)),
             sent: sum(|info| info.segments_out),
             window: infos.iter().map(|info| info.congestion_window).min().unwrap_or(0),
             rtt_us: infos.iter().map(|info| info.rtt_us).max().unwrap_or(0),
@@ -141,7 +143,8 @@ pub(super) struct Waits {
     pub(super) closed: f64,
     /// The sender's own buffer was full.
     full: f64,
-    retransmits: Retransmits,
+    retransmitted: u64,
+    needless: u64,
     sent: u64,
     /// The smallest congestion window at the end, in segments.
     window: u32,
@@ -158,7 +161,7 @@ impl Waits {
             return Some(Evidence::BufferFull { share: self.full });
         }
         let much = |segments: u64| segments as f64 > SEGMENTS_LOST * self.sent as f64;
-        let (lost, late) = (self.retransmits.lost(), self.retransmits.needless);
+        let (lost, late) = (self.retransmitted - self.needless, self.needless);
         let (segments, window) = (self.sent, self.window);
         if late > lost {
             much(late).then_some(Evidence::SegmentsLate { late, segments, window })
@@ -168,8 +171,7 @@ impl Waits {
     }
 
     pub(super) fn evidence(&self) -> Option<Evidence> {
-        let Self { closed, full, retransmits, sent, window, rtt_us } = *self;
-        let (retransmitted, needless) = (retransmits.all, retransmits.needless);
+        let Self { closed, full, retransmitted, needless, sent, window, rtt_us } = *self;
         let tcp = Evidence::Tcp { closed, full, retransmitted, needless, segments: sent, window, rtt_us };
         (sent > 0).then_some(tcp)
     }

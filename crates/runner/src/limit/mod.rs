@@ -26,11 +26,11 @@ use load::{Direction, Kind};
 use record::{Evidence, Label, Limit, LossPlace, RunAccount};
 use study::Side;
 use testbed::RunOrder;
+use words::distinct;
 
 use self::busy::Busy;
 use self::contended::Contention;
 use self::end::{End, MUCH, OneWay, SEGMENTS_LOST};
-use crate::distinct;
 
 // The edges of a window cut bursts in two, and TCP's pacing counts headers.
 const ASKED: f64 = 0.95;

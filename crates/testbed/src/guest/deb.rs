@@ -17,20 +17,21 @@ pub(crate) fn unpack(stream: &mut dyn Read, tree: &Path) -> io::Result<()> {
     directory(tree)?;
     let mut written = 0;
     for entry in entries(&mut tar::Archive::new(stream))? {
-        let mut entry = entry?;
-        let Some(path) = wanted(&entry.name).map(|path| tree.join(path)) else { continue };
+        let (name, mut entry) = entry?;
+        let Some(path) = wanted(&name).map(|path| tree.join(path)) else { continue };
         written += 1;
         if written > MOST_ENTRIES {
             return Err(io::Error::other(format!("it holds more than {MOST_ENTRIES} files")));
         }
-        match entry.kind {
+        match entry.header().entry_type() {
             // Other packages of the kernel may have made it.
             EntryType::Directory => directory(&path)?,
             EntryType::Regular => {
                 directory(path.parent().unwrap_or(tree))?;
-                let mode = if entry.is_executable { 0o755 } else { 0o644 };
+                let is_executable = entry.header().mode().is_ok_and(|mode| mode & 0o100 != 0);
+                let mode = if is_executable { 0o755 } else { 0o644 };
                 let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
-                io::copy(&mut entry.contents, &mut file)?;
+                io::copy(&mut entry, &mut file)?;
             }
             // `build` and `source` link to headers, which no guest needs.
             _ => {}

@@ -3,22 +3,17 @@
 
 use std::io::{self, Read};
 
-use tar::{Archive, EntryType};
+use tar::{Archive, Entry, EntryType};
 
 const LONGEST_NAME: u64 = 4096;
 
-pub(crate) struct TarEntry<'a, R: Read> {
-    /// As the file writes it: it may be absolute, and may hold `..`.
-    pub(crate) name: Vec<u8>,
-    pub(crate) kind: EntryType,
-    pub(crate) is_executable: bool,
-    pub(crate) contents: tar::Entry<'a, R>,
-}
+/// An entry with its name as the file writes it: it may be absolute, and may hold `..`.
+pub(crate) type NamedEntry<'a, R> = (Vec<u8>, Entry<'a, R>);
 
 /// Read the contents of an entry before the next entry is asked for.
 pub(crate) fn entries<R: Read>(
     archive: &mut Archive<R>,
-) -> io::Result<impl Iterator<Item = io::Result<TarEntry<'_, R>>>> {
+) -> io::Result<impl Iterator<Item = io::Result<NamedEntry<'_, R>>>> {
     let mut long_name = None;
     // Raw: else names of any length are read into memory, and sizes in extensions believed.
     let raw = archive.entries()?.raw(true);
@@ -26,19 +21,16 @@ pub(crate) fn entries<R: Read>(
 }
 
 fn read<'a, R: Read>(
-    mut contents: tar::Entry<'a, R>,
+    mut entry: Entry<'a, R>,
     long_name: &mut Option<Vec<u8>>,
-) -> io::Result<Option<TarEntry<'a, R>>> {
-    let header = contents.header();
-    let kind = header.entry_type();
-    let is_executable = header.mode().is_ok_and(|mode| mode & 0o100 != 0);
-    match kind {
-        EntryType::GNULongName if contents.size() > LONGEST_NAME => {
+) -> io::Result<Option<NamedEntry<'a, R>>> {
+    match entry.header().entry_type() {
+        EntryType::GNULongName if entry.size() > LONGEST_NAME => {
             return Err(invalid("a name is longer than a path can be"));
         }
         EntryType::GNULongName => {
             let name = long_name.insert(Vec::new());
-            contents.read_to_end(name)?;
+            entry.read_to_end(name)?;
             name.truncate(name.iter().position(|&byte| byte == 0).unwrap_or(name.len()));
             return Ok(None);
         }
@@ -48,8 +40,8 @@ fn read<'a, R: Read>(
         EntryType::Char | EntryType::Block | EntryType::Fifo => {}
         _ => return Err(invalid("an entry is of an unknown type")),
     }
-    let name = long_name.take().unwrap_or_else(|| contents.header().path_bytes().into_owned());
-    Ok(Some(TarEntry { name, kind, is_executable, contents }))
+    let name = long_name.take().unwrap_or_else(|| entry.header().path_bytes().into_owned());
+    Ok(Some((name, entry)))
 }
 
 fn invalid(why: &'static str) -> io::Error {
@@ -103,18 +95,19 @@ pub(crate) mod tests {
         let mut archive = Archive::new(bytes.as_slice());
         let mut entries = entries(&mut archive).unwrap();
         let mut next = || {
-            let mut entry = entries.next()?.unwrap();
+            let (name, mut entry) = entries.next()?.unwrap();
             let mut contents = Vec::new();
-            entry.contents.read_to_end(&mut contents).unwrap();
-            Some((String::from_utf8(entry.name).unwrap(), entry.kind, entry.is_executable, contents))
+            entry.read_to_end(&mut contents).unwrap();
+            let (kind, mode) = (entry.header().entry_type(), entry.header().mode().unwrap());
+            Some((String::from_utf8(name).unwrap(), kind, mode, contents))
         };
-        assert_eq!(next(), Some(("./boot/".to_owned(), EntryType::Directory, true, vec![])));
+        assert_eq!(next(), Some(("./boot/".to_owned(), EntryType::Directory, 0o755, vec![])));
         assert_eq!(
             next(),
-            Some(("./boot/vmlinuz-1".to_owned(), EntryType::Regular, false, b"image".to_vec()))
+            Some(("./boot/vmlinuz-1".to_owned(), EntryType::Regular, 0o644, b"image".to_vec()))
         );
-        assert_eq!(next(), Some(("link".to_owned(), EntryType::Symlink, true, vec![])));
-        assert_eq!(next(), Some((long, EntryType::Regular, true, vec![7; 600])));
+        assert_eq!(next(), Some(("link".to_owned(), EntryType::Symlink, 0o777, vec![])));
+        assert_eq!(next(), Some((long, EntryType::Regular, 0o755, vec![7; 600])));
         assert_eq!(next(), None);
     }
 
@@ -148,8 +141,8 @@ pub(crate) mod tests {
             let good = sized("a", kind, "0000644", "", &bytes, size);
             for bytes in [bytes, good] {
                 let mut archive = Archive::new(bytes.as_slice());
-                for mut entry in entries(&mut archive).unwrap().map_while(Result::ok) {
-                    let _ = io::copy(&mut entry.contents.by_ref().take(1 << 20), &mut io::sink());
+                for (_, mut entry) in entries(&mut archive).unwrap().map_while(Result::ok) {
+                    let _ = io::copy(&mut entry.by_ref().take(1 << 20), &mut io::sink());
                 }
             }
         }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::error::Error;
 use crate::guest::Guest;
-use crate::reach::{RemoteHost, TO_ANSWER};
+use crate::reach::{RemoteHost, TO_ANSWER, look_until};
 
 macro_rules! answer {
     ($agent:expr, $answer:expr, $expected:pat => $value:expr) => {
@@ -240,7 +240,7 @@ impl Drop for LaunchedAgent {
         };
         let Carrier::Process(process, _) = &mut self.carrier else { return };
         if !patience.is_zero() && self.client.hang_up().is_ok() {
-            let _ = within(patience, || process.try_wait().ok().flatten());
+            let _ = look_until(Instant::now() + patience, || process.try_wait().ok().flatten());
         }
         let _ = process.kill();
         let _ = process.wait();
@@ -252,18 +252,7 @@ impl Drop for LaunchedAgent {
 
 fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
     // A process whose pipe is closed ends soon, on a busy machine not within a tenth of a second.
-    within(Duration::from_secs(1), look)
-}
-
-fn within<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let deadline = Instant::now() + time;
-    loop {
-        let found = look();
-        if found.is_some() || Instant::now() >= deadline {
-            return found;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    look_until(Instant::now() + Duration::from_secs(1), look)
 }
 
 #[cfg(test)]

@@ -105,14 +105,10 @@ const JOIN: &str = "give both addresses of one network, or routes (--addresses o
 
 impl ExchangedPackets {
     pub(super) fn faults(&self) -> Vec<PairFault> {
-        let mut faults = Vec::new();
-        for (from, protocol, small) in self.crossing.lost(&self.arrived) {
-            let fault = if small { self.cut(from, protocol) } else { self.lost(from, protocol) };
-            if !faults.contains(&fault) {
-                faults.push(fault);
-            }
-        }
-        faults
+        let fault = |(from, protocol, small): (Side, usize, bool)| {
+            if small { self.cut(from, protocol) } else { self.lost(from, protocol) }
+        };
+        words::distinct(self.crossing.lost(&self.arrived).into_iter().map(fault))
     }
 
     fn lost(&self, from: Side, protocol: usize) -> PairFault {

@@ -175,10 +175,10 @@ fn cross(
         let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
         let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
         let request = Request::OpenProbe { interface, local, ports, listens };
-        let addresses = ask!(agent, &request, Answer::Sockets { addresses } => addresses);
+        let addresses = ask!(agent, &request, Answer::Sockets(addresses) => addresses);
         match addresses[..] {
             [udp, tcp] => Ok([udp, tcp]),
-            _ => Err(agent.client.unexpected(&Answer::Sockets { addresses }).into()),
+            _ => Err(agent.client.unexpected(&Answer::Sockets(addresses)).into()),
         }
     });
     let sockets = match sockets {

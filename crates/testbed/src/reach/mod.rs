@@ -19,7 +19,7 @@ pub use boot::HostBoot;
 pub use launcher::{HostSpec, Launcher};
 pub(crate) use reboot::{Restart, reboot_all, restart_with_default};
 pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
-pub(crate) use session::{PipedCommand, TO_ANSWER};
+pub(crate) use session::{PipedCommand, TO_ANSWER, look_until};
 
 fn in_parallel<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     thread::scope(|scope| {

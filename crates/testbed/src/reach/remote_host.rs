@@ -19,7 +19,7 @@ use crate::reach::in_parallel;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{KEEP, RUN, TAKE};
 use crate::reach::session::{
-    PipedCommand, RootShell, ScriptSession, TO_ANSWER, unexpected_answer, yes_or_no,
+    PipedCommand, RootShell, ScriptSession, TO_ANSWER, look_until, unexpected_answer, yes_or_no,
 };
 
 // Space beside the program, in KiB.
@@ -269,12 +269,7 @@ impl Drop for RemoteHost {
         // The far side removes the program at the end of its input, and then closes the connection.
         drop(self.signs.take());
         let deadline = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < deadline {
-            if !matches!(self.holder.process.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        let _ = look_until(deadline, || self.holder.process.try_wait().ok().flatten());
     }
 }
 

@@ -185,12 +185,7 @@ impl ScriptSession {
     }
 
     fn exit(&mut self) -> Option<ExitStatus> {
-        loop {
-            match self.process.try_wait() {
-                Ok(None) if Instant::now() < self.until => thread::sleep(Duration::from_millis(5)),
-                exited => return exited.ok().flatten(),
-            }
-        }
+        look_until(self.until, || self.process.try_wait().ok().flatten())
     }
 
     pub(crate) fn end(&mut self) {
@@ -202,6 +197,17 @@ impl ScriptSession {
 impl Drop for ScriptSession {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// Looks again and again until something is found, at the deadline for the last time.
+pub(crate) fn look_until<T>(deadline: Instant, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    loop {
+        let found = look();
+        if found.is_some() || Instant::now() >= deadline {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(2));
     }
 }
 
