@@ -23,7 +23,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 }
 
 fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
-    let stored = view.stored;
+    let stored = &view.results.stored;
     let begun = stored.runs.iter().map(|run| run.started_unix_ms);
     let begun = begun.chain(stored.boots.iter().map(|boot| boot.started_unix_ms)).min()?;
     let since = |unix_ms: i64| unix_ms.saturating_sub(begun) as f64 / 1e3;

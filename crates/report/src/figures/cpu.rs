@@ -84,7 +84,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
 fn conditions(view: &StudyView<'_>) -> Vec<(String, String, usize)> {
     let indices = view.workloads.iter().flat_map(|one| one.telling.iter().copied());
     let levels = |index: usize| {
-        let own = view.stored.plan.conditions.get(index).map_or(&[][..], |one| &one.levels);
+        let own = view.results.stored.plan.conditions.get(index).map_or(&[][..], |one| &one.levels);
         own.iter().filter(|(factor, _)| factor != "workload").collect::<Vec<_>>()
     };
     let workload = |index: usize| view.condition(index).map_or("", |one| one.workload.as_str());

@@ -12,7 +12,7 @@ use super::words::latency;
 use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet};
 
 pub(super) fn about(views: &[StudyView<'_>]) -> Option<String> {
-    views.iter().flat_map(|view| view.stored.measurements()).any(|run| stored(run).is_some()).then(|| {
+    views.iter().flat_map(|view| view.results.stored.measurements()).any(|run| stored(run).is_some()).then(|| {
         format!(
             "With each run a histogram of its latencies is stored: {} buckets for each factor of ten, each {} % wide. \
              The transactions of all runs of a condition are added up.",
@@ -24,7 +24,7 @@ pub(super) fn about(views: &[StudyView<'_>]) -> Option<String> {
 
 pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let runs = |condition: usize| {
-        let own = view.stored.measurements().filter(move |run| run.condition == condition);
+        let own = view.results.stored.measurements_of(condition);
         own.filter_map(|run| Some((run.boot, stored(run).filter(|one| one.count() > 0)?)))
     };
     let has_any = |condition: &&usize| workload.kind.is_rr() && runs(**condition).next().is_some();

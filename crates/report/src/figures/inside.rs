@@ -89,8 +89,7 @@ fn typical<'a>(view: &StudyView<'a>, kind: Kind, condition: usize) -> Option<Val
     let metric = view.primary(kind);
     let mean = view.mean(condition, metric)?;
     let away = |run: &&StoredRun| run.metrics.get(metric).map_or(f64::INFINITY, |value| (value - mean).abs());
-    let mut runs: Vec<&StoredRun> =
-        view.stored.measurements().filter(|run| run.condition == condition).collect();
+    let mut runs: Vec<&StoredRun> = view.results.stored.measurements_of(condition).collect();
     runs.sort_by(|one, other| away(one).total_cmp(&away(other)));
     runs.into_iter().find_map(|run| {
         let of_run = view.results.series.iter().filter(|one| one.run == run.id).map(|one| &one.series);

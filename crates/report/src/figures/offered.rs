@@ -72,7 +72,7 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
 fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<(String, Loads)> {
     type OtherLevels = Vec<(String, String)>;
     let load = |index: &usize| {
-        let condition = view.stored.plan.conditions.get(*index)?;
+        let condition = view.results.stored.plan.conditions.get(*index)?;
         let rate = condition.workload.traffic.rate.filter(|_| workload.kind.is_rr())?;
         let own: OtherLevels =
             condition.levels.iter().filter(|(factor, _)| factor != RATE).cloned().collect();
@@ -98,7 +98,7 @@ fn name(view: &StudyView<'_>, condition: usize) -> Name {
 fn curves(view: &StudyView<'_>, loads: &[(f64, usize)]) -> Vec<Vec<Point>> {
     let by_boot = |metric: Metric| {
         let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
-        for (condition, boot, value) in view.stored.values(metric) {
+        for (condition, boot, value) in view.results.stored.values(metric) {
             let (sum, count) = sums.entry((boot, condition)).or_default();
             *sum += value;
             *count += 1.0;

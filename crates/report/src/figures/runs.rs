@@ -47,7 +47,7 @@ fn figure(view: &StudyView<'_>, metric: Metric, ids: &mut Ids) -> Option<Figure>
 
 fn dots(view: &StudyView<'_>, metric: Metric, workload: &MeasuredWorkload<'_>) -> Option<(Dots, String)> {
     let mut runs: BTreeMap<(usize, u32), Vec<f64>> = BTreeMap::new();
-    for (condition, boot, value) in view.stored.values(metric) {
+    for (condition, boot, value) in view.results.stored.values(metric) {
         if workload.telling.contains(&condition) {
             runs.entry((condition, boot)).or_default().push(value);
         }

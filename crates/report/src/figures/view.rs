@@ -3,7 +3,6 @@
 use crate::chart::{Figure, Panel};
 use results::{ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
-use store::StoredStudy;
 use study::metric::Metric;
 use study::{Kind, Name};
 
@@ -17,7 +16,6 @@ const ENDS: usize = 4;
 
 pub(super) struct StudyView<'a> {
     pub(super) results: &'a Results,
-    pub(super) stored: &'a StoredStudy,
     /// `study 3 (quick)`; empty for the only study of the page.
     name: String,
     pub(super) workloads: Vec<MeasuredWorkload<'a>>,
@@ -46,12 +44,7 @@ impl<'a> StudyView<'a> {
                 kind,
                 conditions,
             };
-            Self {
-                results,
-                stored: &results.stored,
-                name,
-                workloads: measured.into_iter().map(workload).collect(),
-            }
+            Self { results, name, workloads: measured.into_iter().map(workload).collect() }
         };
         studies.iter().map(view).collect()
     }
@@ -91,7 +84,7 @@ impl<'a> StudyView<'a> {
     }
 
     pub(super) fn primary(&self, kind: Kind) -> Metric {
-        kind.main_metric(self.stored.plan.exact)
+        kind.main_metric(self.results.stored.plan.exact)
     }
 
     /// The means of these conditions, in their order; those without a finite value are left out.

@@ -13,20 +13,16 @@ use crate::document::{Block, Table};
 /// The machines, their changes, the differences between both hosts, and all that is recorded.
 pub fn environment(results: &Results) -> Vec<Block<'static>> {
     let stored = &results.stored;
-    let mut blocks = Vec::new();
-    for (head, lines) in [
+    let lists = [
         ("Measured between machines, as they were at the first boot:", machines(stored)),
         ("Changed of the machine for the study, and undone at its end:", changed(stored)),
-    ] {
-        blocks.extend(Block::titled_list(head, lines));
-    }
-    blocks.extend(hosts_that_differ(stored).map(Block::Table));
-    let recorded =
-        recorded(stored.boots.iter().map(|boot| (name(boot), values(&boot.environment), end(boot))));
-    if !recorded.is_empty() {
-        blocks.push(Block::Appendix("All that is recorded of the hosts", recorded));
-    }
-    blocks
+    ];
+    let lists = lists.into_iter().filter_map(|(head, lines)| Block::titled_list(head, lines));
+    let differences = hosts_that_differ(stored).map(Block::Table);
+    let boots = stored.boots.iter().map(|boot| (name(boot), values(&boot.environment), end(boot)));
+    let all = Some(recorded(boots)).filter(|all| !all.is_empty());
+    let all = all.map(|all| Block::Appendix("All that is recorded of the hosts", all));
+    lists.chain(differences).chain(all).collect()
 }
 
 fn changed(stored: &StoredStudy) -> Vec<String> {

@@ -115,13 +115,8 @@ fn number(bound: &Bound, value: f64) -> (String, &'static str) {
 pub(super) fn check_sentence(check: &GateCheck) -> String {
     let bound = check.judged_by();
     let limit = bound.limit_in_words();
-    let measured = match (check.difference, check.interval) {
-        (Some(difference), Some(ends)) => {
-            format!("{} ({})", size(&bound, difference), interval(&bound, ends))
-        }
-        (Some(difference), None) => size(&bound, difference),
-        (None, _) => String::new(),
-    };
+    let ends = check.interval.map_or_else(String::new, |ends| format!(" ({})", interval(&bound, ends)));
+    let measured = check.difference.map_or_else(String::new, |difference| size(&bound, difference) + &ends);
     let said = match (check.outcome, &check.open) {
         (GateOutcome::Fail, _) => format!("{measured}, all of it beyond {limit}"),
         (GateOutcome::Pass, _) => format!("{measured}, none of it beyond {limit}"),

@@ -11,11 +11,9 @@ const MOST: usize = 100;
 
 /// Every run in the order of measurement, and why tries do not count.
 pub fn runs(results: &Results) -> Vec<Block<'static>> {
-    let mut blocks =
-        vec![Block::Table(run_table(results).titled("Runs, in the order in which they were measured"))];
-    blocks
-        .extend(uncounted(results).into_iter().filter_map(|(title, tries)| Block::titled_list(title, tries)));
-    blocks
+    let table = run_table(results).titled("Runs, in the order in which they were measured");
+    let lists = uncounted(results).into_iter().filter_map(|(title, tries)| Block::titled_list(title, tries));
+    [Block::Table(table)].into_iter().chain(lists).collect()
 }
 
 /// The tries that do not count, and why; how many count in spite of a disturbance.

@@ -65,17 +65,6 @@ impl Bars {
         self.bars.iter().flat_map(|bar| bar.whole.points().chain(bar.reach()))
     }
 
-    fn signs(&self) -> Vec<(LegendSign, String)> {
-        let block = |index: usize| LegendSign::Block(format!("fill {}", series(index)));
-        let parts = self.parts.iter().enumerate();
-        let mut signs: Vec<(LegendSign, String)> =
-            parts.map(|(index, name)| (block(index), name.clone())).collect();
-        if self.bars.iter().any(|bar| bar.whole.low.is_some() || bar.whole.high.is_some()) {
-            signs.push((LegendSign::Whisker, self.interval.clone()));
-        }
-        signs
-    }
-
     fn about(&self, bar: &Bar) -> String {
         let gap = if bar.name.is_empty() { "" } else { ", " };
         let show = self.quantity.show;
@@ -110,7 +99,11 @@ impl Bar {
 
 impl Plot for Bars {
     fn draw(&self, width: f64) -> Drawing {
-        let (mut drawing, top) = legend(width, &self.signs());
+        let block = |index: usize| LegendSign::Block(format!("fill {}", series(index)));
+        let parts = self.parts.iter().enumerate().map(|(index, name)| (block(index), name.clone()));
+        let has_interval = self.bars.iter().any(|bar| bar.whole.low.is_some() || bar.whole.high.is_some());
+        let interval = has_interval.then(|| (LegendSign::Whisker, self.interval.clone()));
+        let (mut drawing, top) = legend(width, &parts.chain(interval).collect::<Vec<_>>());
         let names = distinct(self.bars.iter().map(|bar| bar.name.as_str()));
         let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max).ceil();
         let shown = |bar: &Bar| (self.quantity.show)(bar.whole.estimate);

@@ -77,7 +77,7 @@ impl Plot for Curves {
         let y = Axis::new(*up_scale, points().map(|point| point.1), up, Plane::UP);
         let gutter = if room > 0.0 { room + 8.0 } else { 0.0 };
         let plane = Plane::new(&mut drawing, top, (across, x), (up, y), gutter, &self.flags);
-        let (mut drawn, mut ends) = (0, Vec::new());
+        let (mut drawn, mut lasts) = (0, Vec::new());
         for (index, curve) in self.curves.iter().enumerate() {
             let places: Vec<(f64, f64)> = curve.points.iter().map(|(x, y)| plane.place(*x, *y)).collect();
             let kept = thinned_line(&places);
@@ -87,8 +87,10 @@ impl Plot for Curves {
                 path.to(*x, *y);
             }
             let Some(last) = kept.last() else { continue };
-            ends.push((index, *last));
-            drawing.mark(&self.about(curve), |mark| {
+            lasts.push((index, *last));
+            let (low, high) = ends(curve.points.iter().map(|point| point.1)).unwrap_or_default();
+            let (count, [low, high]) = (curve.points.len(), [low, high].map(|end| up.shown(end)));
+            drawing.mark(&format!("{}: {count} points, {low} to {high}", curve.name), |mark| {
                 // A line of more points than columns is a band: it needs no weight.
                 let class =
                     if kept.len() < places.len() { format!("thin {}", series(index)) } else { stroke(index) };
@@ -104,12 +106,12 @@ impl Plot for Curves {
         if room > 0.0 {
             let name = |index: usize| fit(&self.curves[index].name, room);
             // What ends early has its name there, if it is free.
-            ends.retain(|(index, (x, y))| {
+            lasts.retain(|(index, (x, y))| {
                 let early = x + 8.0 + measure::width(&name(*index)) <= plane.right;
                 !early || !drawing.text_if_free("", Anchor::Start, x + 8.0, y + 4.0, &name(*index))
             });
-            let wanted: Vec<f64> = ends.iter().map(|end| end.1.1).collect();
-            for ((index, at), y) in ends.iter().zip(spread(&wanted, LINE, plane.top, plane.foot - 12.0)) {
+            let wanted: Vec<f64> = lasts.iter().map(|end| end.1.1).collect();
+            for ((index, at), y) in lasts.iter().zip(spread(&wanted, LINE, plane.top, plane.foot - 12.0)) {
                 let class = format!("thin {}", series(*index));
                 drawing.behind(|back| back.line(&class, *at, (plane.right + 9.0, y)));
                 drawing.text("", Anchor::Start, plane.right + 12.0, y + 4.0, &name(*index));
@@ -127,13 +129,5 @@ impl Plot for Curves {
             cells![&curve.name, across.cell(Some(*x)), up.cell(Some(*y))]
         };
         Table::with_rows(["line", &across.title(0), &up.title(0)], points.map(row))
-    }
-}
-
-impl Curves {
-    fn about(&self, curve: &Curve) -> String {
-        let (low, high) = ends(curve.points.iter().map(|point| point.1)).unwrap_or_default();
-        let [low, high] = [low, high].map(|end| self.up.0.shown(end));
-        format!("{}: {} points, {low} to {high}", curve.name, curve.points.len())
     }
 }

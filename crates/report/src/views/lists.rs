@@ -1,6 +1,6 @@
-//! The stored studies.
+//! Lists of the stored studies, and of the kernels that were fetched.
 
-use results::ListedStudy;
+use results::{ListedKernel, ListedStudy};
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
@@ -28,4 +28,15 @@ pub fn study_list(studies: &[ListedStudy]) -> Vec<Block<'static>> {
     };
     let table = Table::with_rows(head, studies.iter().map(row)).optional(&[2, 5, 8, 7, 4]);
     vec![Block::Table(table.compact())]
+}
+
+/// Each kernel with its other names.
+pub fn kernel_list(kernels: &[ListedKernel]) -> Vec<Block<'static>> {
+    let item = |kernel: &ListedKernel| {
+        let known = |word: &Option<String>| word.clone().unwrap_or_else(|| "not known".to_owned());
+        let (release, version) = (known(&kernel.release), known(&kernel.version));
+        let facts = kernel.aliases.iter().map(|alias| ("also called".to_owned(), alias.into())).collect();
+        (format!("{} (release {release}, version {version})", kernel.package), facts)
+    };
+    vec![Block::Items(kernels.iter().map(item).collect())]
 }
