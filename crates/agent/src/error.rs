@@ -120,12 +120,6 @@ impl From<String> for Refusal {
     }
 }
 
-impl From<&str> for Refusal {
-    fn from(why: &str) -> Self {
-        why.to_owned().into()
-    }
-}
-
 macro_rules! passing {
     ($($error:ty),+) => {$(
         impl From<$error> for Refusal {
@@ -136,7 +130,7 @@ macro_rules! passing {
     )+};
 }
 
-passing!(io::Error, load::Error, trace::PathError, trace::TraceError, ServeError);
+passing!(&str, io::Error, load::Error, trace::PathError, trace::TraceError, ServeError);
 
 impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {

@@ -35,12 +35,13 @@ impl Interfaces {
         })
     }
 
-    /// `None` for an interface that was made here, or lies in the agent's namespaces.
+    /// False for an interface that was made here, or lies in the agent's namespaces.
+    fn is_journalled(&self, name: &str) -> bool {
+        self.machine.is_allowed() && !self.made.contains(name)
+    }
+
     fn journalled(&self, name: &str) -> Result<Option<Interface>, host::Error> {
-        if !self.machine.is_allowed() || self.made.contains(name) {
-            return Ok(None);
-        }
-        Interface::find(name).map(Some)
+        self.is_journalled(name).then(|| Interface::find(name)).transpose()
     }
 
     pub(crate) fn make<T>(
@@ -80,12 +81,13 @@ impl Interfaces {
     fn change<T>(
         &mut self,
         name: &str,
-        affected: impl FnOnce(&Interface, &mut Ethtool) -> Result<Vec<Target>, host::Error>,
+        affected: impl FnOnce(&Machine, &Interface) -> Result<Vec<Target>, host::Error>,
         action: impl FnOnce(&mut Links, &mut Ethtool) -> Result<T, host::Error>,
     ) -> Result<T, Refusal> {
         let journalled = self.journalled(name)?;
         let Self { links, ethtool, machine, .. } = self;
-        let affected = journalled.map_or(Ok(Vec::new()), |interface| affected(&interface, ethtool))?;
+        let affected = |interface: Interface| affected(&Machine::system(), &interface);
+        let affected = journalled.map_or(Ok(Vec::new()), affected)?;
         if affected.is_empty() {
             return Ok(action(links, ethtool)?);
         }
@@ -96,9 +98,7 @@ impl Interfaces {
         if self.journalled(name)?.is_some() && self.links.find(name)?.up {
             return Ok(());
         }
-        let affected =
-            |interface: &Interface, _: &mut Ethtool| Ok(Machine::system().affected_by_up(interface));
-        self.change(name, affected, |links, _| links.set_up(name))
+        self.change(name, |machine, one| Ok(machine.affected_by_up(one)), |links, _| links.set_up(name))
     }
 
     pub(crate) fn add_port(&mut self, bridge: &str, name: &str) -> Result<(), Refusal> {
@@ -106,9 +106,7 @@ impl Interfaces {
             return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
         }
         // The bridge's deletion frees the port; features that the kernel turns off (LRO) stay off.
-        let affected =
-            |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_features(interface);
-        self.change(name, affected, |links, _| links.add_port(bridge, name))
+        self.change(name, Machine::affected_by_features, |links, _| links.add_port(bridge, name))
     }
 
     pub(crate) fn add_addresses_behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
@@ -136,8 +134,7 @@ impl Interfaces {
             self.machine.undo_matching(|target| is_of_mtu(target) && is_own(target))?;
         }
         if self.links.find(name)?.mtu != mtu {
-            let affected =
-                |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_mtu(interface, mtu);
+            let affected = |machine: &Machine, one: &Interface| machine.affected_by_mtu(one, mtu);
             self.change(name, affected, |links, _| links.set_mtu(name, mtu))?;
         }
         if is_back && journalled.is_none() {
@@ -160,11 +157,10 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<String, bool>,
     ) -> Result<FeatureChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
-            let is_needed = FeatureChange::is_needed(&ethtool.features(name)?, wanted);
-            if is_needed { Machine::system().affected_by_features(interface) } else { Ok(Vec::new()) }
-        };
-        self.change(name, affected, |_, ethtool| ethtool.set(name, wanted))
+        if !(self.is_journalled(name) && FeatureChange::is_needed(&self.ethtool.features(name)?, wanted)) {
+            return Ok(self.ethtool.set(name, wanted)?);
+        }
+        self.change(name, Machine::affected_by_features, |_, ethtool| ethtool.set(name, wanted))
     }
 
     pub(crate) fn set_device(
@@ -172,11 +168,10 @@ impl Interfaces {
         name: &str,
         wanted: &BTreeMap<DeviceSetting, u32>,
     ) -> Result<DeviceChange, Refusal> {
-        let affected = |interface: &Interface, ethtool: &mut Ethtool| {
-            let is_needed = DeviceChange::is_needed(&ethtool.device(name)?, wanted);
-            if is_needed { Machine::system().affected_by_device(interface) } else { Ok(Vec::new()) }
-        };
-        self.change(name, affected, |_, ethtool| ethtool.set_device(name, wanted))
+        if !(self.is_journalled(name) && DeviceChange::is_needed(&self.ethtool.device(name)?, wanted)) {
+            return Ok(self.ethtool.set_device(name, wanted)?);
+        }
+        self.change(name, Machine::affected_by_device, |_, ethtool| ethtool.set_device(name, wanted))
     }
 
     pub(crate) fn change_machine(&mut self, wanted: &MachineRequest) -> Reply {
@@ -260,9 +255,7 @@ impl Interfaces {
     }
 
     pub(crate) fn steer(&mut self, name: &str, cpus: &[u32]) -> Result<(), Refusal> {
-        let affected =
-            |interface: &Interface, _: &mut Ethtool| Machine::system().affected_by_steering(interface);
-        self.change(name, affected, |_, _| host::machine::steer(name, cpus))
+        self.change(name, Machine::affected_by_steering, |_, _| host::machine::steer(name, cpus))
     }
 
     pub(crate) fn steer_new(&self, cpus: &[u32]) -> Result<(), Refusal> {

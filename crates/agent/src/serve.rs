@@ -29,11 +29,10 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let machine = Machine::system();
     let (sysctls, quotas) = (host::visible_sysctls(&machine), host::QuotaGroup::find(&machine));
     let usable = host::affinity::usable();
-    let pinned = || match launch.cpus.as_slice() {
-        [] => Ok(()),
-        cpus => host::affinity::pin_current_thread(cpus),
-    };
-    or_refuse(enter(launch.isolation, launch.parent).and_then(|()| pinned()))?;
+    or_refuse(enter(launch.isolation, launch.parent))?;
+    if !launch.cpus.is_empty() {
+        or_refuse(host::affinity::pin_current_thread(&launch.cpus))?;
+    }
     ignore_signals();
     // Without priority, busy threads make this thread late at a window's edges.
     host::prioritise_current_thread();

@@ -167,10 +167,7 @@ impl Session {
                 traffic.closes = within(Duration::from_millis(for_ms.into()), traffic.flows);
                 Ok(Answer::Done)
             }
-            Request::Quiet => {
-                self.traffic()?.endpoint.quiet();
-                Ok(Answer::Done)
-            }
+            Request::Quiet => done(self.traffic().map(|traffic| traffic.endpoint.quiet())),
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
                 let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;

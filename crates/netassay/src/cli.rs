@@ -16,7 +16,7 @@ use testbed::reach::HostSpec;
 
 use crate::exit;
 
-pub(crate) use common::{Format, Formatted, OverPairs, Stored, TurnFlags, correction, first_given};
+pub(crate) use common::{Format, Formatted, OverPairs, Stored, TurnFlags, correction};
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
 pub(crate) use files::{DbCommand, ExportFormat, Plan, StudyCommand};
 pub(crate) use load::{Load, traffic_keys};
@@ -283,10 +283,7 @@ mod tests {
                 match read.unwrap_or_else(|error| panic!("{command:?}: {error}")).command {
                     Command::Gate(gate) => found += gate.fail_if.len(),
                     Command::Run(run) => {
-                        assert_eq!(
-                            run.flags.set.is_empty(),
-                            !command.contains(&"--set".to_owned())
-                        )
+                        assert_eq!(run.flags.set.is_empty(), !command.contains(&"--set".to_owned()))
                     }
                     _ => {}
                 }

@@ -17,6 +17,14 @@ macro_rules! bail {
 }
 pub(crate) use bail;
 
+/// Refuses the first of these options that is given.
+pub(crate) fn refuse_given<const N: usize>(why: &str, options: [(&str, bool); N]) -> Result<(), Failure> {
+    match options.into_iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => bail!(Usage, "{option} {why}"),
+        None => Ok(()),
+    }
+}
+
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -94,13 +102,12 @@ impl Failure {
 
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::BrokenPipe => exit::OK,
             // A bisection would take the usual code for a bad commit.
             Self::CommandLine(error) if error.use_stderr() => {
                 let bisects = std::env::args_os().any(|word| word == "--bisect");
                 if bisects { exit::BISECT_STOP + exit::USAGE } else { exit::USAGE }
             }
-            Self::CommandLine(_) => exit::OK,
+            Self::BrokenPipe | Self::CommandLine(_) => exit::OK,
             Self::Study(_) | Self::Usage(_) => exit::USAGE,
             Self::Samples(samples::SamplesError::Read { .. }) => exit::ENVIRONMENT,
             Self::Samples(_) => exit::USAGE,

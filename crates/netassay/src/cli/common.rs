@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use stats::{Correction, Design};
+use words::{Vocabulary, Word};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -54,11 +55,6 @@ pub(crate) struct OverPairs {
     pub(crate) by: Option<String>,
 }
 
-/// The first of these options that is given.
-pub(crate) fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
-    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
-}
-
 /// The correction: a confidence holds for all of a comparison together, or for each by itself.
 pub(crate) fn correction(uncorrected: bool) -> Correction {
     if uncorrected { Correction::None } else { Correction::Family }
@@ -70,6 +66,15 @@ pub(crate) struct Stored {
     pub(crate) database: Database,
     #[command(flatten)]
     pub(crate) output: Formatted,
+}
+
+/// Reads a word of a vocabulary, whose help is its meaning.
+pub(crate) fn word_of<W: Word + Send + Sync>() -> impl TypedValueParser<Value = W> {
+    let meaning = |lines: &[&str]| Vocabulary::sentences(lines).trim_end_matches('.').to_owned();
+    let words = W::VOCABULARY.words.iter();
+    let words = words.map(move |(word, lines)| PossibleValue::new(*word).help(meaning(lines)));
+    PossibleValuesParser::new(words)
+        .try_map(|word: String| W::from_word(&word).ok_or("not one of the possible values"))
 }
 
 pub(crate) const DESIGNS: &[Choice<Design>] = &[

@@ -7,7 +7,7 @@ use results::advice::AdviceGoal;
 use results::gate::{Bound, GateOutcome};
 use study::Percent;
 
-use super::common::{Choice, Database, WIDE, one_of};
+use super::common::{Database, WIDE, word_of};
 
 #[derive(Debug, Args)]
 #[command(
@@ -32,7 +32,7 @@ pub(crate) struct Advise {
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
     /// A goal; repeatable [default: all that the studies measured]
-    #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
+    #[arg(long = "goal", value_name = "GOAL", value_parser = word_of::<AdviceGoal>())]
     pub(crate) goals: Vec<AdviceGoal>,
     /// The smallest difference that matters, in % of its base
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "2%")]
@@ -41,12 +41,6 @@ pub(crate) struct Wanted {
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
     pub(crate) confidence: Percent,
 }
-
-const GOALS: &[Choice<AdviceGoal>] = &[
-    (AdviceGoal::Throughput, "throughput", "The rate: payload, packets or transactions per second"),
-    (AdviceGoal::Cpu, "cpu", "CPU time per unit of work, on the side where the switch is set"),
-    (AdviceGoal::Latency, "latency", "The time that 99 % of the transactions stay within"),
-];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdviceFormat {
@@ -82,7 +76,7 @@ pub(crate) struct Gate {
     #[arg(long, value_name = "BOUND", required = true)]
     pub(crate) fail_if: Vec<Bound>,
     /// The outcome where no check fails and some are inconclusive
-    #[arg(long, value_name = "OUTCOME", value_parser = one_of(OUTCOMES), default_value = "inconclusive")]
+    #[arg(long, value_name = "OUTCOME", value_parser = word_of::<GateOutcome>(), default_value = "inconclusive")]
     pub(crate) inconclusive: GateOutcome,
     /// Exit codes for `git bisect run`: 0 pass, 1 fail, 125 inconclusive or not comparable, 128 and
     /// more for everything else
@@ -120,9 +114,3 @@ pub(crate) enum GateFormat {
     /// One JSON document
     Json,
 }
-
-const OUTCOMES: &[Choice<GateOutcome>] = &[
-    (GateOutcome::Pass, "pass", "Exit code 0"),
-    (GateOutcome::Fail, "fail", "Exit code 10"),
-    (GateOutcome::Inconclusive, "inconclusive", "Exit code 11"),
-];

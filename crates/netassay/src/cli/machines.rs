@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use study::Side;
 use testbed::reach::HostSpec;
 
-use super::common::{Choice, Database, Formatted, one_of};
+use super::common::{Database, Formatted, word_of};
 use super::deciding::Wanted;
 
 #[derive(Debug, Clone, Default, Args)]
@@ -132,7 +132,7 @@ pub(crate) struct Apply {
     #[arg(long, value_name = "INTERFACE")]
     pub(crate) underlay: Option<String>,
     /// What the machine does [default: both]
-    #[arg(long, value_name = "SIDE", value_parser = one_of(SIDES))]
+    #[arg(long, value_name = "SIDE", value_parser = word_of::<Side>())]
     pub(crate) side: Option<Side>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
@@ -147,6 +147,3 @@ pub(crate) struct Apply {
     #[command(flatten)]
     pub(crate) output: Formatted,
 }
-
-const SIDES: &[Choice<Side>] =
-    &[(Side::Transmitter, "transmitter", "It sends"), (Side::Receiver, "receiver", "It receives")];

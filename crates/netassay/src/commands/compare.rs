@@ -7,10 +7,10 @@ use report::views;
 use results::ComparisonRequest;
 use store::{Store, Tag};
 
-use crate::cli::{Compare, correction, first_given};
+use crate::cli::{Compare, correction};
 use crate::commands::compare_files;
 use crate::commands::stored::{load, newest_called};
-use crate::failure::{Failure, bail};
+use crate::failure::{Failure, bail, refuse_given};
 use crate::output;
 
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
@@ -21,16 +21,17 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         return compare_files::compare(flags);
     };
     let files = &flags.files;
-    if let Some(option) = first_given([
-        ("--input-format", files.input_format.is_some()),
-        ("--boots", files.boots.is_some()),
-        ("--boot", files.boot.is_some()),
-        ("--column", files.column.is_some()),
-        ("--condition", files.condition.is_some()),
-        ("--better", files.better.is_some()),
-    ]) {
-        bail!(Usage, "{option} is for files of measurements: name them");
-    }
+    refuse_given(
+        "is for files of measurements: name them",
+        [
+            ("--input-format", files.input_format.is_some()),
+            ("--boots", files.boots.is_some()),
+            ("--boot", files.boot.is_some()),
+            ("--column", files.column.is_some()),
+            ("--condition", files.condition.is_some()),
+            ("--better", files.better.is_some()),
+        ],
+    )?;
     let request = ComparisonRequest {
         metric: flags.metric.as_deref().map(results::resolve_metric).transpose()?,
         baseline: flags.baseline.clone(),
@@ -58,14 +59,15 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
 }
 
 fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonRequest) -> Result<(), Failure> {
-    if let Some(option) = first_given([
-        ("--baseline", flags.baseline.is_some()),
-        ("--classic", flags.classic),
-        ("--all-pairs", flags.all_pairs),
-        ("--design", flags.design.is_some()),
-    ]) {
-        bail!(Usage, "{option} is for the conditions of one study: name one");
-    }
+    refuse_given(
+        "is for the conditions of one study: name one",
+        [
+            ("--baseline", flags.baseline.is_some()),
+            ("--classic", flags.classic),
+            ("--all-pairs", flags.all_pairs),
+            ("--design", flags.design.is_some()),
+        ],
+    )?;
     let store = Store::open_for_outlines(&flags.stored.database.db)?;
     let baseline = newest_called(&store, baseline)?;
     let study = newest_called(&store, study)?;

@@ -63,9 +63,8 @@ fn stat(stored: &StoredStudy, metric: Option<&str>, output: Option<&Path>) -> Re
         }
     }
     if written == 0 {
-        let (id, asked) = (stored.row.id, metrics.iter().map(|metric| metric.key).collect::<Vec<_>>());
-        let asked = asked.join(", ");
-        bail!(Nothing, "study {id} holds no value of {asked}");
+        let asked: Vec<&str> = metrics.iter().map(|metric| metric.key).collect();
+        bail!(Nothing, "study {} holds no value of {}", stored.row.id, asked.join(", "));
     }
     say(&format!("wrote {} to {}", results::counted(written, "file"), named(directory)));
     Ok(())

@@ -26,12 +26,9 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     let spread = match flags.interaction.zip(flags.within) {
         Some((interaction, within)) => PilotSpread {
             interaction: interaction.value(),
-            interaction_at_most: None,
             runs: Some(within.value()),
-            in_turns: false,
-            boots: None,
             source: "the command line".to_owned(),
-            near: None,
+            ..PilotSpread::default()
         },
         None => measured(flags, &study, request.metric)?,
     };

@@ -75,12 +75,8 @@ fn check(path: &Path, set: &[Assignment]) -> Result<(), Failure> {
     let plan = study.plan();
     let (conditions, excluded) = (plan.conditions.len(), plan.excluded.len());
     say(&format!("{file}: no problem found ({conditions} conditions, {excluded} excluded)"));
-    for note in crowding(&study) {
-        say(&format!("note: {note}"));
-    }
-    for why in refusals(&study) {
-        say(&format!("note: netassay run refuses it here: {why}"));
-    }
+    let refused = refusals(&study).into_iter().map(|why| format!("netassay run refuses it here: {why}"));
+    crowding(&study).into_iter().chain(refused).for_each(|note| say(&format!("note: {note}")));
     Ok(())
 }
 

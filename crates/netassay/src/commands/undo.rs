@@ -12,23 +12,18 @@ use report::document::Block;
 use testbed::Hosts;
 use testbed::reach::{Launcher, ProgramOutput, RemoteHost};
 
-use crate::cli::{Format, Undo};
+use crate::again::again_without;
+use crate::cli::Undo;
 use crate::commands::hosts::{TO_END, reach_one};
 use crate::failure::{Failure, say};
 use crate::output::{self, print};
 use crate::{exit, machine, signals};
 
 pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
-    let given = [
-        ("--dry-run", flags.dry_run),
-        ("--force", flags.force),
-        ("--forget", flags.forget),
-        ("--format=json", flags.output.format == Format::Json),
-    ];
-    let given = given.into_iter().filter(|(_, is_set)| *is_set).map(|(word, _)| word);
-    let again: Vec<&str> = std::iter::once("undo").chain(given).collect();
     let interrupt = signals::interrupt()?;
     if let Some(reached) = reach_one(flags.host.as_ref(), &flags.login, &interrupt)? {
+        let again = again_without(&["--host", "--ssh-config", "--agent-binary"], &[]);
+        let again: Vec<&str> = again.iter().map(String::as_str).collect();
         let ProgramOutput { code, stdout, stderr } = reached.run(&again, TO_END, &interrupt)?;
         print(&String::from_utf8_lossy(&stdout))?;
         if !stderr.is_empty() {

@@ -16,7 +16,7 @@ use crate::words::phrases::listed;
 const LEVEL: f64 = 2.0 * PilotSpread::ASSURANCE - 1.0;
 
 /// Standard deviations in % of the mean, and their source.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct PilotSpread {
     /// The spread of a boot's effects on one condition alone, or with several states on all.
     pub interaction: f64,

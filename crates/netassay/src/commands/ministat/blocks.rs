@@ -32,9 +32,7 @@ const MOST_BYTES: usize = 1 << 36;
 #[derive(Debug)]
 pub(super) enum ReadError {
     /// An invalid line, counted from 1.
-    InvalidData {
-        line: u64,
-    },
+    InvalidData(u64),
     Io(io::Error),
 }
 
@@ -61,9 +59,7 @@ pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
         });
         for block in &mut blocks {
             lines += match mem::replace(&mut block.lines, Ok(0)) {
-                Err(ReadError::InvalidData { line }) => {
-                    return Err(ReadError::InvalidData { line: lines + line });
-                }
+                Err(ReadError::InvalidData(line)) => return Err(ReadError::InvalidData(lines + line)),
                 read => read?,
             };
             without_value = if block.values.is_empty() { without_value + block.length } else { 0 };
@@ -166,7 +162,7 @@ impl Block {
         self.values.clear();
         if self.lines.is_ok() {
             let lines = format.read(&self.buffer[..self.length], &mut self.values);
-            self.lines = lines.map_err(|InvalidData { line }| ReadError::InvalidData { line });
+            self.lines = lines.map_err(|InvalidData { line }| ReadError::InvalidData(line));
         }
     }
 }

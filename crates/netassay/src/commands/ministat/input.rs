@@ -58,7 +58,7 @@ fn open(file: &[u8], stdin_is_free: &mut bool) -> Result<File, Refusal> {
 
 fn set(source: File, name: &[u8], request: &Request) -> Result<Set, Refusal> {
     let values = blocks::read(source, &request.format()).map_err(|error| match error {
-        ReadError::InvalidData { line } => Refusal::invalid_data(name, line),
+        ReadError::InvalidData(line) => Refusal::invalid_data(name, line),
         ReadError::Io(error) => Refusal::cannot_read(name, &reason(&error)),
     })?;
     let points = if request.plot { Points::Keep } else { Points::Drop };

@@ -11,11 +11,11 @@ use store::{Store, StoredStudy};
 use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
-use crate::cli::{Formatted, RunFlags, Trace, first_given};
+use crate::cli::{Formatted, RunFlags, Trace};
 use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
 use crate::commands::{hosts, run};
-use crate::failure::{Failure, bail, say};
+use crate::failure::{Failure, bail, refuse_given, say};
 use crate::output::{self, named};
 use crate::{again, exit};
 
@@ -30,11 +30,8 @@ pub(super) fn is_meant(name: &str) -> bool {
 }
 
 pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
-    if let Some(option) =
-        first_given([("--tracepoints", flags.tracepoints), ("--chart", !flags.chart.is_empty())])
-    {
-        bail!(Usage, "{option} needs a path: {name:?} is none");
-    }
+    let why = format!("needs a path: {name:?} is none");
+    refuse_given(&why, [("--tracepoints", flags.tracepoints), ("--chart", !flags.chart.is_empty())])?;
     let mut run = RunFlags {
         set: changes,
         campaign: flags.campaign.clone(),

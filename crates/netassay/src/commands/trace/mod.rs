@@ -16,12 +16,12 @@ use results::{PathTrace, SizedTrace, unlike};
 use study::{Assignment, Kind};
 use trace::{MOST_BYTES, TracePath, bundled_text};
 
-use crate::cli::{Trace, TraceAction, first_given};
+use crate::cli::{Trace, TraceAction};
 use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
 use crate::commands::undo::SaysUnrestored;
-use crate::failure::{Failure, bail};
+use crate::failure::{Failure, bail, refuse_given};
 use crate::{again, exit, output, signals, turn};
 use place::PathKeys;
 
@@ -62,13 +62,9 @@ fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Fail
 
 fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
     let (text, path) = read(name)?;
-    if let Some(option) = first_given([
-        ("--resume", flags.campaign.resume.is_some()),
-        ("--keep-disturbed", flags.campaign.keep_disturbed),
-        ("--dry-run", flags.campaign.dry_run),
-    ]) {
-        bail!(Usage, "{option} needs a study: {name:?} is none");
-    }
+    let (why, options) = (format!("needs a study: {name:?} is none"), &flags.campaign);
+    refuse_given(&why, [("--resume", options.resume.is_some()), ("--dry-run", options.dry_run)])?;
+    refuse_given(&why, [("--keep-disturbed", options.keep_disturbed)])?;
     let keys = PathKeys::read(keys, flags)?;
     let (exact, scenario) = (keys.exact, keys.scenario(flags));
     // A reader sleeps where it waits for an answer; between two machines the other one answers.
