@@ -4,6 +4,7 @@ use std::fmt;
 
 use host::journal::Difference;
 use serde::{Deserialize, Serialize};
+use words::distinct;
 
 use crate::figure::{milliseconds, whole_percent};
 
@@ -79,23 +80,16 @@ const OTHERS: &str = "other processes";
 /// Disturbances in a few words, each kind of cause once: `other processes (dd), a CPU taken by the
 /// hypervisor`.
 pub fn in_brief(disturbances: &[Disturbance]) -> String {
-    let mut kinds: Vec<&str> = Vec::new();
-    let mut takers: Vec<&str> = Vec::new();
-    for Disturbance { cause, .. } in disturbances {
-        let taker = if let Cause::Others(taken) = cause { taken.by.first() } else { None };
-        for (known, one) in
-            [(&mut kinds, Some(cause.kind_in_words())), (&mut takers, taker.map(|taker| taker.name.as_str()))]
-        {
-            known.extend(one.filter(|one| !known.contains(one)));
-        }
-    }
-    // Their names follow.
+    let causes = || disturbances.iter().map(|disturbance| &disturbance.cause);
+    let mut kinds = distinct(causes().map(Cause::kind_in_words));
+    // The names of other processes follow.
     kinds.sort_by_key(|kind| *kind == OTHERS);
-    let mut brief = kinds.join(", ");
-    if !takers.is_empty() {
-        brief.push_str(&format!(" ({})", takers.join(", ")));
-    }
-    brief
+    let takers = causes().filter_map(|cause| match cause {
+        Cause::Others(taken) => Some(taken.by.first()?.name.as_str()),
+        _ => None,
+    });
+    let (kinds, takers) = (kinds.join(", "), distinct(takers).join(", "));
+    if takers.is_empty() { kinds } else { format!("{kinds} ({takers})") }
 }
 
 impl Cause {

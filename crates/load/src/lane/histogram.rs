@@ -66,12 +66,7 @@ impl LatencyHistogram {
 
     /// Adds another one's transactions.
     pub fn add(&mut self, other: &Self) {
-        for (low, count) in &other.0 {
-            match self.0.binary_search_by_key(low, |bucket| bucket.0) {
-                Ok(place) => self.0[place].1 = self.0[place].1.saturating_add(*count),
-                Err(place) => self.0.insert(place, (*low, *count)),
-            }
-        }
+        *self = Self::from_latencies(self.0.iter().chain(&other.0).copied());
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::mpsc::Sender;
 
 use serde::{Deserialize, Serialize};
 use socket2::SockAddr;
-use words::Traffic;
+use words::{Traffic, distinct};
 
 use crate::error::{Error, Result};
 use crate::message::first_difference;
@@ -83,9 +83,7 @@ impl LaneResult {
         more.applied.into_iter().for_each(|one| collect(&mut self.applied, one));
         self.rejected += more.rejected;
         self.slept |= more.slept;
-        for note in more.notes {
-            self.notes.extend(Some(note).filter(|note| !self.notes.contains(note)));
-        }
+        self.notes = distinct(std::mem::take(&mut self.notes).into_iter().chain(more.notes));
     }
 }
 
