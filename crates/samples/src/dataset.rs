@@ -67,9 +67,11 @@ impl Dataset {
         let mut numbering = Numbering::new(&mut inputs, options);
         let mut groups = Vec::new();
         let mut alone = Vec::new();
-        for group in conditions::group(inputs)? {
-            let baseline = options.baseline.as_ref().unwrap_or(&group.first);
-            match group.conditions.iter().position(|one| one.label == *baseline) {
+        let found = conditions::group(inputs)?;
+        let first = found.first().map(|group| group.conditions[0].label.clone());
+        let baseline = options.baseline.clone().or(first);
+        for group in found {
+            match group.conditions.iter().position(|one| Some(&one.label) == baseline.as_ref()) {
                 Some(baseline) if group.conditions.len() > 1 => {
                     groups.push(assemble(group, baseline, &mut numbering, &files, options)?);
                 }

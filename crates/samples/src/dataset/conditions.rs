@@ -24,8 +24,6 @@ pub(super) struct Group {
     pub(super) unit: Option<String>,
     pub(super) conditions: Vec<Condition>,
     places: HashMap<String, usize>,
-    /// The label of the very first condition: the default baseline.
-    pub(super) first: String,
 }
 
 impl Group {
@@ -78,7 +76,6 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Group>, SamplesError> {
     let only_metric = metrics.first().filter(|_| metrics.len() == 1).map(|metric| (*metric).clone());
     let mut groups: Vec<Group> = Vec::new();
     let mut places: HashMap<(Option<String>, Option<String>), usize> = HashMap::new();
-    let mut first = None;
     for (index, Input { file, condition, sheet }) in inputs.into_iter().enumerate() {
         for mut series in sheet.found.series {
             series.input = index;
@@ -89,12 +86,11 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Group>, SamplesError> {
                 (own, None)
             };
             let label = label.unwrap_or_else(|| file.clone());
-            let first = first.get_or_insert_with(|| label.clone()).clone();
             let metric = series.key.metric.clone().or_else(|| only_metric.clone());
             let place = *places.entry((name.clone(), metric.clone())).or_insert(groups.len());
             if place == groups.len() {
                 let (conditions, places) = (Vec::new(), HashMap::new());
-                groups.push(Group { name, metric, unit: None, conditions, places, first });
+                groups.push(Group { name, metric, unit: None, conditions, places });
             }
             groups[place].add(label, series, &file)?;
         }

@@ -15,11 +15,8 @@ use crate::limits::LONGEST_NAME;
 use crate::lines::measured;
 use crate::options::{Column, Options};
 use crate::readers::csv::records::Records;
-use crate::readers::{ReadValues, no_such_metric, plain_word};
+use crate::readers::{MOST_METRICS, ReadValues, no_such_metric, plain_word};
 use crate::series::{Collector, SeriesKey};
-
-// The most metrics that messages list.
-const METRICS: usize = 1000;
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut records = Records::new(input)?;
@@ -37,7 +34,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         let mut key = SeriesKey::default();
         if let Some(metric) = &heading.metric {
             let word = records.text(*metric)?;
-            if metrics.len() < METRICS {
+            if metrics.len() < MOST_METRICS {
                 metrics.insert(word.to_owned());
             }
             if wanted.as_ref().is_some_and(|wanted| *wanted != plain_word(word)) {
@@ -55,18 +52,12 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         see_unused(&mut unused, &records);
         let (word, place) = records.field(heading.value);
         let value = measured(word.trim_ascii(), place)?;
-        let boot = match heading.boot {
-            Some(column) => {
-                let (boot, place) = records.field(column);
-                if boot.is_empty() {
-                    let what = "no boot where the column names one";
-                    return Err(Fault::new(place, what, "complete it, or give --boot none"));
-                }
-                Some(boot)
-            }
-            None => None,
-        };
-        collector.push(&key, boot, value, place)?;
+        let boot = heading.boot.map(|column| records.field(column));
+        if let Some((b"", place)) = boot {
+            let what = "no boot where the column names one";
+            return Err(Fault::new(place, what, "complete it, or give --boot none"));
+        }
+        collector.push(&key, boot.map(|(name, _)| name), value, place)?;
     }
     let metrics: Vec<String> = metrics.into_iter().collect();
     if let (Some(wanted), Some(_)) = (&wanted, &heading.metric)

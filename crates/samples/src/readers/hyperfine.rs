@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::error::{Fault, FilePosition};
 use crate::options::Options;
-use crate::readers::{ReadValues, chosen, json, require_no_boot};
+use crate::readers::{ReadValues, chosen, json};
 use crate::series::{Collector, SeriesKey};
 
 #[derive(Deserialize)]
@@ -59,8 +59,7 @@ fn exit(code: Option<i64>) -> String {
 }
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
-    require_no_boot("hyperfine", options)?;
-    let metric = chosen(options, &["time", "memory"])?;
+    let metric = chosen("hyperfine", options, &["time", "memory"])?;
     let unit = if metric == "time" { "s" } else { "bytes" };
     let mut seen = HashMap::new();
     let mut collector = Collector::of_program();

@@ -14,7 +14,7 @@ use std::io::Read;
 use crate::error::{Fault, FilePosition};
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
-use crate::readers::{ReadValues, chosen, require_no_boot};
+use crate::readers::{ReadValues, chosen};
 use crate::series::{Collector, SeriesKey};
 
 const TCP_COLUMNS: usize = 9;
@@ -40,8 +40,7 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
 }
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
-    require_no_boot("iperf", options)?;
-    let is_sent_asked = chosen(options, &["throughput", "sent"])? == "sent";
+    let is_sent_asked = chosen("iperf", options, &["throughput", "sent"])? == "sent";
     let mut reader = Reader { is_sent_asked, collector: Collector::of_program(), ..Reader::default() };
     for_each_line(input, |line| reader.take(line))?;
     reader.finish()

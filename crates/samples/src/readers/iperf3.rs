@@ -5,6 +5,7 @@
 
 mod run;
 
+use std::collections::BTreeMap;
 use std::io::Read;
 
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::error::{Fault, FilePosition};
 use crate::options::Options;
 use crate::readers::iperf3::run::Metric;
-use crate::readers::{ReadValues, chosen, json, require_no_boot};
+use crate::readers::{ReadValues, chosen, json};
 use crate::series::{Collector, SeriesKey};
 
 const METRICS: &[(&str, &str, Metric)] = &[
@@ -33,9 +34,8 @@ const METRICS: &[(&str, &str, Metric)] = &[
 const INTERVALS: &str = "intervals";
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
-    require_no_boot("iperf3", options)?;
     let known: Vec<&str> = METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).collect();
-    let word = chosen(options, &known)?;
+    let word = chosen("iperf3", options, &known)?;
     let metric = METRICS.iter().find(|(known, ..)| *known == word).copied();
     let mut reader = Reader { metric, collector: Collector::of_program(), ..Reader::default() };
     json::for_each_document(input, |document, place| reader.take(document, place))?;
@@ -48,8 +48,6 @@ struct Reader {
     metric: Option<(&'static str, &'static str, Metric)>,
     open: Option<Run>,
     count: u64,
-    /// Whether the received bytes are the sent ones, less the loss.
-    loss_taken_off: bool,
     collector: Collector,
 }
 
@@ -87,7 +85,7 @@ impl Reader {
         self.count += 1;
         run.add_settings(&mut collector.found);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
-        let (value, kind) = run.value(metric, word, &mut self.loss_taken_off)?;
+        let (value, kind) = run.value(metric, word)?;
         let key = SeriesKey { kind: Some(kind), ..SeriesKey::new(word, unit) };
         self.collector.push(&key, None, value, run.place)
     }
@@ -107,9 +105,6 @@ impl Reader {
     fn finish(mut self) -> Result<ReadValues, Fault> {
         self.close()?;
         let mut found = self.collector.finish()?;
-        if self.loss_taken_off {
-            found.notes.push("UDP: what was received is what was sent, less the loss".to_owned());
-        }
         if self.metric.is_none() {
             let note = "each iperf3 run counts as a boot, and its intervals as runs in that boot";
             found.notes.push(note.to_owned());
@@ -127,8 +122,8 @@ pub(super) struct Run {
     pub(super) error: Option<String>,
     pub(super) start: Option<Start>,
     #[serde(default)]
-    pub(super) intervals: Vec<Interval>,
-    pub(super) end: Option<End>,
+    pub(super) intervals: Vec<Totals>,
+    pub(super) end: Option<Totals>,
     event: Option<String>,
     data: Option<Box<RawValue>>,
 }
@@ -159,22 +154,17 @@ pub(super) struct TestStart {
     pub(super) target_bitrate: Option<f64>,
 }
 
-#[derive(Deserialize)]
-pub(super) struct Interval {
-    pub(super) sum: Option<Sum>,
-    pub(super) sum_bidir_reverse: Option<Sum>,
-}
-
+/// The totals of a run, or those of one interval: `sum` and `sum_bidir_reverse`.
 #[derive(Default, Deserialize)]
-pub(super) struct End {
-    /// UDP: the sent bytes, and the loss.
+pub(super) struct Totals {
+    /// At the end, and of UDP: the sent bytes, and the loss.
     pub(super) sum: Option<Sum>,
     pub(super) sum_sent: Option<Sum>,
     pub(super) sum_received: Option<Sum>,
     pub(super) sum_bidir_reverse: Option<Sum>,
     pub(super) sum_sent_bidir_reverse: Option<Sum>,
     pub(super) sum_received_bidir_reverse: Option<Sum>,
-    pub(super) cpu_utilization_percent: Option<Cpu>,
+    pub(super) cpu_utilization_percent: Option<BTreeMap<String, Option<f64>>>,
     pub(super) sender_tcp_congestion: Option<String>,
 }
 
@@ -190,10 +180,4 @@ pub(super) struct Sum {
     /// The interval belongs to the warm-up (`-O`).
     #[serde(default)]
     pub(super) omitted: bool,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Cpu {
-    pub(super) host_total: Option<f64>,
-    pub(super) remote_total: Option<f64>,
 }

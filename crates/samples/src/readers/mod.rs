@@ -29,6 +29,9 @@ pub(crate) struct ReadValues {
     pub(crate) runs: BTreeMap<u64, FilePosition>,
 }
 
+// The most metrics that messages list.
+pub(crate) const MOST_METRICS: usize = 1000;
+
 // The most values of a circumstance that are told apart.
 const MOST: usize = 8;
 
@@ -60,8 +63,10 @@ pub(crate) fn require_no_boot(program: &str, options: &Options) -> Result<(), Fa
     Err(Fault::new(FilePosition::start_of(1), what, "give the boots with --boots"))
 }
 
-/// The requested metric of a program that has these; the first, if none is requested.
-pub(crate) fn chosen<'m>(options: &Options, known: &[&'m str]) -> Result<&'m str, Fault> {
+/// The requested metric of a program that has these; the first, if none is requested. No boot may
+/// be requested.
+pub(crate) fn chosen<'m>(program: &str, options: &Options, known: &[&'m str]) -> Result<&'m str, Fault> {
+    require_no_boot(program, options)?;
     let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(known[0]);
     known.iter().find(|one| **one == word).copied().ok_or_else(|| no_such_metric(word, known))
 }

@@ -8,14 +8,11 @@ use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
-use crate::readers::{ReadValues, no_such_metric, plain_word, require_no_boot};
+use crate::readers::{MOST_METRICS, ReadValues, no_such_metric, plain_word, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 const MAIN: &str = "throughput";
 const UNITS: &str = "throughput_units";
-
-// The most metrics that messages list.
-const METRICS: usize = 1000;
 
 pub(crate) fn is_sign(line: &[u8]) -> bool {
     is_banner(line) || line.starts_with(b"THROUGHPUT=")
@@ -45,8 +42,7 @@ struct Reader {
     unit: Option<String>,
     known: Vec<String>,
     collector: Collector,
-    /// Lines that are not data, and the first of them.
-    strange: u64,
+    /// The first line that is not data.
     first_strange: Option<(FilePosition, String)>,
 }
 
@@ -92,10 +88,9 @@ impl Reader {
     }
 
     fn wonder(&mut self, line: &Line<'_>) {
-        self.strange += 1;
-        if self.first_strange.is_none() {
-            self.first_strange = Some((FilePosition::start_of(line.number), quoted(line.bytes)));
-        }
+        let place = FilePosition::start_of(line.number);
+        self.collector.leave_out("lines that are no results of netperf", place);
+        self.first_strange.get_or_insert_with(|| (place, quoted(line.bytes)));
     }
 
     fn keyword(&mut self, key: &str, value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
@@ -202,7 +197,7 @@ impl Reader {
     }
 
     fn learn(&mut self, name: &str) {
-        if self.known.len() < METRICS
+        if self.known.len() < MOST_METRICS
             && name.len() <= LONGEST_NAME
             && !self.known.iter().any(|known| known == name)
         {
@@ -219,14 +214,7 @@ impl Reader {
             let what = format!("{text}, which is no result: netperf's text for people has rounded figures");
             return Err(Fault::new(*place, what, "let it write data with -- -o or -- -k"));
         }
-        let mut found = self.collector.finish()?;
-        if let Some((place, text)) = &self.first_strange {
-            found.notes.push(format!(
-                "lines that are no results of netperf: {}, the first is line {}, {text}",
-                self.strange, place.line
-            ));
-        }
-        Ok(found)
+        self.collector.finish()
     }
 }
 

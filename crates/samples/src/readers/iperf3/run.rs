@@ -1,7 +1,7 @@
 //! One run of iperf3: which figure is of which side and direction.
 
 use crate::error::Fault;
-use crate::readers::iperf3::{Interval, Run, Sum};
+use crate::readers::iperf3::{Run, Sum, Totals};
 use crate::readers::{ReadValues, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,13 +118,8 @@ impl Run {
         }
     }
 
-    /// The figure and its kind. `loss_taken_off` is set if it is the sent rate less the loss.
-    pub(super) fn value(
-        &self,
-        metric: Metric,
-        word: &str,
-        loss_taken_off: &mut bool,
-    ) -> Result<(f64, String), Fault> {
+    /// The figure and its kind.
+    pub(super) fn value(&self, metric: Metric, word: &str) -> Result<(f64, String), Fault> {
         let directions = self.directions();
         let counted = match metric {
             Metric::Forward => vec![Direction::Forward],
@@ -141,13 +136,7 @@ impl Run {
         let received = || self.kind("received", &counted, Direction::receiver);
         Ok(match metric {
             Metric::Received | Metric::Forward | Metric::Reverse => {
-                let mut sum = 0.0;
-                for direction in &counted {
-                    let (rate, is_reduced) = self.received(*direction)?;
-                    sum += rate / 1e6;
-                    *loss_taken_off |= is_reduced;
-                }
-                (sum, received())
+                (total(&|direction| Ok(self.received(direction)? / 1e6))?, received())
             }
             Metric::Sent => {
                 let sum = total(&|direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
@@ -221,8 +210,8 @@ impl Run {
         self.writer() != Some(Side::Server) || side == Some(Side::Server)
     }
 
-    /// In bit/s, and whether it is the sent rate less the loss.
-    fn received(&self, direction: Direction) -> Result<(f64, bool), Fault> {
+    /// In bit/s; where nobody reports it, the sent rate less the loss.
+    fn received(&self, direction: Direction) -> Result<f64, Fault> {
         let [total, sent, received] = self.sums(direction);
         if !self.knows(direction.receiver()) {
             return Err(self.unknown_to_server("received", "sent"));
@@ -237,7 +226,7 @@ impl Run {
                     "give the client's output of a whole run, or compare what was sent: --metric sent";
                 return Err(self.fault(what, way_out));
             }
-            return Ok((rate, false));
+            return Ok(rate);
         }
         let total = total.ok_or_else(|| self.without("throughput"))?;
         let sent = total.bits_per_second.ok_or_else(|| self.without("throughput"))?;
@@ -254,7 +243,7 @@ impl Run {
             let what = format!("a loss of {:.1} % of the datagrams", 100.0 * lost);
             return Err(self.fault(what, "the result is damaged: leave it out"));
         }
-        Ok((sent * (1.0 - lost), true))
+        Ok(sent * (1.0 - lost))
     }
 
     fn sent(&self, direction: Direction, word: &str, of: impl Fn(&Sum) -> Option<f64>) -> Result<f64, Fault> {
@@ -276,13 +265,11 @@ impl Run {
     }
 
     fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Fault> {
-        let cpu = self.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
+        let percent = |key: &str| *self.end.as_ref()?.cpu_utilization_percent.as_ref()?.get(key)?;
         let (value, side) = match (metric, self.writer()) {
             (Metric::RemoteCpu, Some(Side::Server)) => return Err(self.unknown_to_server("used", "cpu")),
-            (Metric::RemoteCpu, writer) => {
-                (cpu.and_then(|cpu| cpu.remote_total), writer.map(|_| Side::Server))
-            }
-            (_, writer) => (cpu.and_then(|cpu| cpu.host_total), writer),
+            (Metric::RemoteCpu, writer) => (percent("remote_total"), writer.map(|_| Side::Server)),
+            (_, writer) => (percent("host_total"), writer),
         };
         let what = match side {
             Some(Side::Client) => "of the client's CPUs",
@@ -294,7 +281,7 @@ impl Run {
 
     /// In Mbit/s.
     pub(super) fn intervals(&self) -> Vec<f64> {
-        let rate = |interval: &Interval| {
+        let rate = |interval: &Totals| {
             let sums = [interval.sum.as_ref(), interval.sum_bidir_reverse.as_ref()];
             let counted = sums.into_iter().flatten().filter(|sum| !sum.omitted);
             counted.filter_map(|sum| sum.bits_per_second).reduce(|one, other| one + other)
