@@ -1,6 +1,7 @@
 //! Which probe point stands for each stage: the first that packets pass.
 
 use serde::{Deserialize, Serialize};
+use words::grouped;
 
 use crate::btf::Packet;
 use crate::path::{At, JourneyPhase, Layer};
@@ -155,15 +156,9 @@ impl ChosenStage {
 
 /// The stages that are not seen, with the reason; those of one reason together.
 pub fn unseen<'s>(stages: impl Iterator<Item = &'s ChosenStage>) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for stage in stages {
-        let Err(reason) = &stage.seen else { continue };
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, stages)) => stages.push(stage.name()),
-            None => reasons.push((reason, vec![stage.name()])),
-        }
-    }
-    reasons.into_iter().map(|(reason, stages)| format!("{} ({reason})", stages.join(", "))).collect()
+    let unseen = stages.filter_map(|stage| Some((stage.seen.as_ref().err()?, stage.name())));
+    let reasons = grouped(unseen).into_iter();
+    reasons.map(|(reason, stages)| format!("{} ({reason})", stages.join(", "))).collect()
 }
 
 /// The probes without which no packet is followed: both ends of the way that packets took (`seen`)

@@ -40,7 +40,7 @@ pub use key::{Key, Misfit};
 pub use keys::KEYS;
 pub use kind::Kind;
 pub use label::Label;
-pub use lists::distinct;
+pub use lists::{distinct, grouped};
 pub use mode::{CongestionControl, Direction, Reader, Sender};
 pub use pacing::{Pacing, Percent};
 pub use sanitised::{
