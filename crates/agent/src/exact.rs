@@ -20,10 +20,11 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) ->
 }
 
 fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result<Account, Refusal> {
-    let OtherEnd { receiver, links: there, nobody } = OtherEnd::open(receiver)?.ok_or(NO_OTHER)?;
-    let mut neighbours = Neighbours::new(links, there)?;
+    let OtherEnd { receiver, links: mut there, nobody } = OtherEnd::open(receiver)?.ok_or(NO_OTHER)?;
+    spread_neighbours(links)?;
+    let mut both: Vec<&mut Links> = std::iter::once(links).chain(&mut there).collect();
     let mut kept = Ok(());
-    let mut settled = || kept = neighbours.keep();
+    let mut settled = || kept = keep_neighbours(&mut both);
     // A new thread: one that has sent before starts inside of its page of memory for sends, and
     // messages that cross its end cost about 1 % more.
     let account = thread::scope(|scope| {
@@ -79,25 +80,14 @@ fn count_softirqs() -> Result<SoftirqTime, String> {
 
 static SPREAD: AtomicBool = AtomicBool::new(false);
 
-/// The neighbours in both ends' network namespaces, which netassay made and may change.
-pub(crate) struct Neighbours<'l> {
-    here: &'l mut Links,
-    there: Option<Links>,
+pub(crate) fn spread_neighbours(links: &mut Links) -> Result<(), host::Error> {
+    // The tables are the kernel's, and stay large.
+    if SPREAD.swap(true, Ordering::Relaxed) { Ok(()) } else { links.spread_neighbours() }
 }
 
-impl<'l> Neighbours<'l> {
-    pub(crate) fn new(here: &'l mut Links, there: Option<Links>) -> Result<Self, host::Error> {
-        // The tables are the kernel's, and stay large.
-        if !SPREAD.swap(true, Ordering::Relaxed) {
-            here.spread_neighbours()?;
-        }
-        Ok(Self { here, there })
-    }
-
-    // The kernel would check a neighbour again at some time, which would be in the counted cost
-    // (`docs/where-the-time-goes.md`).
-    pub(crate) fn keep(&mut self) -> Result<(), host::Error> {
-        let mut links = std::iter::once(&mut *self.here).chain(&mut self.there);
-        links.try_for_each(|links| links.keep_neighbours().map(drop))
-    }
+/// Keeps the neighbours in both ends' network namespaces, which netassay made and may change.
+// The kernel would check a neighbour again at some time, which would be in the counted cost
+// (`docs/where-the-time-goes.md`).
+pub(crate) fn keep_neighbours(of: &mut [&mut Links]) -> Result<(), host::Error> {
+    of.iter_mut().try_for_each(|links| links.keep_neighbours().map(drop))
 }

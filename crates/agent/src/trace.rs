@@ -14,7 +14,7 @@ use trace::{
 };
 
 use crate::error::{Refusal, Reply, Tell};
-use crate::exact::{Neighbours, OtherEnd};
+use crate::exact::{OtherEnd, keep_neighbours, spread_neighbours};
 use crate::message::{Answer, ExactReceiver, TraceOptions};
 use crate::workload_side::WorkloadSide;
 
@@ -53,16 +53,17 @@ pub(crate) fn trace(
     }
     let kernel = KernelPrograms::running()?;
     let work = TracedWork { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
-    let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::open(receiver)? else {
+    let Some(OtherEnd { receiver, links: mut there, nobody }) = OtherEnd::open(receiver)? else {
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
-        let mut borrower = |turns: &mut LentWork<'_>| work.account(turns, None);
+        let mut borrower = |turns: &mut LentWork<'_>| work.account(turns, &mut []);
         let lent = connected.endpoint.lend(wanted.asleep, described, &mut borrower);
         return Ok(Answer::Traced(Box::new(lent??)));
     };
     drop(connected);
-    let mut neighbours = Neighbours::new(links, there)?;
-    let mut borrower = |turns: &mut LentWork<'_>| work.account(turns, Some(&mut neighbours));
+    spread_neighbours(links)?;
+    let mut both: Vec<&mut Links> = std::iter::once(links).chain(&mut there).collect();
+    let mut borrower = |turns: &mut LentWork<'_>| work.account(turns, &mut both);
     let lent = lend(spec, receiver, nobody, wanted.asleep, described, &mut borrower)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
@@ -82,18 +83,15 @@ struct TracedWork<'w> {
 }
 
 impl TracedWork<'_> {
-    fn account(
-        &self,
-        work: &mut LentWork<'_>,
-        neighbours: Option<&mut Neighbours<'_>>,
-    ) -> Result<TraceAccount, Refusal> {
+    /// `links`: of the network namespaces whose neighbours are to be kept.
+    fn account(&self, work: &mut LentWork<'_>, links: &mut [&mut Links]) -> Result<TraceAccount, Refusal> {
         let symbols = (self.wanted.profile > 0).then(Symbols::read).transpose()?;
         if symbols.is_some() {
             // A kernel that refuses samples refuses them before the trace, which takes long.
             Sampler::open(self.sample_period())?;
         }
         work.repeat(WARM_UP)?;
-        neighbours.map_or(Ok(()), Neighbours::keep)?;
+        keep_neighbours(links)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(ChosenStage::probe).collect();
         let messages = work.messages();

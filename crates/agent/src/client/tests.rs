@@ -275,9 +275,7 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
 fn names_that_could_be_commands_are_no_names_of_an_agent() {
     let (mut client, mut agent, _) = conversation();
     let change = |target: &str| {
-        format!(
-            r#"{{"machine_changed":[{{"number":1,"target":{target},"before":"1","after":"2"}}]}}"#
-        )
+        format!(r#"{{"machine_changed":[{{"number":1,"target":{target},"before":"1","after":"2"}}]}}"#)
     };
     let settled = |active: &str| {
         format!(r#"{{"settled":{{"mtu":1500,"active":{active},"refused":{{}},"follow_on":{{}}}}}}"#)

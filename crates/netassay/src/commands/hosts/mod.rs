@@ -194,10 +194,8 @@ impl ReachedHosts {
                 let has_tunnel = scenario.has_tunnel();
                 let crosses =
                     |one: &Condition| if has_tunnel { one.boot.underlay_family } else { one.family };
-                let is_own = |family: &Family| {
-                    self.hosts.own_addresses
-                        && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
-                };
+                let crossed: Vec<Family> = conditions.iter().filter(of_it).map(crosses).collect();
+                let is_own = |family: &Family| self.hosts.own_addresses && crossed.contains(family);
                 let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
                 all.extend(IntendedChange::on_machine(side, (&both, now), &wanted, (&own, scenario)));
             }
