@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 use toml::Spanned;
-use words::{KernelPath, Kind};
+use words::{FileError, KernelPath, Kind};
 
 /// A file of a path has at most so many bytes.
 pub const MOST_BYTES: usize = 64 << 10;
@@ -65,20 +64,6 @@ pub enum At {
     Return,
 }
 
-/// Why a file of a path is refused.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{file}:{line}:{column}: {problem}")]
-pub struct PathError {
-    /// The file's name as it was given.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-    /// The problem and its remedy.
-    pub problem: String,
-}
-
 type Problem = (Range<usize>, String);
 
 impl TracePath {
@@ -87,11 +72,8 @@ impl TracePath {
     /// # Errors
     /// With line and column: what is no TOML, unknown and missing keys, names that no function has,
     /// stages without a probe point, two stages at the same place.
-    pub fn parse(file: &str, text: &str) -> Result<Self, PathError> {
-        let wrong = |(place, problem): Problem| {
-            let (line, column) = position(text, place.start);
-            PathError { file: file.to_owned(), line, column, problem }
-        };
+    pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
+        let wrong = |(place, problem): Problem| FileError::new(file, text, place.start, problem);
         if text.len() > MOST_BYTES {
             return Err(wrong((0..0, format!("it has {} bytes: use at most {MOST_BYTES}", text.len()))));
         }
@@ -199,12 +181,6 @@ fn check_names(names: &[Spanned<String>]) -> Result<(), Problem> {
         }
     }
     Ok(())
-}
-
-fn position(text: &str, byte: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(byte.min(text.len()))];
-    let start = before.rfind('\n').map_or(0, |end| end + 1);
-    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
 /// The file of a bundled path, comments included.

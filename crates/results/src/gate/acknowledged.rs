@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize, Serializer};
-use thiserror::Error;
 use toml::Spanned;
 use toml::value::{Date, Datetime};
+use words::FileError;
 
 use crate::gate::bound::Bound;
 use crate::words::number::instant;
@@ -39,19 +39,6 @@ impl Acknowledgement {
     }
 }
 
-/// An error in a file of acknowledgements.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{file}:{line}:{column}: {problem}")]
-pub struct AcknowledgedError {
-    file: String,
-    /// The line, from 1.
-    pub line: usize,
-    // In characters, from 1.
-    column: usize,
-    /// The problem and its remedy.
-    pub problem: String,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AcknowledgedFile {
@@ -80,22 +67,16 @@ pub fn day_of_instant(unix_ms: i64) -> Date {
 /// Reads acknowledgements. `file` is only shown, never opened; the gate judges on the day `today`.
 ///
 /// # Errors
-/// [`AcknowledgedError`], with line and column, also for expired entries and two for the same.
-pub fn acknowledgements(
-    file: &str,
-    text: &str,
-    today: Date,
-) -> Result<Vec<Acknowledgement>, AcknowledgedError> {
-    let wrong = |(place, problem): FileProblem| {
-        let (line, column) = position(text, place.start);
-        AcknowledgedError { file: file.to_owned(), line, column, problem }
-    };
+/// [`FileError`], with line and column, also for expired entries and two for the same.
+pub fn acknowledgements(file: &str, text: &str, today: Date) -> Result<Vec<Acknowledgement>, FileError> {
+    let wrong = |(place, problem): FileProblem| FileError::new(file, text, place.start, problem);
     let read: AcknowledgedFile = toml::from_str(text)
         .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
     let mut entries: Vec<Acknowledgement> = Vec::new();
     for entry in read.acknowledged {
         let place = entry.span();
-        let entry = entry.into_inner().read(position(text, place.start).0, today).map_err(wrong)?;
+        let line = text[..place.start].matches('\n').count() + 1;
+        let entry = entry.into_inner().read(line, today).map_err(wrong)?;
         let is_same =
             |own: &&Acknowledgement| own.condition == entry.condition && own.bound.is_of_same(&entry.bound);
         if let Some(own) = entries.iter().find(is_same) {
@@ -136,13 +117,6 @@ impl WrittenEntry {
         }
         Ok(Acknowledgement { condition, bound, reason, expires, line, unused: None })
     }
-}
-
-/// The line and the column, in characters, of a byte; both from 1.
-fn position(text: &str, byte: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(byte.min(text.len()))];
-    let start = before.rfind('\n').map_or(0, |end| end + 1);
-    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
 fn as_text<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {

@@ -9,7 +9,7 @@ mod check;
 mod decision;
 mod judge;
 
-pub use acknowledged::{AcknowledgedError, Acknowledgement, MOST_BYTES, acknowledgements, day_of_instant};
+pub use acknowledged::{Acknowledgement, MOST_BYTES, acknowledgements, day_of_instant};
 pub use bound::{Bound, BoundUnit};
 pub use check::{GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
 pub use decision::{Gate, GateError, GateRequest, check_request};
