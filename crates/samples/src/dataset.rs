@@ -4,7 +4,7 @@ mod conditions;
 
 use std::collections::{BTreeMap, HashMap};
 
-use stats::{Design, Observation};
+use stats::Observation;
 
 use crate::dataset::conditions::{Group, Numbering};
 use crate::error::{Fault, SamplesError};
@@ -111,17 +111,11 @@ fn assemble(
     if has_named_boots && options.boots != Boots::Named {
         notes.push("--boots replaces the boots that the files name");
     }
-    notes.extend(match (knows_boots, options.design, &options.boots) {
-        (false, ..) => Some(
+    if !knows_boots {
+        notes.push(
             "nothing says which runs belong to the same boot, so each counts as a boot of its own. Runs of one boot are not independent: if these come from fewer boots (restarts, batches, machines), the intervals are too narrow and the verdicts too sure. Give the boots with --boots 10,10,10, or a column that names them",
-        ),
-        (true, _, Boots::Named) => None,
-        (true, Some(Design::Crossed), _) => {
-            Some("--design crossed: boots with the same number in each condition are one boot")
-        }
-        (true, _, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),
-        (true, _, Boots::PerFile) => None,
-    });
+        );
+    }
     Ok(ComparedConditions {
         name: group.name,
         metric: group.metric,

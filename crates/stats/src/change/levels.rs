@@ -70,11 +70,6 @@ impl Levels {
             if points >= ENOUGH { (self.recent, points as f64 - 1.0) } else { (self.residual, self.df) };
         (df > 0.0).then(|| ((residual / df * (1.0 / sum + 1.0 / weight)).sqrt(), df))
     }
-
-    /// The spread of a point of weight 1; `None` if it is not known.
-    pub(super) fn deviation(&self) -> Option<f64> {
-        (self.df > 0.0).then(|| (self.residual / self.df).sqrt())
-    }
 }
 
 /// The newest point against the points before it.

@@ -145,7 +145,9 @@ pub struct Level {
 
 fn levels_and_changes(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> (Vec<Level>, Vec<Change>) {
     let critical = student::upper_quantile((1.0 - level) / 2.0, levels.df.max(1.0));
-    let error = levels.deviation().zip(critical).map(|(deviation, critical)| deviation * critical);
+    // The spread of a point of weight 1, if it is known.
+    let deviation = (levels.df > 0.0).then(|| (levels.residual / levels.df).sqrt());
+    let error = deviation.zip(critical).map(|(deviation, critical)| deviation * critical);
     let around = |mean: f64, variance: f64, unit: f64| {
         let half = error? * variance.sqrt();
         let ends = ((mean - half) * unit, (mean + half) * unit);

@@ -109,21 +109,15 @@ fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f6
     let part = &points[start..end];
     // With a change among the values their variance is larger, and the weights are more alike: that
     // costs a little power, and no order of the points has other weights.
-    let variance = mean_and_squares(part).1 / (part.len() as f64 - 1.0).max(1.0);
-    let scale = Scale::from_points(part, variance);
-    let weighed: Vec<(f64, f64)> = part.iter().map(|point| (scale.weight(point), point.value)).collect();
-    let Some(split) = contrast::proven(&centred(weighed), alpha * share) else { return };
+    let (mean, squares) = mean_and_squares(part);
+    let scale = Scale::from_points(part, squares / (part.len() as f64 - 1.0).max(1.0));
+    // Sums of values less their mean round little.
+    let centred = part.iter().map(|point| (scale.weight(point), point.value - mean));
+    let Some(split) = contrast::proven(&centred.collect::<Vec<_>>(), alpha * share) else { return };
     let (first, p) = (start + split.first, (split.p / share).max(least));
     found.push(Split { first, p });
     divide(points, (start, first), (alpha, p), found);
     divide(points, (first, end), (alpha, p), found);
-}
-
-fn centred(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    let mean = crate::mean(&points.iter().map(|(_, value)| *value).collect::<Vec<_>>());
-    // Sums of values less their mean round little.
-    points.iter_mut().for_each(|(_, value)| *value -= mean);
-    points
 }
 
 pub(super) fn mean_and_squares(points: &[Own]) -> (f64, f64) {

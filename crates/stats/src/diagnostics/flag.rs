@@ -74,7 +74,9 @@ impl Flag {
     }
 
     fn finding(&self, names: Names<'_>) -> String {
-        let (size, far, place) = (self.size, self.size.abs(), self.place(names));
+        let (size, far) = (self.size, self.size.abs());
+        let run = self.run.map_or_else(String::new, |run| format!("run {run} of "));
+        let place = run + &self.boot.map_or_else(String::new, names.boot);
         let at = self.condition.map_or_else(String::new, |number| format!("{}: ", (names.condition)(number)));
         let directions = [("rise", "fall"), ("above", "below"), ("higher", "lower")];
         let [change, side, comparative] = directions.map(|(up, down)| if size < 0.0 { down } else { up });
@@ -100,12 +102,6 @@ impl Flag {
             ),
             FlagKind::Constant => format!("{at}constant: no run differs from another of its condition"),
         }
-    }
-
-    fn place(&self, names: Names<'_>) -> String {
-        let run = self.run.map_or_else(String::new, |run| format!("run {run} of "));
-        let boot = self.boot.map_or_else(String::new, names.boot);
-        format!("{run}{boot}")
     }
 
     fn how_sure(&self) -> Option<String> {

@@ -84,8 +84,9 @@ fn dip(sorted: &[f64]) -> f64 {
     // close in on the modal interval, where they are farthest apart, until that gap is no larger
     // than the distance already found outside.
     loop {
-        let convex = Hull::below(sorted, low, high);
-        let concave = Hull::above(sorted, low, high);
+        // The minorant touches the steps at their feet, the majorant at their edges.
+        let convex = Hull::new(sorted, low, high, 0.0, |before, after| before >= after);
+        let concave = Hull::new(sorted, low, high, 1.0, |before, after| before <= after);
         let (gap, left, right) = widest(&convex, &concave);
         if gap <= deepest {
             break;
@@ -127,16 +128,6 @@ struct Hull {
 }
 
 impl Hull {
-    /// The greatest convex minorant, which touches the steps at their feet.
-    fn below(sorted: &[f64], low: usize, high: usize) -> Hull {
-        Hull::new(sorted, low, high, 0.0, |before, after| before >= after)
-    }
-
-    /// The least concave majorant, which touches them at their edges.
-    fn above(sorted: &[f64], low: usize, high: usize) -> Hull {
-        Hull::new(sorted, low, high, 1.0, |before, after| before <= after)
-    }
-
     /// `drops` decides from the two slopes before and after a point (each times both widths)
     /// whether the point is no vertex.
     fn new(sorted: &[f64], low: usize, high: usize, foot: f64, drops: fn(f64, f64) -> bool) -> Hull {

@@ -110,19 +110,13 @@ fn effect_numbers(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>
     let parts =
         if is_row_eliminated { &layout.parts[layout.rows()..] } else { &layout.parts[..layout.rows()] };
     let mut is_settled = vec![false; layout.part_count];
-    let mut next = 0;
-    parts
-        .iter()
-        .map(|part| {
-            // The first effect of each part is zero by convention; differences inside a part do not
-            // depend on that.
-            if !std::mem::replace(&mut is_settled[*part], true) {
-                return None;
-            }
-            next += 1;
-            Some(next - 1)
-        })
-        .collect()
+    let mut numbers = 0..;
+    let number = |part: &usize| {
+        // The first effect of each part is zero by convention; differences inside a part do not
+        // depend on that.
+        if std::mem::replace(&mut is_settled[*part], true) { numbers.next() } else { None }
+    };
+    parts.iter().map(number).collect()
 }
 
 // A smaller pivot, as a share of its column's diagonal, is only rounding.
