@@ -46,15 +46,11 @@ impl Plane {
         let x = x(AxisRoom::Across(right - left));
         let rows =
             rows(drawing.width, flags.iter().map(|flag| (left + x.place(flag.0) * (right - left), &flag.1)));
-        let top = top
-            + rows
-                .iter()
-                .filter_map(|(.., line, _)| *line)
-                .fold(0.0, |most, line| f64::max(most, line + LINE));
+        let lines = rows.iter().filter_map(|(.., line, _)| *line);
+        let top = top + lines.fold(0.0, |most, line| f64::max(most, line + LINE));
         let plane = Self { x, y, left, right, top, bottom: top + HEIGHT, foot: top + HEIGHT + INSET };
         plane.grid(drawing, widest, across);
-        for (row, (_, meaning)) in rows.iter().zip(flags) {
-            let (x, left, line, text) = row;
+        for ((x, left, line, text), (_, meaning)) in rows.iter().zip(flags) {
             let from = line.map_or(plane.top, |line| above + line + 2.0);
             drawing.behind(|back| {
                 back.hint(meaning, |hint| hint.line("thin soft dashed", (*x, from), (*x, plane.foot)));

@@ -47,14 +47,12 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
         (since(boot.started_unix_ms) / seconds, format!("boot {}{part}", boot.number), mean)
     };
     let boots: Vec<(f64, String, Option<f64>)> = stored.boots.iter().map(boot).collect();
-    let means: Vec<(&str, f64)> =
+    let mut means: Vec<(&str, f64)> =
         boots.iter().filter_map(|(_, name, mean)| Some((name.as_str(), (*mean)?))).collect();
+    means.sort_by(|one, other| one.1.total_cmp(&other.1));
     let (low, high) = ends(runs.iter().map(|run| run.1))?;
     let mut seen = vec![format!("Runs lie between {} % and {} %", percent(low), percent(high))];
-    let by = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
-    if let (Some(least), Some(most)) = (means.iter().min_by(by), means.iter().max_by(by))
-        && means.len() > 1
-    {
+    if let [least, .., most] = means.as_slice() {
         let [low, high] = [least, most].map(|(boot, mean)| format!("{} % ({boot})", percent(*mean)));
         seen.push(format!("Means of boots lie between {low} and {high}"));
     }

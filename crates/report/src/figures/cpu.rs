@@ -34,11 +34,9 @@ const ACCOUNTS: [CpuAccount; 2] = [
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     section.figures.extend(views.iter().filter_map(|view| figure(view, ids)));
-    section.about.push(
-        "CPU in use in the window, as the mean over boots, by what the kernel counts it as. The \
-         interval is that of the sum."
-            .to_owned(),
-    );
+    let about = "CPU in use in the window, as the mean over boots, by what the kernel counts it as. The \
+                 interval is that of the sum.";
+    section.about.push(about.to_owned());
     section.about.extend(choice(views));
 }
 

@@ -21,11 +21,9 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
         let families = WorkloadEffects::from_view(view);
         section.figures.extend(families.iter().filter_map(|family| figure(view, family, ids)));
     }
-    section.about.push(
-        "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
-         together. Where an interval includes zero no difference is proven."
-            .to_owned(),
-    );
+    let about = "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
+                 together. Where an interval includes zero no difference is proven.";
+    section.about.push(about.to_owned());
     section.about.extend(choice(views).map(|note| format!("{note} The tables of conditions have all.")));
 }
 

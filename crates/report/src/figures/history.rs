@@ -10,18 +10,14 @@ pub fn history(found: &results::StudyHistory) -> Option<Figure> {
     let panel = |series: &HistorySeries| Some(Panel::new(series.title(), plot(found, series)?));
     let mut panels: Vec<Panel> = found.series.iter().filter_map(panel).collect();
     let described = found.series.iter().flat_map(HistorySeries::sentences).map(|words| capital(&words));
-    let one =
-        if let [only] = panels.as_mut_slice() { std::mem::take(&mut only.title) } else { String::new() };
-    let title = match one.as_str() {
-        "" => format!("History of {}", found.name),
-        one => format!("History of {}, {one}", found.name),
-    };
-    (!panels.is_empty()).then(|| Figure {
-        id: Id::new("history"),
-        title,
-        description: paragraph(described),
-        panels,
-    })
+    let mut title = format!("History of {}", found.name);
+    if let [only] = panels.as_mut_slice()
+        && !only.title.is_empty()
+    {
+        title.push_str(&format!(", {}", std::mem::take(&mut only.title)));
+    }
+    let (id, description) = (Id::new("history"), paragraph(described));
+    (!panels.is_empty()).then_some(Figure { id, title, description, panels })
 }
 
 fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<HistoryPlot> {

@@ -61,26 +61,25 @@ fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> Table {
     let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());
     let difference = if is_percent { "diff. %" } else { "difference" };
     let [one, other] = [&found.baseline, &found.study].map(named);
-    let mut table =
-        Table::new(["condition", &one, &other, difference, "interval", "verdict"]).optional(&[1, 4, 2]);
-    for row in &group.rows {
+    let rows = group.rows.iter().map(|row| {
         let comparison = &row.comparison;
         let [difference, interval] = Cell::difference(comparison, unit, !is_percent);
-        table.row(cells![
+        cells![
             &Name::from(row.label.as_str()),
             comparison.baseline_mean,
             comparison.mean,
             difference,
             interval,
             Cell::verdict(row.short_verdict(), comparison.verdict, group.better),
-        ]);
-    }
+        ]
+    });
     let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
     let is_interval = group.rows.iter().any(|row| row.comparison.interval.is_some());
     let together = if group.rows.len() > 1 { " together" } else { "" };
     let confidence = stats::confidence(found.confidence);
     let intervals = if is_interval { format!("; {confidence} % intervals{together}") } else { String::new() };
-    table
+    Table::with_rows(["condition", &one, &other, difference, "interval", "verdict"], rows)
+        .optional(&[1, 4, 2])
         .titled(format!("{}{in_unit}{intervals}", metric_title(&group.metric)))
         .noted(group.truth.map(str::to_owned))
 }

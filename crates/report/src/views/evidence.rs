@@ -78,13 +78,13 @@ fn titled(title: &str, table: Table, mut notes: Vec<String>) -> Option<Block<'st
 fn acted(results: &Results) -> Option<Block<'static>> {
     let head = ["condition", "segments per", "segments per", "packets per", "checksums"];
     let under = ["", "buffer, tx", "underlay packet", "batch, rx", "computed by"];
-    let mut table = Table::new(head).units(under);
-    for condition in &results.conditions {
+    let rows = results.conditions.iter().map(|condition| {
         let acted = &condition.acted;
         let tunnel = acted.segments_per_underlay_packet.map_or(Cell::EMPTY, Cell::from);
         let label = condition.label.as_str();
-        table.row(cells![label, acted.segments_per_buffer, tunnel, acted.packets_per_batch, acted.checksum]);
-    }
+        cells![label, acted.segments_per_buffer, tunnel, acted.packets_per_batch, acted.checksum]
+    });
+    let table = Table::with_rows(head, rows).units(under);
     let title = "Offloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO)";
     let note = "No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.";
     titled(title, table.compact(), vec![note.to_owned()])

@@ -38,11 +38,9 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
         blocks.extend(effect.apart.iter().flat_map(|pair| pair_apart(effect, pair, most)));
         blocks.extend(effect.groups.as_ref().and_then(|groups| groups_of(effect, groups)).map(Block::Table));
     }
-    let method =
-        "Each pair counts once: the intervals of the effect have degrees of freedom by pairs. A pair's own \
-                  verdict is corrected for the number of pairs (Holm), so that the counts hold together."
-            .to_owned();
-    blocks.push(Block::Text(method));
+    let method = "Each pair counts once: the intervals of the effect have degrees of freedom by pairs. A pair's own \
+                  verdict is corrected for the number of pairs (Holm), so that the counts hold together.";
+    blocks.push(Block::Text(method.to_owned()));
     blocks
 }
 
@@ -89,10 +87,7 @@ pub(crate) fn verdict(effect: &EffectOverPairs, own: &JudgedEffect) -> String {
 fn effects(found: &FleetResults, is_whole: bool) -> Table {
     let head =
         ["metric", "condition", "over machines", "interval", "one more pair", "holds", "apart", "verdict"];
-    let mut table = Table::new(head)
-        .optional(&[4, 3])
-        .titled(format!("Effects over machines, {} % intervals", stats::confidence(found.confidence)));
-    for effect in &found.effects {
+    let rows = found.effects.iter().map(|effect| {
         let shown = |value: f64| signed(number(effect, value));
         let both = |ends: Option<(f64, f64)>| {
             Cell::interval(ends.map(|(low, high)| (effect.shown(low), effect.shown(high))), shown)
@@ -100,7 +95,7 @@ fn effects(found: &FleetResults, is_whole: bool) -> Table {
         let sizes = &effect.sizes;
         let holds = format!("{} of {}", sizes.count.holds, effect.pairs.len());
         let names: Vec<&str> = effect.apart.iter().map(|pair| pair.name.as_str()).collect();
-        table.row(cells![
+        cells![
             metric_name(&effect.metric),
             &Name::from(effect.condition.as_str()),
             Cell::with_unit(shown(effect.shown(sizes.mean.estimate)), effect.unit()),
@@ -109,10 +104,14 @@ fn effects(found: &FleetResults, is_whole: bool) -> Table {
             holds,
             names.join(", "),
             Cell::verdict(verdict(effect, &sizes.mean), sizes.mean.verdict, effect.better),
-        ]);
-    }
+        ]
+    });
     let explained = "\"one more pair\": where the effect of a pair lies that was not measured".to_owned();
-    table.noted(is_whole.then_some(explained)).compact()
+    Table::with_rows(head, rows)
+        .optional(&[4, 3])
+        .titled(format!("Effects over machines, {} % intervals", stats::confidence(found.confidence)))
+        .noted(is_whole.then_some(explained))
+        .compact()
 }
 
 fn pair_apart(effect: &EffectOverPairs, pair: &PairApart, most: usize) -> Vec<Block<'static>> {

@@ -7,12 +7,12 @@ use crate::document::{Block, Cell, Table};
 
 /// The curve, its knee, and the windows that were disturbed or failed.
 pub fn latency_curve(found: &LatencyCurve) -> Vec<Block<'static>> {
-    let mut table = Table::new(["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"]);
-    for (row, part) in found.points.iter().zip(1..) {
+    let rows = found.points.iter().zip(1..).map(|(row, part)| {
         let [mean, p50, p99] = [row.latency_mean, row.latency_p50, row.latency_p99].map(|ns| ns / 1e3);
         let [asked, answered] = [row.asked, row.answered].map(|rate| Cell::fixed(rate, 0));
-        table.row(cells![part * 100 / found.points.len(), asked, answered, mean, p50, p99]);
-    }
+        cells![part * 100 / found.points.len(), asked, answered, mean, p50, p99]
+    });
+    let table = Table::with_rows(["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"], rows);
     let (kind, repeats, seconds) = (&found.asked.kind, found.repeats, found.seconds);
     let title =
         format!("{kind}: latency against offered load; medians of {repeats} windows of {seconds} s each");

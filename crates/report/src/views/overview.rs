@@ -31,8 +31,7 @@ fn title(groups: &[&ComparisonGroup]) -> String {
 fn table(groups: &[&ComparisonGroup]) -> Table {
     let unit = Some(plain(groups[0].metric.unit())).filter(|unit| !unit.is_empty()).unwrap_or("value");
     let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
-    let mut table = Table::new(["baseline", unit, "proven", "differences", "largest for", "equivalent"]);
-    for group in groups {
+    let rows = groups.iter().map(|group| {
         let baseline = group.baseline.as_deref().unwrap_or("all pairs");
         let own = group.conditions.iter().find(|(name, _)| **name == *baseline);
         let mut proven: Vec<&ComparisonRow> = group.rows.iter().filter(|row| row.is_proven()).collect();
@@ -41,16 +40,17 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
         let size = |row: &ComparisonRow| row.comparison.difference.abs();
         let largest = proven.iter().max_by(|one, other| size(one).total_cmp(&size(other))).copied();
         let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
-        table.row(cells![
+        cells![
             baseline,
             own.map(|(_, own)| own.mean),
             Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
             differences(&proven, group.metric.unit()).map(|differences| Cell::Measure(differences, tone)),
             largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(beside(row, group).as_str()))),
             if has_margin { group.rows.iter().filter(equal).count().into() } else { Cell::EMPTY },
-        ]);
-    }
-    table.compact()
+        ]
+    });
+    let head = ["baseline", unit, "proven", "differences", "largest for", "equivalent"];
+    Table::with_rows(head, rows).compact()
 }
 
 /// The lowest and the highest of differences in ascending order; `None` without any.

@@ -112,35 +112,33 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
 
 /// The figures of disturbed runs.
 fn disturbed_figures(results: &Results) -> Table {
-    let mut table = Table::new(["condition", "metric", "tries", "mean", "least", "most"])
-        .titled("Disturbed, so nothing is concluded from these figures");
     let disturbed = |run: &&StoredRun| run.status == RunStatus::Invalid && !run.warmup;
     let plan = &results.stored.plan;
-    for condition in &plan.conditions {
+    let rows = plan.conditions.iter().filter_map(|condition| {
         let metric = condition.workload.traffic.kind.main_metric(plan.exact);
         let own = results.stored.runs.iter().filter(|run| run.condition == condition.index);
         let values: Vec<f64> = own.filter(disturbed).filter_map(|run| run.metrics.get(metric)).collect();
-        let Some((least, most)) = ends(values.iter().copied()) else { continue };
+        let (least, most) = ends(values.iter().copied())?;
         let named = format!("{} {}", metric.key, plain(metric.unit));
         let (tries, mean) = (values.len(), stats::mean(&values));
-        table.row(cells![&condition.label, named.trim_end(), tries, mean, least, most]);
-    }
-    table
+        Some(cells![&condition.label, named.trim_end(), tries, mean, least, most])
+    });
+    Table::with_rows(["condition", "metric", "tries", "mean", "least", "most"], rows)
+        .titled("Disturbed, so nothing is concluded from these figures")
 }
 
 fn limits(results: &Results) -> Option<Table> {
-    let limited = || results.conditions.iter().filter_map(|one| Some((&one.label, one.limited_by.as_ref()?)));
-    let head = ["condition", "limited by", "in runs", "else by", "evidence (last run)"];
-    let mut table = Table::new(head).titled("What limited the runs");
-    for (label, limit) in limited() {
+    let rows = results.conditions.iter().filter_map(|one| {
+        let (label, limit) = (one.label.as_str(), one.limited_by.as_ref()?);
         let others = limit.labels.iter().filter(|(other, _)| **other != limit.label);
         let others: Vec<String> = others.map(|(other, runs)| format!("{other} {runs}")).collect();
         let runs = Cell::measure(format!("{} of {}", limit.runs, limit.of));
         // The first is what decided; the rest is in the JSON.
         let evidence = limit.evidence.first().map_or(Cell::EMPTY, Cell::from);
-        table.row(cells![label.as_str(), limit.label.word(), runs, others.join(", "), evidence]);
-    }
-    table.compact().filled()
+        Some(cells![label, limit.label.word(), runs, others.join(", "), evidence])
+    });
+    let head = ["condition", "limited by", "in runs", "else by", "evidence (last run)"];
+    Table::with_rows(head, rows).titled("What limited the runs").compact().filled()
 }
 
 /// As sentences; in full those of each condition.
