@@ -77,6 +77,9 @@ impl LoadRun {
     /// The JSON of the run.
     pub fn json(&self) -> Value {
         let latency = self.account.transmitter.whole.outcome.latency.as_ref();
+        let by_side = |value: fn(&SideAccount) -> Value| -> Map<String, Value> {
+            self.account.sides().map(|(side, own)| (side.to_string(), value(own))).collect()
+        };
         json!({
             "netassay": env!("CARGO_PKG_VERSION"),
             "asked": {
@@ -89,9 +92,7 @@ impl LoadRun {
                 "traffic": self.traffic,
             },
             "effective": self.effective,
-            "sockets": self.account.sides()
-                .map(|(side, own)| (side.to_string(), json!(own.whole.outcome.applied)))
-                .collect::<Map<_, _>>(),
+            "sockets": by_side(|own| json!(own.whole.outcome.applied)),
             "discard_device": self.discard_device,
             "metrics": self.metrics(),
             "latency_histogram": latency.and_then(|latency| latency.histogram.as_ref()),
@@ -100,9 +101,7 @@ impl LoadRun {
             "evidence": self.limited_by.evidence.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "disturbed": self.disturbed,
             "notes": self.notes,
-            "series": self.account.sides()
-                .map(|(side, own)| (side.to_string(), json!(own.window.series)))
-                .collect::<Map<_, _>>(),
+            "series": by_side(|own| json!(own.window.series)),
         })
     }
 

@@ -228,7 +228,7 @@ fn a_gate_says_that_disturbed_runs_count() {
             "{runs} of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: netassay show {study} names it"
         )
     };
-    let (of_all, of_some) = (said(2, "all 30 runs"), said(3, "7 of the 30 runs"));
+    let (of_all, of_some) = (said(2, "30 of the 30 runs"), said(3, "7 of the 30 runs"));
     assert_eq!(judged(&all, &some, &asked).notes, [of_all.clone(), of_some]);
     assert_eq!(judged(&quiet, &all, &asked).notes, std::slice::from_ref(&of_all));
     let within = GateCases::within(&all, "family=ipv4", &metrics(&asked)).unwrap();

@@ -47,8 +47,8 @@ pub struct Contradiction {
 /// Conditions' flags with labels; the first of equal flags stands for all, with their number.
 pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
     let flags = all.flat_map(|(label, acted)| {
-        let kinds = acted.contradictions.iter().map(|one| (one.offload, one.is_on));
-        kinds.zip(acted.flags(label)).collect::<Vec<_>>()
+        let flag = move |one: &Contradiction| format!("{label}: {}", one.sentence);
+        acted.contradictions.iter().map(move |one| ((one.offload, one.is_on), flag(one)))
     });
     let told = |(_, flags): (_, Vec<String>)| match flags.len() - 1 {
         0 => flags[0].clone(),

@@ -1,18 +1,15 @@
 //! The comparison of two stored studies.
 
 use serde::{Serialize, Serializer};
+use serde_json::json;
 use stats::Correction;
 use store::Outline;
-use study::metric::Better;
 
 use crate::data::comparison_group::ComparisonGroup;
-use crate::data::comparison_row::ComparisonRow;
 use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
-use crate::data::exact::UnequalCounts;
 use crate::data::matched_conditions::{self, MatchedConditions};
-use crate::data::metric::ComparedMetric;
 use crate::data::missing::{may_have_stopped, shortfall};
 use crate::data::pairs::pairs;
 use crate::data::study_list::StudyRef;
@@ -129,24 +126,17 @@ fn notes(outline: &Outline) -> Vec<String> {
         .collect()
 }
 
-#[derive(Serialize)]
-struct JudgedMetric<'a> {
-    #[serde(flatten)]
-    metric: &'a ComparedMetric,
-    better: Option<Better>,
-    truth: Option<&'a str>,
-    resolution: Option<f64>,
-    unlike: &'a [UnequalCounts],
-    rows: &'a [ComparisonRow],
-}
-
+/// Without the conditions, the spread and the method of one of the two studies.
 fn judged<S: Serializer>(groups: &[ComparisonGroup], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(groups.iter().map(|group| JudgedMetric {
-        metric: &group.metric,
-        better: group.better,
-        truth: group.truth,
-        resolution: group.resolution,
-        unlike: &group.unlike,
-        rows: &group.rows,
+    serializer.collect_seq(groups.iter().map(|group| {
+        json!({
+            "metric": group.metric.key(),
+            "unit": group.metric.unit(),
+            "better": group.better,
+            "truth": group.truth,
+            "resolution": group.resolution,
+            "unlike": group.unlike,
+            "rows": group.rows,
+        })
     }))
 }

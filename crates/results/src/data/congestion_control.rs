@@ -17,10 +17,6 @@ pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     grouped(tcp.flat_map(of_condition))
 }
 
-pub(crate) fn names(stored: &StoredStudy) -> Vec<String> {
-    of_runs(stored).into_iter().map(|(name, _)| name).collect()
-}
-
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
     let found = of_runs(stored);

@@ -9,6 +9,7 @@ use study::metric::{self, Metric};
 use study::{BootKind, Plan};
 
 use crate::data::leaves::{leaves, visit_leaves};
+use crate::words::number::counted;
 
 /// Something that two studies do not share, with every value of each; none if not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -53,6 +54,9 @@ const FIRST: [&str; 12] = [
     "interfaces.",
 ];
 
+// The two hosts, as the beginnings of paths.
+const HOSTS: [&str; 2] = ["transmitter", "receiver"];
+
 // The differences that are named last: other kernels list others of them.
 const LAST: &str = "cpu.vulnerabilities.";
 
@@ -82,8 +86,8 @@ pub(crate) fn of_builds<'e>(
         metric::INSTRUCTIONS_TRANSACTION,
         metric::INSTRUCTIONS_CALL,
     ];
-    let counted = counts.iter().find(|count| count.all == metric);
-    let remedy = counted.map_or_else(String::new, |count| format!(", {} does not", count.kernel));
+    let count = counts.iter().find(|count| count.all == metric);
+    let remedy = count.map_or_else(String::new, |count| format!(", {} does not", count.kernel));
     (builds.len() > 1 && metric.includes_programs()).then(|| {
         format!(
             "different builds of netassay made the traffic ({}{more}): {metric} includes the work of its own loops{remedy}",
@@ -106,16 +110,10 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyD
     }
     let mut differences: Vec<(usize, StudyDifference)> = Vec::new();
     for (path, (before, after)) in &found {
-        let (host, own) = match path.split_once('.') {
-            Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),
-            _ => (None, *path),
-        };
-        let twin = match host {
-            Some("transmitter") => Some(format!("receiver.{own}")),
-            Some("receiver") => Some(format!("transmitter.{own}")),
-            _ => None,
-        };
-        let is_of_both = twin.is_some_and(|twin| found.get(twin.as_str()) == Some(&(before, after)));
+        let of_host = path.split_once('.').filter(|(host, _)| HOSTS.contains(host));
+        let (host, own) = of_host.map_or((None, *path), |(host, own)| (Some(host), own));
+        let is_same = |host: &str| found.get(format!("{host}.{own}").as_str()) == Some(&(before, after));
+        let is_of_both = host.is_some() && HOSTS.into_iter().all(is_same);
         // Told once, without the name of a host.
         if is_of_both && host == Some("receiver") {
             continue;
@@ -154,11 +152,7 @@ pub(crate) fn of_read_back(
         }
     }
     let said = |((path, before, after), count): ((String, Option<String>, Option<String>), usize)| {
-        let what = format!(
-            "{} read back in {}",
-            path.replace('.', " "),
-            crate::words::number::counted(count, "condition")
-        );
+        let what = format!("{} read back in {}", path.replace('.', " "), counted(count, "condition"));
         StudyDifference::new(what, before.as_deref(), after.as_deref())
     };
     found.into_iter().map(said).collect()

@@ -8,14 +8,11 @@ use crate::words::number::counted;
 pub(crate) fn kept_in(row: &StudyRow, disturbed: usize) -> Option<String> {
     // Runs that --keep-disturbed let count are recorded like all others.
     let (study, all) = (row.id, row.recorded_runs as usize);
-    let runs = match disturbed {
-        0 => return None,
-        some if some < all => format!("{some} of the {all} runs"),
-        _ => format!("all {}", counted(disturbed, "run")),
-    };
-    Some(format!(
-        "{runs} of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: netassay show {study} names it"
-    ))
+    (disturbed > 0).then(|| {
+        format!(
+            "{disturbed} of the {all} runs of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: netassay show {study} names it"
+        )
+    })
 }
 
 /// The disturbed runs of a study.

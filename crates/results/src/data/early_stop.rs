@@ -35,12 +35,11 @@ pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     let stop = stop?;
     let over = boots_over(stored);
     let taken = stop.after(most).filter(|after| *after <= over).count();
-    let so = if is_decided(stored) {
-        format!("every comparison is decided to within {}", stop.detect)
-    } else {
-        format!("not every comparison is decided to within {}", stop.detect)
-    };
-    Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks))
+    let not = if is_decided(stored) { "" } else { "not " };
+    Some(format!(
+        "{taken} of {}, {over} of at most {most} boots; {not}every comparison is decided to within {}",
+        stop.looks, stop.detect
+    ))
 }
 
 /// `None` if it always takes all boots.

@@ -98,12 +98,8 @@ impl FalsePositives {
         if one.twin().is_none() || one.workload != other.workload {
             return Err(no_twins(stored));
         }
-        let metrics = metrics(&stored.plan);
-        let rates = metrics
-            .iter()
-            .map(|metric| rates(stored, *metric, boots))
-            .collect::<Result<Vec<Option<MetricRates>>, Error>>()?;
-        let metrics: Vec<MetricRates> = rates.into_iter().flatten().collect();
+        let rates = metrics(&stored.plan).into_iter().map(|metric| rates(stored, metric, boots));
+        let metrics = rates.filter_map(Result::transpose).collect::<Result<Vec<MetricRates>, Error>>()?;
         let Some(first) = metrics.first() else {
             let has_values = stored.measurements().next().is_some();
             let hint = if has_values {

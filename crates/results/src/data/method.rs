@@ -10,17 +10,19 @@ use crate::words::number::counted;
 pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if let Some(resolution) = subject.resolution {
         let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
-        return [judged]
-            .into_iter()
-            .chain(subject.copies.map(|copies| exact::way(copies).to_owned()))
-            .collect();
+        let way = subject.copies.map(|copies| exact::way(copies).to_owned());
+        return [judged].into_iter().chain(way).collect();
     }
     let mut error = if is_of_several_states(analysis) {
         format!("{SEVERAL_STATES}; {BETWEEN_STATES}")
     } else if analysis.error == ErrorTerm::OwnBoots {
         analysis.error.as_sentence().to_owned()
     } else {
-        format!("{}; {}", design(analysis.design), analysis.error.as_sentence())
+        let design = match analysis.design {
+            Design::Crossed => "the conditions share boots (crossed)",
+            Design::Nested => "each condition has boots of its own (nested)",
+        };
+        format!("{design}; {}", analysis.error.as_sentence())
     };
     let boots = || analysis.conditions.iter().map(|one| one.boots);
     // A condition with boots of its own has its mean over all of them.
@@ -43,16 +45,8 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
         ));
     }
     if let Some(look) = subject.question.look {
-        let levels = analysis.comparisons.iter().filter_map(|one| one.look_level);
-        let (least, most) =
-            levels.fold((f64::INFINITY, 0.0), |(least, most), level| (level.min(least), level.max(most)));
-        let spent = match (format!("{least:.2e}"), format!("{most:.2e}")) {
-            _ if most == 0.0 => String::new(),
-            (least, most) if least == most => format!(" (nominal error rate of this look {least})"),
-            (least, most) => format!(" (nominal error rates of this look {least} to {most})"),
-        };
         sentences.push(format!(
-            "look {} of {} of a group-sequential study: the intervals hold whenever it stops{spent}",
+            "look {} of {} of a group-sequential study: the intervals hold whenever it stops",
             look.number, look.schedule.looks
         ));
         if analysis.comparisons.iter().any(|one| one.unadjusted.is_some()) {
@@ -81,13 +75,6 @@ const BETWEEN_STATES: &str = "inside a state intervals rest on how differently b
 
 // The words for spreads of comparisons that hold together, after the error.
 const MODERATED: &str = ", each spread moderated by the others (Smyth)";
-
-fn design(design: Design) -> &'static str {
-    match design {
-        Design::Crossed => "the conditions share boots (crossed)",
-        Design::Nested => "each condition has boots of its own (nested)",
-    }
-}
 
 fn together(subject: &Subject, analysis: &Analysis) -> String {
     let comparisons = counted(analysis.comparisons.len(), "comparison");

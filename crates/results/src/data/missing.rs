@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyRow, StudyStatus};
-use study::Plan;
 use study::metric::Metric;
+use study::{Plan, PlannedRun};
 
 use crate::data::early_stop::is_decided;
 use crate::data::turns::not_in_turns;
@@ -196,12 +196,15 @@ fn planned(stored: &StoredStudy) -> Vec<RunKey> {
     // A study that ended at a look by its rule has planned no later boot.
     let complete = stored.row.status == StudyStatus::Complete;
     let last = if at_a_look && (complete || is_decided(stored)) { taken } else { u32::MAX };
-    study::schedule(&stored.plan.states_of_conditions(), protocol)
-        .into_iter()
-        .flatten()
-        .filter(|run| !run.warmup && run.boot <= last)
+    planned_until(&stored.plan, last)
         .map(|run| RunKey { boot: run.boot, warmup: false, repeat: run.repeat, condition: run.condition })
         .collect()
+}
+
+/// The planned runs of the boots up to one, without warm-ups.
+fn planned_until(plan: &Plan, last: u32) -> impl Iterator<Item = PlannedRun> {
+    let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
+    schedule.into_iter().flatten().filter(move |run| !run.warmup && run.boot <= last)
 }
 
 // The largest number of reasons on a page.
@@ -213,8 +216,7 @@ pub(crate) fn shortfall(row: &StudyRow, plan: &Plan) -> Option<String> {
     // A study that ended by its rule planned only its boots.
     let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
     let last = if may_be_less { row.boots } else { u32::MAX };
-    let planned = study::schedule(&plan.states_of_conditions(), protocol);
-    let planned = planned.iter().flatten().filter(|run| !run.warmup && run.boot <= last).count();
+    let planned = planned_until(plan, last).count();
     let (study, status, recorded) = (row.id, stands(row.status), row.recorded_runs as usize);
     (recorded < planned)
         .then(|| format!("study {study} {status}: it has {recorded} of {}", counted(planned, "planned run")))

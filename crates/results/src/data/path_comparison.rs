@@ -145,6 +145,11 @@ pub(crate) fn explained<K: Copy, P, R: FnOnce(Explained) -> P>(
     Ok(pairs)
 }
 
+/// The runs of the baseline (`false`), then those of the condition.
+pub(crate) fn by_side<R>([before, after]: &[Vec<R>; 2]) -> impl Iterator<Item = (bool, &R)> {
+    before.iter().map(|run| (false, run)).chain(after.iter().map(|run| (true, run)))
+}
+
 fn ready(
     stored: &StoredStudy,
     conditions: [usize; 2],
@@ -175,7 +180,7 @@ fn ready(
     }
     let places = (0..aligned.waits.len()).filter(|place| has_stages && !aligned.waits[*place]);
     let places: Vec<usize> = places.collect();
-    let divided = |of_condition: bool, (boot, trace): &(u32, &PathTrace)| {
+    let divided = |(of_condition, (boot, trace)): (bool, &(u32, &PathTrace))| {
         let costs = aligned.costs(trace);
         let parts = places.iter().map(|place| costs[*place]).collect();
         Divided {
@@ -186,12 +191,7 @@ fn ready(
             by_count: Vec::new(),
         }
     };
-    let [before, after] = &followed;
-    let divided: Vec<Divided> = before
-        .iter()
-        .map(|run| divided(false, run))
-        .chain(after.iter().map(|run| divided(true, run)))
-        .collect();
+    let divided: Vec<Divided> = by_side(&followed).map(divided).collect();
     let closures = groups.iter().flatten().filter_map(|trace| trace.closure());
     let closure = ends(closures.map(Closure::share));
     let runs = followed.iter().map(Vec::len).min().unwrap_or(0);

@@ -10,7 +10,7 @@ use store::StoredStudy;
 use study::Waiting;
 
 use crate::data::error::Error;
-use crate::data::path_comparison::{compared, explained};
+use crate::data::path_comparison::{by_side, compared, explained};
 use crate::words::lists::distinct;
 
 /// The samples of two conditions, and the functions in which they are compared.
@@ -99,10 +99,7 @@ fn ready(
     if all.iter().any(Vec::is_empty) {
         return None;
     }
-    let [before, after] = all.each_ref().map(|of| of.iter());
-    let runs: Vec<(bool, u32, &Profile, BTreeMap<String, f64>)> = before
-        .map(|run| (false, run))
-        .chain(after.map(|run| (true, run)))
+    let runs: Vec<(bool, u32, &Profile, BTreeMap<String, f64>)> = by_side(&all)
         .map(|(of_condition, (boot, profile))| {
             let costs = profile.costs().into_iter().map(|cost| (cost.name, cost.cost));
             (of_condition, *boot, *profile, costs.collect())

@@ -12,7 +12,7 @@ use crate::credit::Credits;
 use crate::data::acted::ActedOffloads;
 use crate::data::comparison_group::ComparisonGroup;
 use crate::data::comparisons::of_targets;
-use crate::data::congestion_control;
+use crate::data::congestion_control::of_runs;
 use crate::data::disturbed::DisturbedRuns;
 use crate::data::early_stop::stopping;
 use crate::data::error::Error;
@@ -127,7 +127,7 @@ impl Results {
             name: stored.row.name.clone(),
             question: stored.plan.asked.question.clone(),
             scenario: stored.row.scenario.clone(),
-            congestion_control: congestion_control::names(stored),
+            congestion_control: of_runs(stored).into_iter().map(|(name, _)| name).collect(),
             status: stored.row.status.to_string(),
             confidence: request.confidence,
             answer: comparisons.iter().map(ComparisonGroup::answer).collect(),

@@ -77,23 +77,14 @@ impl Bound {
                 ));
             }
             "%" => None,
-            unit => match units_of(metric).iter().find(|(word, _)| *word == unit) {
-                Some(known) => Some(*known),
-                None if unit.is_empty() => {
-                    return Err(format!(
-                        "the limit {number} of {} has no unit: write {number}% of the baseline, or {}",
-                        metric.key,
-                        absolute(metric)
-                    ));
-                }
-                None => {
-                    return Err(format!(
-                        "{} has no unit {unit:?}: write % of the baseline, or {}",
-                        metric.key,
-                        absolute(metric)
-                    ));
-                }
-            },
+            unit => {
+                let known = units_of(metric).iter().find(|(word, _)| *word == unit).copied();
+                let unknown = || {
+                    let (key, absolute) = (metric.key, absolute(metric));
+                    format!("{key} has no unit {unit:?}: write {number}% of the baseline, or {absolute}")
+                };
+                Some(known.ok_or_else(unknown)?)
+            }
         };
         let bound = Self { metric, fails_above: rest.starts_with('>'), value, unit };
         if bound.is_broken_by((0.0, 0.0)) {
