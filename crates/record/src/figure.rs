@@ -12,6 +12,15 @@ pub fn in_thousands(whole: &str) -> String {
     grouped
 }
 
+/// A count with its noun: `1 run`, `3 runs`, `3 studies`.
+pub fn counted(count: usize, noun: &str) -> String {
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        _ if count == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {noun}s"),
+    }
+}
+
 pub(crate) fn count(number: u64) -> String {
     in_thousands(&number.to_string())
 }

@@ -23,7 +23,7 @@ pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_b
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{Evidence, Limit, LossPlace, Wait, WaitedFor};
-pub use figure::in_thousands;
+pub use figure::{counted, in_thousands};
 pub use host::perf::Profile;
 pub use load::{LatencyHistogram, TcpReadings, Zerocopy};
 pub use note::Note;

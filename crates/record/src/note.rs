@@ -3,6 +3,8 @@
 use host::DiscardDevice;
 use serde::{Deserialize, Serialize};
 
+use crate::figure::counted;
+
 /// A difference or lack of a testbed, with its consequence. It prints as a sentence without a full
 /// stop.
 // It is no error: thiserror gives each variant its sentence.
@@ -49,10 +51,6 @@ pub enum Note {
     /// `lacking`: the better devices that this host lacks.
     #[error("packets are discarded by {}{}", described(*.device), without(.lacking))]
     Discards { device: DiscardDevice, lacking: Vec<DiscardDevice> },
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn described(device: DiscardDevice) -> &'static str {

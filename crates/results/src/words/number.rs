@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-pub use record::in_thousands;
+pub use record::{counted, in_thousands};
 use stats::fixed;
 
 /// A value with about four significant digits: a smaller difference is none for a reader, and a
@@ -62,15 +62,6 @@ pub(crate) fn with_unit(shown: String, unit: &str) -> String {
     match plain(unit) {
         "" => shown,
         unit => format!("{shown} {unit}"),
-    }
-}
-
-/// A count with its noun: `1 run`, `3 runs`, `3 studies`.
-pub fn counted(count: usize, noun: &str) -> String {
-    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
-        _ if count == 1 => format!("1 {noun}"),
-        Some(stem) => format!("{count} {stem}ies"),
-        None => format!("{count} {noun}s"),
     }
 }
 
