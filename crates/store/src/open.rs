@@ -46,11 +46,6 @@ impl DatabaseFile {
 
 type Opened = (Connection, Budget);
 
-/// Opens for recording; creates the file, or updates its schema.
-pub(crate) fn for_recording(path: &Path) -> Result<Store> {
-    for_writing(create_if_missing(path)?)
-}
-
 pub(crate) fn for_changing(path: &Path) -> Result<Store> {
     let place = existing(path)?;
     if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
@@ -74,7 +69,7 @@ pub(crate) fn for_packing(path: &Path) -> Result<Store> {
     Ok(store)
 }
 
-fn for_writing(place: DatabaseFile) -> Result<Store> {
+pub(crate) fn for_writing(place: DatabaseFile) -> Result<Store> {
     // SQLite would follow a link of these names, or apply a journal with pages of others.
     let beside = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&place.real, ending));
     for path in beside.iter().chain([&place.named]) {
@@ -141,7 +136,7 @@ fn set_up(place: &DatabaseFile) -> Result<Opened> {
 // The tables that are always checked whole: few rows each, which every command reads.
 const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
 
-fn create_if_missing(path: &Path) -> Result<DatabaseFile> {
+pub(crate) fn create_if_missing(path: &Path) -> Result<DatabaseFile> {
     // A link of this name counts as an existing file, whatever its target.
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

@@ -39,7 +39,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] has a case for each reason why the file cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
-        open::for_recording(path.as_ref())
+        open::for_writing(open::create_if_missing(path.as_ref())?)
     }
 
     /// Opens an existing database to change it.

@@ -102,7 +102,7 @@ impl Tuning {
 
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{IRQ}{}{TRAFFIC}{}", self.irq, self.traffic)
+        write!(f, "irq{}-traffic{}", self.irq, self.traffic)
     }
 }
 
@@ -111,14 +111,11 @@ impl FromStr for Placement {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let cpu = |text: &str| text.parse().ok().filter(|cpu| *cpu <= HIGHEST_CPU);
-        let both = text.strip_prefix(IRQ).and_then(|rest| rest.split_once(TRAFFIC));
+        let both = text.strip_prefix("irq").and_then(|rest| rest.split_once("-traffic"));
         both.and_then(|(irq, traffic)| Some(Self { irq: cpu(irq)?, traffic: cpu(traffic)? }))
             .ok_or("a placement is two CPUs: `irq0-traffic1`")
     }
 }
-
-const IRQ: &str = "irq";
-const TRAFFIC: &str = "-traffic";
 
 /// The state of an interface after its switches were set, as the kernel reported it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

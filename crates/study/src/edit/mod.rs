@@ -72,15 +72,15 @@ const TABLES: &[(&str, Table)] = &[
     ("protocol.boots", BOOTS),
 ];
 
-enum Target {
+enum Target<'k> {
     /// A key of each of these tables, by its path there.
-    Keys(Vec<Base>, Vec<String>),
+    Keys(Vec<Base>, Vec<&'k str>),
     /// A factor, and its name with the side if it has one.
-    Factor(Subject, String),
+    Factor(Subject, &'k str),
 }
 
-impl Target {
-    fn resolve(file: &File, key: &str, values: &[String]) -> Option<Self> {
+impl<'k> Target<'k> {
+    fn resolve(file: &File, key: &'k str, values: &[String]) -> Option<Self> {
         if let Some(name) = key.strip_prefix("factors.") {
             return Self::factor(name);
         }
@@ -97,11 +97,11 @@ impl Target {
         }
     }
 
-    fn bare(file: &File, key: &str, removes: bool, varies: bool) -> Option<Self> {
+    fn bare(file: &File, key: &'k str, removes: bool, varies: bool) -> Option<Self> {
         let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Shaped(..));
         let is_of_study = STUDY.row(key).is_some_and(|row| is_value(&row.part));
         if is_of_study && !(varies && key == "scenario") || removes && STUDY.row(key).is_some() {
-            return Some(Self::key([key]));
+            return Some(Self::Keys(vec![Base::Root], vec![key]));
         }
         // The one required key of `stop`.
         if key == "stop" && !removes {
@@ -114,34 +114,29 @@ impl Target {
             .or_else(of_testbed)
     }
 
-    fn key<'k>(path: impl IntoIterator<Item = &'k str>) -> Self {
-        Self::Keys(vec![Base::Root], path.into_iter().map(str::to_owned).collect())
-    }
-
-    fn of_table(table: &str, key: &str) -> Option<Self> {
+    fn of_table(table: &str, key: &'k str) -> Option<Self> {
         let is_meant = |path: &str| path == table || path.strip_prefix("protocol.") == Some(table);
         let (path, _) = TABLES.iter().find(|(path, keys)| is_meant(path) && keys.row(key).is_some())?;
-        Some(Self::key(path.split('.').chain([key])))
+        Some(Self::Keys(vec![Base::Root], path.split('.').chain([key]).collect()))
     }
 
-    fn factor(name: &str) -> Option<Self> {
-        Subject::from_name(name).map(|subject| Self::Factor(subject, name.to_owned()))
+    fn factor(name: &'k str) -> Option<Self> {
+        Subject::from_name(name).map(|subject| Self::Factor(subject, name))
     }
 
-    fn workloads(file: &File, name: Option<&str>, key: &str) -> Option<Self> {
+    fn workloads(file: &File, name: Option<&str>, key: &'k str) -> Option<Self> {
         let is_chosen = |table: &dyn TableLike| name.is_none() || workload_name(table) == name;
         let tables = file.tables("workload").into_iter().enumerate();
         let chosen = tables.filter(|(_, table)| is_chosen(*table));
         let bases: Vec<Base> = chosen.map(|(place, _)| Base::Item("workload", place)).collect();
         let is_known = workload_keys().any(|known| known == key);
-        (is_known && !bases.is_empty()).then(|| Self::Keys(bases, vec![key.to_owned()]))
+        (is_known && !bases.is_empty()).then(|| Self::Keys(bases, vec![key]))
     }
 
     /// Sets it to these values; `None` if that cannot be done in this file.
     fn put(self, file: &mut File, values: &[String]) -> Option<()> {
         match self {
-            Self::Keys(bases, path) => {
-                let mut path: Vec<&str> = path.iter().map(String::as_str).collect();
+            Self::Keys(bases, mut path) => {
                 if values.is_empty() {
                     for base in bases {
                         file.take(base, &path);
@@ -169,14 +164,14 @@ impl Target {
                     path.and_then(|path| file.take(Base::Root, &path));
                     return Some(());
                 }
-                take_elsewhere(file, &factor, &name);
+                take_elsewhere(file, &factor, name);
                 let value = toml_value(name.rsplit('.').next()?, values);
                 match path {
                     Some(path) => file.put(Base::Root, &path, value),
                     None => {
                         // As a quoted key, which fits however the file writes the others.
-                        file.put(Base::Root, &["factors", &name], value)?;
-                        file.put_first(&name);
+                        file.put(Base::Root, &["factors", name], value)?;
+                        file.put_first(name);
                         Some(())
                     }
                 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use words::Percent;
 use words::metric::Metric;
+use words::{Percent, grouped};
 
 use crate::model::{DesignKind, Factor};
 
@@ -168,18 +168,6 @@ impl Fraction {
 pub(crate) fn factorial(offloads: usize) -> Vec<Vec<bool>> {
     let row = |number: usize| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect();
     (0..1_usize << offloads).map(row).collect()
-}
-
-/// Values by their keys, in the order in which the keys appear first.
-pub(crate) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
-    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
-    for (key, value) in pairs {
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, values)) => values.push(value),
-            None => groups.push((key, vec![value])),
-        }
-    }
-    groups
 }
 
 fn letters(word: &str) -> impl Iterator<Item = usize> {

@@ -1,8 +1,8 @@
 //! Which combinations of offloads a study measures.
 
 use serde::{Deserialize, Serialize};
+use words::grouped;
 
-use crate::model::combinations::grouped;
 use crate::model::{NameWord, Scope};
 
 /// On and off states of offloads; every condition reads back as its level of [`Design::factors`].

@@ -1,9 +1,9 @@
 //! Comparisons of conditions.
 
 use serde::{Deserialize, Serialize};
-use words::Percent;
+use words::{Percent, grouped};
 
-use crate::model::combinations::{chooses, grouped};
+use crate::model::combinations::chooses;
 use crate::model::{Cell, ComparisonRequest};
 use crate::plan::Condition;
 

@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use words::{CongestionControl, Family};
 
-use crate::model::combinations::grouped;
 use crate::model::{BootKind, BootState, Design, Dropped, Protocol, Tracing, limit};
 use crate::plan::comparison::Comparison;
 use crate::plan::effective::Effective;
@@ -105,8 +104,8 @@ impl Plan {
 
     /// The states that testbeds are built for, each once, in the order of the conditions.
     pub fn states(&self) -> Vec<BootState> {
-        let states = grouped(self.conditions.iter().map(|condition| (&condition.boot, ())));
-        states.into_iter().map(|(state, _)| state.clone()).collect()
+        let states = words::distinct(self.conditions.iter().map(|condition| &condition.boot));
+        states.into_iter().cloned().collect()
     }
 
     /// The plan with a congestion control for TCP traffic that left it open.

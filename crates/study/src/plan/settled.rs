@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 
-use words::Side;
+use words::{Side, grouped};
 
-use crate::model::combinations::grouped;
 use crate::model::design::{OFF, ON};
 use crate::model::{Design, Dropped, Offload, Unreachable};
 use crate::plan::{Condition, Plan, SideSettings, draft};

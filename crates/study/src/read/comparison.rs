@@ -204,7 +204,7 @@ fn levels(
     problems: &mut Problems,
 ) -> Option<Vec<usize>> {
     let known: Vec<String> = factor.levels().collect();
-    let mut one = |(place, value): (usize, &Spanned<DeValue<'_>>)| {
+    let one = |(place, value): (usize, &Spanned<DeValue<'_>>)| {
         let text = level(&Entry::item(named.name, value), &factor.subject, problems)?.to_string();
         let level = known.iter().position(|level| *level == text);
         if level.is_none() && scope.whole {
@@ -215,17 +215,11 @@ fn levels(
         }
         level
     };
-    match named.value.get_ref() {
-        // Reads each, so that all wrong ones are reported.
-        DeValue::Array(array) => {
-            let levels: Vec<Option<usize>> = array.iter().enumerate().map(one).collect();
-            let levels: Option<Vec<usize>> = levels.into_iter().collect();
-            if levels.as_ref().is_some_and(Vec::is_empty) {
-                let message = format!("no level of `{}` is named", factor.name);
-                return Problem::new(named.value.span(), message).reject(problems);
-            }
-            levels
-        }
-        _ => one((0, named.value)).map(|level| vec![level]),
+    // Reads each, so that all wrong ones are reported.
+    let levels: Vec<Option<usize>> = Entry::items(named.value).iter().enumerate().map(one).collect();
+    if levels.is_empty() {
+        let message = format!("no level of `{}` is named", factor.name);
+        return Problem::new(named.value.span(), message).reject(problems);
     }
+    levels.into_iter().collect()
 }

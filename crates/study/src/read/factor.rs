@@ -172,7 +172,7 @@ pub(crate) fn level(value: &Entry<'_>, subject: &Subject, problems: &mut Problem
         {
             Some(Level::Default)
         }
-        Subject::Key(key) => value.of_key(key, problems),
+        Subject::Key(key) => value.of_shape(key.shape, key.has_default(), problems),
         whole => part::read(value, whole.part()?, problems),
     }
 }

@@ -75,11 +75,8 @@ pub(crate) fn sysctl_level(value: &Entry<'_>, problems: &mut Problems) -> Option
         problems.report(value.span(), message, "write it as `{ \"net.core.netdev_budget\" = 300 }`");
     }
     let all = read.ok()?;
-    // Names of a table are checked where they are read.
-    let is_changeable = |name: &String| {
-        matches!(value.value.get_ref(), DeValue::Table(_)) || check_changeable(name, value.span(), problems)
-    };
-    all.keys().all(is_changeable).then(|| format_sysctls(&all))
+    let is_changeable = all.keys().all(|name| check_changeable(name, value.span(), problems));
+    is_changeable.then(|| format_sysctls(&all))
 }
 
 /// Whether the machine would change a sysctl; reports one that it would refuse.

@@ -1,5 +1,6 @@
 //! Reads a value by its [`Part`] in the table of its key.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::DeValue;
@@ -12,11 +13,8 @@ use crate::read::{Entry, Problem, Problems, Table, machine};
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
 
-pub(crate) type Places = [(&'static str, Range<usize>)];
-
-pub(crate) fn place_of(places: &Places, key: &str) -> Option<Range<usize>> {
-    places.iter().find(|(written, _)| *written == key).map(|(_, place)| place.clone())
-}
+/// The places of keys that are written.
+pub(crate) type Places = BTreeMap<&'static str, Range<usize>>;
 
 /// Reports unknown keys, and returns the places of the known ones.
 pub(crate) fn fill(
@@ -24,11 +22,11 @@ pub(crate) fn fill(
     rows: &tables::Table,
     problems: &mut Problems,
     mut set: impl FnMut(&'static str, &Read),
-) -> Vec<(&'static str, Range<usize>)> {
-    let mut places = Vec::new();
+) -> Places {
+    let mut places = Places::new();
     for row in rows.rows {
         let Some(entry) = table.take(row.name) else { continue };
-        places.push((row.name, entry.span()));
+        places.insert(row.name, entry.span());
         if let Some(value) = read(&entry, &row.part, problems) {
             set(row.name, &value);
         }

@@ -36,7 +36,7 @@ pub(crate) fn read(
             whether.set(value);
         }
     });
-    let place_of = |key| part::place_of(&places, key);
+    let place_of = |key: &str| places.get(key).cloned();
     // `apart` asks for both ways, and so for turns.
     let is_auto = turn.is_none() && whether == WhetherTurns::Auto && !protocol.apart;
     if whether == WhetherTurns::Auto {
@@ -89,7 +89,7 @@ fn boots(entry: &Entry<'_>, scenarios: &[Scenario], protocol: &mut Protocol, pro
             "`how = \"{how}\"` needs machines that are reached over ssh, and scenario \"{scenario}\" has none"
         );
         let help = "remove it, or run the study between two machines (--transmitter and --receiver)";
-        problems.report(part::place_of(&places, "how"), message, help);
+        problems.report(places.get("how").cloned(), message, help);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::model::{
     BootState, ComparisonRequest, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
 };
 use crate::plan::Flows;
+use crate::read::part::Places;
 use crate::read::{
     Diagnostics, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor, machine, part,
     protocol, tracing, workload,
@@ -54,13 +55,13 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         exact.filter(|entry| entry.get(Shape::Switch, problems) == Some(true)).map(|entry| entry.span());
     let mut guest = Guest::default();
     let guest_place = root.place_of("guest");
-    let guest_keys = root.table("[guest]", problems).map_or_else(Vec::new, |table| {
+    let guest_keys = root.table("[guest]", problems).map_or_else(Places::new, |table| {
         part::fill(table, &GUEST, problems, |key, value| guest.set(key, value))
     });
     let mut boot = BootState::default();
     let mut underlay_mtu: Option<u32> = None;
     let underlay_place = root.place_of("underlay");
-    let underlay_keys = root.table("[underlay]", problems).map_or_else(Vec::new, |table| {
+    let underlay_keys = root.table("[underlay]", problems).map_or_else(Places::new, |table| {
         part::fill(table, &UNDERLAY, problems, |key, value| match key {
             "mtu" => underlay_mtu.set(value),
             _ => boot.underlay_family.set(value),

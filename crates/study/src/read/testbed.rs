@@ -5,7 +5,7 @@ use std::ops::Range;
 use words::{Acceleration, Scenario, Value};
 
 use crate::model::{BootKind, Guest, Subject};
-use crate::read::part::{Places, place_of};
+use crate::read::part::Places;
 use crate::read::{Problems, factor};
 
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Testbed<'_> {
 
     fn place_of(&self, key: &'static str) -> Option<Range<usize>> {
         let factor = self.factor(&Subject::Guest(key)).map(|read| read.name.clone());
-        factor.or_else(|| place_of(self.guest_keys, key))
+        factor.or_else(|| self.guest_keys.get(key).cloned())
     }
 
     fn without_guests(&self, scenario: Scenario, problems: &mut Problems) {
@@ -108,7 +108,7 @@ impl Testbed<'_> {
     }
 
     fn exactly_one(&self, problems: &mut Problems) {
-        let vcpus = place_of(self.guest_keys, "vcpus").filter(|_| self.guest.vcpus != 1);
+        let vcpus = self.guest_keys.get("vcpus").cloned().filter(|_| self.guest.vcpus != 1);
         let levels = self.factor(&Subject::Guest("vcpus")).into_iter().flat_map(|read| {
             let levels = read.factor.values.iter().zip(&read.levels);
             levels.filter(|(level, _)| **level != Value::Number(1)).map(|(_, place)| place.clone())
@@ -119,7 +119,7 @@ impl Testbed<'_> {
         }
         let kvm = self.guest.acceleration == Acceleration::Kvm;
         let message = "exact mode needs emulation: KVM does not count instructions";
-        let place = place_of(self.guest_keys, "acceleration").filter(|_| kvm);
+        let place = self.guest_keys.get("acceleration").cloned().filter(|_| kvm);
         problems.report(place, message, "remove it, or set `exact = false`");
     }
 }

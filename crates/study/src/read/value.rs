@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use words::suggest::quoted;
-use words::{DEFAULT, Key, Mistake, PlainValue, Shape, Word};
+use words::{DEFAULT, Mistake, PlainValue, Shape, Word};
 
 use crate::model::limit;
 use crate::read::{Problem, Problems};
@@ -54,10 +54,6 @@ impl<'v> Entry<'v> {
 
     pub(crate) fn get<P: PlainValue>(&self, shape: Shape, problems: &mut Problems) -> Option<P> {
         P::of_value(&self.of_shape(shape, false, problems)?)
-    }
-
-    pub(crate) fn of_key(&self, key: &Key, problems: &mut Problems) -> Option<words::Value> {
-        self.of_shape(key.shape, key.has_default(), problems)
     }
 
     pub(crate) fn of_shape(

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use words::{Family, KEYS, Key, Kind, Workload};
 
-use crate::read::{Problems, Table, factor, part};
+use crate::read::part::Places;
+use crate::read::{Problems, Table, factor};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
@@ -15,17 +16,17 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 pub(crate) struct Read {
     pub(crate) workload: Workload,
     pub(crate) place: Range<usize>,
-    written: Vec<(&'static str, Range<usize>)>,
+    written: Places,
 }
 
 impl Read {
     pub(crate) fn writes(&self, key: &str) -> bool {
-        part::place_of(&self.written, key).is_some()
+        self.written.contains_key(key)
     }
 
     /// The place of a key, or of its workload if the key is not written.
     pub(crate) fn place_of(&self, key: &str) -> Range<usize> {
-        part::place_of(&self.written, key).unwrap_or_else(|| self.place.clone())
+        self.written.get(key).unwrap_or(&self.place).clone()
     }
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
 }
 
 fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
-    let (place, mut written) = (table.span.clone(), Vec::new());
+    let (place, mut written) = (table.span.clone(), Places::new());
     let kind = table.require("kind", "`kind = \"tcp_stream\"`", problems);
     written.extend(kind.iter().map(|entry| ("kind", entry.span())));
     let kind: Option<Kind> = kind.and_then(|entry| entry.word(problems));
@@ -56,7 +57,8 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
     let mut values = Vec::new();
     for key in KEYS {
         let Some(entry) = table.take(key.name) else { continue };
-        values.extend(entry.of_key(key, problems).map(|value| (key, value, entry.span())));
+        let value = entry.of_shape(key.shape, key.has_default(), problems);
+        values.extend(value.map(|value| (key, value, entry.span())));
     }
     table.finish(&keys().collect::<Vec<_>>(), problems);
 
@@ -68,7 +70,7 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
             Some(misfit) => problems.report(place.clone(), misfit.why, misfit.help),
             None => key.set(&mut workload, &value),
         }
-        written.push((key.name, place));
+        written.insert(key.name, place);
     }
     let mut read = Read { workload, place, written };
     if kind.is_rr() && !read.writes("response") {
