@@ -149,8 +149,9 @@ impl Sshd {
             lease: stay.lease,
             shares_machine: false,
         });
-        let mut hosts = Hosts { places, own_addresses: false };
-        hosts.locate(&bench.netassay, &bench.interrupt)?;
+        let (program, interrupt) = (bench.netassay.clone(), bench.interrupt.clone());
+        let mut hosts = Hosts { places, own_addresses: false, program, interrupt };
+        hosts.locate()?;
         Ok(elapsed_ms(begin))
     }
 

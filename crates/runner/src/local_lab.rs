@@ -7,7 +7,7 @@ use agent::Interrupt;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::reach::HostBoot;
-use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
+use testbed::{Hosts, Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
 use crate::flows::order_of;
 use crate::lab::{Bench, BenchResult, Lab, Readings};
@@ -33,7 +33,7 @@ impl Lab for LocalLab {
     }
 
     fn boots(&mut self) -> BenchResult<Vec<HostBoot>> {
-        self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boots(&self.interrupt))
+        self.options.hosts.as_ref().map_or(Ok(Vec::new()), Hosts::boots)
     }
 
     fn restart(&mut self, state: &BootState) -> BenchResult<()> {
@@ -41,8 +41,7 @@ impl Lab for LocalLab {
         // Machines that did not come back are not used again.
         let hosts = self.options.hosts.take();
         let hosts = hosts.ok_or_else(|| testbed::Error::no_hosts(self.options.state.scenario))?;
-        let (program, kernel) = (&self.options.program, state.kernel.as_deref());
-        self.options.hosts = Some(hosts.reboot(program, &restarter, kernel, &self.interrupt)?);
+        self.options.hosts = Some(hosts.reboot(&restarter, state.kernel.as_deref())?);
         Ok(())
     }
 }

@@ -103,8 +103,7 @@ fn settled(plan: Plan, shown: Vec<TriedStates>) -> (Plan, Vec<TriedStates>) {
     let Some(design) = &plan.design else { return (plan, shown) };
     let (reads, dropped) = reads(&plan, design, &shown);
     let (plan, numbers) = plan.settled(&reads, dropped);
-    let mut shown: Vec<Option<TriedStates>> = shown.into_iter().map(Some).collect();
-    let shown = numbers.into_iter().filter_map(|number| shown.get_mut(number)?.take()).collect();
+    let shown = numbers.into_iter().filter_map(|number| shown.get(number).cloned()).collect();
     (plan, shown)
 }
 

@@ -37,8 +37,8 @@ type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
 
 impl Builder<'_> {
     pub(crate) fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
-        let (guest, boot, first) = guest.alive(&order, &Tools::of_this_machine(), self.interrupt)?;
-        let (booted, absent) = (guest.booted(boot, first.as_ref()), guest.absent_modules.clone());
+        let (guest, booted) = guest.alive(&order, &Tools::of_this_machine(), self.interrupt)?;
+        let absent = guest.absent_modules.clone();
         Ok((VirtualMachine { agent: None, booted, order, absent }, Rc::new(RefCell::new(guest))))
     }
 
@@ -158,7 +158,6 @@ pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>
 
 pub(crate) struct RemoteGuest {
     agent: LaunchedAgent,
-    host: String,
     order: GuestOrder,
     absent: Vec<String>,
     kernel: Brought,
@@ -173,11 +172,10 @@ impl RemoteGuest {
         machines: &BySide<ConnectedMachine>,
     ) -> Result<BySide<Self>, Error> {
         let (places, interrupt) = (&hosts.places, builder.interrupt);
-        let host = |side: Side| format!("the {}", hosts.end(side));
         for (side, place) in places.each_ref() {
             if !place.is_root() {
                 let why = format!("{}: only root may make a bridge and a tap there", place.not_root());
-                return Err(no_guest(&host(side), &why));
+                return Err(no_guest(&hosts.end(side), &why));
             }
         }
         let program = &builder.options.program;
@@ -186,7 +184,7 @@ impl RemoteGuest {
             LaunchedAgent::on_machine(&places[side], GUEST, start)
         })?;
         for (side, agent) in agents.each_mut() {
-            agent.greet().map_err(|error| boots_none(&host(side), error))?;
+            agent.greet().map_err(|error| boots_none(&hosts.end(side), error))?;
             if machines[side].located.carries {
                 agent.client.wait_for_answers_within(Launch::LEASE);
             }
@@ -201,7 +199,7 @@ impl RemoteGuest {
             let (bytes, absent) = guest::pack(&order)?;
             let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
             let initramfs = places[side].bring(bytes, interrupt)?;
-            Ok(Self { agent, host: host(side), order, absent, kernel, initramfs })
+            Ok(Self { agent, order, absent, kernel, initramfs })
         })
     }
 
@@ -220,8 +218,8 @@ impl RemoteGuest {
             agent.send(&order, ANY_TIME)?;
         }
         let options = two_machines::with_cpus(options, cpus);
-        let guests = both.try_map(|_, Self { mut agent, host, order, absent, .. }| {
-            let booted = agent.booted().map_err(|error| boots_none(&host, error))?;
+        let guests = both.try_map(|_, Self { mut agent, order, absent, .. }| {
+            let booted = agent.booted().map_err(|error| boots_none(agent.client.host(), error))?;
             Ok::<_, Error>((VirtualMachine { agent: None, booted, order, absent }, agent))
         })?;
         let of_nodes = guests_of_nodes(&guests, &options.cpus);
@@ -232,7 +230,7 @@ impl RemoteGuest {
 }
 
 fn no_guest(host: &str, why: &str) -> Error {
-    Error::Failed(format!("{host} cannot boot a guest: {why}"))
+    Error::Failed(format!("the {host} cannot boot a guest: {why}"))
 }
 
 fn boots_none(host: &str, error: Error) -> Error {

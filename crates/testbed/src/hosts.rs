@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::path::{self, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,9 @@ pub struct Hosts {
     pub places: BySide<HostPlace>,
     /// Whether their interfaces get netassay's addresses for the time of the study.
     pub own_addresses: bool,
+    /// The netassay binary, for agents on this machine.
+    pub program: PathBuf,
+    pub interrupt: Interrupt,
 }
 
 impl Hosts {
@@ -156,10 +159,10 @@ impl Hosts {
     ///
     /// # Errors
     /// [`Error::Failed`], which names the machine and the reason.
-    pub fn check_kernels(&self, releases: &BTreeSet<String>, interrupt: &Interrupt) -> Result<(), Error> {
+    pub fn check_kernels(&self, releases: &BTreeSet<String>) -> Result<(), Error> {
         for (side, place) in self.places.each_ref() {
             let Some(reached) = place.by.as_ref().filter(|_| !releases.is_empty()) else { continue };
-            if let Some(why) = reached.kernels_refused(releases, interrupt)? {
+            if let Some(why) = reached.kernels_refused(releases, &self.interrupt)? {
                 return Err(Error::Failed(format!(
                     "the {side} ({place}) cannot boot every kernel of the study: {why}"
                 )));
@@ -172,29 +175,23 @@ impl Hosts {
     ///
     /// # Errors
     /// When a machine does not answer.
-    pub fn boots(&self, interrupt: &Interrupt) -> Result<Vec<HostBoot>, Error> {
+    pub fn boots(&self) -> Result<Vec<HostBoot>, Error> {
         let by = self.places.each_ref().into_iter().filter_map(|(_, place)| place.by.as_ref());
-        by.map(|reached| reached.boot(interrupt)).collect()
+        by.map(|reached| reached.boot(&self.interrupt)).collect()
     }
 
     /// Restarts both machines with this or their default kernel, and connects again.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
-    pub fn reboot(
-        self,
-        program: &path::Path,
-        restarter: &Restarter,
-        kernel: Option<&str>,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
+    pub fn reboot(self, restarter: &Restarter, kernel: Option<&str>) -> Result<Self, Error> {
         let begun = Instant::now();
         let Restarter { binary, stay, within } = restarter;
-        let before = self.addresses(program, interrupt);
-        let own_addresses = self.own_addresses;
+        let before = self.addresses();
+        let Self { places, own_addresses, program, interrupt } = self;
         // Its last use: the program there is removed, and the connection closed.
         let (mut restarts, mut interfaces) = (Vec::new(), Vec::new());
-        for (side, HostPlace { by, interface, .. }) in self.places {
+        for (side, HostPlace { by, interface, .. }) in places {
             let by = by.ok_or_else(|| not_restartable(&format!("the {side}"), HERE))?;
             let (launcher, by_sudo) = (by.launcher.clone(), by.setup.by_sudo);
             restarts.push(Restart { launcher, by_sudo, kernel: kernel.map(str::to_owned) });
@@ -202,7 +199,7 @@ impl Hosts {
         }
         let launchers: Vec<&Launcher> = restarts.iter().map(|host| &host.launcher).collect();
         let connect = || {
-            let all = RemoteHost::connect_all(&launchers, binary, *stay, interrupt)?;
+            let all = RemoteHost::connect_all(&launchers, binary, *stay, &interrupt)?;
             let mut places = all.into_iter().zip(&interfaces).map(|(by, interface)| HostPlace {
                 by: Some(by),
                 interface: interface.clone(),
@@ -210,17 +207,18 @@ impl Hosts {
                 shares_machine: false,
             });
             let places = BySide::from_fn(|_| places.next().expect("both machines are connected"));
-            Ok::<_, Error>(Self { places, own_addresses })
+            let (program, interrupt) = (program.clone(), interrupt.clone());
+            Ok::<_, Error>(Self { places, own_addresses, program, interrupt })
         };
         // A machine that lost netassay answers over ssh all the same.
         let may_be_other = kernel.is_some() || before.is_err();
         let mut connected = None;
         let connected = before.and_then(|before| {
-            reach::reboot_all(&restarts, *within, interrupt)?;
-            patiently(begun + *within, interrupt, |until| {
+            reach::reboot_all(&restarts, *within, &interrupt)?;
+            patiently(begun + *within, &interrupt, |until| {
                 // An error drops the connection: a machine may restart twice, or its sshd.
                 let hosts: Self = connected.take().map_or_else(connect, Ok)?;
-                let now = hosts.addresses(program, interrupt)?;
+                let now = hosts.addresses()?;
                 if now == before {
                     return Ok(hosts);
                 }
@@ -230,17 +228,13 @@ impl Hosts {
             })
         });
         if connected.is_err() && may_be_other {
-            reach::restart_with_default(&restarts, interrupt);
+            reach::restart_with_default(&restarts, &interrupt);
         }
         connected
     }
 
-    fn addresses(
-        &self,
-        program: &path::Path,
-        interrupt: &Interrupt,
-    ) -> Result<Option<BySide<Addresses>>, Error> {
-        let machines = two_machines::machines(self, program, interrupt)?;
+    fn addresses(&self) -> Result<Option<BySide<Addresses>>, Error> {
+        let machines = two_machines::machines(self)?;
         let there = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
         // Where the interfaces get netassay's own addresses, the present ones do not matter.
         Ok((!self.own_addresses).then_some(there))

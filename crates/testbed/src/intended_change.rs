@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
-use std::path;
 
-use agent::Interrupt;
 use agent::message::{Answer, Request};
 use host::journal::Change;
 use host::machine::{MachineRequest, Target, governor, set_device, set_feature, set_link};
@@ -175,10 +173,8 @@ impl Hosts {
         &self,
         settings: &BySide<MachineSideSettings>,
         conditions: &[BySide<Tuning>],
-        program: &path::Path,
-        interrupt: &Interrupt,
     ) -> Result<BySide<Vec<IntendedChange>>, Error> {
-        let mut machines = two_machines::machines(self, program, interrupt)?;
+        let mut machines = two_machines::machines(self)?;
         BySide::try_from_fn(|side| {
             let ConnectedMachine { agent, located } = &mut machines[side];
             let interface = &located.interface;

@@ -1,7 +1,6 @@
 //! Two machines of the user's, and the network between them.
 
 use std::net::IpAddr;
-use std::path;
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -51,12 +50,8 @@ impl Hosts {
     /// # Errors
     /// When an agent cannot be started, no route leads to the other machine, or an unnamed
     /// interface carries the controller's connection.
-    pub fn locate(
-        &mut self,
-        program: &path::Path,
-        interrupt: &Interrupt,
-    ) -> Result<BySide<FoundMachine>, Error> {
-        let mut machines = machines(self, program, interrupt)?;
+    pub fn locate(&mut self) -> Result<BySide<FoundMachine>, Error> {
+        let mut machines = machines(self)?;
         let found = BySide::try_from_fn(|side| {
             let ConnectedMachine { agent, located } = &mut machines[side];
             let interfaces = vec![located.interface.clone()];
@@ -116,7 +111,7 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
     let options = builder.options;
     let (scenario, tunnel) = (options.state.scenario, options.tunnel());
     let hosts = options.hosts.as_ref().ok_or_else(|| Error::no_hosts(scenario))?;
-    let mut machines = machines(hosts, &options.program, builder.interrupt)?;
+    let mut machines = machines(hosts)?;
     take_turns(&mut machines, options.beside, builder.interrupt)?;
     let is_bridged = scenario.has_guests() && tunnel.is_none();
     for (side, machine) in machines.each_ref() {
@@ -179,13 +174,9 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
     Ok(testbed)
 }
 
-pub(crate) fn machines(
-    hosts: &Hosts,
-    program: &path::Path,
-    interrupt: &Interrupt,
-) -> Result<BySide<ConnectedMachine>, Error> {
+pub(crate) fn machines(hosts: &Hosts) -> Result<BySide<ConnectedMachine>, Error> {
     let mut agents = BySide::try_from_fn(|side: Side| {
-        let start = AgentStart::of_machine(side.word(), program, interrupt);
+        let start = AgentStart::of_machine(side.word(), &hosts.program, &hosts.interrupt);
         LaunchedAgent::on_machine(&hosts.places[side], AGENT, start)
     })?;
     agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
@@ -331,7 +322,9 @@ mod tests {
                     shares_machine: false,
                 });
                 let state = BootState { underlay_family, ..scenario.into() };
-                let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
+                let (program, interrupt) = ("netassay".into(), Interrupt::new().unwrap());
+                let hosts = Hosts { places, own_addresses, program, interrupt };
+                let checked = hosts.check_addresses(&found, &state, family);
                 checked.err().map(|error| error.to_string()).unwrap_or_default()
             };
         use Family::{Ipv4, Ipv6};

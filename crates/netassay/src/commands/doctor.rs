@@ -81,7 +81,7 @@ fn examine_pair(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination,
         bail!(Usage, "name two machines: --transmitter and --receiver");
     };
     let crossings = Crossing::all_between(found, hosts.own_addresses);
-    Ok(of_pair(hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?, found))
+    Ok(of_pair(hosts.check_pair(&crossings)?, found))
 }
 
 fn examine_other(

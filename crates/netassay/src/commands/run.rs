@@ -97,9 +97,9 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
     let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     if let Some(reached) = &reached {
-        reached.check(study, &interrupt)?;
+        reached.check(study)?;
         if flags.campaign.dry_run {
-            let intended = reached.intended(study, &of_sides, &interrupt)?;
+            let intended = reached.intended(study, &of_sides)?;
             return dry_run_between(study, intended, flags).map(|()| None);
         }
     }

@@ -163,14 +163,15 @@ fn describe(tools: &Tools, workplace: &Path, asked: &str) -> Result<Candidate, E
 
 fn keep(kept: &Path, workplace: &Path, package: &Candidate) -> Result<Fetched, Error> {
     let tree = workplace.join(TREE);
-    Kernel::in_directory(&tree).map_err(|_| no_kernel(&package.package))?;
+    let no_kernel = || unfetched(&package.package, "it holds no kernel image (boot/vmlinuz-*)");
+    Kernel::in_directory(&tree).map_err(|_| no_kernel())?;
     fs::write(tree.join(VERSION), &package.version).map_err(Error::write(tree.join(VERSION)))?;
     let place = kept.join(&package.package);
     if place.symlink_metadata().is_ok() {
         fs::rename(&place, workplace.join("old")).map_err(Error::write(&place))?;
     }
     fs::rename(&tree, &place).map_err(Error::write(&place))?;
-    Fetched::read(&place).ok_or_else(|| no_kernel(&package.package))
+    Fetched::read(&place).ok_or_else(no_kernel)
 }
 
 fn link(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
@@ -181,10 +182,6 @@ fn link(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
 
 fn unfetched(package: &str, why: impl Display) -> Error {
     Error::Failed(format!("cannot fetch {package}: {why}"))
-}
-
-fn no_kernel(package: &str) -> Error {
-    unfetched(package, "it holds no kernel image (boot/vmlinuz-*)")
 }
 
 const VERSION: &str = ".version";

@@ -137,12 +137,8 @@ impl Archive {
         let size = u32::try_from(contents.len()).unwrap_or(u32::MAX);
         let name = u32::try_from(path.len() + 1).unwrap_or(u32::MAX);
         let fields = [self.entries, mode, 0, 0, 1, 0, size, 0, 0, device.0, device.1, name, 0];
-        self.bytes.extend_from_slice(b"070701");
-        for field in fields {
-            self.bytes.extend_from_slice(format!("{field:08x}").as_bytes());
-        }
-        self.bytes.extend_from_slice(path.as_bytes());
-        self.bytes.push(0);
+        let fields = fields.map(|field| format!("{field:08x}")).concat();
+        self.bytes.extend(format!("070701{fields}{path}\0").bytes());
         self.align();
         self.bytes.extend_from_slice(contents);
         self.align();

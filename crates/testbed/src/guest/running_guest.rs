@@ -161,29 +161,28 @@ impl Guest {
         Ok(life)
     }
 
-    /// Returns also the first error of a guest that was booted again.
+    /// Waits for the agents, if need be of a guest that is booted again.
     pub(crate) fn alive(
         mut self,
         order: &GuestOrder,
         tools: &Tools,
         interrupt: &Interrupt,
-    ) -> Result<(Self, Duration, Option<Error>), Error> {
+    ) -> Result<(Self, Booted), Error> {
         let first = match self.await_life(interrupt) {
             // Once in many boots any kernel panics or hangs.
             Err(first) if first.may_pass() => first,
-            boot => return boot.map(|boot| (self, boot, None)),
+            boot => {
+                let booted = self.booted(boot?, None);
+                return Ok((self, booted));
+            }
         };
         // The tap is free for another QEMU once this one is gone.
         drop(self);
         let again = Self::start_with(order, tools).and_then(|mut again| {
-            let boot = again.await_life(interrupt)?;
-            Ok((again, boot))
+            let booted = again.await_life(interrupt).map(|boot| again.booted(boot, Some(&first)))?;
+            Ok((again, booted))
         });
-        match again {
-            Ok((again, boot)) => Ok((again, boot, Some(first))),
-            Err(error @ Error::Interrupted) => Err(error),
-            Err(second) => Err(second.after(&first)),
-        }
+        again.map_err(|second| second.after(&first))
     }
 
     /// Why the guest is gone, or ends; `None` while it runs.
@@ -225,7 +224,7 @@ impl Guest {
         self.process.id()
     }
 
-    pub(crate) fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
+    fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
         Booted {
             process: self.pid(),
             acceleration: self.accelerated.clone(),
@@ -328,7 +327,7 @@ pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
     // The end of the controller ends this process, whatever it does.
     let interrupt = Interrupt::new().map_err(ServeError::from)?;
     let alive = Guest::start_with(&order, &tools).and_then(|guest| guest.alive(&order, &tools, &interrupt));
-    let (mut guest, boot, first) = match alive {
+    let (mut guest, booted) = match alive {
         Ok(alive) => alive,
         Err(error) => {
             return Ok(relay.answer(&Answer::Failed { why: error.to_string(), broken: true })?);
@@ -338,7 +337,7 @@ pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
         return Err(Error::Failed(format!("the {} has no port for its agent", order.name)));
     };
     keep(WHILE_RUNNING)?;
-    relay.answer(&Answer::Booted(Box::new(guest.booted(boot, first.as_ref()))))?;
+    relay.answer(&Answer::Booted(Box::new(booted)))?;
     match relay.join(port)? {
         RelayEnd::Controller => Ok(()),
         RelayEnd::Agent => Err(guest

@@ -5,10 +5,8 @@ mod crossing;
 mod fault;
 
 use std::net::IpAddr;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use agent::Interrupt;
 use agent::message::{Answer, Request};
 use load::{TCP, UDP};
 use study::{BySide, Effective, Side};
@@ -63,13 +61,8 @@ impl Hosts {
     ///
     /// # Errors
     /// When an agent is gone, an interface without carrier, or a family without addresses.
-    pub fn check_pair(
-        &self,
-        crossings: &[Crossing],
-        program: &Path,
-        interrupt: &Interrupt,
-    ) -> Result<Vec<PairCheck>, Error> {
-        let mut machines = two_machines::machines(self, program, interrupt)?;
+    pub fn check_pair(&self, crossings: &[Crossing]) -> Result<Vec<PairCheck>, Error> {
+        let mut machines = two_machines::machines(self)?;
         let chosen = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
         let mut places = machines.each_mut().map(|side, machine| PairMachine {
             side,

@@ -67,12 +67,13 @@ pub(crate) fn reach(
         lease,
         shares_machine: false,
     });
-    let mut hosts = Hosts { places, own_addresses: wanted.addresses == Some(AddressesOf::Own) };
+    let own_addresses = wanted.addresses == Some(AddressesOf::Own);
+    let mut hosts = Hosts { places, own_addresses, program: PROGRAM.into(), interrupt: interrupt.clone() };
     if is_of_one {
         say_namespaces(&hosts.places.transmitter);
         return Ok(Some(ReachedHosts { hosts, found: None, binary, stay }));
     }
-    let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
+    let found = hosts.locate()?;
     for (side, place) in hosts.places.each_ref() {
         say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
@@ -130,7 +131,7 @@ impl ReachedHosts {
         Some(measured.collect())
     }
 
-    pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
+    pub(crate) fn check(&self, study: &Study) -> Result<(), Failure> {
         let (conditions, name) = (study.plan().conditions, &study.name);
         if self.hosts.places.receiver.shares_machine && differs_in_whole_machine(study, &conditions) {
             let what = "the governor, or sysctls that are not net.*,";
@@ -139,17 +140,17 @@ impl ReachedHosts {
         match (study.protocol.how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
-                self.hosts.check_kernels(&kernels_of(study), interrupt)?;
+                self.hosts.check_kernels(&kernels_of(study))?;
             }
             (_, None) if !study.machine.is_empty() => {
                 bail!(Usage, "{name:?} has one host, in namespaces on another machine: remove [machine]");
             }
             _ => {}
         }
-        self.check_pair(&conditions, interrupt)
+        self.check_pair(&conditions)
     }
 
-    pub(crate) fn check_pair(&self, conditions: &[Condition], interrupt: &Interrupt) -> Result<(), Failure> {
+    pub(crate) fn check_pair(&self, conditions: &[Condition]) -> Result<(), Failure> {
         if self.found.is_none() {
             return Ok(());
         }
@@ -157,7 +158,7 @@ impl ReachedHosts {
             Crossing::of_condition(&one.boot, &runner::order_of(one), &runner::switches_of(one))
         };
         let crossings: Vec<Crossing> = conditions.iter().filter_map(crossing).collect();
-        Ok(PairCheck::refuse(self.hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?)?)
+        Ok(PairCheck::refuse(self.hosts.check_pair(&crossings)?)?)
     }
 
     pub(crate) fn into_parts(self, within: Option<Duration>) -> (Hosts, Arc<Restarter>) {
@@ -170,7 +171,6 @@ impl ReachedHosts {
         &self,
         study: &Study,
         settings: &BySide<MachineSideSettings>,
-        interrupt: &Interrupt,
     ) -> Result<Vec<Block<'static>>, Failure> {
         let Some(found) = &self.found else {
             let place = &self.hosts.places.transmitter;
@@ -180,7 +180,7 @@ impl ReachedHosts {
         let mut of_machines = None;
         if !study.machine.is_empty() || study.machine_factors().next().is_some() {
             let tunings: Vec<_> = conditions.iter().map(|one| runner::switches_of(one).tuning).collect();
-            of_machines = Some(self.hosts.preview(settings, &tunings, PROGRAM.as_ref(), interrupt)?);
+            of_machines = Some(self.hosts.preview(settings, &tunings)?);
         }
         let both = found.each_ref().map(|_, one| &one.located);
         let mut blocks = Vec::new();
@@ -276,7 +276,9 @@ pub(crate) fn namespaces_on(
     }
     let place = place(Some(reached), None);
     say_namespaces(&place);
-    Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
+    let places = BySide::from_fn(|_| place.clone());
+    let (program, interrupt) = (PROGRAM.into(), interrupt.clone());
+    Ok(Some(Hosts { places, own_addresses: false, program, interrupt }))
 }
 
 fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> String {

@@ -78,7 +78,7 @@ impl Asked {
     ) -> Result<Option<ReachedHosts>, Failure> {
         let reached = reach(flags, &[self.scenario], self.inside_guest, interrupt)?;
         if let Some(reached) = &reached {
-            reached.check_pair(std::slice::from_ref(&self.condition), interrupt)?;
+            reached.check_pair(std::slice::from_ref(&self.condition))?;
         }
         Ok(reached)
     }
