@@ -7,9 +7,7 @@
 use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
-use netassay_samples::{
-    Boots, Column, Dataset, Design, Input, InputFormat, MeasurementFile, Options, SamplesError,
-};
+use netassay_samples::{Boots, Column, Dataset, Design, InputFormat, MeasurementFile, Options, SamplesError};
 
 fuzz_target!(|input: &[u8]| {
     let [format, choice, bytes @ ..] = input else { return };
@@ -48,8 +46,7 @@ fn check(bytes: &[u8], options: &Options, piece: usize) {
     let whole = MeasurementFile::read("file", bytes, options);
     assert_eq!(sheet_text(&whole), sheet_text(&MeasurementFile::read("file", Pieces(bytes, piece), options)));
     let (Ok(one), Ok(other)) = (whole, MeasurementFile::read("other", bytes, options)) else { return };
-    let input = |file: &str, sheet| Input { file: file.to_owned(), condition: None, sheet };
-    match Dataset::new(vec![input("file", one), input("other", other)], options) {
+    match Dataset::new(vec![one, other], options) {
         Ok(dataset) => check_dataset(&dataset),
         Err(error) => assert!(!error.to_string().is_empty()),
     }

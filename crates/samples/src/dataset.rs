@@ -8,7 +8,7 @@ use stats::Observation;
 
 use crate::dataset::conditions::{Group, Numbering};
 use crate::error::{Fault, SamplesError};
-use crate::measurement_file::Input;
+use crate::measurement_file::MeasurementFile;
 use crate::options::{Boots, Options};
 
 /// The groups to compare.
@@ -52,13 +52,13 @@ impl Dataset {
     /// # Errors
     /// [`SamplesError`] where boots do not match the values, only some conditions have boots, or
     /// nothing is left to compare.
-    pub fn new(mut inputs: Vec<Input>, options: &Options) -> Result<Dataset, SamplesError> {
+    pub fn new(mut inputs: Vec<MeasurementFile>, options: &Options) -> Result<Dataset, SamplesError> {
         let mut notes = Vec::new();
         for input in &mut inputs {
             input.file = words::sanitised_line(&input.file).into_owned();
             input.condition = input.condition.as_deref().map(|word| words::sanitised_line(word).into_owned());
             let file = &input.file;
-            notes.extend(input.sheet.found.notes.drain(..).map(|note| format!("{file}: {note}")));
+            notes.extend(input.found.notes.drain(..).map(|note| format!("{file}: {note}")));
         }
         require_once(&inputs)?;
         notes.extend(shared_runs(&inputs)?);
@@ -162,9 +162,10 @@ fn nothing(alone: &[Group], options: &Options) -> String {
 // The most files that a note names for one value.
 const FILES: usize = 2;
 
-fn require_once(inputs: &[Input]) -> Result<(), SamplesError> {
+fn require_once(inputs: &[MeasurementFile]) -> Result<(), SamplesError> {
     for (index, input) in inputs.iter().enumerate() {
-        let is_same = |other: &Input| other.file == input.file && other.condition == input.condition;
+        let is_same =
+            |other: &MeasurementFile| other.file == input.file && other.condition == input.condition;
         if input.file != "<stdin>" && inputs[..index].iter().any(is_same) {
             let message = format!("{} is given twice for one condition: give each file once", input.file);
             return Err(SamplesError::Question(message));
@@ -174,11 +175,11 @@ fn require_once(inputs: &[Input]) -> Result<(), SamplesError> {
 }
 
 /// Rejects a run that two files of one condition hold, and notes one that stands in two conditions.
-fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError> {
-    let mut seen: HashMap<u64, &Input> = HashMap::new();
+fn shared_runs(inputs: &[MeasurementFile]) -> Result<Vec<String>, SamplesError> {
+    let mut seen: HashMap<u64, &MeasurementFile> = HashMap::new();
     let mut shared: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for input in inputs {
-        for (run, place) in &input.sheet.found.runs {
+        for (run, place) in &input.found.runs {
             let Some(first) = seen.get(run) else {
                 seen.insert(*run, input);
                 continue;
@@ -196,11 +197,11 @@ fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError> {
     Ok(shared.into_iter().map(note).collect())
 }
 
-fn differences(inputs: &[Input]) -> Vec<String> {
+fn differences(inputs: &[MeasurementFile]) -> Vec<String> {
     // The files that have each value of a circumstance.
     let mut all: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for input in inputs {
-        for (name, values) in &input.sheet.found.settings {
+        for (name, values) in &input.found.settings {
             for value in values {
                 all.entry(name).or_default().entry(value).or_default().push(&input.file);
             }

@@ -16,6 +16,6 @@ mod series;
 
 pub use dataset::{ComparedConditions, Dataset};
 pub use error::SamplesError;
-pub use measurement_file::{Input, MeasurementFile};
+pub use measurement_file::MeasurementFile;
 pub use options::{Boots, Column, InputFormat, Options};
 pub use stats::Design;

@@ -12,20 +12,13 @@ use crate::readers::{ReadValues, csv, hyperfine, iperf, iperf3, netperf, stat};
 // The bytes of a file that decide its format.
 const HEAD: u64 = 1 << 16;
 
-/// A file and its condition.
-#[derive(Debug)]
-pub struct Input {
-    /// Its name in messages, and the default name of its condition.
-    pub file: String,
-    /// The condition, if the caller gave one.
-    pub condition: Option<String>,
-    /// Its content.
-    pub sheet: MeasurementFile,
-}
-
-/// The content of a file.
+/// A file with its content.
 #[derive(Debug)]
 pub struct MeasurementFile {
+    /// Its name in messages, and the default name of its condition.
+    pub(crate) file: String,
+    /// The condition, if the caller gives one.
+    pub condition: Option<String>,
     pub(crate) format: InputFormat,
     pub(crate) found: ReadValues,
 }
@@ -36,7 +29,8 @@ impl MeasurementFile {
     /// # Errors
     /// [`SamplesError`] for content that is not measurements, and for a file without values.
     pub fn read(file: &str, input: impl Read, options: &Options) -> Result<MeasurementFile, SamplesError> {
-        MeasurementFile::read_format(input, options).map_err(|fault| fault.in_file(file))
+        let (format, found) = read_format(input, options).map_err(|fault| fault.in_file(file))?;
+        Ok(MeasurementFile { file: file.to_owned(), condition: None, format, found })
     }
 
     /// Its format.
@@ -48,45 +42,45 @@ impl MeasurementFile {
     pub fn values(&self) -> usize {
         self.found.series.iter().map(|series| series.values.len()).sum()
     }
+}
 
-    fn read_format(mut input: impl Read, options: &Options) -> Result<MeasurementFile, Fault> {
-        let mut head = Vec::new();
-        (&mut input).take(HEAD).read_to_end(&mut head)?;
-        let recognised = format_of(&head);
-        let format = match options.format {
-            Some(format) => format,
-            None => recognised?,
-        };
-        // Endless comments would never reach a limit of values.
-        let mut rest = input.take(LARGEST_FILE);
-        let whole = without_mark(&head).chain(&mut rest);
-        let found = match format {
-            InputFormat::Stat => stat::read(whole, options),
-            InputFormat::Csv => csv::read(whole, options),
-            InputFormat::Netperf => netperf::read(whole, options),
-            InputFormat::Iperf => iperf::read(whole, options),
-            InputFormat::Iperf3 => iperf3::read(whole, options),
-            InputFormat::Hyperfine => hyperfine::read(whole, options),
-        };
-        if rest.limit() == 0 {
-            let error = format!("more than {LARGEST_FILE} bytes");
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, error).into());
-        }
-        let mut found = found?;
-        if found.series.is_empty() {
-            let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
-            let way_out =
-                format!("give a file with values (it was read as {format}; --input-format takes another)");
-            return Err(Fault::new(FilePosition::start_of(1), what, way_out));
-        }
-        for series in &mut found.series {
-            series.key = std::mem::take(&mut series.key).plain();
-        }
-        for note in &mut found.notes {
-            *note = words::sanitised_line(note).into_owned();
-        }
-        Ok(MeasurementFile { format, found })
+fn read_format(mut input: impl Read, options: &Options) -> Result<(InputFormat, ReadValues), Fault> {
+    let mut head = Vec::new();
+    (&mut input).take(HEAD).read_to_end(&mut head)?;
+    let recognised = format_of(&head);
+    let format = match options.format {
+        Some(format) => format,
+        None => recognised?,
+    };
+    // Endless comments would never reach a limit of values.
+    let mut rest = input.take(LARGEST_FILE);
+    let whole = without_mark(&head).chain(&mut rest);
+    let found = match format {
+        InputFormat::Stat => stat::read(whole, options),
+        InputFormat::Csv => csv::read(whole, options),
+        InputFormat::Netperf => netperf::read(whole, options),
+        InputFormat::Iperf => iperf::read(whole, options),
+        InputFormat::Iperf3 => iperf3::read(whole, options),
+        InputFormat::Hyperfine => hyperfine::read(whole, options),
+    };
+    if rest.limit() == 0 {
+        let error = format!("more than {LARGEST_FILE} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error).into());
     }
+    let mut found = found?;
+    if found.series.is_empty() {
+        let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
+        let way_out =
+            format!("give a file with values (it was read as {format}; --input-format takes another)");
+        return Err(Fault::new(FilePosition::start_of(1), what, way_out));
+    }
+    for series in &mut found.series {
+        series.key = std::mem::take(&mut series.key).plain();
+    }
+    for note in &mut found.notes {
+        *note = words::sanitised_line(note).into_owned();
+    }
+    Ok((format, found))
 }
 
 pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {

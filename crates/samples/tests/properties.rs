@@ -5,7 +5,7 @@ mod common;
 use std::io::{self, Read};
 
 use common::{dataset, fixture, values};
-use netassay_samples::{Boots, Input, InputFormat, MeasurementFile, Options, SamplesError};
+use netassay_samples::{Boots, InputFormat, MeasurementFile, Options, SamplesError};
 use proptest::prelude::*;
 
 /// Gives what it has in pieces of at most this size.
@@ -131,11 +131,8 @@ proptest! {
     fn counted_boots_cut_the_values_in_order(sizes in proptest::collection::vec(1_usize..6, 1..8)) {
         let count: usize = sizes.iter().sum();
         let text: String = (0..count).map(|value| format!("{value}\n")).collect();
-        let sheet = |name: &str| Input {
-            file: name.to_owned(),
-            condition: None,
-            sheet: MeasurementFile::read(name, text.as_bytes(), &Options::default()).unwrap(),
-        };
+        let sheet =
+            |name: &str| MeasurementFile::read(name, text.as_bytes(), &Options::default()).unwrap();
         let options = Options { boots: Boots::Sizes(sizes.clone()), ..Options::default() };
         let read = netassay_samples::Dataset::new(vec![sheet("a"), sheet("b")], &options).unwrap();
         let boots: Vec<u32> = values(&read, 0, 0).into_iter().map(|(boot, _)| boot).collect();

@@ -6,7 +6,7 @@ use std::{io, mem};
 
 use report::views;
 use results::{BootNames, ComparedMetric, Comparisons, Subject};
-use samples::{Boots, Column, ComparedConditions, Dataset, Input, MeasurementFile, Options};
+use samples::{Boots, Column, ComparedConditions, Dataset, MeasurementFile, Options};
 use stats::{Against, Question, ValueRange};
 use study::Quality;
 
@@ -99,7 +99,7 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
         for path in paths {
             let is_file = path != Path::new("-");
             let file = if is_file { path.display().to_string() } else { "<stdin>".to_owned() };
-            let sheet = if is_file {
+            let mut input = if is_file {
                 let opened = host::user_file::open(&path).map_err(|source| Failure::Read { path, source })?;
                 MeasurementFile::read(&file, opened, &options)?
             } else if mem::take(&mut stdin_is_free) {
@@ -107,7 +107,8 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
             } else {
                 bail!(Usage, "standard input can be read only once: give - once");
             };
-            inputs.push(Input { file, condition: condition.clone(), sheet });
+            input.condition.clone_from(&condition);
+            inputs.push(input);
         }
     }
     Ok(Dataset::new(inputs, &options)?)

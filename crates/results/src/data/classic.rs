@@ -54,7 +54,7 @@ impl ClassicTest {
                     named.push((set.name.clone(), values));
                     sets.push(set);
                 }
-                text.push_str(&samples::ministat::report(&sets, level)?);
+                text.push_str(&samples::ministat::report(&sets, level));
             }
             groups.push(ClassicGroup { metric: target.metric, unit: target.metric.unit, sets: named, text });
         }

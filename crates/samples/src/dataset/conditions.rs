@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use stats::{Design, Observation};
 
 use crate::error::{Fault, SamplesError};
-use crate::measurement_file::Input;
+use crate::measurement_file::MeasurementFile;
 use crate::options::{Boots, Options};
 use crate::series::{Series, SeriesKey};
 
@@ -66,7 +66,7 @@ impl Group {
     }
 }
 
-pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Group>, SamplesError> {
+pub(super) fn group(inputs: Vec<MeasurementFile>) -> Result<Vec<Group>, SamplesError> {
     let shares_a_condition = shares_a_condition(&inputs);
     // Files are conditions if the caller says which, or if two of them name the same conditions.
     let files_are_conditions = shares_a_condition || inputs.iter().any(|input| input.condition.is_some());
@@ -76,8 +76,8 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Group>, SamplesError> {
     let only_metric = metrics.first().filter(|_| metrics.len() == 1).map(|metric| (*metric).clone());
     let mut groups: Vec<Group> = Vec::new();
     let mut places: HashMap<(Option<String>, Option<String>), usize> = HashMap::new();
-    for (index, Input { file, condition, sheet }) in inputs.into_iter().enumerate() {
-        for mut series in sheet.found.series {
+    for (index, MeasurementFile { file, condition, found, .. }) in inputs.into_iter().enumerate() {
+        for mut series in found.series {
             series.input = index;
             let own = series.key.condition.clone();
             let (label, name) = if files_are_conditions {
@@ -99,7 +99,7 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Group>, SamplesError> {
 }
 
 /// Whether two files of different conditions name the same one.
-fn shares_a_condition(inputs: &[Input]) -> bool {
+fn shares_a_condition(inputs: &[MeasurementFile]) -> bool {
     let mut seen: HashMap<&str, &str> = HashMap::new();
     inputs.iter().any(|input| {
         let whose = input.condition.as_deref().unwrap_or(&input.file);
@@ -108,8 +108,8 @@ fn shares_a_condition(inputs: &[Input]) -> bool {
     })
 }
 
-fn distinct(inputs: &[Input], part: impl Fn(&SeriesKey) -> Option<&String>) -> BTreeSet<&String> {
-    let series = inputs.iter().flat_map(|input| &input.sheet.found.series);
+fn distinct(inputs: &[MeasurementFile], part: impl Fn(&SeriesKey) -> Option<&String>) -> BTreeSet<&String> {
+    let series = inputs.iter().flat_map(|input| &input.found.series);
     series.filter_map(|series| part(&series.key)).collect()
 }
 
@@ -145,13 +145,13 @@ pub(super) struct Numbering<'o> {
 }
 
 impl<'o> Numbering<'o> {
-    pub(super) fn new(inputs: &mut [Input], options: &'o Options) -> Numbering<'o> {
+    pub(super) fn new(inputs: &mut [MeasurementFile], options: &'o Options) -> Numbering<'o> {
         let mut numbers: HashMap<(Option<usize>, Vec<u8>), u32> = HashMap::new();
         let mut names = Vec::new();
         let mut shared = Vec::new();
         for (index, input) in inputs.iter_mut().enumerate() {
-            let owner = input.sheet.found.owns_boots.then_some(index);
-            let boots = std::mem::take(&mut input.sheet.found.boots);
+            let owner = input.found.owns_boots.then_some(index);
+            let boots = std::mem::take(&mut input.found.boots);
             let number = |name: Vec<u8>| {
                 let title = words::sanitised_line(&String::from_utf8_lossy(&name)).into_owned();
                 *numbers.entry((owner, name)).or_insert_with(|| {

@@ -24,18 +24,14 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Computes the plot, with `width` columns between its frames, of sets that kept their points.
-    /// `None` if all values are the same.
+    /// Computes the plot, with `width` columns between its frames, of at most [`MAX_SETS`] sets that
+    /// kept their points. `None` if all values are the same.
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
-    /// too far apart, [`MinistatError::Width`] for a width that cannot be drawn,
-    /// [`MinistatError::TooManySets`] where symbols run out.
+    /// too far apart, and [`MinistatError::Width`] for a width that cannot be drawn.
     pub fn new(sets: &[Set], width: usize, separate_bars: bool) -> Result<Option<Plot>, MinistatError> {
         let Some(axis) = Axis::new(sets, width)? else { return Ok(None) };
-        if sets.len() > MAX_SETS {
-            return Err(MinistatError::TooManySets { count: sets.len(), limit: MAX_SETS });
-        }
         let mut stacks = Vec::new();
         let too_wide = |_| MinistatError::Width { width, limit: MAX_WIDTH };
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;

@@ -8,8 +8,6 @@ use thiserror::Error;
 pub enum MinistatError {
     #[error("Dataset {0} must contain at least 3 data points")]
     TooFewPoints(String),
-    #[error("cannot show {count} sets: there are symbols for {limit}")]
-    TooManySets { count: usize, limit: usize },
     #[error("cannot plot {0}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
     NotFinite(String),
     #[error("cannot plot values that are {0:e} apart; -A leaves the plot out")]

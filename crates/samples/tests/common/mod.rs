@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use netassay_samples::{Dataset, Input, MeasurementFile, Options, SamplesError};
+use netassay_samples::{Dataset, MeasurementFile, Options, SamplesError};
 
 /// A file of `fixtures/`.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
@@ -21,8 +21,9 @@ pub(crate) fn dataset(files: &[(&str, &[u8])], options: &Options) -> Result<Data
             Some((condition, file)) => (Some(condition.to_owned()), file),
             None => (None, *name),
         };
-        let sheet = MeasurementFile::read(file, *bytes, options)?;
-        inputs.push(Input { file: file.to_owned(), condition, sheet });
+        let mut input = MeasurementFile::read(file, *bytes, options)?;
+        input.condition = condition;
+        inputs.push(input);
     }
     Dataset::new(inputs, options)
 }
