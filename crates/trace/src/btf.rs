@@ -71,7 +71,7 @@ impl Btf {
 }
 
 struct Types<'b> {
-    // The name, kind and target of each type, and its further bytes. Number 0 is `void`, and absent.
+    // The name, kind and target of each type, and its further bytes. Number 0, `void`, is absent.
     all: Vec<([usize; 3], &'b [u8])>,
     texts: &'b [u8],
 }

@@ -44,7 +44,7 @@ pub(crate) struct Lane {
     pub(crate) control: Arc<Control>,
     // Dropped once the thread is ready; the first lane of a thread has it.
     pub(crate) readiness: Cell<Option<Sender<()>>>,
-    // The kernel's number of the next zerocopy send, and the pending ones, for as long as the socket
+    // The kernel's number of the next zerocopy send, and the pending ones: as long as the socket
     // lasts.
     pub(crate) lent: Cell<(u32, u32)>,
 }
