@@ -26,7 +26,8 @@ use crate::read_limiter::ReadLimiter;
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
 pub struct Client {
-    host: String,
+    /// The agent's host, as messages name it.
+    pub host: String,
     // Its drop ends the thread of the signs of life. Declared before the input, so that the thread
     // ends first.
     keepalive: Option<Sender<()>>,
@@ -40,7 +41,7 @@ pub struct Client {
     // and not to a later one.
     open: BTreeSet<u64>,
     /// The longest wait for an answer to a sign of life; `None` without signs of life.
-    answers_within: Option<Duration>,
+    pub answers_within: Option<Duration>,
     is_lost: AtomicBool,
 }
 
@@ -111,11 +112,6 @@ impl Client {
         self.keepalive = Some(repeat("keep-alive", interval, give)?);
         self.answers_within = Some(answers_within);
         Ok(())
-    }
-
-    /// Sets the longest time that a sign of life may stay without an answer from now on.
-    pub fn wait_for_answers_within(&mut self, time: Duration) {
-        self.answers_within = Some(time);
     }
 
     /// Sends the line by which the agent begins, before its first request.
@@ -220,11 +216,6 @@ impl Client {
         let got = format!("{got:?}");
         let got = got.chars().take_while(char::is_ascii_alphanumeric).collect();
         self.lose(CallError::Unexpected { host: self.host.clone(), got })
-    }
-
-    /// The agent's host, as messages name it.
-    pub fn host(&self) -> &str {
-        &self.host
     }
 
     /// `None`: a late answer.

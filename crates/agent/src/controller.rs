@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -49,12 +49,6 @@ impl Line {
     }
 }
 
-pub(crate) enum NextLine {
-    Line(Line),
-    Late,
-    End,
-}
-
 impl Requests {
     /// The thread ends this process soon after standard input, or after a `lease` without a byte.
     /// Not for a guest.
@@ -84,16 +78,14 @@ impl Requests {
         }
     }
 
-    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<NextLine, ServeError> {
+    /// `None` at the limit too.
+    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<Option<Line>, ServeError> {
         // At a guest's port there is none: a guest's sockets are in a network that ends with it.
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
-            match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
-                Ok(line) => return Ok(NextLine::Line(line?)),
-                Err(RecvTimeoutError::Timeout) => return Ok(NextLine::Late),
-                Err(RecvTimeoutError::Disconnected) => return Ok(NextLine::End),
-            }
+            let line = given.recv_timeout(limit.saturating_duration_since(Instant::now()));
+            return Ok(line.ok().transpose()?);
         }
-        Ok(self.next()?.map_or(NextLine::End, NextLine::Line))
+        self.next()
     }
 }
 

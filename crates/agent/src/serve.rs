@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use host::machine::Machine;
 use host::{CapabilitySet, namespace};
 
-use crate::controller::{self, Line, NextLine, Requests};
+use crate::controller::{self, Line, Requests};
 use crate::error::{Refusal, ServeError};
 use crate::frame::{LineReader, NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};
@@ -46,14 +46,13 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let mut requests = requests.watched(lease)?;
     let mut session = Session::open(launch, version, sysctls, usable, quotas)?;
     loop {
-        let line = match requests.next_before(session.traffic.as_ref().map(|traffic| traffic.closes))? {
-            NextLine::Line(line) => line,
-            NextLine::Late => {
-                // Nobody has asked for its account.
-                session.traffic = None;
-                continue;
+        let closes = session.traffic.as_ref().map(|traffic| traffic.closes);
+        let Some(line) = requests.next_before(closes)? else {
+            // Nobody has asked for its account.
+            match session.traffic.take_if(|traffic| traffic.closes <= Instant::now()) {
+                Some(_) => continue,
+                None => return Ok(()),
             }
-            NextLine::End => return Ok(()),
         };
         match answer(&mut session, &line) {
             // The controller is gone.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agent::Interrupt;
 use record::Cause;
@@ -56,16 +56,10 @@ fn say_waiting(machine: &str, holder: &str) {
 }
 
 fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<(Option<File>, Option<Cause>), Failure> {
-    let begun = Instant::now();
     let mut told: Option<String> = None;
     loop {
         let holder = match host::take_measuring_lock() {
-            Ok(Ok(turn)) => {
-                if told.is_some() {
-                    say(&format!("netassay: waited for {}", results::duration(begun.elapsed())));
-                }
-                return Ok((Some(turn), None));
-            }
+            Ok(Ok(turn)) => return Ok((Some(turn), None)),
             Ok(Err(holder)) => holder,
             Err(error) if flags.beside => error.to_string(),
             Err(error) => return Err(error.into()),

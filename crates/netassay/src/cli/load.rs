@@ -3,25 +3,24 @@
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use host::DiscardDevice;
 use study::Assignment;
-use words::{KEYS, Kind, Side, Word, feature};
+use words::{KEYS, Kind, Side, feature};
 
-use super::common::{Formatted, TurnFlags};
+use super::common::{Formatted, TurnFlags, word_of};
 use super::machines::HostFlags;
 
 #[derive(Debug, Args)]
 #[command(after_help = help())]
 pub(crate) struct Load {
     /// The kind of traffic
-    #[arg(value_parser = words::<Kind>())]
+    #[arg(value_parser = word_of::<Kind>())]
     pub(crate) workload: Kind,
     /// Keys of the traffic and its testbed, as in a study: message=1472, scenario=vm, tso=off
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) keys: Vec<Assignment>,
     /// (discard) The device that discards the packets [default: the first that this kernel has]
-    #[arg(long, value_name = "DEVICE", value_parser = words::<DiscardDevice>())]
+    #[arg(long, value_name = "DEVICE", value_parser = word_of::<DiscardDevice>())]
     pub(crate) discard_device: Option<DiscardDevice>,
     /// (tcp_rr, udp_rr, tcp_crr) Measure latency at ten loads up to the most that is answered, or
     /// up to `rate`, and tell the knee of the curve; makes 61 runs
@@ -84,11 +83,6 @@ pub(crate) fn traffic_keys() -> impl Iterator<Item = String> {
     let of_side = |side: Side| feature::names().chain(["offloads"]).map(move |name| format!("{side}.{name}"));
     let of_both = KEYS.iter().map(|key| key.name).chain(TESTBED.iter().copied()).chain(feature::names());
     of_both.map(str::to_owned).chain(Side::ALL.into_iter().flat_map(of_side))
-}
-
-fn words<W: Word + Send + Sync>() -> impl TypedValueParser<Value = W> {
-    PossibleValuesParser::new(W::WORDS.iter().map(|(word, _)| *word))
-        .try_map(|word: String| W::from_word(&word).ok_or("not one of the possible values"))
 }
 
 #[cfg(test)]

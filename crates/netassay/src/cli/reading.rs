@@ -11,7 +11,7 @@ use stats::{Design, Margin};
 use study::Percent;
 use words::metric::Better;
 
-use super::common::{Choice, DESIGNS, Database, OverPairs, Stored, one_of};
+use super::common::{Choice, DESIGNS, Database, OverPairs, Stored, one_of, word_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
@@ -106,7 +106,7 @@ fn margin(text: &str) -> Result<Margin, String> {
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {
     /// The program that wrote the files [default: detected from their content]
-    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT")]
+    #[arg(long, value_parser = word_of::<InputFormat>(), value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
     /// The number of values of each boot, in order: 10,10,10; `file` if each file is a boot
     #[arg(long, value_name = "COUNTS | file")]
@@ -130,15 +130,6 @@ const BETTER: &[Choice<Better>] = &[
     (Better::Lower, "lower", "Times and costs, for example"),
 ];
 
-const FORMATS: &[Choice<InputFormat>] = &[
-    (InputFormat::Stat, "stat", "One value a line, as ministat; other columns with -C or --boot"),
-    (InputFormat::Csv, "csv", "Columns with names"),
-    (InputFormat::Netperf, "netperf", "netperf -- -o or -- -k, or its tables"),
-    (InputFormat::Iperf, "iperf", "iperf -y C"),
-    (InputFormat::Iperf3, "iperf3", "iperf3 -J, or --json-stream"),
-    (InputFormat::Hyperfine, "hyperfine", "hyperfine --export-json"),
-];
-
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  netassay history\n  netassay history quick --condition 'ipv4 offloads=none' -o history.svg\n  netassay history --tags 'v6.*' --metric receiver.cpu\n  netassay history nightly --last 30 --format json"
@@ -157,7 +148,7 @@ pub(crate) struct History {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) tags: Vec<String>,
     /// The order of the studies [default: version with --tags, else time]
-    #[arg(long, value_parser = one_of(ORDERS))]
+    #[arg(long, value_parser = word_of::<HistoryOrder>())]
     pub(crate) order: Option<HistoryOrder>,
     /// Only so many studies, the newest
     #[arg(long, value_name = "COUNT", default_value = "200")]
@@ -174,11 +165,6 @@ pub(crate) struct History {
     #[command(flatten)]
     pub(crate) stored: Stored,
 }
-
-const ORDERS: &[Choice<HistoryOrder>] = &[
-    (HistoryOrder::Time, "time", "The time at which they began"),
-    (HistoryOrder::Version, "version", "The versions in their tags: v6.2 before v6.12"),
-];
 
 #[cfg(test)]
 mod tests {

@@ -76,7 +76,8 @@ pub(crate) fn results_of(store: &Store, campaign: &str, by: Option<&str>) -> Res
     if let Some(label) = by.filter(|label| !rows.iter().any(|row| row.pair.labels.contains_key(*label))) {
         bail!(Usage, "--by {label}: no pair of this campaign has this label; the file of hosts names labels");
     }
-    FleetResults::new(&rows, by, |study| Ok(store.outline(study, results::fleet_metrics)?.sanitised()))
+    let metrics = |plan: &Plan| results::metrics_to_compare(plan, &ComparisonRequest::default());
+    FleetResults::new(&rows, by, |study| Ok(store.outline(study, metrics)?.sanitised()))
 }
 
 /// In the JSON it is one field: the output of one study has other fields.
