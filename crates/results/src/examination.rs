@@ -51,16 +51,16 @@ pub struct Finding {
     pub fix: Option<String>,
 }
 
-/// Whether something hinders or disturbs measurements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FindingStatus {
-    /// Neither.
-    Ok,
-    /// It disturbs, or a part is not available.
-    Warn,
-    /// It hinders.
-    Fail,
+words::vocabulary! {
+    /// Whether something hinders or disturbs measurements.
+    pub enum FindingStatus: "a status" {
+        /// Neither.
+        Ok = "ok";
+        /// It disturbs, or a part is not available.
+        Warn = "warn";
+        /// It hinders.
+        Fail = "fail";
+    }
 }
 
 /// A property of two machines.

@@ -6,7 +6,6 @@ use serde::Serialize;
 use stats::StatsError;
 use stats::fleet::{FleetEffect, GroupedEffect, JudgedEffect, PairEffect, over_groups, over_pairs};
 use store::{Outline, PairRow, StudyId};
-use study::Plan;
 use study::metric::{Better, Metric};
 
 use crate::data::differences::{StudyDifference, of_environments};
@@ -71,17 +70,9 @@ pub struct EffectOverPairs {
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct PairApart {
     pub name: String,
-    /// What is recorded of it and of none of the others, the weightiest first; the others' value
-    /// is that of one of them.
+    /// Values that are recorded of it and of none of the others, the weightiest first; the others'
+    /// value is that of one of them.
     pub differences: Vec<StudyDifference>,
-}
-
-/// The metrics of a study's own comparisons.
-pub fn own_metrics(plan: &Plan) -> Vec<Metric> {
-    let mut metrics: Vec<Metric> = own_targets(plan).into_iter().map(|target| target.metric).collect();
-    metrics.sort_unstable();
-    metrics.dedup();
-    metrics
 }
 
 // A pair that stands apart is compared with this many of the others.
@@ -103,10 +94,11 @@ struct Sizes {
 }
 
 impl FleetResults {
-    /// Reads the pairs of a campaign one after the other. `by`: the label that makes groups.
+    /// Reads the pairs of a campaign one after the other, with the values of
+    /// [`metrics_to_compare`](crate::metrics_to_compare). `by`: the label that makes groups.
     ///
     /// # Errors
-    /// What reading a study can meet; [`Error::Stats`] for values that no statistics can take.
+    /// Those of reading a study; [`Error::Stats`] for values that no statistics can take.
     pub fn new<E: From<Error>>(
         rows: &[PairRow],
         by: Option<&str>,

@@ -60,7 +60,7 @@ pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
 pub use examination::{Examination, ExaminedPair, Finding, FindingStatus, PairProperty};
-pub use fleet::{EffectOverPairs, FleetResults, PairApart, PairOfFleet, own_metrics as fleet_metrics};
+pub use fleet::{EffectOverPairs, FleetResults, PairApart, PairOfFleet};
 pub use history::{
     ExcludedStudy, HistoryChoice, HistoryMember, HistoryOrder, HistorySeries, LevelChange, NewestStudy,
     StudyHistory, StudyMean,

@@ -181,7 +181,7 @@ impl TracedMachine {
 }
 
 impl PathTrace {
-    /// Whose CPU time a message's is.
+    /// The ends of which a message's CPU time is.
     pub fn whose(&self) -> &'static str {
         if self.scenario.is_of_namespaces() { "at both ends" } else { "at the transmitter" }
     }

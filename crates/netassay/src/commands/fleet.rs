@@ -14,9 +14,9 @@ use agent::Interrupt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use report::views;
-use results::FleetResults;
+use results::{ComparisonRequest, FleetResults};
 use store::{FleetPair, Store, StudyStatus, now_unix_ms};
-use study::Study;
+use study::{Plan, Study};
 
 use crate::again::again_without;
 use crate::cli::{Formatted, OverPairs, RunFlags};

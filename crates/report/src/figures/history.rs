@@ -11,9 +11,7 @@ pub fn history(found: &results::StudyHistory) -> Option<Figure> {
     let mut panels: Vec<Panel> = found.series.iter().filter_map(panel).collect();
     let described = found.series.iter().flat_map(HistorySeries::sentences).map(|words| capital(&words));
     let mut title = format!("History of {}", found.name);
-    if let [only] = panels.as_mut_slice()
-        && !only.title.is_empty()
-    {
+    if let [only] = panels.as_mut_slice() {
         title.push_str(&format!(", {}", std::mem::take(&mut only.title)));
     }
     let (id, description) = (Id::new("history"), paragraph(described));
@@ -34,7 +32,7 @@ fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<History
     });
     let levels = series.levels.iter().copied().zip([String::new()].into_iter().chain(changes)).collect();
     (!points.is_empty()).then(|| HistoryPlot {
-        tags: found.ordered().to_owned(),
+        tags: format!("studies by {}", found.order),
         quantity: Quantity::new(&name, unit, results::figure),
         interval: format!("{} % interval", stats::confidence(series.confidence)),
         points,

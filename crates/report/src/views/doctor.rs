@@ -42,11 +42,6 @@ pub fn doctor_of_pairs(pairs: &[ExaminedPair]) -> Vec<Block<'static>> {
 }
 
 fn sentence(finding: &Finding) -> String {
-    let status = match finding.status {
-        FindingStatus::Ok => "ok",
-        FindingStatus::Warn => "warn",
-        FindingStatus::Fail => "fail",
-    };
     let fix = finding.fix.as_ref().map_or_else(String::new, |fix| format!(" -> {fix}"));
-    format!("{status:<4}  {}: {}{fix}", finding.name, finding.what)
+    format!("{:<4}  {}: {}{fix}", finding.status, finding.name, finding.what)
 }

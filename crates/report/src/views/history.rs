@@ -17,9 +17,8 @@ pub fn history(found: &StudyHistory, is_whole: bool) -> Vec<Block<'static>> {
         [one] => format!(", {}", one.label),
         [] => String::new(),
     };
-    let order = found.ordered().trim_start_matches("studies ");
-    let studies = counted(found.studies.len(), "study");
-    let mut blocks = vec![Block::Text(format!("History of {}: {studies} {order}{ends}", found.name))];
+    let (studies, order) = (counted(found.studies.len(), "study"), found.order);
+    let mut blocks = vec![Block::Text(format!("History of {}: {studies} by {order}{ends}", found.name))];
     if found.series.len() > 1 {
         blocks.push(Block::Table(summary(found)));
     }

@@ -1,8 +1,8 @@
 //! Advice drawn from stored studies: which switch to set on which side, what that changes, what it
 //! costs elsewhere, and the commands that do it and undo it.
 //!
-//! Nothing is recommended that the study did not prove, and no opinion is built in: what is known
-//! of a switch is [`crate::SwitchEffects`].
+//! A recommendation rests on proof in the study alone, and no opinion is built in:
+//! [`crate::SwitchEffects`] has all that is known of a switch.
 
 mod advise;
 mod checks;

@@ -90,11 +90,7 @@ impl MissingRuns {
                 format!("{}, last in {condition}, boot {boot}: {why}", counted(*runs, "time"))
             };
             let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(text).collect();
-            let more = match self.reasons.len().saturating_sub(REASONS) {
-                0 => String::new(),
-                more => format!("; and {}", counted(more, "other reason")),
-            };
-            parts.push(format!("{} failed ({}{more})", self.failed, reasons.join("; ")));
+            parts.push(format!("{} failed ({})", self.failed, reasons.join("; ")));
         }
         if self.disturbed > 0 {
             parts.push(format!("{} disturbed at every try", self.disturbed));

@@ -26,7 +26,6 @@ use crate::data::subject::observation;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
 use crate::words::lists::distinct;
-use crate::words::name_text;
 
 /// The results of a stored study.
 #[derive(Debug, Serialize)]
@@ -82,6 +81,10 @@ pub struct ConditionResult {
     /// have the model's estimate with an interval, the others the mean of boot means.
     #[serde(rename = "means", serialize_with = "means_only")]
     pub estimates: BTreeMap<Metric, ConditionEstimate>,
+}
+
+fn name_text<S: Serializer>(name: &Name, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(name)
 }
 
 fn means_only<S: Serializer>(

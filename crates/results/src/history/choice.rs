@@ -2,17 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
 use store::{StudyId, StudyRow};
 
-/// The order of a history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HistoryOrder {
-    /// By the time at which studies began.
-    Time,
-    /// By the versions in their tags: v6.2 before v6.12, v6.12-rc1 before v6.12.
-    Version,
+words::vocabulary! {
+    /// The order of a history.
+    pub enum HistoryOrder: "an order" {
+        /// The time at which they began.
+        Time = "time";
+        /// The versions in their tags: v6.2 before v6.12.
+        Version = "version";
+    }
 }
 
 /// The choice of studies for a history.

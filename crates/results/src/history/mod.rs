@@ -138,14 +138,6 @@ impl StudyHistory {
         }))
     }
 
-    /// The order of the studies, in words: `studies by time`.
-    pub fn ordered(&self) -> &'static str {
-        match self.order {
-            HistoryOrder::Time => "studies by time",
-            HistoryOrder::Version => "studies by version",
-        }
-    }
-
     /// Whether the environment of a point's study differs from that of the point before.
     pub fn differs(&self, series: &HistorySeries, point: usize) -> bool {
         let before = point.checked_sub(1).map(|before| series.points[before].place + 1);
