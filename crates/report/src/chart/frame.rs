@@ -18,8 +18,6 @@ const BETWEEN: f64 = 8.0;
 
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// The right edge of the drawing, where values of parts end.
-    pub(crate) width: f64,
     /// The width of the names; none where they are above the rows.
     names: Option<f64>,
     values: f64,
@@ -53,7 +51,6 @@ impl Frame {
         let (name, value) = if beside { (Some(name), value) } else { (None, 0.0) };
         let parts_from = name.map_or(0.0, with_gap);
         Self {
-            width: across,
             names: name,
             values: value,
             parts: parts_from,
@@ -83,7 +80,7 @@ impl Frame {
             let base = |count: usize| start + (whole - count as f64 * LINE) / 2.0 + 11.0;
             drawing.lines("", Anchor::Start, 0.0, base(names.len()), &names);
             if !value.is_empty() {
-                let x = self.width - self.values;
+                let x = drawing.width - self.values;
                 drawing.lines("", Anchor::Start, x, base(values.len()), &values);
             }
             self.y += whole + BETWEEN;
@@ -92,12 +89,12 @@ impl Frame {
         }
         let mut y = start;
         if !name.is_empty() {
-            y += drawing.paragraph("", Anchor::Start, (0.0, y + 11.0), name, self.width);
+            y += drawing.paragraph("", Anchor::Start, (0.0, y + 11.0), name, drawing.width);
         }
         if !self.under && !name.is_empty() {
-            drawing.text("", Anchor::End, self.width, start + 11.0, value);
+            drawing.text("", Anchor::End, drawing.width, start + 11.0, value);
         } else if !value.is_empty() {
-            y += drawing.paragraph("muted", Anchor::Start, (0.0, y + 11.0), value, self.width);
+            y += drawing.paragraph("muted", Anchor::Start, (0.0, y + 11.0), value, drawing.width);
         }
         y += 3.0;
         self.y = y + height + BETWEEN;
@@ -129,7 +126,7 @@ impl Frame {
         });
         for pair in self.stretches.windows(2).filter(|pair| pair[0].1 < pair[1].0) {
             let (top, bottom) = (pair[0].1, pair[1].0);
-            covers.from(0.0, top).to(self.width, top).to(self.width, bottom).to(0.0, bottom).close();
+            covers.from(0.0, top).to(drawing.width, top).to(drawing.width, bottom).to(0.0, bottom).close();
         }
         drawing.behind(|back| {
             back.path("grid", &lines);
@@ -174,7 +171,7 @@ impl Frame {
         let x = if self.names.is_some() { self.left } else { 0.0 };
         for text in [quantity.title(axis.factor)].iter().chain(remarks) {
             self.y +=
-                2.0 + drawing.paragraph("muted", Anchor::Start, (x, self.y + 13.0), text, self.width - x);
+                2.0 + drawing.paragraph("muted", Anchor::Start, (x, self.y + 13.0), text, drawing.width - x);
         }
         drawing.height = self.y + 6.0;
     }

@@ -153,9 +153,7 @@ pub(crate) fn thinned_line(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let by_height = |a: &usize, b: &usize| column[*a].1.total_cmp(&column[*b].1);
         let lowest = (0..column.len()).min_by(by_height).unwrap_or(0);
         let highest = (0..column.len()).max_by(by_height).unwrap_or(0);
-        let mut places = vec![0, lowest, highest, column.len() - 1];
-        places.sort_unstable();
-        places.dedup();
+        let places = BTreeSet::from([0, lowest, highest, column.len() - 1]);
         kept.extend(places.into_iter().map(|place| column[place]));
     }
     kept

@@ -49,16 +49,12 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
 pub(crate) fn sentence(effect: &EffectOverPairs) -> String {
     let mean = &effect.sizes.mean;
     let (size, interval) = size(effect, mean);
-    let count = &effect.sizes.count;
     let interval = interval.map_or_else(String::new, |interval| format!(" ({interval})"));
+    let EffectOverPairs { metric, condition, baseline, .. } = effect;
+    let (metric, verdict) = (metric_name(metric), verdict(effect, mean));
+    let (holds, pairs) = (effect.sizes.count.holds, counted(effect.pairs.len(), "pair"));
     format!(
-        "{}: {} against {}: {size}{interval} over machines, {}; holds on {} of {}",
-        metric_name(&effect.metric),
-        effect.condition,
-        effect.baseline,
-        verdict(effect, mean),
-        count.holds,
-        counted(effect.pairs.len(), "pair"),
+        "{metric}: {condition} against {baseline}: {size}{interval} over machines, {verdict}; holds on {holds} of {pairs}"
     )
 }
 

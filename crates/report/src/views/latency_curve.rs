@@ -1,6 +1,7 @@
 //! Latency against offered load.
 
 use results::{LatencyCurve, counted};
+use stats::knee::Knee;
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
@@ -20,12 +21,9 @@ pub fn latency_curve(found: &LatencyCurve) -> Vec<Block<'static>> {
         Some(knee) if knee.is_beyond(found.points.last().map_or(0.0, |last| last.asked)) => {
             "none; up to the highest load each step brings more than it costs in latency".to_owned()
         }
-        Some(knee) => format!(
-            "{:.0} requests/s, between {:.0} and {:.0} with {:.1} % confidence: there requests/s divided by the mean latency are at their most",
-            knee.load,
-            knee.lower,
-            knee.upper,
-            knee.confidence * 100.0
+        Some(Knee { load, lower, upper, confidence }) => format!(
+            "{load:.0} requests/s, between {lower:.0} and {upper:.0} with {:.1} % confidence: there requests/s divided by the mean latency are at their most",
+            confidence * 100.0
         ),
         None => "none; a window was without any answer".to_owned(),
     };

@@ -89,13 +89,11 @@ fn turns(listing: &PlanListing, Alternate { turn, settle }: Alternate) -> Vec<St
     }
     let grows = |flow: &&[usize]| listing.plan.conditions[flow[0]].workload.traffic.has_growing_buffers();
     let buffers = shared.iter().any(grows).then(|| "the turns of a TCP flow share the buffers that TCP sizes, so a difference may be another one than between flows of their own: compare both with `netassay run STUDY --aa --set apart=true`, or set a `socket_buffer`".to_owned());
-    let flows: Vec<String> = shared.into_iter().map(named).collect();
+    let flows = shared.into_iter().map(named).collect::<Vec<_>>().join("; ");
+    let [turn, settle] = [turn, settle].map(format_duration);
     let apart = if listing.plan.asked.protocol.apart { " in every second block" } else { "" };
     let taken = format!(
-        "turns of {}{apart}, of which the first {} are not counted; conditions that share a flow: {}",
-        format_duration(turn),
-        format_duration(settle),
-        flows.join("; ")
+        "turns of {turn}{apart}, of which the first {settle} are not counted; conditions that share a flow: {flows}"
     );
     [taken].into_iter().chain(buffers).collect()
 }

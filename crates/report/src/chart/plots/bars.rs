@@ -140,7 +140,7 @@ impl Plot for Bars {
                     }
                 });
                 let value = measure::fit(&shown(bar), room[1]);
-                drawing.text("", Anchor::End, frame.width, middle + 4.0, &value);
+                drawing.text("", Anchor::End, width, middle + 4.0, &value);
                 y += STEP;
             }
         }

@@ -64,11 +64,8 @@ fn write(block: &Block<'_>, out: &mut String) {
         }
         Block::Appendix(title, _) => out.push_str(&format!("\n{title}: in the HTML report.\n")),
         Block::Figure(figure) => {
-            out.push_str(&format!(
-                "\n### {}\n\n{}\n",
-                escaped(&figure.title),
-                paragraph(&figure.description)
-            ));
+            let (title, description) = (escaped(&figure.title), paragraph(&figure.description));
+            out.push_str(&format!("\n### {title}\n\n{description}\n"));
             for panel in &figure.panels {
                 if !panel.title.is_empty() {
                     out.push_str(&format!("\n{}\n", paragraph(&panel.title)));

@@ -181,10 +181,8 @@ fn head(one: &Recommendation) -> Option<String> {
                 [] => "the other switches".to_owned(),
                 on => phrase::switches_at(on.iter().map(|on| &on.factor)),
             };
-            format!(
-                "{} depends on {on}, so neither level is recommended; on average {set}: {expected}",
-                switch(one)
-            )
+            let switch = switch(one);
+            format!("{switch} depends on {on}, so neither level is recommended; on average {set}: {expected}")
         }
         Standing::NoEvidence | Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
     })

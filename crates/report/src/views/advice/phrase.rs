@@ -129,20 +129,19 @@ const MANY: u32 = 100;
 /// The study that would settle an open question; `None` if there is none.
 pub(super) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
     let more = one.more.as_ref()?;
-    let time = results::duration_of(more.seconds);
+    let (boots, time) = (more.boots, results::duration_of(more.seconds));
     let held = more.set.iter().map(|(name, level)| format!("{name}={level}"));
-    let set: Vec<String> = held.chain([format!("boots={}", more.boots)]).collect();
+    let set: Vec<String> = held.chain([format!("boots={boots}")]).collect();
     let set = set.iter().flat_map(|one| ["--set", one]);
     let command = words::shell_command(["netassay", "run", &study.switches.name].into_iter().chain(set));
     Some(match more.detects {
         Some(size) => {
-            let hint = if more.boots > MANY { "; longer runs or a quieter machine need fewer" } else { "" };
+            let hint = if boots > MANY { "; longer runs or a quieter machine need fewer" } else { "" };
             format!(
-                "{} boots (about {time}: {command}) prove a difference of {size} % with 80 % power{hint}",
-                more.boots
+                "{boots} boots (about {time}: {command}) prove a difference of {size} % with 80 % power{hint}"
             )
         }
-        None => format!("{} boots are the least (about {time}: {command})", more.boots),
+        None => format!("{boots} boots are the least (about {time}: {command})"),
     })
 }
 
@@ -204,11 +203,10 @@ pub(super) fn judged(study: &StudyAdvice) -> Option<String> {
     if study.exact {
         return Some("Instructions were counted: a difference above the resolution of counts is real".into());
     }
+    let [together, alone] = [study.confidence, study.level].map(stats::confidence);
+    let changes = counted(study.judged, "change");
     (study.judged > 0).then(|| format!(
-        "All that is called proven holds together with {} % (Holm, over {}); each interval by itself has {} %",
-        stats::confidence(study.confidence),
-        counted(study.judged, "change"),
-        stats::confidence(study.level)
+        "All that is called proven holds together with {together} % (Holm, over {changes}); each interval by itself has {alone} %"
     ))
 }
 
