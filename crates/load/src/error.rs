@@ -29,7 +29,7 @@ pub enum Error {
 
 impl Error {
     #[cold]
-    pub(crate) fn setup(call: &'static str, what: impl fmt::Display, error: &io::Error) -> Self {
+    pub(crate) fn setup(call: &str, what: impl fmt::Display, error: &io::Error) -> Self {
         let errno = errno_of(error);
         Self::Setup(format!("{call} for {what}: {}{}", error_text(errno), remedy(errno)))
     }

@@ -145,21 +145,15 @@ impl LoadedProgram {
     }
 }
 
-pub(crate) fn at_tracepoint(
-    programs: &Object,
-    name: &str,
-    program: &str,
-    constants: Constants,
-) -> Result<LoadedProgram, String> {
+/// The program at its place, or why it cannot be there.
+pub(crate) type Loaded = Result<LoadedProgram, String>;
+
+pub(crate) fn at_tracepoint(programs: &Object, name: &str, program: &str, constants: Constants) -> Loaded {
     let place = AttachPoint::Tracepoint(CString::new(name).map_err(|error| error.to_string())?);
     load_at(Program::RawTracepoint, &instructions(programs, program, constants), place)
 }
 
-pub(crate) fn load_at(
-    kind: Program,
-    code: &[Instruction],
-    place: AttachPoint,
-) -> Result<LoadedProgram, String> {
+pub(crate) fn load_at(kind: Program, code: &[Instruction], place: AttachPoint) -> Loaded {
     let program = load(kind, code).map_err(|error| error.to_string())?;
     // Only attaching tells whether the place can be had.
     let mut loaded = LoadedProgram { point: None, place, program, attached: None };

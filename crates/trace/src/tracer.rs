@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::btf::Packet;
 use crate::object::{
-    AttachPoint, Constants, KernelPrograms, LoadedProgram, Maps, at_tracepoint, instructions, load_at,
+    AttachPoint, Constants, KernelPrograms, Loaded, LoadedProgram, Maps, at_tracepoint, instructions, load_at,
 };
 use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{MISSED, POINTS, ProbeCounts, total};
@@ -183,7 +183,7 @@ impl KernelPrograms {
         mean: Attachment,
         (name, at): (&str, At),
         constants: Constants,
-    ) -> Result<LoadedProgram, String> {
+    ) -> Loaded {
         if mean != Attachment::Trampoline {
             let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
             let place = AttachPoint::Function(CString::new(name).map_err(|error| error.to_string())?, at);

@@ -85,12 +85,7 @@ pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl Display)
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
 }
 
-pub(crate) fn in_use_or(
-    call: &'static str,
-    local: SocketAddr,
-    what: impl Display,
-    error: &io::Error,
-) -> Error {
+pub(crate) fn in_use_or(call: &str, local: SocketAddr, what: impl Display, error: &io::Error) -> Error {
     match (error.raw_os_error(), local.port()) {
         (Some(libc::EADDRINUSE), 0) => {
             Error::Setup(format!("{what}: all ports of the kernel's range are in use: {MORE_PORTS}"))

@@ -10,18 +10,17 @@ use crate::socket;
 use crate::sys;
 use crate::workload::drain_with;
 
+/// The number of datagrams, and the place of the last one.
+pub(crate) type Datagrams = (u64, Range<usize>);
+
 pub(crate) trait Reader {
     const CALL: Call;
 
     /// Returns bytes, or -1 with `errno` set.
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
 
-    /// Returns the number of datagrams of the last call, and the place of the last one.
-    fn for_each_datagram(
-        &self,
-        got: usize,
-        take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<(u64, Range<usize>)>;
+    /// Shows each datagram of the last call, which returned `got` bytes.
+    fn for_each_datagram(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Datagrams>;
 
     fn room(&self) -> &[u8];
 }
@@ -44,11 +43,7 @@ impl Reader for One {
     }
 
     #[inline(always)]
-    fn for_each_datagram(
-        &self,
-        got: usize,
-        mut take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<(u64, Range<usize>)> {
+    fn for_each_datagram(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Datagrams> {
         // The compiler removes it where nobody reads the datagram: it cannot panic.
         take(self.0.as_ref().get(..got).unwrap_or_default())?;
         Ok((1, 0..got))
@@ -200,11 +195,7 @@ impl Reader for Merged {
     }
 
     #[inline(always)]
-    fn for_each_datagram(
-        &self,
-        got: usize,
-        take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<(u64, Range<usize>)> {
+    fn for_each_datagram(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Datagrams> {
         let size = self.size(got);
         self.room.as_ref()[..got].chunks(size).try_for_each(take)?;
         Ok((got.div_ceil(size) as u64, (got - 1) / size * size..got))
