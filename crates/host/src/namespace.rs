@@ -70,10 +70,8 @@ fn net_refused(errno: Errno, own: &Privileges) -> Error {
 
 /// Moves the calling thread into another's network namespace; the same one needs no privilege.
 pub fn join_net(pid: u32) -> Result<(), Error> {
-    let name = |thread: &str| std::fs::read_link(format!("/proc/{thread}/ns/net"));
-    if let (Ok(own), Ok(other)) = (name("thread-self"), name(&pid.to_string()))
-        && own == other
-    {
+    let name = |thread: &str| std::fs::read_link(format!("/proc/{thread}/ns/net")).ok();
+    if name("thread-self").is_some_and(|own| name(&pid.to_string()) == Some(own)) {
         return Ok(());
     }
     join("net", pid, CloneFlags::CLONE_NEWNET)

@@ -64,7 +64,7 @@ impl Counters {
     /// [`Error::NoInterface`]. A counter that this kernel lacks is 0.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
-        let queue = links.queue_of(link.index, interface)?;
+        let queue = QueueCounters::of_interface(&links.disciplines(link.index, interface)?);
         // `/proc/net` shows the network namespace of the process's main thread, not of this one.
         let files = ["snmp", "netstat", "snmp6", "softnet_stat"]
             .map(|file| std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default());

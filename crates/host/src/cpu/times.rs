@@ -121,7 +121,8 @@ impl ClockReading {
         // The file first: it takes longest, and the clocks must be read together.
         let source = std::fs::read_to_string(SOURCE).ok().map(|text| text.trim().to_owned());
         let clocks = [ClockId::CLOCK_MONOTONIC, ClockId::CLOCK_MONOTONIC_RAW, ClockId::CLOCK_BOOTTIME];
-        Self { ns: clocks.map(now), source }
+        let ns = |time| u64::try_from(Duration::from(time).as_nanos()).unwrap_or(u64::MAX);
+        Self { ns: clocks.map(|clock| clock_gettime(clock).map_or(0, ns)), source }
     }
 
     /// The difference from `earlier`.
@@ -130,10 +131,6 @@ impl ClockReading {
             [0, 1, 2].map(|clock| self.ns[clock].saturating_sub(earlier.ns[clock]));
         ClockCheck { monotonic_ns, raw_ns, boottime_ns, source_changed: self.source != earlier.source }
     }
-}
-
-fn now(clock: ClockId) -> u64 {
-    clock_gettime(clock).map_or(0, |time| u64::try_from(Duration::from(time).as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

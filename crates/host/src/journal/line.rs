@@ -106,23 +106,14 @@ pub struct Parsed {
     pub applied: Option<String>,
 }
 
-impl Parsed {
-    /// The changes that are not undone, in the order in which they were made.
-    pub fn open(&self) -> Vec<Change> {
-        self.changes.iter().filter(|change| !self.undone.contains(&change.number)).cloned().collect()
-    }
-}
-
 /// Invalid lines count as damage; an incomplete last line does not: its action has not begun.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
     let bytes = &bytes[..unfinished(bytes).unwrap_or(bytes.len())];
     let whole = bytes.strip_suffix(b"\n");
-    let mut lines = whole.unwrap_or(bytes).split(|byte| *byte == b'\n').peekable();
-    let mut number = 0;
-    while let Some(line) = lines.next() {
-        number += 1;
-        let half = whole.is_none() && lines.peek().is_none();
+    let lines: Vec<&[u8]> = whole.unwrap_or(bytes).split(|byte| *byte == b'\n').collect();
+    for (number, line) in (1..).zip(&lines) {
+        let half = whole.is_none() && number == lines.len();
         let read = if half { Err("it is only half written".into()) } else { read(line) };
         if let Err(why) = read.and_then(|record| parsed.add(number, record)) {
             parsed.damaged_lines += 1;
@@ -154,6 +145,11 @@ pub(super) fn unfinished(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Parsed {
+    /// The changes that are not undone, in the order in which they were made.
+    pub fn open(&self) -> Vec<Change> {
+        self.changes.iter().filter(|change| !self.undone.contains(&change.number)).cloned().collect()
+    }
+
     fn add(&mut self, line: usize, record: Record) -> Result<(), Error> {
         match record {
             Record::Begun(header) if line == 1 => {

@@ -56,6 +56,10 @@ impl JournalReport {
         use JournalFate::{Elsewhere, InUse, Kept, NotFollowed};
         matches!(self.fate, InUse | Kept | Elsewhere { .. } | NotFollowed { .. })
     }
+
+    fn new(journal: &Path, fate: JournalFate) -> Self {
+        Self { journal: journal.to_owned(), fate, changes: Vec::new(), damaged: Vec::new(), damaged_lines: 0 }
+    }
 }
 
 /// Undoes journals of processes that are gone in `directory`, the newest first, and nothing while
@@ -174,12 +178,6 @@ pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     // The newest first: their names begin with the time.
     journals.sort_unstable_by(|one, other| other.cmp(one));
     Ok(journals)
-}
-
-impl JournalReport {
-    fn new(journal: &Path, fate: JournalFate) -> Self {
-        Self { journal: journal.to_owned(), fate, changes: Vec::new(), damaged: Vec::new(), damaged_lines: 0 }
-    }
 }
 
 fn follow(

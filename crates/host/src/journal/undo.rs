@@ -180,7 +180,7 @@ fn check(machine: &Machine, done: &mut [Undoing]) {
         // Of several changes of one setting the first counts, which is the last here.
         let is_first = rest.iter().all(|other| other.change.target != *target);
         // A queue may be back by now.
-        let is_gone = one.outcome == UndoOutcome::Gone && !target.is_of_queue();
+        let is_gone = one.outcome == UndoOutcome::Gone && target.queue().is_none();
         let is_left = is_gone || matches!(one.outcome, UndoOutcome::ChangedMeanwhile { .. });
         if target.interface().is_none() || !is_first || is_left {
             continue;

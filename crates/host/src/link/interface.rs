@@ -67,17 +67,6 @@ counted! {
     }
 }
 
-impl Link {
-    /// Its directory, if sysfs shows this network namespace.
-    pub(crate) fn sysfs(&self, files: &Machine) -> Option<String> {
-        let directory = format!("sys/class/net/{}", self.name);
-        // An interface of another namespace may have the same name, and even the same index.
-        let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)
-            && files.text(&format!("{directory}/address")) == self.address;
-        own.then_some(directory)
-    }
-}
-
 /// The length of `struct ifinfomsg`, whose index is at 4, and flags at 8.
 pub(crate) const LINK_HEADER: usize = 16;
 
@@ -109,6 +98,15 @@ impl Link {
             link.add(kind & TYPE, value);
         }
         (!link.name.is_empty()).then_some(link)
+    }
+
+    /// Its directory, if sysfs shows this network namespace.
+    pub(crate) fn sysfs(&self, files: &Machine) -> Option<String> {
+        let directory = format!("sys/class/net/{}", self.name);
+        // An interface of another namespace may have the same name, and even the same index.
+        let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)
+            && files.text(&format!("{directory}/address")) == self.address;
+        own.then_some(directory)
     }
 
     fn add(&mut self, kind: u16, value: &[u8]) {

@@ -100,9 +100,8 @@ impl Ipv6State {
         for (sysctl, wanted) in secret.into_iter().chain(others) {
             let path = path(files, sysctl, link);
             if value(&path).as_ref() != Some(wanted) {
-                let written = std::fs::write(&path, wanted);
-                written
-                    .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
+                let refused = |errno| Error::failed(format!("cannot write {}", path.display()), errno, "");
+                std::fs::write(&path, wanted).map_err(refused)?;
             }
         }
         // Until the carrier is there the kernel may still add addresses of its own.

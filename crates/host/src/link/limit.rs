@@ -34,17 +34,15 @@ impl LinkLimit {
 
     fn lowest(link: &Link, disciplines: &[Discipline], speed: Option<u64>) -> Self {
         let name = &link.name;
-        let shaper = shaper(name, disciplines).map(|(bits, from)| (bits, true, from));
-        let wire = speed.map(|bits| (bits, false, format!("the speed that {name} negotiated")));
-        let lowest = shaper.into_iter().chain(wire).min_by_key(|(bits, ..)| *bits);
-        let Some((bits, shaped, from)) = lowest else {
+        let limit = |rate_bits, shaped, from| Self { rate_bits, shaped, from };
+        let shaper = shaper(name, disciplines).map(|(bits, from)| limit(Some(bits), true, from));
+        let wire = speed.map(|bits| limit(Some(bits), false, format!("the speed that {name} negotiated")));
+        shaper.into_iter().chain(wire).min_by_key(|limit| limit.rate_bits).unwrap_or_else(|| {
             let root = disciplines.iter().find(|one| one.parent == Discipline::ROOT);
             let queue = root.map_or("none", |root| root.kind.as_str());
             let what = link.kind.as_deref().unwrap_or("device without a negotiated speed");
-            let from = format!("{name} is a {what}, its queueing discipline {queue}");
-            return Self { rate_bits: None, shaped: false, from };
-        };
-        Self { rate_bits: Some(bits), shaped, from }
+            limit(None, false, format!("{name} is a {what}, its queueing discipline {queue}"))
+        })
     }
 }
 

@@ -88,15 +88,13 @@ impl Links {
 
     /// The interface with this link-layer address, such as `02:00:5e:00:53:01`.
     pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
-        let all = self.list()?;
-        let names: Vec<&str> = all.iter().map(|link| link.name.as_str()).collect();
-        let missing = format!(
-            "no interface here has the link-layer address {address} (there are: {}): its device was not created, or this kernel \
-             has no driver for it",
-            names.join(", ")
-        );
-        let found = all.into_iter().find(|link| link.address.as_deref() == Some(address));
-        found.ok_or_else(|| Error::from(missing))
+        let found = self.list()?.into_iter().find(|link| link.address.as_deref() == Some(address));
+        found.ok_or_else(|| {
+            Error::from(format!(
+                "no interface here has the link-layer address {address}: its device was not created, or this kernel has no \
+                 driver for it"
+            ))
+        })
     }
 
     /// Makes a veth pair: `name` here, and `peer` in the network namespace of the process (or
@@ -105,17 +103,13 @@ impl Links {
         let [here, there] = VETH.map(|address| (libc::IFLA_ADDRESS, address.to_vec()));
         let other_end = [named(peer)?, (libc::IFLA_NET_NS_PID, number(peer_pid)), there];
         let other_end = [vec![0; LINK_HEADER], encode(&other_end)].concat();
-        let action = format_args!(
-            "make the veth pair {name:?} and {peer:?} (in the network namespace of process {peer_pid})"
-        );
-        self.create(name, "veth", &[(VETH_INFO_PEER, other_end)], &[here], action)
+        self.create(name, "veth", &[(VETH_INFO_PEER, other_end)], &[here])
     }
 
     /// Makes a bridge, down and without ports.
     pub fn create_bridge(&mut self, name: &str) -> Result<(), Error> {
         // Without multicast snooping ports forward at once.
-        let data = [(IFLA_BR_MCAST_SNOOPING, vec![0])];
-        self.create(name, "bridge", &data, &[], format_args!("make the bridge {name:?}"))
+        self.create(name, "bridge", &[(IFLA_BR_MCAST_SNOOPING, vec![0])], &[])
     }
 
     /// Makes an interface a port of a bridge.
@@ -134,11 +128,11 @@ impl Links {
         kind: &str,
         data: &[Attribute],
         more: &[Attribute],
-        action: Arguments<'_>,
     ) -> Result<(), Error> {
         let info = [(libc::IFLA_INFO_KIND, string(kind)), (libc::IFLA_INFO_DATA, encode(data))];
         let own = [named(name)?, (libc::IFLA_GROUP, number(GROUP)), (libc::IFLA_LINKINFO, encode(&info))];
         let payload = link_message([0; 3], &[&own[..], more].concat());
+        let action = format_args!("make the {kind} interface {name:?}");
         self.change(libc::RTM_NEWLINK, &payload, CREATE_NEW, name, action)
     }
 

@@ -1,6 +1,6 @@
 //! The interface of a machine for traffic to another one, with facts to compare both ends.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::MetadataExt as _;
 
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
@@ -64,15 +64,13 @@ impl LocatedInterface {
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
         let files = Machine::system();
-        let [has_ipv6, default_has_ipv6] =
-            [name.as_str(), "default"].map(|interface| has_ipv6(&files, interface));
         Ok(Self {
             mtu,
             addresses,
             near: near(&files, &name),
             carries: carries(&name),
-            has_ipv6,
-            default_has_ipv6,
+            has_ipv6: has_ipv6(&files, &name),
+            default_has_ipv6: has_ipv6(&files, "default"),
             taken: links.taken_numbers()?,
             interface: name,
         })
@@ -134,12 +132,11 @@ impl PairFacts {
 /// Whether two addresses with the lengths of their prefixes are in one network.
 pub fn same_network((one, prefix): (IpAddr, u8), (other, with): (IpAddr, u8)) -> bool {
     let bits = |address: IpAddr| match address {
-        IpAddr::V4(address) => (true, u128::from(address.to_bits()) << 96),
-        IpAddr::V6(address) => (false, address.to_bits()),
+        IpAddr::V4(address) => u128::from(address.to_bits()) << 96,
+        IpAddr::V6(address) => address.to_bits(),
     };
-    let ((one_is_ipv4, one), (other_is_ipv4, other)) = (bits(one), bits(other));
-    (one_is_ipv4, prefix) == (other_is_ipv4, with)
-        && (one ^ other).leading_zeros() >= u32::from(prefix).min(u128::BITS)
+    let same_bits = (bits(one) ^ bits(other)).leading_zeros();
+    (one.is_ipv4(), prefix) == (other.is_ipv4(), with) && same_bits >= u32::from(prefix).min(u128::BITS)
 }
 
 /// The interface that shares a network with one of these addresses.
@@ -201,10 +198,7 @@ fn carries(all: &[TakenAddress], interface: &str, (controller, host): (IpAddr, I
 }
 
 fn towards_by(all: &[TakenAddress], towards: IpAddr) -> Result<String, Error> {
-    let any: SocketAddr = match towards {
-        IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
-        IpAddr::V6(_) => ([0u16; 8], 0).into(),
-    };
+    let any = if towards.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     // Connecting chooses the route and sends no packet. The port is that of discard (RFC 863).
     let local = UdpSocket::bind(any).and_then(|socket| {
         socket.connect((towards, 9))?;

@@ -74,7 +74,7 @@ impl QueueCounters {
         Self { drops: number(8), requeues: number(12), overlimits: number(16) }
     }
 
-    fn of_interface(all: &[Discipline]) -> Self {
+    pub(crate) fn of_interface(all: &[Discipline]) -> Self {
         // Only at the root (for transmit) and at ingress: the kernel counts there what a discipline
         // below dropped (`qdisc_tree_reduce_backlog`; `mq` adds up its children).
         let counting = all.iter().filter(|one| matches!(one.parent, Discipline::ROOT | Discipline::INGRESS));
@@ -104,10 +104,6 @@ impl Links {
     /// The counters of the interface's transmit queues; zero without a queue, as on a veth.
     pub fn queue(&mut self, name: &str) -> Result<QueueCounters, Error> {
         let index = self.find(name)?.index;
-        self.queue_of(index, name)
-    }
-
-    pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
         Ok(QueueCounters::of_interface(&self.disciplines(index, name)?))
     }
 }

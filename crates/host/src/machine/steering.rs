@@ -2,7 +2,6 @@
 
 use std::io;
 
-use nix::libc;
 use words::format_cpu_list;
 
 use super::{Interface, Machine};
@@ -20,13 +19,11 @@ pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), Error> {
     let machine = Machine::system();
     let queues = machine.affected_by_steering(&Interface::find(interface)?)?;
     for queue in queues.iter().filter(|queue| !machine.has(queue, &mask)) {
-        machine.set(queue, &mask).map_err(|error| match error.errno() {
-            Some(errno @ (libc::EACCES | libc::EPERM)) => {
-                let what = format!(
-                    "cannot steer the receive work of {interface:?} to CPUs {}",
-                    format_cpu_list(cpus)
-                );
-                Error::failed(what, io::Error::from_raw_os_error(errno), FORBIDDEN)
+        machine.set(queue, &mask).map_err(|error| match error.errno().map(io::Error::from_raw_os_error) {
+            Some(errno) if errno.kind() == io::ErrorKind::PermissionDenied => {
+                let cpus = format_cpu_list(cpus);
+                let what = format!("cannot steer the receive work of {interface:?} to CPUs {cpus}");
+                Error::failed(what, errno, FORBIDDEN)
             }
             _ => error,
         })?;

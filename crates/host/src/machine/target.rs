@@ -189,7 +189,7 @@ impl Target {
         is_followed && self.interface() == cause.interface()
     }
 
-    pub(super) fn queue(&self) -> Option<(&Interface, String, &'static str)> {
+    pub(crate) fn queue(&self) -> Option<(&Interface, String, &'static str)> {
         match self {
             Self::Steering { interface, queue } => Some((interface, format!("rx-{queue}"), "rps_cpus")),
             Self::TransmitSteering { interface, queue } => {
@@ -199,13 +199,9 @@ impl Target {
         }
     }
 
-    pub(crate) fn is_of_queue(&self) -> bool {
-        self.queue().is_some()
-    }
-
     /// Whether a driver may change it when it restarts its device.
     pub fn is_placement(&self) -> bool {
-        self.is_of_queue() || matches!(self, Self::IrqAffinity { .. })
+        self.queue().is_some() || matches!(self, Self::IrqAffinity { .. })
     }
 
     pub(crate) fn is_same(&self, now: &Value, before: &Value) -> bool {
@@ -269,10 +265,8 @@ fn number(text: &str) -> Option<i128> {
         None if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
         None => (digits, 10),
     };
-    i128::from_str_radix(digits, radix)
-        .ok()
-        .filter(|_| !digits.starts_with(['+', '-']))
-        .map(|number| sign * number)
+    let number = i128::from_str_radix(digits, radix).ok()?;
+    (!digits.starts_with(['+', '-'])).then(|| sign * number)
 }
 
 #[cfg(test)]

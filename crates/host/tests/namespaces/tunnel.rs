@@ -41,7 +41,7 @@ pub(crate) fn made(stage: &mut Stage) {
     let nowhere = links.create_vxlan(NAME, &vxlan("nothing", "10.11.12.1", "10.11.12.2")).unwrap_err();
     assert!(matches!(&nowhere, Error::NoInterface { name, .. } if name == "nothing"), "{nowhere}");
     let none = links.find_by_address("02:00:00:00:00:07").unwrap_err().to_string();
-    assert!(none.contains("02:00:00:00:00:07") && none.contains(&stage.here), "{none}");
+    assert!(none.contains("02:00:00:00:00:07"), "{none}");
 }
 
 /// Another socket has the port: its number is taken, and the message names the port, its user and

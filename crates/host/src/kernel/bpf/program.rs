@@ -170,9 +170,7 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
     let number = |file: &str, prefix: &str| -> io::Result<u32> {
         let text = fs::read_to_string(format!("{EVENT_SOURCE}/{file}"))?;
         let number = text.trim().strip_prefix(prefix).and_then(|number| number.parse().ok());
-        number.ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("{EVENT_SOURCE}/{file} holds no number"))
-        })
+        number.ok_or(io::ErrorKind::InvalidData.into())
     };
     // The file names the bit of `config` that makes it a probe of the return: `config:0`.
     let returns = if at_return { number("format/retprobe", "config:")? } else { 0 };
