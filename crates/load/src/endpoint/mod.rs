@@ -18,7 +18,7 @@ use words::{Family, Kind, Side, Traffic};
 use self::flows::Flows;
 use self::threads::{DRAIN, LoopThread, cpus, shares, wait_until};
 use crate::error::{Error, Result};
-use crate::exact::{self, Describe, LentWork};
+use crate::exact::{self, Borrower, Describe};
 use crate::lane::{ABORT, Control, Counts, Phase, QUIET, Sample};
 use crate::socket::{self, SocketSwitches};
 use crate::spec::Spec;
@@ -144,12 +144,7 @@ impl Endpoint {
     /// # Errors
     /// Traffic of which not each message is answered before the next
     /// ([`crate::Traffic::apart_misfits`]); a receiver.
-    pub fn lend<M>(
-        &self,
-        asleep: bool,
-        describe: Describe,
-        borrower: &mut dyn FnMut(&mut LentWork<'_>) -> M,
-    ) -> Result<M> {
+    pub fn lend<M>(&self, asleep: bool, describe: Describe, borrower: Borrower<'_, M>) -> Result<M> {
         self.check_attached()?;
         let flow = (&self.flows.sockets[0], self.flows.peers[0]);
         exact::lend_asking(&self.flows.traffic, flow, asleep, describe, borrower)

@@ -19,7 +19,7 @@ mod work;
 
 pub use counter::{Account, CountSoftirqs, SoftirqTime, Spread};
 pub use ends::ReceivingEnd;
-pub use work::{Describe, LentWork, Worker};
+pub use work::{Borrower, Describe, LentWork, Worker};
 
 use std::io;
 use std::net::SocketAddr;
@@ -87,7 +87,7 @@ pub fn lend<M>(
     nobody: Option<SocketAddr>,
     asleep: bool,
     describe: Describe,
-    borrower: &mut dyn FnMut(&mut LentWork<'_>) -> M,
+    borrower: Borrower<'_, M>,
 ) -> Result<(M, Vec<Applied>)> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
@@ -115,7 +115,7 @@ pub(crate) fn lend_asking<M>(
     (socket, peer): (&Socket, SocketAddr),
     asleep: bool,
     describe: Describe,
-    borrower: &mut dyn FnMut(&mut LentWork<'_>) -> M,
+    borrower: Borrower<'_, M>,
 ) -> Result<M> {
     if let Some(misfit) = traffic.apart_misfits().into_iter().next() {
         return Err(misfit.into());

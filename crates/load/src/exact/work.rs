@@ -24,6 +24,9 @@ pub struct Worker {
 /// Describes the calling thread.
 pub type Describe = fn() -> io::Result<Worker>;
 
+/// A user of lent work.
+pub type Borrower<'b, M> = &'b mut dyn FnMut(&mut LentWork<'_>) -> M;
+
 /// Work that can be repeated: it leaves everything as it was.
 pub(super) trait RepeatableWork {
     /// Messages, or transactions, of one turn.

@@ -185,10 +185,7 @@ pub struct SocketSwitches {
 
 impl SocketSwitches {
     pub(crate) fn new(own: &Traffic, states: Vec<Traffic>) -> Self {
-        let differs = |keyed: &&Keyed| {
-            let value = keyed.value;
-            states.iter().any(|state| value(state) != value(own))
-        };
+        let differs = |keyed: &&Keyed| states.iter().any(|state| (keyed.value)(state) != (keyed.value)(own));
         Self { options: ALL.iter().filter(differs).collect(), states }
     }
 
