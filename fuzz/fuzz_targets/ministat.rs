@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_samples::ministat::{Format, Plot, Points, Request, Set, Values, write_all};
+use netassay_samples::ministat::{Format, Plot, Request, Set, Values, write_all};
 
 /// The widest plot that is worth the fuzzer's time.
 const WIDE: usize = 1000;
@@ -64,8 +64,7 @@ fn compare(request: &Request, files: &[Vec<u8>]) {
         }
         let mut values = Values::default();
         values.extend(&read);
-        let points = if request.plot { Points::Keep } else { Points::Drop };
-        match Set::summed("a set", values, points) {
+        match Set::summed("a set", values, request.plot) {
             Ok(set) => sets.push(set),
             Err(_) => return,
         }

@@ -59,7 +59,7 @@ fn judge(
 fn pooled(observations: &[Observation]) -> Result<Verdict, Failure> {
     let set = |condition| {
         let of_it = observations.iter().filter(|run| run.condition == condition);
-        Set::new("", of_it.map(|run| run.value).collect()).map_err(Failure::environment)
+        Set::new("", &of_it.map(|run| run.value).collect::<Vec<_>>()).map_err(Failure::environment)
     };
     let sets: [Set; CONDITIONS] = [set(0)?, set(1)?];
     let test = sets[1].against(&sets[0], Level::default());

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
         let sheet = MeasurementFile::read(&name, File::open(&name)?, &Options::default())?;
         let (count, time) = (sheet.values(), start.elapsed().as_secs_f64());
-        writeln!(std::io::stdout(), "{name}: {} values as {} in {time:.3} s", count, sheet.format())?;
+        writeln!(std::io::stdout(), "{name}: {} values as {} in {time:.3} s", count, sheet.format)?;
     }
     Ok(())
 }

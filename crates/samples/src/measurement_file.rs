@@ -19,7 +19,8 @@ pub struct MeasurementFile {
     pub(crate) file: String,
     /// The condition, if the caller gives one.
     pub condition: Option<String>,
-    pub(crate) format: InputFormat,
+    /// The format, as requested or detected.
+    pub format: InputFormat,
     pub(crate) found: ReadValues,
 }
 
@@ -31,11 +32,6 @@ impl MeasurementFile {
     pub fn read(file: &str, input: impl Read, options: &Options) -> Result<MeasurementFile, SamplesError> {
         let (format, found) = read_format(input, options).map_err(|fault| fault.in_file(file))?;
         Ok(MeasurementFile { file: file.to_owned(), condition: None, format, found })
-    }
-
-    /// Its format.
-    pub fn format(&self) -> InputFormat {
-        self.format
     }
 
     /// The number of its values.

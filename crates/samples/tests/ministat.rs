@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use netassay_samples::ministat::{Level, Plot, Points, Refusal, Request, Set, Values, report, write_all};
+use netassay_samples::ministat::{Level, Plot, Refusal, Request, Set, report, write_all};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -34,7 +34,7 @@ fn run(directory: &Path, request: Result<Request, Refusal>) -> Option<Result<Vec
         if let Err(error) = request.format().read(&bytes, &mut values) {
             return Some(Err(Refusal::invalid_data(name.as_bytes(), error.line)));
         }
-        match Set::summed(name, Values::from(values), Points::Keep) {
+        match Set::new(name, &values) {
             Ok(set) => sets.push(set),
             Err(_) => return Some(Err(Refusal::too_few_points(name.as_bytes()))),
         }
@@ -89,7 +89,8 @@ fn every_recorded_case() {
 fn samples(files: &[&str]) -> String {
     let set = |file: &&str| {
         let text = fs::read_to_string(fixtures("samples").join(file)).unwrap();
-        Set::new(*file, text.lines().map(|line| line.parse().unwrap()).collect()).unwrap()
+        let values: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
+        Set::new(*file, &values).unwrap()
     };
     report(&files.iter().map(set).collect::<Vec<_>>(), Level::default())
 }
@@ -201,7 +202,7 @@ fn equals_debians_program_on_random_sets() {
                 value.parse().unwrap()
             });
             let name = format!("set{index}");
-            sets.push(Set::new(&name, values.collect()).unwrap());
+            sets.push(Set::new(&name, &values.collect::<Vec<f64>>()).unwrap());
             fs::write(directory.join(&name), text).unwrap();
             files.push(name);
         }

@@ -43,7 +43,7 @@ fn formats_are_recognised() {
         ("hyperfine-again.json", Hyperfine, 16),
     ] {
         let sheet = sheet(name, None);
-        assert_eq!((sheet.format(), sheet.values()), (format, count), "{name}");
+        assert_eq!((sheet.format, sheet.values()), (format, count), "{name}");
     }
 }
 

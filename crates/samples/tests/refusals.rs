@@ -222,7 +222,7 @@ impl<R: Read> Read for Counted<R> {
 #[test]
 fn another_format_is_no_panic() {
     for name in ["iperf3-tcp.json", "iperf-tcp.csv", "netperf-omni.csv", "hyperfine-two.json"] {
-        let own = MeasurementFile::read("f", fixture(name).as_slice(), &Options::default()).unwrap().format();
+        let own = MeasurementFile::read("f", fixture(name).as_slice(), &Options::default()).unwrap().format;
         for format in InputFormat::ALL.into_iter().filter(|format| *format != own) {
             let text = forced(format, &fixture(name));
             assert!(text.starts_with("f:"), "{text}");

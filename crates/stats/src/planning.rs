@@ -200,19 +200,9 @@ impl Pilot {
     /// with the boots less one, as those of [`Plan::df`] do. `None` if `at_most` are too few,
     /// and for figures that no pilot can have.
     pub fn boots_needed(self, delta: f64, level: f64, power: f64, at_most: u32) -> Option<u32> {
-        if !(delta > 0.0 && delta.is_finite()) {
-            return None;
-        }
-        fewest(self.boots, at_most.max(self.boots), |boots| {
-            self.detectable(boots, level, power).is_some_and(|least| least <= delta)
-        })
-    }
-
-    /// The true value that `boots` boots prove with probability `power`; the rest is as for
-    /// [`Pilot::boots_needed`].
-    pub fn detectable(self, boots: u32, level: f64, power: f64) -> Option<f64> {
-        let is_sound = self.boots >= 2
-            && boots >= 2
+        let is_sound = delta > 0.0
+            && delta.is_finite()
+            && self.boots >= 2
             && self.df >= 1.0
             && self.standard_error >= 0.0
             && self.standard_error.is_finite()
@@ -221,9 +211,13 @@ impl Pilot {
         if !is_sound {
             return None;
         }
-        let df = self.df * (f64::from(boots) - 1.0) / (f64::from(self.boots) - 1.0);
-        let error = self.standard_error * (f64::from(self.boots) / f64::from(boots)).sqrt();
-        Some(noncentrality(student::upper_quantile(0.5 * (1.0 - level), df)?, df, power)? * error)
+        fewest(self.boots, at_most.max(self.boots), |boots| {
+            let df = self.df * (f64::from(boots) - 1.0) / (f64::from(self.boots) - 1.0);
+            let error = self.standard_error * (f64::from(self.boots) / f64::from(boots)).sqrt();
+            student::upper_quantile(0.5 * (1.0 - level), df)
+                .and_then(|critical| noncentrality(critical, df, power))
+                .is_some_and(|needed| needed * error <= delta)
+        })
     }
 }
 

@@ -41,7 +41,7 @@ impl ClassicTest {
             let set = |index: usize| {
                 let values = stored.values(target.metric).filter(|(condition, ..)| *condition == index);
                 let values: Vec<f64> = values.map(|(.., value)| value).collect();
-                Set::new(&stored.plan.conditions[index].slug, values.clone()).map(|set| (set, values))
+                Set::new(&stored.plan.conditions[index].slug, &values).map(|set| (set, values))
             };
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];

@@ -177,7 +177,7 @@ fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error
         TestMethod::Pooled => {
             let set = |condition: usize| {
                 let runs = experiment.iter().filter(|run| run.condition == condition);
-                Set::new("", runs.map(|run| run.value).collect())
+                Set::new("", &runs.map(|run| run.value).collect::<Vec<_>>())
             };
             return Ok(set(1)?.against(&set(0)?, Level::default()).is_proven);
         }

@@ -23,5 +23,5 @@ pub use plot::{MAX_SETS, MAX_WIDTH, Plot};
 pub use refusal::{MinistatError, Refusal};
 pub use report::{report, write_all};
 pub use request::{Request, columns};
-pub use set::{Points, Set, Values};
+pub use set::{Set, Values};
 pub use student::{Level, PooledT};

@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn seven_sets_have_symbols() {
-        let set = |name: usize| Set::new(name.to_string(), vec![1.0, 2.0, 3.0]).unwrap();
+        let set = |name: usize| Set::new(name.to_string(), &[1.0, 2.0, 3.0]).unwrap();
         let sets: Vec<Set> = (0..7).map(set).collect();
         assert!(report(&sets, Level::default()).contains("\nO 6\n"));
     }

@@ -37,14 +37,6 @@ impl Default for Values {
     }
 }
 
-impl From<Vec<f64>> for Values {
-    fn from(all: Vec<f64>) -> Values {
-        let mut values = Values::default();
-        values.extend(&all);
-        values
-    }
-}
-
 /// A named set of values.
 #[derive(Clone, Debug)]
 pub struct Set {
@@ -65,29 +57,23 @@ pub struct Set {
     pub(crate) points: Vec<f64>,
 }
 
-/// Whether a set keeps its values. Only a plot needs them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Points {
-    /// Keep the points, for a plot.
-    Keep,
-    /// Their memory is freed.
-    Drop,
-}
-
 impl Set {
     /// Summarises the values, in the order of the file.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
-    pub fn new(name: impl Into<String>, values: Vec<f64>) -> Result<Set, MinistatError> {
-        Set::summed(name, values.into(), Points::Keep)
+    pub fn new(name: impl Into<String>, values: &[f64]) -> Result<Set, MinistatError> {
+        let mut summed = Values::default();
+        summed.extend(values);
+        Set::summed(name, summed, true)
     }
 
-    /// The set of values that were summed while they were read.
+    /// The set of values that were summed while they were read; only a plot needs them all, as
+    /// points.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
-    pub fn summed(name: impl Into<String>, values: Values, points: Points) -> Result<Set, MinistatError> {
+    pub fn summed(name: impl Into<String>, values: Values, keeps_points: bool) -> Result<Set, MinistatError> {
         let (name, Values { mut all, sum, sum_of_squares, mut min, mut max }) = (name.into(), values);
         let n = all.len();
         if n < 3 {
@@ -110,7 +96,7 @@ impl Set {
             median,
             mean: sum / count,
             variance: (sum_of_squares - sum * sum / count) / (count - 1.0),
-            points: if points == Points::Keep { all } else { Vec::new() },
+            points: if keeps_points { all } else { Vec::new() },
         })
     }
 
@@ -127,7 +113,7 @@ mod tests {
 
     #[test]
     fn sums_as_ministat_does() {
-        let set = Set::new("a", vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        let set = Set::new("a", &[4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!((set.name.as_str(), set.n, set.min, set.max), ("a", 4, 1.0, 4.0));
         assert_eq!((set.median, set.mean), (3.0, 2.5), "the median is the upper middle value");
         assert_eq!(set.sd(), (5.0_f64 / 3.0).sqrt());
@@ -135,23 +121,25 @@ mod tests {
 
     #[test]
     fn its_cancellation_is_kept() {
-        let values = vec![100_000_000.1; 7];
-        let set = Set::summed("a", values.into(), Points::Drop).unwrap();
+        let values = [100_000_000.1; 7];
+        let mut summed = Values::default();
+        summed.extend(&values);
+        let set = Set::summed("a", summed, false).unwrap();
         assert!(set.variance < 0.0 && set.sd().is_nan());
         assert!(set.points.is_empty());
     }
 
     #[test]
     fn two_points_are_too_few() {
-        let error = Set::new("a.stat", vec![1.0, 2.0]).unwrap_err();
+        let error = Set::new("a.stat", &[1.0, 2.0]).unwrap_err();
         assert_eq!(error.to_string(), "Dataset a.stat must contain at least 3 data points");
     }
 
     #[test]
     fn blocks_sum_up_as_one() {
         let all: Vec<f64> = (0..1000).map(|index| f64::from(index) * 0.1 + 1e6).collect();
-        let whole = Values::from(all.clone());
-        let mut parts = Values::default();
+        let (mut whole, mut parts) = (Values::default(), Values::default());
+        whole.extend(&all);
         all.chunks(7).for_each(|block| parts.extend(block));
         assert_eq!((parts.sum, parts.sum_of_squares), (whole.sum, whole.sum_of_squares));
         assert_eq!((parts.min, parts.max, parts.all.len()), (1e6, 1e6 + 99.9, 1000));
@@ -160,7 +148,7 @@ mod tests {
     proptest! {
         #[test]
         fn equals_sorting(mut values in prop::collection::vec(-1e3..1e3, 3..200)) {
-            let set = Set::new("a", values.clone()).unwrap();
+            let set = Set::new("a", &values).unwrap();
             values.sort_by(f64::total_cmp);
             let expected = (values[0], values[values.len() / 2], values[values.len() - 1]);
             prop_assert_eq!((set.min, set.median, set.max), expected);

@@ -73,8 +73,10 @@ struct Extreme {
 /// (Technometrics 25, 1983), with the residual of a one-way layout instead of a single sample's,
 /// accepts all up to the last one whose p-value passes.
 fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
+    // A group of one is its own mean.
+    let several = groups.iter().copied().enumerate().filter(|(_, values)| values.len() > 1);
     let mut left: Vec<ValueGroup> =
-        groups.iter().enumerate().filter_map(|(index, values)| ValueGroup::new(index, values)).collect();
+        several.map(|(index, values)| ValueGroup { index, values, mean: mean(values) }).collect();
     let count: usize = left.iter().map(|group| group.values.len()).sum();
     let mut total: f64 = left.iter().map(|group| deviation(group.values, group.mean, 1.0).powi(2)).sum();
     let mut df = count - left.len();
@@ -110,11 +112,6 @@ struct ValueGroup<'a> {
 }
 
 impl ValueGroup<'_> {
-    /// `None` for a group of one, which is its own mean.
-    fn new(index: usize, values: &[f64]) -> Option<ValueGroup<'_>> {
-        (values.len() > 1).then(|| ValueGroup { index, values, mean: mean(values) })
-    }
-
     /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group of
     /// one has none.
     fn farthest(&self) -> f64 {

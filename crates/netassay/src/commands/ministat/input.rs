@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use samples::ministat::{Points, Refusal, Request, Set};
+use samples::ministat::{Refusal, Request, Set};
 
 use super::blocks::{self, ReadError};
 
@@ -61,7 +61,6 @@ fn set(source: File, name: &[u8], request: &Request) -> Result<Set, Refusal> {
         ReadError::InvalidData(line) => Refusal::invalid_data(name, line),
         ReadError::Io(error) => Refusal::cannot_read(name, &reason(&error)),
     })?;
-    let points = if request.plot { Points::Keep } else { Points::Drop };
     let readable = String::from_utf8_lossy(name);
-    Set::summed(readable, values, points).map_err(|_| Refusal::too_few_points(name))
+    Set::summed(readable, values, request.plot).map_err(|_| Refusal::too_few_points(name))
 }

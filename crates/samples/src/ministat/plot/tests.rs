@@ -4,7 +4,7 @@ use proptest::prelude::*;
 const WIDTH: usize = 10;
 
 fn sets(all: &[&[f64]]) -> Vec<Set> {
-    let set = |(place, values): (usize, &&[f64])| Set::new(place.to_string(), values.to_vec()).unwrap();
+    let set = |(place, values): (usize, &&[f64])| Set::new(place.to_string(), values).unwrap();
     all.iter().enumerate().map(set).collect()
 }
 
