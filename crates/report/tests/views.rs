@@ -406,7 +406,8 @@ fn a_comparison_without_values_says_why_and_the_way_out() {
     // Disturbed runs that count have no CPU time per byte; that is not the same as no run.
     let mut kept = stored(2);
     for run in &mut kept.runs {
-        run.metrics.remove(metric::SERVICE_DEMAND_BYTE.receiver);
+        let lacked = metric::SERVICE_DEMAND_BYTE.receiver;
+        run.metrics = run.metrics.iter().filter(|(metric, _)| *metric != lacked).collect();
         run.detail.disturb(vec![Cause::Stolen { share: 0.82, cpu: 0 }.into()]);
     }
     let kept = hint(&kept, Some(metric::SERVICE_DEMAND_BYTE.receiver));

@@ -187,10 +187,8 @@ fn file_limit(database: &Path) -> Option<u64> {
 }
 
 fn directory_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    parent.unwrap_or(Path::new(".")).to_owned()
 }
 
 /// The path of the field at which the parser stopped, `transmitter.window.cpu_each[1].user`; empty

@@ -35,11 +35,6 @@ impl Metrics {
         self.0.insert(metric, value);
     }
 
-    /// Removes a metric; the value that it had.
-    pub fn remove(&mut self, metric: Metric) -> Option<f64> {
-        self.0.remove(&metric)
-    }
-
     /// Combines the values of each metric that any of `all` has, for example into means.
     pub fn combined(all: &[&Metrics], combine: impl Fn(&[f64]) -> f64) -> Metrics {
         let mut columns: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();

@@ -99,7 +99,7 @@ impl Store {
     /// # Errors
     /// As [`Store::load`]; [`StoreError::Corrupted`] for a value that is no number.
     fn readable(&self, study: StudyId) -> Result<()> {
-        let stored = self.load_within(study)?;
+        let stored = self.loaded(study, None)?;
         let mut values = stored.runs.iter().flat_map(|run| run.metrics.iter());
         if let Some((metric, value)) = values.find(|(_, value)| !value.is_finite()) {
             let detail = format!("{metric} of a run is {value}");

@@ -13,9 +13,7 @@ use words::metric::Metric;
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::{Result, StoreError};
-use crate::records::{
-    BootId, BootRow, RunId, StoredRun, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus,
-};
+use crate::records::{BootId, BootRow, RunId, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus};
 use crate::runs::DISTURBED;
 use crate::sanitised::has_plain_texts;
 use crate::store::Store;
@@ -55,7 +53,7 @@ impl Store {
     pub fn load(&self, study: StudyId) -> Result<StoredStudy> {
         // One read transaction, so that a run has all its metrics while a campaign goes on.
         let _snapshot = self.snapshot()?;
-        self.load_within(study)
+        self.loaded(study, None)
     }
 
     /// Loads a study with these metrics alone, and the accounts only of runs that count and lack
@@ -65,7 +63,7 @@ impl Store {
     /// As [`Store::load`].
     pub fn load_with(&self, study: StudyId, metrics: &[Metric]) -> Result<StoredStudy> {
         let _snapshot = self.snapshot()?;
-        self.loaded(study, || Ok((self.runs_with(study, metrics)?, BTreeSet::new())))
+        self.loaded(study, Some(metrics))
     }
 
     /// The outline of a study with the metrics that `metrics` names for its plan.
@@ -110,18 +108,15 @@ impl Store {
         self.connection.unchecked_transaction().map_err(|error| self.sql(error))
     }
 
-    pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy> {
-        self.loaded(study, || self.runs(study))
-    }
-
-    fn loaded(
-        &self,
-        study: StudyId,
-        runs: impl FnOnce() -> Result<(Vec<StoredRun>, BTreeSet<String>)>,
-    ) -> Result<StoredStudy> {
+    /// With these metrics, or with all and the accounts of all runs.
+    pub(crate) fn loaded(&self, study: StudyId, metrics: Option<&[Metric]>) -> Result<StoredStudy> {
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
-        let (boots, (runs, unknown_metrics)) = (self.boots(study)?, runs()?);
+        let boots = self.boots(study)?;
+        let (runs, unknown_metrics) = match metrics {
+            Some(metrics) => (self.runs_with(study, metrics)?, BTreeSet::new()),
+            None => self.runs(study)?,
+        };
         let documents_are_plain = !self.holds_hostile_text.load(Ordering::Relaxed);
         Ok(StoredStudy { row, plan, boots, runs, unknown_metrics, documents_are_plain })
     }

@@ -17,10 +17,8 @@ impl Bundled {
     /// # Panics
     /// Never: a test reads every bundled file.
     pub fn study(&self) -> Study {
-        match Study::parse(&format!("{}.toml", self.name), self.text) {
-            Ok(study) => study,
-            Err(diagnostics) => unreachable!("a bundled study is wrong: {diagnostics}"),
-        }
+        Study::parse(&format!("{}.toml", self.name), self.text)
+            .unwrap_or_else(|diagnostics| unreachable!("a bundled study is wrong: {diagnostics}"))
     }
 }
 

@@ -149,21 +149,10 @@ pub fn sanitised_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     }
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
-    while let Some(letter) = rest.chars().next() {
+    while let Some((meant, length)) = json_character(rest) {
         if out.len() > most {
             return None;
         }
-        let (meant, length) = match json_escape(rest) {
-            Some((meant, length)) => (meant, length),
-            // An escape that cannot be hostile (`\"`): both its bytes stay.
-            None if letter == '\\' => {
-                let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
-                out.push_str(&rest[..length]);
-                rest = &rest[length..];
-                continue;
-            }
-            None => (letter, letter.len_utf8()),
-        };
         let between_values = length == 1 && matches!(meant, '\n' | '\r');
         if is_hostile(meant) && meant != '\t' && !between_values {
             let mut plain = String::new();
@@ -177,25 +166,30 @@ pub fn sanitised_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     (out.len() <= most).then_some(Cow::Owned(out))
 }
 
-fn json_escape(text: &str) -> Option<(char, usize)> {
-    let short = |letter| Some((letter, 2));
-    match text.as_bytes().get(..2)? {
-        b"\\b" => short('\u{8}'),
-        b"\\f" => short('\u{c}'),
-        b"\\n" => short('\n'),
-        b"\\r" => short('\r'),
-        b"\\t" => short('\t'),
-        b"\\u" => {
-            let first = utf16_unit(text)?;
-            // Characters beyond the first 65536 are two units.
-            let second = text.get(6..).and_then(utf16_unit);
-            let one = |units: &[u16]| char::decode_utf16(units.iter().copied()).next()?.ok();
-            one(&[first])
-                .map(|letter| (letter, 6))
-                .or_else(|| one(&[first, second?]).map(|letter| (letter, 12)))
-        }
-        _ => None,
-    }
+/// The first character as JSON means it, and its length as it is written.
+fn json_character(text: &str) -> Option<(char, usize)> {
+    let mut letters = text.chars();
+    let (first, second) = (letters.next()?, letters.next());
+    let Some(escaped) = second.filter(|_| first == '\\') else { return Some((first, first.len_utf8())) };
+    let meant = match escaped {
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        // An escape that cannot be hostile (`\"`), or is invalid: both its characters stay.
+        _ => '\\',
+    };
+    utf16_character(text).or(Some((meant, 1 + escaped.len_utf8())))
+}
+
+/// The character of one or two escapes such as `\u001b` at the beginning, and their length.
+fn utf16_character(text: &str) -> Option<(char, usize)> {
+    let first = utf16_unit(text)?;
+    let one = |units: &[u16]| char::decode_utf16(units.iter().copied()).next()?.ok();
+    // Characters beyond the first 65536 are two units.
+    let two = || Some((one(&[first, utf16_unit(text.get(6..)?)?])?, 12));
+    one(&[first]).map(|letter| (letter, 6)).or_else(two)
 }
 
 /// The UTF-16 unit of an escape such as `\u001b` at the beginning.

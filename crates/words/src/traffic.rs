@@ -63,11 +63,7 @@ impl Traffic {
 
     /// The receiver's addresses: one for each socket over UDP; over TCP one for each listener.
     pub fn endpoints(&self) -> u32 {
-        match self.kind {
-            kind if kind.is_udp() => self.lanes(),
-            Kind::TcpCrr => 1,
-            _ => self.lanes().div_ceil(LISTENER),
-        }
+        1 + self.endpoint_of(self.lanes().saturating_sub(1) as usize) as u32
     }
 
     /// A lane's index among the endpoints.

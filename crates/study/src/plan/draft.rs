@@ -137,11 +137,8 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
     {
         parts.push(condition.workload.name.to_lowercase());
     }
-    for (factor, level) in levels() {
-        if let Subject::Offloads(Scope { side: None, underlay: false }) = &factor.subject {
-            parts.push(offloads_slug(level).to_owned());
-        }
-    }
+    let of_all = levels().filter(|(factor, _)| factor.subject == Subject::Offloads(Scope::default()));
+    parts.extend(of_all.map(|(_, level)| offloads_slug(level).to_owned()));
     if !condition.workload.traffic.checksum {
         parts.push("nocksum".to_owned());
     }
