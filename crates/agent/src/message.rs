@@ -191,7 +191,6 @@ pub enum Answer {
     /// The process id is in the agent's own namespace. `cpus`: as [`host::affinity::usable`].
     Hello {
         protocol: u32,
-        version: String,
         pid: u32,
         cpus: Vec<(u32, u32)>,
     },

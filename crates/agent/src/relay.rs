@@ -37,7 +37,7 @@ impl Relay {
     ///
     /// # Errors
     /// The first line is no launch, or the pipes fail.
-    pub fn open(version: &str, cannot: Option<String>) -> Result<Option<Self>, ServeError> {
+    pub fn open(cannot: Option<String>) -> Result<Option<Self>, ServeError> {
         host::close_inherited()?;
         let mut requests = Requests::Read(LineReader::default());
         let Some(line) = requests.next()? else { return Ok(None) };
@@ -49,8 +49,7 @@ impl Relay {
         let why = match (request, cannot) {
             (Request::Hello { protocol: PROTOCOL }, None) => {
                 let (pid, cpus) = (std::process::id(), host::affinity::usable());
-                let version = version.to_owned();
-                relay.answer(&Answer::Hello { protocol: PROTOCOL, version, pid, cpus })?;
+                relay.answer(&Answer::Hello { protocol: PROTOCOL, pid, cpus })?;
                 return Ok(Some(relay));
             }
             (Request::Hello { protocol: PROTOCOL }, Some(why)) => why,

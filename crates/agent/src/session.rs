@@ -70,12 +70,9 @@ impl Session {
                 "the controller speaks protocol {protocol}, this agent {PROTOCOL}: install the same netassay on both hosts"
             )
             .into()),
-            Request::Hello { protocol } => Ok(Answer::Hello {
-                protocol,
-                version: self.version.to_owned(),
-                pid: std::process::id(),
-                cpus: self.usable_cpus.clone(),
-            }),
+            Request::Hello { protocol } => {
+                Ok(Answer::Hello { protocol, pid: std::process::id(), cpus: self.usable_cpus.clone() })
+            }
             Request::TakeTurn { session } => self.take_turn(&session),
             Request::LeaveTurn => {
                 self.turn = None;

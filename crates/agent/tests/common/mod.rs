@@ -106,7 +106,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         now: host::journal::PresentValue::Unreadable("no".to_owned()),
     };
     vec![
-        Answer::Hello { protocol: 1, version: "1".to_owned(), pid: 1, cpus: vec![(0, 0)] },
+        Answer::Hello { protocol: 1, pid: 1, cpus: vec![(0, 0)] },
         Answer::Done,
         Answer::Discards { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] },
         Answer::Settled(settled),

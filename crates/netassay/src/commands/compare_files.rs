@@ -116,16 +116,13 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
 
 /// A word of the command line: a file, or a condition's name and its files.
 fn files_of(word: &OsStr) -> (Option<String>, Vec<PathBuf>) {
-    let whole = || (None, vec![PathBuf::from(word)]);
-    if Path::new(word).exists() {
-        return whole();
-    }
-    match word.to_str().and_then(|text| text.split_once('=')) {
+    let text = word.to_str().filter(|_| !Path::new(word).exists());
+    match text.and_then(|text| text.split_once('=')) {
         Some((name, list)) if !name.is_empty() => {
             let paths = if Path::new(list).exists() { vec![list] } else { list.split(',').collect() };
             (Some(name.to_owned()), paths.into_iter().map(PathBuf::from).collect())
         }
-        _ => whole(),
+        _ => (None, vec![PathBuf::from(word)]),
     }
 }
 

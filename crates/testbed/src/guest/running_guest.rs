@@ -312,17 +312,17 @@ const UNTIL_BOOTED: CapabilitySet = CapabilitySet::DAC_OVERRIDE
 const WHILE_RUNNING: CapabilitySet = CapabilitySet::KILL;
 
 /// Boots the guest that the controller orders on standard input, and relays its agent's
-/// conversation, until the controller or its lease ends. `version`: the program's.
+/// conversation, until the controller or its lease ends.
 ///
 /// # Errors
 /// When the conversation fails, or the guest is gone. The controller gets a boot's failure.
-pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
+pub fn serve_remote_guest() -> Result<(), Error> {
     let keep = |capabilities| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
     // While this is the only thread: those that it starts inherit what is left.
     keep(UNTIL_BOOTED)?;
     let tools = Tools::of_this_machine();
     let cannot = tools.qemu().err().map(|error| error.to_string());
-    let Some(mut relay) = Relay::open(version, cannot)? else { return Ok(()) };
+    let Some(mut relay) = Relay::open(cannot)? else { return Ok(()) };
     let Some(order) = relay.receive::<GuestOrder>()? else { return Ok(()) };
     // The end of the controller ends this process, whatever it does.
     let interrupt = Interrupt::new().map_err(ServeError::from)?;

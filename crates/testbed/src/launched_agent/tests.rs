@@ -38,7 +38,7 @@ fn started_by(
 /// Each ignores the end of its input.
 #[test]
 fn an_agent_that_does_not_answer_validly_is_not_waited_for() {
-    let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
+    let hello = Answer::Hello { protocol: PROTOCOL, pid: 7, cpus: vec![(0, 0)] };
     let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
     let silent = format!("printf '%s' '{hello}'; exec sleep 600");
     let refuses =
@@ -76,7 +76,7 @@ fn greeted(script: &str) -> String {
 
 #[test]
 fn an_agent_that_writes_much_to_its_standard_error_goes_on() {
-    let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
+    let hello = Answer::Hello { protocol: PROTOCOL, pid: 7, cpus: vec![(0, 0)] };
     let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
     let (mut agent, _directory) = started(&format!(
         "yes 'more and more' | head -c 1048576 >&2\necho >&2\nread launch\nread request\nprintf '%s' '{hello}'\necho done >&2\nexit 3"

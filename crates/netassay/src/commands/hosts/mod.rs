@@ -45,13 +45,10 @@ pub(crate) fn reach(
         bail!(Usage, "the scenario {local} runs on this machine: {BETWEEN}");
     }
     if is_of_one {
-        let one = format!("the scenario {} has one host", scenarios[0]);
         if wanted.transmitter.is_none() {
-            bail!(Usage, "{one}: name its machine with --transmitter");
+            bail!(Usage, "the scenario {} has one host: name its machine with --transmitter", scenarios[0]);
         }
-        if wanted.receiver.take().is_some() {
-            say(&format!("netassay: the receiver's machine is not used: {one}"));
-        }
+        wanted.receiver = None;
     }
     let binary = Binary::read(flags.login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     let lease = wanted.lease.unwrap_or(Launch::LEASE);
