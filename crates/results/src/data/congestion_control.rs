@@ -1,8 +1,9 @@
 //! The congestion control of the runs, as their sockets read it back.
 
 use store::StoredStudy;
-use study::CongestionControl;
+use study::{Condition, CongestionControl};
 
+use crate::data::notes::of_some;
 use crate::words::lists::{distinct, grouped};
 
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
@@ -18,15 +19,14 @@ pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
 }
 
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
-    let conditions = &stored.plan.conditions;
+    let is_tcp = |one: &&Condition| one.workload.traffic.kind.is_tcp();
+    let all = stored.plan.conditions.iter().filter(is_tcp).count();
     let found = of_runs(stored);
     // All but those whose rate the window alone sets may pace by a timer.
     let pacing = found.iter().filter(|(name, _)| !CongestionControl::UNPACED.contains(&name.as_str()));
     pacing
         .map(|(name, members)| {
-            let of_all = members.len() == conditions.iter().filter(|one| one.workload.traffic.kind.is_tcp()).count();
-            let labels: Vec<&str> = members.iter().map(|index| conditions[*index].label.as_str()).collect();
-            let of = if of_all { String::new() } else { format!("{}: ", labels.join(", ")) };
+            let of = of_some(stored, members, all);
             format!("{of}TCP ran with {name}, not cubic: if it paces, a timer sets the rate as much as the switches do")
         })
         .collect()

@@ -3,8 +3,7 @@
 use store::StoredStudy;
 use study::{Condition, Family, Traffic};
 
-use crate::words::number::counted;
-use crate::words::phrases::listed;
+use crate::words::phrases::first_of;
 
 // The largest number of conditions that are named.
 const NAMED: usize = 3;
@@ -22,11 +21,9 @@ pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     let (least, most) =
         (found.iter().map(|(_, each)| each).min()?, found.iter().map(|(_, each)| each).max()?);
     let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    let which = match (found.len(), stored.plan.conditions.len()) {
-        (some, all) if some == all => "every condition".to_owned(),
-        (some, _) if some <= NAMED => listed(&found.iter().map(|(label, _)| label).collect::<Vec<_>>()),
-        (some, all) => format!("{some} of {}, such as {}", counted(all, "condition"), found[0].0),
-    };
+    let labels: Vec<&String> = found.iter().map(|(label, _)| label).collect();
+    let is_all = labels.len() == stored.plan.conditions.len();
+    let which = if is_all { "every condition".to_owned() } else { first_of(&labels, NAMED) };
     Some(format!(
         "in {which} each datagram leaves as {count} fragments, because it does not fit the MTU; fragments cost \
          CPU time"

@@ -43,19 +43,17 @@ pub(crate) fn kept_disturbed(stored: &StoredStudy) -> (usize, Option<&Disturbanc
 }
 
 fn fallbacks(stored: &StoredStudy) -> Vec<String> {
-    let conditions = &stored.plan.conditions;
+    let conditions = stored.plan.conditions.len();
     let notes = stored.measurements().flat_map(|run| {
         let notes = run.detail.sides().flat_map(|side| &side.whole.outcome.notes);
         notes.map(move |note| (note, run.condition))
     });
-    let label = |index: &usize| conditions.get(*index).map(|condition| condition.label.as_str());
-    grouped(distinct(notes))
-        .into_iter()
-        .map(|(note, members)| {
-            if members.len() == conditions.len() {
-                return note.to_string();
-            }
-            format!("{}: {note}", members.iter().filter_map(label).collect::<Vec<_>>().join(", "))
-        })
-        .collect()
+    let notes = grouped(distinct(notes)).into_iter();
+    notes.map(|(note, members)| format!("{}{note}", of_some(stored, &members, conditions))).collect()
+}
+
+/// The labels of some conditions before a note on them; empty for all.
+pub(crate) fn of_some(stored: &StoredStudy, members: &[usize], all: usize) -> String {
+    let labels: Vec<String> = members.iter().map(|index| stored.label(*index)).collect();
+    if labels.len() == all { String::new() } else { format!("{}: ", labels.join(", ")) }
 }

@@ -59,9 +59,8 @@ pub(crate) fn pairs(
     request: &ComparisonRequest,
 ) -> Result<Vec<PairedSubject>, Error> {
     let asked = request.metric;
-    let [one, other] = [baseline, study].map(|of| truth::kind(&of.plan, &of.environments));
+    let [one, other] = [baseline, study].map(truth::kind);
     if one != other {
-        let (one, other) = (one.as_str(), other.as_str());
         let why = format!("study {} {one}, study {} {other}", baseline.row.id, study.row.id);
         return Err(Error::not_comparable(baseline, study, why));
     }

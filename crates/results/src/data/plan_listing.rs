@@ -37,17 +37,13 @@ impl PlanListing {
     /// Lists the runner's plan, or that of `study` if nothing was tried, with measured `costs`.
     pub fn new(study: &Study, plan: Plan, mut notes: Vec<String>, costs: Option<&Costs>) -> Self {
         let protocol = &study.protocol;
+        let no_turns = study.turns_dropped.as_deref();
         notes.extend(
-            study
-                .turns_dropped
-                .as_deref()
-                .map(|why| format!("each condition has runs of its own, and takes no turns: {why}")),
+            no_turns.map(|why| format!("each condition has runs of its own, and takes no turns: {why}")),
         );
         let schedule = study::schedule(&plan.states_of_conditions(), protocol);
-        let expected = match costs {
-            Some(costs) => costs.expect(&plan, protocol),
-            None => Costs::stated(&plan).expect(&plan, protocol),
-        };
+        let stated = Costs::stated(&plan);
+        let expected = costs.unwrap_or(&stated).expect(&plan, protocol);
         Self {
             study: study.name.clone(),
             question: study.question.clone(),

@@ -21,7 +21,7 @@ use crate::data::matched_conditions::{MatchedConditions, differences};
 use crate::data::missing::stands;
 use crate::data::pairs::metrics;
 use crate::data::target::ComparisonRequest;
-use crate::data::truth::{self, TruthKind};
+use crate::data::truth;
 use crate::words::number::{counted, instant, percent};
 
 pub use self::choice::{HistoryChoice, HistoryOrder};
@@ -96,7 +96,7 @@ impl StudyHistory {
             Correction::Family => 1.0 - (1.0 - request.confidence) / pairs.len() as f64,
             Correction::None => request.confidence,
         };
-        let is_counted = truth::kind(&newest.plan, &newest.environments) == TruthKind::Counted;
+        let is_counted = newest.plan.exact;
         let series = pairs.iter().map(|(condition, metric)| {
             let label = newest.plan.conditions[*condition].label.to_string();
             let means = means(&members, *condition, *metric, request.confidence)?;

@@ -13,7 +13,7 @@ use crate::data::error::Error;
 use crate::data::matched_conditions::MatchedConditions;
 use crate::data::metric::range_of;
 use crate::data::subject::observation;
-use crate::data::truth;
+use crate::data::truth::kind;
 
 /// A study that is not part of a history.
 #[derive(Debug, Clone, Serialize)]
@@ -49,12 +49,10 @@ pub(crate) type ComparableStudy<'e> = (&'e str, &'e Outline, Vec<(usize, usize)>
 pub(crate) fn comparable(all: &[(String, Outline)]) -> (Vec<ComparableStudy<'_>>, Vec<ExcludedStudy>) {
     let (mut entries, mut left_out) = (Vec::new(), Vec::new());
     let Some((_, newest)) = all.last() else { return (entries, left_out) };
-    let kind = |outline: &Outline| truth::kind(&outline.plan, &outline.environments);
     for (label, outline) in all {
         let why = match MatchedConditions::between(outline, newest) {
             _ if kind(outline) != kind(newest) => {
-                let newest_kind = kind(newest).as_str();
-                format!("it {}, study {} {newest_kind}", kind(outline).as_str(), newest.row.id)
+                format!("it {}, study {} {}", kind(outline), newest.row.id, kind(newest))
             }
             Ok(matched) => {
                 entries.push((label.as_str(), outline, matched.pairs));
