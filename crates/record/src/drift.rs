@@ -76,11 +76,7 @@ impl fmt::Display for Difference {
         if self.interface.underlay {
             f.write_str("underlay's ")?;
         }
-        let word = |on: Option<bool>| match on {
-            Some(true) => "on",
-            Some(false) => "off",
-            None => "absent",
-        };
+        let read_back = |value: Option<String>| value.unwrap_or_else(|| "absent".to_owned());
         let requested = |value: Option<String>| {
             value.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"))
         };
@@ -90,18 +86,20 @@ impl fmt::Display for Difference {
                 write!(f, "MTU ({requested}) was {before} and is {after}")
             }
             Setting::Device { setting, asked, before, after } => {
-                let text = |value: u32| setting.text(value);
-                let value = |value: &Option<u32>| value.map_or_else(|| "absent".to_owned(), text);
-                let requested = requested(asked.map(text));
-                write!(f, "{setting} ({requested}) was {} and is {}", value(before), value(after))
+                let [asked, before, after] =
+                    [asked, before, after].map(|value| value.map(|value| setting.text(value)));
+                let (requested, before, after) = (requested(asked), read_back(before), read_back(after));
+                write!(f, "{setting} ({requested}) was {before} and is {after}")
             }
             Setting::Machine { key, before, after } => {
-                let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
-                write!(f, "machine's {key} was {} and is {}", value(before), value(after))
+                let [before, after] = [before, after].map(|value| read_back(value.clone()));
+                write!(f, "machine's {key} was {before} and is {after}")
             }
             Setting::Feature { name, asked, before, after } => {
-                let requested = requested(asked.map(|on| word(Some(on)).to_owned()));
-                write!(f, "{name} ({requested}) was {} and is {}", word(*before), word(*after))
+                let [asked, before, after] = [asked, before, after]
+                    .map(|value| value.map(|on| if on { "on" } else { "off" }.to_owned()));
+                let (requested, before, after) = (requested(asked), read_back(before), read_back(after));
+                write!(f, "{name} ({requested}) was {before} and is {after}")
             }
         }
     }
