@@ -3,8 +3,8 @@
 use store::StoredStudy;
 use study::{Condition, CongestionControl};
 
-use crate::data::notes::of_some;
 use crate::words::lists::{distinct, grouped};
+use crate::words::phrases::of_some;
 
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
 pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
@@ -26,7 +26,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let pacing = found.iter().filter(|(name, _)| !CongestionControl::UNPACED.contains(&name.as_str()));
     pacing
         .map(|(name, members)| {
-            let of = of_some(stored, members, all);
+            let of = of_some(members.iter().map(|index| stored.label(*index)), all);
             format!("{of}TCP ran with {name}, not cubic: if it paces, a timer sets the rate as much as the switches do")
         })
         .collect()

@@ -9,7 +9,7 @@ use crate::data::fragments;
 use crate::data::turns;
 use crate::words::lists::{distinct, grouped};
 use crate::words::number::counted;
-use crate::words::phrases::first_of;
+use crate::words::phrases::{first_of, of_some};
 
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let environments = stored.boots.iter().flat_map(|boot| &boot.environment.notes);
@@ -48,12 +48,11 @@ fn fallbacks(stored: &StoredStudy) -> Vec<String> {
         let notes = run.detail.sides().flat_map(|side| &side.whole.outcome.notes);
         notes.map(move |note| (note, run.condition))
     });
-    let notes = grouped(distinct(notes)).into_iter();
-    notes.map(|(note, members)| format!("{}{note}", of_some(stored, &members, conditions))).collect()
-}
-
-/// The labels of some conditions before a note on them; empty for all.
-pub(crate) fn of_some(stored: &StoredStudy, members: &[usize], all: usize) -> String {
-    let labels: Vec<String> = members.iter().map(|index| stored.label(*index)).collect();
-    if labels.len() == all { String::new() } else { format!("{}: ", labels.join(", ")) }
+    grouped(distinct(notes))
+        .into_iter()
+        .map(|(note, members)| {
+            let of = of_some(members.iter().map(|index| stored.label(*index)), conditions);
+            format!("{of}{note}")
+        })
+        .collect()
 }

@@ -54,6 +54,12 @@ pub(crate) fn in_brackets(word: Option<&str>) -> String {
     word.map_or_else(String::new, |word| format!(" ({word})"))
 }
 
+/// The labels of some conditions before a note on them; empty for all.
+pub(crate) fn of_some(labels: impl Iterator<Item = String>, all: usize) -> String {
+    let labels: Vec<String> = labels.collect();
+    if labels.len() == all { String::new() } else { format!("{}: ", labels.join(", ")) }
+}
+
 /// A workload as the beginning of a sentence: `tcp_stream: `; empty if nobody named it.
 pub fn before(workload: &str) -> String {
     if workload.is_empty() { String::new() } else { format!("{workload}: ") }
