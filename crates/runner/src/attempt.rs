@@ -37,7 +37,7 @@ impl Campaign<'_> {
         let label = |run: &PlannedRun| session.plan.conditions[run.condition].label.to_string();
         let labels: Vec<String> = flow.iter().map(label).collect();
         for (run, label) in flow.iter().zip(&labels) {
-            self.emit(Event::RunStarted { run: *run, label: label.clone() });
+            (self.observe)(&Event::RunStarted { run: *run, label: label.clone() });
         }
         let begun = Instant::now();
         let started_unix_ms = now_unix_ms();
@@ -129,7 +129,7 @@ impl Campaign<'_> {
                 }
             }
             session.progress.step(run, share);
-            self.emit(Event::RunFinished {
+            (self.observe)(&Event::RunFinished {
                 run: *run,
                 label: label.clone(),
                 primary,
@@ -187,7 +187,7 @@ impl Campaign<'_> {
 
     fn part(&mut self, session: &mut Session<'_>, flow: &[PlannedRun], labels: &[String], why: &str) {
         session.apart.extend(flow.iter().map(|run| run.condition));
-        self.emit(Event::Apart { labels: labels.to_vec(), why: words::shortened_reason(why) });
+        (self.observe)(&Event::Apart { labels: labels.to_vec(), why: words::shortened_reason(why) });
     }
 
     fn judge(

@@ -48,7 +48,7 @@ impl Campaign<'_> {
         let boot = self.store.begin_boot(session.id, number, &environment)?;
         let mut notes: Vec<String> = bench.notes().iter().map(Note::to_string).collect();
         notes.retain(|note| session.noted.insert(note.clone()));
-        self.emit(Event::BootStarted { boot: number, of: session.boots, build_ms, notes });
+        (self.observe)(&Event::BootStarted { boot: number, of: session.boots, build_ms, notes });
         let mut ahead = VecDeque::from(flows(session.plan, todo));
         while let Some(flow) = ahead.pop_front() {
             if flow.len() > 1 && flow.iter().any(|run| session.apart.contains(&run.condition)) {
@@ -98,7 +98,7 @@ impl Campaign<'_> {
         if !boots.iter().any(is_of_another) && !boots.iter().any(runs_other) {
             return Ok(());
         }
-        self.emit(Event::Restarting { boot, of: session.boots, kernel: state.kernel.clone() });
+        (self.observe)(&Event::Restarting { boot, of: session.boots, kernel: state.kernel.clone() });
         self.lab.restart(state)
     }
 
@@ -111,7 +111,7 @@ impl Campaign<'_> {
             if boots.iter().all(HostBoot::is_of_default) {
                 return Ok(());
             }
-            self.emit(Event::DefaultKernels);
+            (self.observe)(&Event::DefaultKernels);
             self.lab.restart(&BootState::default())
         });
         // A failure is told with the result: everything is measured.
@@ -124,10 +124,5 @@ impl Campaign<'_> {
 
     fn with_machine(&self, environment: Environment) -> Environment {
         Environment { changed: self.machine.to_vec(), ..environment }
-    }
-
-    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
-    pub(crate) fn emit(&mut self, event: Event) {
-        (self.observe)(&event);
     }
 }

@@ -160,7 +160,7 @@ impl Campaign<'_> {
             return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
         }
         let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
-        self.emit(Event::Planned {
+        (self.observe)(&Event::Planned {
             study: id.0,
             conditions: plan.conditions.iter().map(|condition| condition.label.to_string()).collect(),
             lacking: plan.lacking.clone(),
@@ -200,7 +200,7 @@ impl Campaign<'_> {
         }
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
         let (failed, invalid) = (session.failed, session.given_up.len());
-        self.emit(Event::Finished { study: id.0, complete, recorded, failed, invalid });
+        (self.observe)(&Event::Finished { study: id.0, complete, recorded, failed, invalid });
         Ok(Summary { study: id, ending, recorded, failed, invalid, kernel_stays })
     }
 
@@ -216,7 +216,7 @@ impl Campaign<'_> {
                     session.progress.replan(&left.collect::<Vec<_>>());
                 }
                 let Some(why) = self.boot(session, first.boot, &todo)? else { break };
-                self.emit(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
+                (self.observe)(&Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
             }
             if let Some(first) = runs.first()
                 && self.stops_after(session, first.boot)?
@@ -238,7 +238,7 @@ impl Campaign<'_> {
         }
         let decided = (self.is_decided)(&self.store.load(session.id)?);
         let look = u32::try_from(place + 1).unwrap_or(u32::MAX);
-        self.emit(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
+        (self.observe)(&Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
         Ok(decided)
     }
 }

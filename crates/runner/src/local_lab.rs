@@ -79,7 +79,7 @@ impl Bench for Testbed {
     ) -> BenchResult<Vec<PathTrace>> {
         let mut traces = Vec::new();
         for (path, reader) in tracing.of_kind(order.traffic.kind) {
-            self.trace_path(order, tracing, (path, reader), &mut traces)?;
+            traces.push(self.trace_path(order, tracing, (path, reader))?);
             tick();
         }
         Ok(traces)

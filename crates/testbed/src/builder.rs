@@ -128,9 +128,7 @@ impl<'a> Builder<'a> {
             (Some(pid), true) => Isolation::UserAndNetworkOf(pid),
             (Some(pid), false) => Isolation::NetworkOf(pid),
         };
-        let mut agent = self.launch(name, isolation, cpus)?;
-        agent.greet()?;
-        Ok(agent)
+        self.launch(name, isolation, cpus)?.greeted()
     }
 
     pub(crate) fn two_agents(
@@ -142,8 +140,7 @@ impl<'a> Builder<'a> {
             // The owner of the first one's user namespace may move the far end of a link into it.
             let transmitter = self.agent_in_namespace(None, names.transmitter, cpus.transmitter)?;
             let isolation = Isolation::NetworkInUserOf(transmitter.pid);
-            let mut receiver = self.launch(names.receiver, isolation, cpus.receiver)?;
-            receiver.greet()?;
+            let receiver = self.launch(names.receiver, isolation, cpus.receiver)?.greeted()?;
             return Ok(BySide { transmitter, receiver });
         }
         let mut hosts = BySide::try_from_fn(|side| self.launch(names[side], Isolation::Network, cpus[side]))?;
@@ -169,8 +166,7 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
     let order = GuestOrder { ports, modules: may_need, ..builder.order("guest", &own)? };
     let (mut machine, guest) = builder.await_boot(Guest::start(&order)?, order)?;
-    let mut first = LaunchedAgent::in_guest(&guest, 0, builder.start("guest"))?;
-    first.greet()?;
+    let first = LaunchedAgent::in_guest(&guest, 0, builder.start("guest"))?.greeted()?;
     // A guest has no users to protect from each other.
     let within = Options { cpus: split_cpus(&first.cpus), rootless: false, ..options.clone() };
     machine.agent = Some(first);
@@ -194,8 +190,7 @@ fn remote_namespaces(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Er
     let Builder { options, interrupt, .. } = *builder;
     let place = &hosts.places.transmitter;
     // It reports the CPUs, of which each host gets a part.
-    let mut first = LaunchedAgent::on_machine(place, AGENT, builder.start("transmitter"))?;
-    first.greet()?;
+    let first = LaunchedAgent::on_machine(place, AGENT, builder.start("transmitter"))?.greeted()?;
     let within = Options { cpus: split_cpus(&first.cpus), ..options.clone() };
     let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;
     let interface = testbed.transmitter.interface.clone();

@@ -29,18 +29,13 @@ impl Testbed {
     }
 
     /// Does the same work while programs in the kernel stamp its packets. Ignores what
-    /// [`Testbed::exact`] ignores. `finished`: the rounds so far, also of a trace that fails.
+    /// [`Testbed::exact`] ignores.
     ///
     /// # Errors
     /// As [`Testbed::exact`]; a kernel that cannot be traced; between two machines messages that
     /// are not answered. After an error with [`Error::testbed_is_well`] the next run can follow.
-    pub fn trace(
-        &mut self,
-        order: &RunOrder,
-        wanted: TraceOptions,
-        finished: &mut Option<trace::TraceAccount>,
-    ) -> Result<trace::TraceAccount, Error> {
-        let result = self.traced(order, wanted, finished);
+    pub fn trace(&mut self, order: &RunOrder, wanted: TraceOptions) -> Result<TraceAccount, Error> {
+        let result = self.traced(order, wanted);
         let is_well = result.as_ref().err().is_none_or(Error::testbed_is_well);
         if !self.scenario.is_of_namespaces() && is_well {
             for end in self.ends() {
@@ -50,12 +45,7 @@ impl Testbed {
         result
     }
 
-    fn traced(
-        &mut self,
-        order: &RunOrder,
-        wanted: TraceOptions,
-        finished: &mut Option<trace::TraceAccount>,
-    ) -> Result<trace::TraceAccount, Error> {
+    fn traced(&mut self, order: &RunOrder, wanted: TraceOptions) -> Result<TraceAccount, Error> {
         let has_two_kernels = !self.scenario.is_of_namespaces();
         let receiver = match &mut self.receiver {
             Some(receiver) if has_two_kernels => {
@@ -66,21 +56,14 @@ impl Testbed {
             }
             _ => self.exact_receiver(order)?,
         };
-        let rounds = wanted.rounds as usize;
+        let mut rounds_left = wanted.rounds;
         let request = Request::Trace { spec: spec(&self.transmitter, order)?, receiver, wanted };
         let agent = &mut self.transmitter.agent;
         agent.begin(&request)?;
         loop {
             match agent.next_answer()? {
-                Answer::TracedRound(round)
-                    if !round.all.is_empty()
-                        && finished.as_ref().is_none_or(|finished| finished.all.len() < rounds) =>
-                {
-                    match finished {
-                        Some(finished) => finished.add(*round),
-                        None => *finished = Some(*round),
-                    }
-                }
+                // A sign that it works.
+                Answer::TracedRound(_) if rounds_left > 0 => rounds_left -= 1,
                 Answer::Traced(account) => return Ok(*account),
                 other => return Err(agent.client.unexpected(&other).into()),
             }
@@ -121,7 +104,7 @@ impl Testbed {
         Ok(ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) })
     }
 
-    /// Traces one path of a study, and adds it, or its rounds until a failure, to `traces`.
+    /// Traces one path of a study.
     ///
     /// # Errors
     /// As [`Testbed::trace`].
@@ -130,8 +113,7 @@ impl Testbed {
         order: &RunOrder,
         tracing: &Tracing,
         (path, reader): (KernelPath, Waiting),
-        traces: &mut Vec<PathTrace>,
-    ) -> Result<(), Error> {
+    ) -> Result<PathTrace, Error> {
         let is_sampled = tracing.samples(order.traffic.kind, (path, reader));
         let wanted = TraceOptions {
             path: bundled_text(path).to_owned(),
@@ -142,13 +124,7 @@ impl Testbed {
             every: 0,
             profile: if is_sampled { varied(host::perf::frequency(self.exact)) } else { 0 },
         };
-        let mut finished = None;
-        let (account, result) = match self.trace(order, wanted, &mut finished) {
-            Ok(account) => (Some(account), Ok(())),
-            Err(error) => (finished, Err(error)),
-        };
-        traces.extend(account.map(|account| path_trace(&account, path, reader)));
-        result
+        Ok(path_trace(&self.trace(order, wanted)?, path, reader))
     }
 }
 

@@ -174,8 +174,11 @@ impl RemoteGuest {
         let (places, interrupt) = (&hosts.places, builder.interrupt);
         for (side, place) in places.each_ref() {
             if !place.is_root() {
-                let why = format!("{}: only root may make a bridge and a tap there", place.not_root());
-                return Err(no_guest(&hosts.end(side), &why));
+                return Err(Error::Failed(format!(
+                    "the {} cannot boot a guest: {}: only root may make a bridge and a tap there",
+                    hosts.end(side),
+                    place.not_root()
+                )));
             }
         }
         let program = &builder.options.program;
@@ -186,7 +189,7 @@ impl RemoteGuest {
         for (side, agent) in agents.each_mut() {
             agent.greet().map_err(|error| boots_none(&hosts.end(side), error))?;
             if machines[side].located.carries {
-                agent.client.wait_for_answers_within(Launch::LEASE);
+                agent.client.answers_within = Some(Launch::LEASE);
             }
         }
         agents.try_map(|side, agent| {
@@ -219,7 +222,7 @@ impl RemoteGuest {
         }
         let options = two_machines::with_cpus(options, cpus);
         let guests = both.try_map(|_, Self { mut agent, order, absent, .. }| {
-            let booted = agent.booted().map_err(|error| boots_none(agent.client.host(), error))?;
+            let booted = agent.booted().map_err(|error| boots_none(&agent.client.host, error))?;
             Ok::<_, Error>((VirtualMachine { agent: None, booted, order, absent }, agent))
         })?;
         let of_nodes = guests_of_nodes(&guests, &options.cpus);
@@ -229,10 +232,6 @@ impl RemoteGuest {
     }
 }
 
-fn no_guest(host: &str, why: &str) -> Error {
-    Error::Failed(format!("the {host} cannot boot a guest: {why}"))
-}
-
 fn boots_none(host: &str, error: Error) -> Error {
-    error.refusal().map_or_else(|error| error, |why| no_guest(host, &why))
+    error.or_not_set(format_args!("{host} cannot boot a guest"))
 }

@@ -104,10 +104,7 @@ impl HostPlace {
 
     /// Whether its agent makes network namespaces of the machine's root.
     pub fn makes_namespaces(&self) -> bool {
-        match &self.by {
-            Some(reached) => reached.makes_namespaces(),
-            None => host::Privileges::read().privileged(),
-        }
+        self.by.as_ref().map_or_else(|| self.is_root(), |reached| reached.makes_namespaces())
     }
 }
 

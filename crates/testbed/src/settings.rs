@@ -58,7 +58,8 @@ pub(crate) fn not_allowed(end: impl Display, cpu: u32, may: &[u32]) -> Error {
     Error::Failed(format!("the {end}: the traffic cannot run on CPU {cpu}: it may use the CPUs {may}"))
 }
 
-/// Changes the settings of this machine. Dropping it undoes the changes.
+/// Changes the settings of a machine. Dropping it undoes the changes that are not kept: by itself,
+/// or by the agent's undo process.
 #[derive(Debug)]
 pub struct SettingsAgent {
     agent: LaunchedAgent,
@@ -115,24 +116,15 @@ impl Drop for SettingsAgent {
     }
 }
 
-/// Changes a machine's settings for good once [`LastingSettings::keep`] is answered; otherwise the
-/// agent's undo process undoes them.
-#[derive(Debug)]
-pub struct LastingSettings {
-    host: String,
-    agent: LaunchedAgent,
-}
-
-impl LastingSettings {
-    /// Starts the agent; nothing is changed. `program`: the netassay binary.
+impl SettingsAgent {
+    /// Starts the agent on a machine; nothing is changed. `program`: the netassay binary.
     ///
     /// # Errors
     /// When no agent can be started.
     pub fn open(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
         let start = AgentStart::of_machine("host", program, interrupt);
-        let mut agent = LaunchedAgent::on_machine(place, AGENT, start)?;
-        agent.greet()?;
-        Ok(Self { host: place.to_string(), agent })
+        let agent = LaunchedAgent::on_machine(place, AGENT, start)?.greeted()?;
+        Ok(Self { agent, is_changed: false })
     }
 
     /// The interface with this name or alternative name, as it is now.
@@ -143,7 +135,7 @@ impl LastingSettings {
         let request = Request::Environment { interfaces: vec![interface.to_owned()] };
         let about = ask!(self.agent, &request, Answer::Environment(about) => about);
         about.interfaces.into_values().flatten().next().ok_or_else(|| {
-            let host = &self.host;
+            let host = self.agent.machine();
             Error::Failed(format!("{host} has no interface {interface:?}: `ip link` lists those that it has"))
         })
     }
@@ -159,7 +151,7 @@ impl LastingSettings {
         let refused = |what: String| {
             Error::Failed(format!(
                 "{}, interface {interface}: {what}; so nothing is applied, and what was set is undone",
-                self.host
+                self.agent.machine()
             ))
         };
         if let Some((name, why)) = settled.refused.iter().next() {

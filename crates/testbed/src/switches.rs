@@ -136,14 +136,12 @@ fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error>
 
 impl Testbed {
     pub(crate) fn place(&mut self, tuning: &BySide<Tuning>, effective: &mut Effective) -> Result<(), Error> {
-        let hosts = self.named.as_ref().map(|named| named.each_ref().map(|_, one| one.host.clone()));
         for end in self.ends() {
             let (side, wanted) = (end.side, &tuning[end.side]);
             if !wanted.varied.contains(&TuningKey::Placement) {
                 continue;
             }
-            let host = hosts.as_ref().map_or("this machine", |hosts| hosts[side].as_str());
-            let receiving = end.place(wanted.placement, host)?;
+            let receiving = end.place(wanted.placement)?;
             let cpus = format_cpu_list(&end.cpus);
             let Some(settled) = interface_read_back(effective, side) else { continue };
             let irq = receiving
@@ -164,13 +162,14 @@ fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Set
 
 impl End {
     /// Returns the CPUs of the receive work; `None` is where they were at first.
-    fn place(&mut self, wanted: Option<Placement>, host: &str) -> Result<Option<String>, Error> {
+    fn place(&mut self, wanted: Option<Placement>) -> Result<Option<String>, Error> {
         let is_on_machine = self.agent.is_on_machine();
         let may = if is_on_machine { self.agent.cpu_numbers() } else { self.home.clone() };
         if let Some(Placement { irq, traffic }) = wanted {
             let steered = (!is_on_machine).then_some(irq);
             if let Some(cpu) = std::iter::once(traffic).chain(steered).find(|cpu| !may.contains(cpu)) {
-                return Err(not_allowed(format_args!("{} ({host})", self.side), cpu, &may));
+                let end = format!("{} ({})", self.side, self.agent.machine());
+                return Err(not_allowed(end, cpu, &may));
             }
         }
         self.cpus = wanted.map_or_else(|| self.home.clone(), |both| vec![both.traffic]);

@@ -255,7 +255,7 @@ impl End {
 
     /// Its host, as messages name it.
     pub fn host(&self) -> &str {
-        self.agent.client.host()
+        &self.agent.client.host
     }
 
     /// The agent's process id in its own namespace.

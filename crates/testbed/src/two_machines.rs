@@ -256,7 +256,7 @@ fn locate(
     }
     if located.carries {
         // Traffic may hold the signs of life up that share its interface.
-        agent.client.wait_for_answers_within(place.lease);
+        agent.client.answers_within = Some(place.lease);
     }
     Ok(located)
 }

@@ -7,7 +7,7 @@ use results::advice::{HostCommand, HostInterface};
 use results::distinct;
 use serde::Serialize;
 use store::StoredStudy;
-use testbed::{IntendedChange, InterfaceSettings, LastingSettings};
+use testbed::{IntendedChange, InterfaceSettings, SettingsAgent};
 
 use crate::cli::Apply;
 use crate::commands::advise;
@@ -53,7 +53,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
             "be root here, log in as root (--host root@HOST:INTERFACE), or let the login use `sudo -n`";
         bail!(Environment, "{place}: only root may change interfaces: {ways}");
     }
-    let mut agent = LastingSettings::open(&place, PROGRAM.as_ref(), &interrupt)?;
+    let mut agent = SettingsAgent::open(&place, PROGRAM.as_ref(), &interrupt)?;
     // Under the tunnel first: it must carry what the tunnel adds.
     let underlay = flags.underlay.as_ref().map(|name| (HostInterface::Underlay, name));
     let mut wanted: Vec<WantedInterface> = Vec::new();

@@ -81,9 +81,7 @@ impl LaunchedAgent {
     }
 
     pub(crate) fn on_this_machine(start: AgentStart<'_>) -> Result<Self, Error> {
-        let mut agent = Self::process(start)?;
-        agent.greet()?;
-        Ok(agent)
+        Self::process(start)?.greeted()
     }
 
     pub(crate) fn in_guest(

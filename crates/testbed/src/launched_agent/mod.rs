@@ -92,8 +92,19 @@ impl LaunchedAgent {
         self.cpus.iter().map(|(cpu, _)| *cpu).collect()
     }
 
+    /// The machine that it is on, in messages.
+    pub(crate) fn machine(&self) -> String {
+        let reached = self.reached.as_ref().map(|reached| reached.launcher.to_string());
+        reached.unwrap_or_else(|| "this machine".to_owned())
+    }
+
     pub(crate) fn is_on_machine(&self) -> bool {
         self.on_machine.is_some()
+    }
+
+    pub(crate) fn greeted(mut self) -> Result<Self, Error> {
+        self.greet()?;
+        Ok(self)
     }
 
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
@@ -102,7 +113,7 @@ impl LaunchedAgent {
         let hello = self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience().max(login));
         let hello = hello.map_err(|error| self.explain(error))?;
         let (pid, cpus) = answer!(
-            self, hello, Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ } => (pid, cpus)
+            self, hello, Answer::Hello { protocol: PROTOCOL, pid, cpus } => (pid, cpus)
         );
         self.cpus = cpus;
         // Elsewhere the number means something to that host's agents only.
@@ -110,7 +121,7 @@ impl LaunchedAgent {
             self.pid = pid;
         }
         if self.is_on_machine() {
-            self.client.wait_for_answers_within(SIGN_OF_LIFE);
+            self.client.answers_within = Some(SIGN_OF_LIFE);
         }
         if let Some(reached) = &self.reached {
             reached.set_lost(false);
@@ -173,7 +184,7 @@ impl LaunchedAgent {
                 }
                 Carrier::Process(..) if Instant::now() < until => {}
                 Carrier::Process(..) => {
-                    return Err(CallError::Silent { host: self.client.host().to_owned(), patience }.into());
+                    return Err(CallError::Silent { host: self.client.host.clone(), patience }.into());
                 }
             }
         }
@@ -200,7 +211,7 @@ impl LaunchedAgent {
                     words if words.is_empty() => words,
                     words => format!("; it said: {words}"),
                 };
-                let (name, pid) = (self.client.host(), self.pid);
+                let (name, pid) = (&self.client.host, self.pid);
                 Error::Agent(format!(
                     "the {name}'s agent (process {pid}) exited unexpectedly: {status}{said}"
                 ))

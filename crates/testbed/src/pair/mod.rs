@@ -64,16 +64,12 @@ impl Hosts {
     pub fn check_pair(&self, crossings: &[Crossing]) -> Result<Vec<PairCheck>, Error> {
         let mut machines = two_machines::machines(self)?;
         let chosen = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
-        let mut places = machines.each_mut().map(|side, machine| PairMachine {
-            side,
-            host: self.places[side].to_string(),
-            interface: machine.located.interface.clone(),
-            agent: &mut machine.agent,
-        });
+        let mut places =
+            machines.each_mut().map(|_, machine| (&mut machine.agent, machine.located.interface.clone()));
         let own = crossings.iter().filter(|_| self.own_addresses);
         let asked: Vec<IpAddr> =
             own.flat_map(|one| Side::BOTH.map(|side| one.own[side].in_family(one.family))).collect();
-        let ends = BySide::try_from_fn(|side| places[side].tell(&asked))?;
+        let ends = BySide::try_from_fn(|side| tell(side, &mut places[side], &asked))?;
         let mut checks: Vec<PairCheck> = Vec::new();
         let are_well = |checks: &[PairCheck]| checks.iter().all(|one| one.outcome.is_ok());
         for (name, fine, check) in CHECKS {
@@ -86,8 +82,8 @@ impl Hosts {
         if !are_there || !are_well(&checks) {
             return Ok(checks);
         }
-        for (_, place) in places.each_mut() {
-            await_running(place.agent, &place.interface)?;
+        for (_, (agent, interface)) in places.each_mut() {
+            await_running(agent, interface)?;
         }
         let mtus = ends.each_ref().map(|_, end| end.facts.link.mtu);
         let mut crossed = Vec::new();
@@ -117,7 +113,7 @@ impl Testbed {
     /// # Errors
     /// [`Error::Pair`], or when an agent is gone.
     pub fn check_path(&mut self, order: &RunOrder, effective: &Effective) -> Result<(), Error> {
-        let (Some(named), Some(receiver), Some(of_receiver)) =
+        let (Some(_), Some(receiver), Some(of_receiver)) =
             (&self.named, &mut self.receiver, &effective.receiver)
         else {
             return Ok(());
@@ -129,31 +125,20 @@ impl Testbed {
         }
         let ends = BySide { transmitter: &mut self.transmitter, receiver };
         let addresses = ends.each_ref().map(|_, end| end.address(crossing.family));
-        let mut places = ends.map(|side, end| PairMachine {
-            side,
-            host: named[side].host.clone(),
-            interface: end.interface.clone(),
-            agent: &mut end.agent,
-        });
+        let mut places = ends.map(|_, end| (&mut end.agent, end.interface.clone()));
         let faults = cross(&mut places, crossing.clone(), addresses, AFTER_CHANGES)?;
         self.crossed.push(crossing);
         PairCheck::refuse(vec![PairCheck::new("path", faults, String::new())])
     }
 }
 
-struct PairMachine<'a> {
-    side: Side,
-    host: String,
-    interface: String,
-    agent: &'a mut LaunchedAgent,
-}
+/// An end's agent and interface.
+type PairMachine<'a> = (&'a mut LaunchedAgent, String);
 
-impl PairMachine<'_> {
-    fn tell(&mut self, asked: &[IpAddr]) -> Result<PairEnd, Error> {
-        let request = Request::PairFacts { interface: self.interface.clone(), addresses: asked.to_vec() };
-        let facts = ask!(self.agent, &request, Answer::PairFacts(facts) => *facts);
-        Ok(PairEnd { side: self.side, host: self.host.clone(), facts })
-    }
+fn tell(side: Side, (agent, interface): &mut PairMachine<'_>, asked: &[IpAddr]) -> Result<PairEnd, Error> {
+    let request = Request::PairFacts { interface: interface.clone(), addresses: asked.to_vec() };
+    let facts = ask!(agent, &request, Answer::PairFacts(facts) => *facts);
+    Ok(PairEnd { side, host: agent.machine(), facts })
 }
 
 fn cross(
@@ -164,7 +149,7 @@ fn cross(
 ) -> Result<Vec<PairFault>, Error> {
     let is_used = |protocol: usize| Side::BOTH.iter().any(|side| crossing.sent[*side][protocol].is_some());
     let sockets = BySide::try_from_fn(|side| {
-        let PairMachine { agent, interface, .. } = &mut places[side];
+        let (agent, interface) = &mut places[side];
         let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
         let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
         let request = Request::OpenProbe { interface, local, ports, listens };
@@ -185,7 +170,7 @@ fn cross(
             let full = crossing.sent[side].map(Option::unwrap_or_default);
             let exchange =
                 Request::ExchangeProbes { to: sockets[side.other()], full, within_ms: WITHIN_MS[side] };
-            let agent = &mut places[side].agent;
+            let (agent, _) = &mut places[side];
             Ok(ask!(agent, &exchange, Answer::Arrived(arrived) => arrived))
         })?;
         if crossing.lost(&arrived).is_empty() {
@@ -195,6 +180,7 @@ fn cross(
             break arrived;
         }
     };
-    let ends = BySide::try_from_fn(|side| places[side].tell(&[addresses.transmitter, addresses.receiver]))?;
+    let asked = [addresses.transmitter, addresses.receiver];
+    let ends = BySide::try_from_fn(|side| tell(side, &mut places[side], &asked))?;
     Ok(ExchangedPackets { crossing, addresses, arrived, ends }.faults())
 }

@@ -157,7 +157,9 @@ impl ScriptSession {
         self.end();
         let host = &self.host;
         let said = Some(self.stderr.last_words()).filter(|said| !said.is_empty());
-        let hint = if self.is_at_login { GUARD } else { "" };
+        // Another launcher may fail before there is a shell, and says so.
+        let is_of_shell = no_more != NoMore::Ended || self.is_ssh || said.is_none();
+        let hint = if self.is_at_login && is_of_shell { GUARD } else { "" };
         match no_more {
             NoMore::Interrupted => Error::Interrupted,
             NoMore::Endless => unexpected_answer(host, "what has no end", hint),
@@ -168,16 +170,13 @@ impl ScriptSession {
             )),
             NoMore::Ended => {
                 let is_of_ssh = self.is_ssh && status.is_some_and(|status| status.code() == Some(OF_SSH));
-                // Another launcher may fail before there is a shell, and says so.
-                let is_of_shell = self.is_ssh || said.is_none();
                 let status = status.map(|status| status.to_string());
                 let said = said.or(status).unwrap_or_else(|| "it closed its output".to_owned());
                 Error::Unanswered(match self.is_at_login {
                     _ if is_of_ssh => format!(
                         "cannot reach {host}: {said}; netassay never accepts a host key and types no password: connect once by hand (ssh {host}), compare the key that it shows, and let a key log in without a question (ssh-copy-id {host})"
                     ),
-                    true if is_of_shell => format!("cannot reach {host}: {said}{hint}"),
-                    true => format!("cannot reach {host}: {said}"),
+                    true => format!("cannot reach {host}: {said}{hint}"),
                     false => format!("{host}: {said}"),
                 })
             }

@@ -101,7 +101,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     let on = place::on(&mut testbed, hosts.as_ref())?;
     let mut traces: Vec<SizedTrace> = Vec::new();
     for Asked { order, .. } in &all {
-        let account = testbed.trace(order, wanted.clone(), &mut None)?;
+        let account = testbed.trace(order, wanted.clone())?;
         traces.push(SizedTrace::new(order.traffic.clone(), account, exact));
     }
     let mut notes: Vec<String> = testbed.notes.iter().map(ToString::to_string).collect();
