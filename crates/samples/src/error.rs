@@ -44,6 +44,17 @@ impl FilePosition {
     pub(crate) fn start_of(line: u64) -> FilePosition {
         FilePosition { line, column: 1 }
     }
+
+    /// The position after `bytes` that begin here.
+    pub(crate) fn after(self, bytes: &[u8]) -> FilePosition {
+        match bytes.iter().rposition(|byte| *byte == b'\n') {
+            Some(last) => FilePosition {
+                line: self.line + bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
+                column: (bytes.len() - last) as u64,
+            },
+            None => FilePosition { column: self.column + bytes.len() as u64, ..self },
+        }
+    }
 }
 
 /// A [`SamplesError`] without the file's name, which readers do not know.

@@ -111,15 +111,13 @@ pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
 fn require_text(head: &[u8]) -> Result<(), Fault> {
     // No format here has a NUL; binary data soon do.
     let Some(nul) = head.iter().position(|byte| *byte == 0) else { return Ok(()) };
-    let before = &head[..nul];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
-    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() as u64 + 1;
+    let place = FilePosition::start_of(1).after(&head[..nul]);
     let (what, way_out) = match head {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => ("UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8"),
         [0x1f, 0x8b, ..] => ("compressed by gzip", "unpack it with gunzip"),
         _ => ("a NUL byte, which no text has", "give a text file"),
     };
-    Err(Fault::new(FilePosition { line, column }, what, way_out))
+    Err(Fault::new(place, what, way_out))
 }
 
 /// Rejects output for people, which has too few digits to compare.

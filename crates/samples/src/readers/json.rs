@@ -26,12 +26,7 @@ pub(crate) fn for_each_document<T: DeserializeOwned>(
         let blank = |byte: &&u8| byte.is_ascii_whitespace();
         let end = documents.byte_offset();
         let next = end + text[end..].iter().take_while(blank).count();
-        for byte in &text[read..next] {
-            begin = match byte {
-                b'\n' => FilePosition::start_of(begin.line + 1),
-                _ => FilePosition { column: begin.column + 1, ..begin },
-            };
-        }
+        begin = begin.after(&text[read..next]);
         read = next;
         let Some(document) = documents.next() else { return Ok(()) };
         take(document.map_err(|error| fault(&error, begin))?, begin)?;

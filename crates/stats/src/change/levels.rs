@@ -103,16 +103,13 @@ pub(super) fn newest(points: &[Own], unit: f64, splits: &[Split], level: f64) ->
     let (mean, first) = levels.last();
     let difference = point.value - mean;
     let error = levels.error_of_new(point);
-    let judged =
-        error.and_then(|(error, df)| Some((error, student::upper_quantile((1.0 - level) / 2.0, df)?)));
-    let interval = judged.map(|(error, critical)| {
-        let half = error * critical;
-        ((mean - half) * unit, (mean + half) * unit)
-    });
-    let verdict = match judged {
+    let half_width =
+        error.and_then(|(error, df)| Some(error * student::upper_quantile((1.0 - level) / 2.0, df)?));
+    let interval = half_width.map(|half| ((mean - half) * unit, (mean + half) * unit));
+    let verdict = match half_width {
         None => Verdict::Inconclusive,
-        Some((error, critical)) if difference > error * critical => Verdict::Higher,
-        Some((error, critical)) if -difference > error * critical => Verdict::Lower,
+        Some(half) if difference > half => Verdict::Higher,
+        Some(half) if -difference > half => Verdict::Lower,
         Some(_) => Verdict::NoDifferenceProven,
     };
     Some(NewestPoint {

@@ -70,10 +70,8 @@ fn largest(layout: &Layout, levels: &[&[bool]], order: usize) -> Result<Model, E
         )
     })?;
     for larger in 2..=order.min(varied.len()) {
-        match Model::new(levels, &varied, larger) {
-            Ok(fitting) => model = fitting,
-            Err(_) => break,
-        }
+        let Ok(fitting) = Model::new(levels, &varied, larger) else { break };
+        model = fitting;
     }
     Ok(model)
 }

@@ -160,7 +160,17 @@ impl Fleet {
         if pairs.is_empty() {
             return Err(StatsError::NoPairs);
         }
-        pairs.iter().zip(1..).try_for_each(|(pair, place)| pair.check(place))?;
+        for (place, pair) in (1..).zip(pairs) {
+            for (name, value, least) in [
+                ("estimate", pair.estimate, f64::MIN),
+                ("standard error", pair.standard_error, 0.0),
+                ("number of degrees of freedom", pair.degrees_of_freedom, 0.0),
+            ] {
+                if !(value >= least && value.is_finite()) {
+                    return Err(StatsError::Pair { place, name, value });
+                }
+            }
+        }
         let largest = pairs.iter().fold(0.0, |most: f64, pair| most.max(pair.estimate.abs()));
         let unit = pairs.iter().fold(largest, |most, pair| most.max(pair.standard_error));
         let unit = if unit > 0.0 { unit } else { 1.0 };
@@ -270,19 +280,6 @@ impl PairEffect {
     fn from_estimate(Estimate { value, se, df, .. }: Estimate) -> PairEffect {
         let standard_error = if df > 0.0 { se } else { 0.0 };
         PairEffect { estimate: value, standard_error, degrees_of_freedom: df }
-    }
-
-    fn check(&self, place: usize) -> Result<(), StatsError> {
-        let numbers = [
-            ("estimate", self.estimate, f64::MIN),
-            ("standard error", self.standard_error, 0.0),
-            ("number of degrees of freedom", self.degrees_of_freedom, 0.0),
-        ];
-        let is_refused = |(_, value, least): &(&str, f64, f64)| !(value >= least && value.is_finite());
-        match numbers.into_iter().find(is_refused) {
-            Some((name, value, _)) => Err(StatsError::Pair { place, name, value }),
-            None => Ok(()),
-        }
     }
 }
 

@@ -88,9 +88,9 @@ impl<R: Read> Records<R> {
                 } else {
                     0
                 };
-                advance(&mut self.place, &rest[..skipped]);
+                self.place = self.place.after(&rest[..skipped]);
                 place.get_or_insert(self.place);
-                advance(&mut self.place, &rest[skipped..read]);
+                self.place = self.place.after(&rest[skipped..read]);
                 self.input.consume(read);
             }
             length += written;
@@ -117,16 +117,6 @@ impl<R: Read> Records<R> {
                 ReadFieldResult::End => return Ok(false),
             }
         }
-    }
-}
-
-fn advance(place: &mut FilePosition, bytes: &[u8]) {
-    match bytes.iter().rposition(|byte| *byte == b'\n') {
-        Some(last) => {
-            place.line += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-            place.column = (bytes.len() - last) as u64;
-        }
-        None => place.column += bytes.len() as u64,
     }
 }
 
