@@ -43,6 +43,5 @@ pub use probe::{Arrived, PairProbe, TCP, UDP};
 pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo, TcpReadings, lacking};
 pub use spec::Spec;
 pub use words::{
-    CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Misfit, Pacing, Reader, Sender,
-    Traffic,
+    CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Pacing, Reader, Sender, Traffic,
 };
