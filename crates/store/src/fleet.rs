@@ -35,7 +35,7 @@ impl Store {
     /// The pairs of a campaign by name, also those that were not measured.
     ///
     /// # Errors
-    /// What reading can meet.
+    /// Errors of reading.
     pub fn pairs(&self, campaign: &str) -> Result<Vec<PairRow>, StoreError> {
         self.pair_rows("WHERE campaign = ?1 ORDER BY name", [campaign])
     }
@@ -43,7 +43,7 @@ impl Store {
     /// The campaigns of studies of this name, oldest first.
     ///
     /// # Errors
-    /// What reading can meet.
+    /// Errors of reading.
     pub fn campaigns(&self, study: &str) -> Result<Vec<String>, StoreError> {
         let rows = self.pair_rows("ORDER BY campaign", [])?;
         let mut campaigns: Vec<String> = rows.into_iter().map(|row| row.pair.campaign).collect();

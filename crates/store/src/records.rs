@@ -42,7 +42,7 @@ row_id! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub struct FleetPair {
-    /// The same for all pairs that were measured for one study together.
+    /// A name that all pairs measured together for one study have in common.
     pub campaign: String,
     pub name: String,
     pub labels: BTreeMap<String, String>,

@@ -32,8 +32,10 @@ pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option
     // Another schema may keep SQLite busy for ever: a table may be a view with an endless query.
     let (own, found) = (objects(&own)?, objects(connection)?);
     // The file chose the name: short enough for a message.
-    let name =
-        |object: &Object| format!("{} {:?}", object.kind, object.name.chars().take(40).collect::<String>());
+    let name = |[kind, name, ..]: &Object| {
+        let [kind, name] = [kind, name].map(|text| text.as_deref().unwrap_or_default());
+        format!("{kind} {:?}", name.chars().take(40).collect::<String>())
+    };
     Ok(match (own.iter().find(|one| !found.contains(one)), found.iter().find(|one| !own.contains(one))) {
         (None, None) if own.len() == found.len() => None,
         (None, None) => Some("it holds an object twice".to_owned()),
@@ -42,14 +44,8 @@ pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option
     })
 }
 
-#[derive(PartialEq)]
-struct Object {
-    kind: String,
-    name: String,
-    table: String,
-    /// None for an index that SQLite made itself.
-    sql: Option<String>,
-}
+/// Its kind, its name, its table and its SQL, which an index that SQLite made itself does not have.
+type Object = [Option<String>; 4];
 
 fn objects(connection: &Connection) -> Result<Vec<Object>> {
     connection
@@ -58,7 +54,7 @@ fn objects(connection: &Connection) -> Result<Vec<Object>> {
         .query_map([], |row| {
             let sql: Option<String> = row.get(3)?;
             let sql = sql.map(|sql| sql.replacen(SAME_CONSTRAINT[0], SAME_CONSTRAINT[1], 1));
-            Ok(Object { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql })
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, sql])
         })?
         .collect()
 }

@@ -140,10 +140,9 @@ fn sizes(
 
 /// The line that begins a table, or the start of the file if it has none.
 fn place_of(study: &Study, header: &str) -> Range<usize> {
-    let found = study.text.lines().find(|line| line.trim_start().starts_with(header));
+    let found = study.text.lines().map(str::trim_start).find(|line| line.starts_with(header));
     let start = found.map_or(0, |line| line.as_ptr() as usize - study.text.as_ptr() as usize);
-    let indent = found.map_or(0, |line| line.len() - line.trim_start().len());
-    start + indent..start + indent + found.map_or(0, |_| header.len())
+    start..start + found.map_or(0, |_| header.len())
 }
 
 /// Why conditions do not take turns, and the way out.

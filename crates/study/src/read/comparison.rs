@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 use words::metric::{METRICS, Metric, Source};
 use words::suggest::quoted;
-use words::{Kind, Scenario, Shape, metric, suggest};
+use words::{Scenario, Shape, Traffic, metric, suggest};
 
 use crate::model::tables::COMPARISON;
 use crate::model::{ComparisonRequest, Factor, Selection, Subject};
@@ -22,12 +22,10 @@ pub(crate) struct Read {
     pub(crate) baseline: Option<Range<usize>>,
 }
 
-/// The properties of a study's traffic that decide which metrics exist.
+/// The properties of a study that decide which metrics exist.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'k> {
-    pub(crate) kinds: &'k [Kind],
-    pub(crate) both_ways: bool,
-    pub(crate) searches: bool,
+    pub(crate) traffic: &'k [Traffic],
     pub(crate) scenarios: &'k [Scenario],
     pub(crate) exact: bool,
     pub(crate) turns: bool,
@@ -40,15 +38,13 @@ impl Offer<'_> {
     }
 
     fn yields(&self, metric: Metric) -> bool {
-        self.kinds.iter().any(|kind| kind.produces(metric))
+        self.traffic.iter().any(|traffic| traffic.produces(metric))
     }
 
     fn has(&self, metric: Metric) -> bool {
-        (self.both_ways || metric.source != Source::BothWays)
-            && (self.searches || metric.source != Source::Search)
-            && !(self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario)))
+        self.yields(metric)
             && self.meets(metric)
-            && self.yields(metric)
+            && !(self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario)))
     }
 }
 
@@ -79,15 +75,15 @@ fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Optio
         let message = format!("`{}` is not a metric", quoted(key));
         return Problem::new(value.span(), message).help(help).reject(problems);
     };
-    if offer.kinds.is_empty() || offer.has(metric) {
+    if offer.traffic.is_empty() || offer.has(metric) {
         return Some(metric);
     }
     let why = if !offer.yields(metric) {
-        metric.meaning
-    } else if metric.source == Source::BothWays && !offer.both_ways {
-        "it is of traffic that flows both ways (`direction = \"both\"`)"
-    } else if metric.source == Source::Search && !offer.searches {
-        "it is of a search for a rate (`find_rate = true`)"
+        match metric.source {
+            _ if !offer.traffic.iter().any(|traffic| traffic.kind.produces(metric)) => metric.meaning,
+            Source::BothWays => "it is of traffic that flows both ways (`direction = \"both\"`)",
+            _ => "it is of a search for a rate (`find_rate = true`)",
+        }
     } else if offer.meets(metric) {
         "it is counted for whole flows, and conditions take turns in theirs (`alternate = \"off\"`)"
     } else {

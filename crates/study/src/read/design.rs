@@ -5,7 +5,7 @@ use std::ops::Range;
 use words::suggest::quoted;
 
 use crate::model::tables::DESIGN;
-use crate::model::{Design, DesignKind, Factor, Fraction, Offload, Scope, Subject, combinations, limit};
+use crate::model::{Design, DesignKind, Factor, Fraction, Offload, Scope, combinations, limit};
 use crate::read::{Entry, Problem, Problems, Table, factor};
 
 pub(crate) const MOST: u32 = 32;
@@ -72,14 +72,13 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         let (scope, bare) = Scope::split(name);
         let named = factor::Named { scope, name: bare, path: Vec::new(), place: place.clone(), value: item };
         let Some(subject) = factor::subject(&named, problems) else { continue };
-        if !matches!(subject, Subject::Feature(..)) {
+        let Some(offload) = Offload::named(name) else {
             let message = format!("`{}` is not a feature that a design can switch on and off", quoted(name));
             let help =
                 "name features of `ethtool -k`, and cross other factors with the design in `[factors]`";
             problems.report(place, message, help);
             continue;
-        }
-        let Some(offload) = Offload::named(name) else { continue };
+        };
         let overlaps = |read: &&factor::Read| {
             Offload::named(&read.factor.name).is_some_and(|other| other.overlaps(&offload))
         };

@@ -1,7 +1,7 @@
 //! The whole file.
 
 use toml::de::DeTable;
-use words::{Direction, Family, Field, Key, Kind, Scenario, Shape};
+use words::{Direction, Family, Field, Key, Scenario, Shape, Traffic};
 
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
 use crate::model::{
@@ -132,11 +132,13 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let hosts = (scenarios.as_slice(), inside_guest, exact);
     let tracing = root.table("[trace]", problems);
     let tracing = tracing.and_then(|table| tracing::read(table, hosts, &workloads, problems));
-    let kinds: Vec<Kind> = workloads.iter().map(|read| read.workload.traffic.kind).collect();
+    let mut traffic: Vec<Traffic> = workloads.iter().map(|read| read.workload.traffic.clone()).collect();
+    let directions = factors.iter().filter(|read| read.factor.name == "direction");
+    if directions.flat_map(|read| read.factor.levels()).any(|level| level == Direction::Both.word()) {
+        traffic.iter_mut().for_each(|one| one.direction = Direction::Both);
+    }
     let offer = comparison::Offer {
-        kinds: &kinds,
-        both_ways: flows_both_ways(&workloads, &factors),
-        searches: workloads.iter().any(|read| read.workload.traffic.find_rate),
+        traffic: &traffic,
         scenarios: &scenarios,
         exact,
         turns: protocol.alternate.is_some() && !is_auto,
@@ -208,12 +210,6 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
         factor::report_overridden("scenario", entry.span(), problems);
     }
     factor.factor.scenarios()
-}
-
-fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bool {
-    let factor = factors.iter().find(|read| read.factor.name == "direction");
-    factor.is_some_and(|read| read.factor.levels().any(|level| level == Direction::Both.word()))
-        || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
 
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
