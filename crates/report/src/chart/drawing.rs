@@ -52,7 +52,12 @@ impl Drawing {
         if text.is_empty() {
             return;
         }
-        let class = [class, anchor.class()].join(" ");
+        let side = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => "mid",
+            Anchor::End => "end",
+        };
+        let class = [class, side].join(" ");
         let attributes = [("x", x.into()), ("y", y.into()), ("class", class.trim().into())];
         // x is 0 where it is not given.
         let given = &attributes[usize::from(number(x) == "0")..];
@@ -178,16 +183,6 @@ impl Drawing {
             title.iter().for_each(|title| group.element("title", &[], |inside| inside.short_text(title)));
             group.append(&inner);
         });
-    }
-}
-
-impl Anchor {
-    fn class(self) -> &'static str {
-        match self {
-            Self::Start => "",
-            Self::Middle => "mid",
-            Self::End => "end",
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use study::metric::{self, Metric};
 use study::{BySide, Name, NameWord, Side};
 
 use super::Ids;
-use super::view::StudyView;
+use super::view::{StudyView, estimates};
 use super::words::{choice, extremes, metric_quantity, of_mean};
 use crate::page::FigureSection;
 
@@ -49,7 +49,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
         "CPU in use".clone_into(&mut quantity.name);
         let (mut bars, mut named) = (Vec::new(), Vec::new());
         for (group, name, condition) in &shown {
-            let Some(own) = view.estimates(metric, &[*condition]).first().copied() else { continue };
+            let Some(own) = estimates(view.results, metric, &[*condition]).first().copied() else { continue };
             let part = |(part, _): &(BySide<Metric>, &str)| view.mean(*condition, part[side]).unwrap_or(0.0);
             bars.push(Bar {
                 group: group.clone(),

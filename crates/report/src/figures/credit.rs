@@ -8,7 +8,7 @@ use study::DesignKind;
 use super::Ids;
 use super::view::StudyView;
 use super::words::{metric_quantity, percent_of};
-use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel};
+use crate::chart::{Bar, Bars, Figure, Forest, ForestRow, Interval, Panel};
 use crate::page::FigureSection;
 use crate::views::{combinations, proven_credit};
 
@@ -66,7 +66,9 @@ fn shares(credit: &Credit) -> Bars {
             (metric_quantity(&credit.metric.into()), credit.parts.iter().map(share).collect())
         }
     };
-    Bars::shares(quantity, &interval_words(credit), shares)
+    let bar = |(group, whole)| Bar { group, name: String::new(), whole, parts: Vec::new() };
+    let bars = shares.into_iter().map(bar).collect();
+    Bars { quantity, interval: interval_words(credit), parts: Vec::new(), bars }
 }
 
 fn parts(credit: &Credit) -> Forest {

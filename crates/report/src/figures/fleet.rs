@@ -62,10 +62,8 @@ fn shown(effect: &EffectOverPairs) -> Vec<usize> {
     let size = |place: &usize| effect.sizes.pairs[*place].estimate;
     places.sort_by(|one, other| size(one).total_cmp(&size(other)));
     let (all, last) = (places.len(), places.len().saturating_sub(AT_ENDS));
-    let mut at = 0..;
-    places.retain(|place| {
-        let at = at.next().unwrap_or_default();
-        all <= MOST || at < AT_ENDS || at >= last || effect.sizes.apart.contains(place)
-    });
-    places
+    let is_shown = |(at, place): &(usize, usize)| {
+        all <= MOST || *at < AT_ENDS || *at >= last || effect.sizes.apart.contains(place)
+    };
+    places.into_iter().enumerate().filter(is_shown).map(|(_, place)| place).collect()
 }

@@ -6,7 +6,7 @@ use store::{StoredRun, StoredSeries};
 use study::{Kind, Side};
 
 use super::Ids;
-use super::view::{MeasuredWorkload, StudyView};
+use super::view::{MeasuredWorkload, StudyView, estimates};
 use super::words::metric_quantity;
 use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale, ends};
 use crate::page::FigureSection;
@@ -77,7 +77,7 @@ fn figure(
 
 /// At most [`CURVES`] conditions: those at both ends of the main metric.
 fn ends_of(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
-    let mut by_size = view.estimates(view.primary(workload.kind), &workload.conditions);
+    let mut by_size = estimates(view.results, view.primary(workload.kind), &workload.conditions);
     by_size.sort_by(|one, other| other.mean.total_cmp(&one.mean));
     let ends = by_size.iter().take(CURVES / 2).chain(by_size.iter().rev().take(CURVES / 2));
     let chosen: Vec<usize> = ends.map(|one| one.condition).collect();

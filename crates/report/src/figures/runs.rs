@@ -7,7 +7,7 @@ use results::{capital, distinct};
 use study::metric::Metric;
 
 use super::Ids;
-use super::view::{MeasuredWorkload, StudyView};
+use super::view::{MeasuredWorkload, StudyView, estimates};
 use super::words::{choice, extremes, metric_quantity, of_mean, paragraph};
 use crate::page::FigureSection;
 
@@ -52,7 +52,7 @@ fn dots(view: &StudyView<'_>, metric: Metric, workload: &MeasuredWorkload<'_>) -
             runs.entry((condition, boot)).or_default().push(value);
         }
     }
-    let estimates = view.estimates(metric, &workload.telling);
+    let estimates = estimates(view.results, metric, &workload.telling);
     let quantity = metric_quantity(&metric.into());
     let is_measured = |index: &usize| runs.keys().any(|(of, _)| of == index);
     let measured: Vec<usize> = workload.telling.iter().copied().filter(is_measured).collect();

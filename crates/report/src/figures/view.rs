@@ -86,14 +86,10 @@ impl<'a> StudyView<'a> {
     pub(super) fn primary(&self, kind: Kind) -> Metric {
         kind.main_metric(self.results.stored.plan.exact)
     }
-
-    /// The means of these conditions, in their order; those without a finite value are left out.
-    pub(super) fn estimates(&self, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {
-        estimates(self.results, metric, conditions)
-    }
 }
 
-fn estimates(results: &Results, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {
+/// The means of these conditions, in their order; those without a finite value are left out.
+pub(super) fn estimates(results: &Results, metric: Metric, conditions: &[usize]) -> Vec<ConditionEstimate> {
     let own = conditions.iter().filter_map(|index| results.conditions.get(*index)?.estimates.get(&metric));
     own.copied().filter(|one| one.mean.is_finite()).collect()
 }

@@ -49,10 +49,7 @@ pub(super) fn of_mean(level: f64) -> String {
 pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     // No part gets a capital here: it may begin with a condition's name, which has its own letters.
     let parts = parts.into_iter().filter(|part| !part.is_empty());
-    let sentence = |part: String| match part.ends_with(['.', '?', '!']) {
-        true => part,
-        false => part + ".",
-    };
+    let sentence = |part: String| if part.ends_with(['.', '?', '!']) { part } else { part + "." };
     parts.map(sentence).collect::<Vec<_>>().join(" ")
 }
 

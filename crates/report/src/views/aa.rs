@@ -45,14 +45,13 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
 pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
     let heads =
         ["condition", "against", "metric", "verdict", "in turns", "in runs", "turns - runs", "boots", "time"];
-    let mut table = Table::new(heads).optional(&[8, 7, 2]);
-    for one in &found.comparisons {
+    let rows = found.comparisons.iter().map(|one| {
         let sized = |value: f64, interval, show: fn(f64) -> String| {
             Cell::measure(format!("{} ({})", show(value), range(Some(interval), show)))
         };
         let shown = |share: PercentEstimate| sized(share.value, share.interval, percent);
         let agreement = one.agreement.as_ref();
-        table.row(cells![
+        cells![
             &Name::from(one.condition.as_str()),
             &one.baseline,
             one.metric.key,
@@ -62,8 +61,9 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
             agreement.map(|found| shown(found.apart)),
             agreement.map(|found| found.boots),
             one.time.map(|(share, interval)| sized(share, interval, times)),
-        ]);
-    }
+        ]
+    });
+    let table = Table::with_rows(heads, rows).optional(&[8, 7, 2]);
     let BothWays { study, name, uncounted, .. } = found;
     let uncounted = uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)"));
     let turns = format!("{}{}", format_duration(found.alternate.turn), uncounted.unwrap_or_default());

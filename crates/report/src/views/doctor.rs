@@ -19,7 +19,6 @@ pub fn doctor(found: &Examination) -> Vec<Block<'static>> {
 }
 
 /// A line for each pair of a fleet.
-#[must_use]
 pub fn doctor_of_pairs(pairs: &[ExaminedPair]) -> Vec<Block<'static>> {
     let rows = pairs.iter().map(|pair| {
         let findings = || pair.examination.iter().flat_map(|one| &one.findings);

@@ -16,7 +16,6 @@ const TOLD: usize = 8;
 
 /// The pairs that failed, the effects over machines, and the pairs that stand apart; all of them if
 /// `is_whole`.
-#[must_use]
 pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
     let most = if is_whole { usize::MAX } else { TOLD };
     let mut blocks = Vec::new();

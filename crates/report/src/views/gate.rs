@@ -47,11 +47,8 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
         ("Method", gate.method.clone()),
     ];
     let method = method.into_iter().flat_map(|(head, all)| all.into_iter().map(move |one| (head, one)));
-    let lists = [
-        checks.into_iter().map(sentence).collect::<Vec<_>>(),
-        method.map(|(head, one)| format!("{head}: {one}.")).collect(),
-    ];
-    blocks.extend(lists.into_iter().filter_map(Block::list));
+    blocks.extend(Block::list(checks.into_iter().map(sentence).collect()));
+    blocks.extend(Block::list(method.map(|(head, one)| format!("{head}: {one}.")).collect()));
     blocks
 }
 

@@ -75,13 +75,12 @@ fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
     let value = if unit.is_empty() { "value" } else { unit };
     let interval = format!("{} % interval", stats::confidence(series.confidence));
     let head = ["study", "tag", "started (UTC)", value, &interval, "level", "change", "environment"];
-    let mut table = Table::new(head).optional(&[2, 7, 4]).titled(format!("{}, by study", capital(&name)));
-    for (place, point) in series.points.iter().enumerate() {
+    let rows = series.points.iter().enumerate().map(|(place, point)| {
         let level = series.levels.iter().position(|level| level.first == place);
         let change = level.and_then(|level| series.changes.get(level.checked_sub(1)?));
         let member = &found.studies[point.place];
         let ends = |(low, high)| Cell::measure(format!("{} to {}", figure(low), figure(high)));
-        table.row(cells![
+        cells![
             point.study,
             if member.label.starts_with("study ") { "" } else { member.label.as_str() },
             Cell::measure(&member.started),
@@ -90,9 +89,9 @@ fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
             level.map_or(Cell::EMPTY, |level| series.levels[level].mean.into()),
             change.map_or(Cell::EMPTY, |change| Cell::measure(&change.size)),
             if found.differs(series, place) { "differs" } else { "" },
-        ]);
-    }
-    table
+        ]
+    });
+    Table::with_rows(head, rows).optional(&[2, 7, 4]).titled(format!("{}, by study", capital(&name)))
 }
 
 fn environments(found: &StudyHistory, is_whole: bool) -> Block<'static> {

@@ -58,8 +58,7 @@ fn trouble(gate: &Gate, check: &GateCheck) -> Trouble {
 }
 
 fn incomplete(gate: &Gate) -> Trouble {
-    let is_failure = gate.inconclusive_counts_as == GateOutcome::Fail;
-    let element = if is_failure { "failure" } else { "error" };
+    let element = if gate.inconclusive_counts_as == GateOutcome::Fail { "failure" } else { "error" };
     gate.is_kept_back().then_some((element, "incomplete"))
 }
 

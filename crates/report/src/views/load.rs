@@ -126,14 +126,10 @@ fn received_at(run: &LoadRun) -> String {
 }
 
 fn counter(run: &LoadRun) -> String {
-    match run.discard_device {
-        Some(device) => {
-            let whole = run.traffic.sender.segments();
-            let whole = if whole { "; a buffer that it accepts whole counts as one" } else { "" };
-            format!("counted by the interface ({device}), which discards them{whole}")
-        }
-        None => "datagrams accepted".to_owned(),
-    }
+    let Some(device) = run.discard_device else { return "datagrams accepted".to_owned() };
+    let is_whole = run.traffic.sender.segments();
+    let whole = if is_whole { "; a buffer that it accepts whole counts as one" } else { "" };
+    format!("counted by the interface ({device}), which discards them{whole}")
 }
 
 fn latency(run: &LoadRun) -> Option<String> {
@@ -193,12 +189,10 @@ fn described(traffic: &Traffic) -> Vec<String> {
     const TOLD: &[&str] =
         &["message", "response", "flows", "duration", "ramp", "sender", "reader", "congestion_control"];
     let workload = Workload { traffic: traffic.clone(), ..Workload::new(traffic.kind) };
-    for key in KEYS.iter().filter(|key| !TOLD.contains(&key.name)) {
-        let value = key.get(&workload);
-        if value != key.default_of(traffic.kind) {
-            words.push(format!("{} {value}", key.name));
-        }
-    }
+    let others = KEYS.iter().filter(|key| !TOLD.contains(&key.name));
+    let others = others.map(|key| (key, key.get(&workload)));
+    let changed = others.filter(|(key, value)| *value != key.default_of(traffic.kind));
+    words.extend(changed.map(|(key, value)| format!("{} {value}", key.name)));
     words
 }
 

@@ -147,10 +147,9 @@ fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
         results.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
     few_boots.dedup();
     let acted = results.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
-    let flags = if is_whole {
-        acted.flat_map(|(label, acted)| acted.flags(label)).collect()
-    } else {
-        acted_flags(acted)
+    let flags = match is_whole {
+        true => acted.flat_map(|(label, acted)| acted.flags(label)).collect(),
+        false => acted_flags(acted),
     };
     let programs = programs(&results.stored);
     let boots = results.stored.plan.how_of_boots().map(|how| how.sentence().to_owned());

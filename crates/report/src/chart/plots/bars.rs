@@ -49,13 +49,6 @@ const SEEN: f64 = 0.05;
 const NAMES: f64 = 0.22;
 
 impl Bars {
-    /// Shares of a whole, such as Shapley's: one bar each, with its interval.
-    pub fn shares(quantity: Quantity, interval: &str, shares: Vec<(String, Interval)>) -> Self {
-        let bar = |(group, whole)| Bar { group, name: String::new(), whole, parts: Vec::new() };
-        let bars = shares.into_iter().map(bar).collect();
-        Self { quantity, interval: interval.to_owned(), parts: Vec::new(), bars }
-    }
-
     fn groups(&self) -> impl Iterator<Item = &[Bar]> {
         self.bars.chunk_by(|one, next| one.group == next.group)
     }

@@ -116,6 +116,42 @@ impl Dots {
     fn value(&self, condition: &DotsCondition) -> String {
         condition.interval.map_or_else(String::new, |shown| self.quantity.shown(shown.estimate))
     }
+
+    fn table_of_boots(&self) -> Table {
+        let head = ["condition", "boot", &self.quantity.title(0), "lower end", "upper end", "runs"];
+        let mut table = Table::new(head);
+        for condition in &self.conditions {
+            if let Some(shown) = condition.interval {
+                let [mean, low, high] = Interval::cells(Some(shown), self.quantity.show);
+                table.row(cells![&condition.name, &self.interval, mean, low, high]);
+            }
+            for (name, runs) in &condition.boots {
+                let mean = self.quantity.cell(mean(runs));
+                let runs: Vec<String> = runs.iter().map(|run| (self.quantity.show)(*run)).collect();
+                let runs = format!("({})", runs.join(", "));
+                table.row(cells![&condition.name, name, mean, "", "", runs]);
+            }
+        }
+        table
+    }
+
+    /// A row for each condition, with the means of its boots.
+    fn table_of_conditions(&self) -> Table {
+        let (quantity, boots) = (self.quantity.title(0), self.boots());
+        let head = ["condition", &quantity, "lower end", "upper end", "runs"].map(str::to_owned).into_iter();
+        let head = head.chain(boots.iter().map(|boot| format!("mean of {boot}")));
+        let row = |condition: &DotsCondition| {
+            let mut cells = cells![&condition.name];
+            cells.extend(Interval::cells(condition.interval, self.quantity.show));
+            cells.push(condition.boots.iter().map(|(_, runs)| runs.len()).sum::<usize>().into());
+            cells.extend(boots.iter().map(|name| {
+                let boot = condition.boots.iter().find(|(own, _)| own == name);
+                self.quantity.cell(boot.and_then(|(_, runs)| mean(runs)))
+            }));
+            cells
+        };
+        Table::with_rows(head, self.conditions.iter().map(row))
+    }
 }
 
 /// Splits a name into the text before its final number, and the number: `boot 12`.
@@ -200,43 +236,5 @@ impl Plot for Dots {
         // Of very many runs nobody reads each.
         let is_short = self.runs() > TOLD || is_one_each && self.boots().len() > 1;
         if is_short { self.table_of_conditions() } else { self.table_of_boots() }
-    }
-}
-
-impl Dots {
-    fn table_of_boots(&self) -> Table {
-        let head = ["condition", "boot", &self.quantity.title(0), "lower end", "upper end", "runs"];
-        let mut table = Table::new(head);
-        for condition in &self.conditions {
-            if let Some(shown) = condition.interval {
-                let [mean, low, high] = Interval::cells(Some(shown), self.quantity.show);
-                table.row(cells![&condition.name, &self.interval, mean, low, high]);
-            }
-            for (name, runs) in &condition.boots {
-                let mean = self.quantity.cell(mean(runs));
-                let runs: Vec<String> = runs.iter().map(|run| (self.quantity.show)(*run)).collect();
-                let runs = format!("({})", runs.join(", "));
-                table.row(cells![&condition.name, name, mean, "", "", runs]);
-            }
-        }
-        table
-    }
-
-    /// A row for each condition, with the means of its boots.
-    fn table_of_conditions(&self) -> Table {
-        let (quantity, boots) = (self.quantity.title(0), self.boots());
-        let head = ["condition", &quantity, "lower end", "upper end", "runs"].map(str::to_owned).into_iter();
-        let head = head.chain(boots.iter().map(|boot| format!("mean of {boot}")));
-        let row = |condition: &DotsCondition| {
-            let mut cells = cells![&condition.name];
-            cells.extend(Interval::cells(condition.interval, self.quantity.show));
-            cells.push(condition.boots.iter().map(|(_, runs)| runs.len()).sum::<usize>().into());
-            cells.extend(boots.iter().map(|name| {
-                let boot = condition.boots.iter().find(|(own, _)| own == name);
-                self.quantity.cell(boot.and_then(|(_, runs)| mean(runs)))
-            }));
-            cells
-        };
-        Table::with_rows(head, self.conditions.iter().map(row))
     }
 }

@@ -99,67 +99,7 @@ impl LanePlot {
     fn has_shares(&self) -> bool {
         self.arrows.iter().flat_map(|arrow| &arrow.costs).any(|cost| cost.share.is_some())
     }
-}
 
-fn entry(stage: &Area) -> f64 {
-    stage.left + ENTRY
-}
-
-/// The horizontal place where a way from a box to `x` leaves downwards.
-fn bend(stage: &Area, x: f64) -> f64 {
-    x.clamp(entry(stage), (stage.right - 6.0).max(entry(stage)))
-}
-
-impl Plot for LanePlot {
-    fn draw(&self, width: f64) -> Drawing {
-        let (mut drawing, top) = self.head(width);
-        let (gutter, places, bottom) = self.stages(&mut drawing, top);
-        let step = step(width, gutter, self.lanes.len());
-        for (number, lane) in self.lanes.iter().enumerate() {
-            let x = gutter + number as f64 * step;
-            let class = if width >= COLUMNS { "grid" } else { "grid dotted" };
-            drawing.behind(|back| back.line(class, (x, top), (x, bottom)));
-            if width >= COLUMNS {
-                let name = measure::fit(lane, step - 8.0);
-                drawing.text_if_free("muted", Anchor::Start, x + 4.0, top - 4.0, &name);
-            }
-        }
-        self.arrows(&mut drawing, &places);
-        drawing.height = bottom + 4.0;
-        let unit = (!self.arrows.is_empty()).then(|| format!("At each arrow: {}", self.quantity.title(0)));
-        remark(&mut drawing, unit.as_slice());
-        drawing
-    }
-
-    fn table(&self) -> Table {
-        let costs = self.arrows.iter().flat_map(|arrow| arrow.costs.iter().map(move |cost| (arrow, cost)));
-        let row = |(arrow, cost): (&Arrow, &ArrowCost)| {
-            let [from, to] = arrow.ends.map(|end| &self.stages[end].0);
-            let share = cost.share.map_or(Cell::EMPTY, |share| Cell::fixed(100.0 * share, 1));
-            let waits = if arrow.waits { "yes" } else { "no" };
-            cells![from, to, waits, &cost.name, self.quantity.cell(Some(cost.value)), share, &cost.spread]
-        };
-        let head = ["from", "to", "waits", "for", &self.quantity.title(0), "% of the whole", "spread"];
-        Table::with_rows(head, costs.map(row))
-    }
-}
-
-fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
-    if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
-}
-
-/// The place of costs, and their room: right of the arrow and of the stage that it enters.
-fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
-    let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
-    let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);
-    // Too near to the edge they are on the wider side of the line that goes down.
-    [behind(right), before, behind(arrow)]
-        .into_iter()
-        .find(|(_, _, room)| *room >= COST)
-        .unwrap_or(if behind(arrow).2 > before.2 { behind(arrow) } else { before })
-}
-
-impl LanePlot {
     /// A drawing with signs, if narrow with the lanes' names, and the place where its chart begins.
     fn head(&self, width: f64) -> (Drawing, f64) {
         let mut signs = if self.has_shares() { heats() } else { Vec::new() };
@@ -277,4 +217,62 @@ impl LanePlot {
             y += LINE;
         }
     }
+}
+
+fn entry(stage: &Area) -> f64 {
+    stage.left + ENTRY
+}
+
+/// The horizontal place where a way from a box to `x` leaves downwards.
+fn bend(stage: &Area, x: f64) -> f64 {
+    x.clamp(entry(stage), (stage.right - 6.0).max(entry(stage)))
+}
+
+impl Plot for LanePlot {
+    fn draw(&self, width: f64) -> Drawing {
+        let (mut drawing, top) = self.head(width);
+        let (gutter, places, bottom) = self.stages(&mut drawing, top);
+        let step = step(width, gutter, self.lanes.len());
+        for (number, lane) in self.lanes.iter().enumerate() {
+            let x = gutter + number as f64 * step;
+            let class = if width >= COLUMNS { "grid" } else { "grid dotted" };
+            drawing.behind(|back| back.line(class, (x, top), (x, bottom)));
+            if width >= COLUMNS {
+                let name = measure::fit(lane, step - 8.0);
+                drawing.text_if_free("muted", Anchor::Start, x + 4.0, top - 4.0, &name);
+            }
+        }
+        self.arrows(&mut drawing, &places);
+        drawing.height = bottom + 4.0;
+        let unit = (!self.arrows.is_empty()).then(|| format!("At each arrow: {}", self.quantity.title(0)));
+        remark(&mut drawing, unit.as_slice());
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let costs = self.arrows.iter().flat_map(|arrow| arrow.costs.iter().map(move |cost| (arrow, cost)));
+        let row = |(arrow, cost): (&Arrow, &ArrowCost)| {
+            let [from, to] = arrow.ends.map(|end| &self.stages[end].0);
+            let share = cost.share.map_or(Cell::EMPTY, |share| Cell::fixed(100.0 * share, 1));
+            let waits = if arrow.waits { "yes" } else { "no" };
+            cells![from, to, waits, &cost.name, self.quantity.cell(Some(cost.value)), share, &cost.spread]
+        };
+        let head = ["from", "to", "waits", "for", &self.quantity.title(0), "% of the whole", "spread"];
+        Table::with_rows(head, costs.map(row))
+    }
+}
+
+fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
+    if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
+}
+
+/// The place of costs, and their room: right of the arrow and of the stage that it enters.
+fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
+    let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
+    let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);
+    // Too near to the edge they are on the wider side of the line that goes down.
+    [behind(right), before, behind(arrow)]
+        .into_iter()
+        .find(|(_, _, room)| *room >= COST)
+        .unwrap_or(if behind(arrow).2 > before.2 { behind(arrow) } else { before })
 }

@@ -30,11 +30,8 @@ const CONDITIONAL: &str = " *";
 
 /// All of the advice: the tables, then a fold for each kind of traffic.
 pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
-    let mut blocks = Vec::new();
-    if !advice.has_switches() {
-        blocks.push(Block::Text(NOTHING.to_owned()));
-    }
-    blocks.extend(advice_tables(advice));
+    let nothing = (!advice.has_switches()).then(|| Block::Text(NOTHING.to_owned()));
+    let mut blocks: Vec<Block<'static>> = nothing.into_iter().chain(advice_tables(advice)).collect();
     for study in &advice.studies {
         blocks.push(Block::Heading(study_title(study)));
         let truth = study.switches.truth.map(str::to_owned);

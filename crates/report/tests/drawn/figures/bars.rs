@@ -76,8 +76,14 @@ pub(super) fn cpu() -> Figure {
 pub(super) fn credit() -> Figure {
     let shares = |quantity: Quantity, shares: [(f64, f64); 3]| {
         let named = ["TSO", "tx checksumming", "GSO"].into_iter().zip(shares);
-        let shares = named.map(|(name, (share, half))| (name.to_owned(), about(share, half))).collect();
-        Bars::shares(quantity, "95 % interval", shares)
+        let bars = named.map(|(name, (share, half))| Bar {
+            group: name.to_owned(),
+            name: String::new(),
+            whole: about(share, half),
+            parts: Vec::new(),
+        });
+        let (interval, bars) = ("95 % interval".to_owned(), bars.collect());
+        Bars { quantity, interval, parts: Vec::new(), bars }
     };
     let panel = |title: &str, plot: Bars| Panel { title: title.to_owned(), plot: Box::new(plot) };
     Figure {
