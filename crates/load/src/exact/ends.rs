@@ -102,6 +102,7 @@ impl Ends {
         nobody: Option<SocketAddr>,
     ) -> Result<Self> {
         spec.validate()?;
+        spec.traffic.validate_exact()?;
         let what = "the sending end";
         let steady = steady(&spec.traffic);
         let source = socket::open(&steady, spec.local, what)?;

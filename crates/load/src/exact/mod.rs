@@ -67,7 +67,6 @@ pub fn run(
     settled: &mut dyn FnMut(),
     softirqs: CountSoftirqs<'_>,
 ) -> Result<Account> {
-    spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
     let mut work = work_between(&spec.traffic, &ends)?;
     let account = counter::count(&mut *work, &spec.traffic, settled, softirqs);
@@ -89,7 +88,6 @@ pub fn lend<M>(
     describe: Describe,
     borrower: Borrower<'_, M>,
 ) -> Result<(M, Vec<Applied>)> {
-    spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
     let failed = |(call, error): work::Trouble| ends::flow(call, ends.peer, &error);
     let (work, other): (BoxedWork<'_>, _) = match &ends.sink {
