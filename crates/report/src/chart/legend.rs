@@ -19,8 +19,8 @@ pub(crate) enum LegendSign {
 const SIGN: f64 = 20.0;
 const GAP: f64 = 18.0;
 
-/// A drawing of this width that begins with signs and their meanings, in as many lines as they need,
-/// and the place where these end.
+/// A drawing of this width that begins with signs and their meanings, in as many lines as they
+/// need, and the place where these end.
 pub(crate) fn legend(width: f64, items: &[(LegendSign, String)]) -> (Drawing, f64) {
     let mut drawing = Drawing::new(width);
     let (mut x, mut line) = (0.0, 0.0);

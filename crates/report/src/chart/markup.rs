@@ -207,7 +207,7 @@ impl Markup {
     fn open(&mut self, name: &'static str, attributes: &Attributes<'_>) {
         write!(self.0, "<{name}").expect("writing to a string cannot fail");
         for (name, value) in attributes {
-            // Most elements have no class.
+            // An empty class would only take room.
             if matches!((*name, value), ("class", Attribute::Text(""))) {
                 continue;
             }
