@@ -60,40 +60,15 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
                 Margin::Absolute(size) => format!("{size} {unit}"),
             };
             equivalent.push(format!("{} (within {margin})", row.label));
-            continue;
-        }
-        if let Some(gap) = comparison.gap {
+        } else if let Some(gap) = comparison.gap {
             unknown.push((gap.as_str(), row.label.as_str()));
-            continue;
-        }
-        if comparison.is_equal() {
+        } else if comparison.is_equal() {
             equal.push(&row.label);
-            continue;
-        }
-        if !row.is_proven() {
+        } else if row.is_proven() {
+            proven.push(size(row, unit));
+        } else {
             open.push(&row.label);
-            continue;
         }
-        proven.push(match (comparison.relative, comparison.relative_interval) {
-            (Some(relative), Some((low, high))) => {
-                let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
-                format!(
-                    "{} % {} {} ({} %{})",
-                    percent(relative.abs()),
-                    row.verdict(),
-                    with(row),
-                    range(Some((low, high)), percent),
-                    as_measured(relative, comparison.unadjusted_relative, |share| format!(
-                        "{} %",
-                        percent(share)
-                    ))
-                )
-            }
-            (Some(relative), None) if comparison.resolution.is_some() => {
-                format!("{} % {} {}", percent(relative.abs()), row.verdict(), with(row))
-            }
-            _ => other_size(row, unit),
-        });
     }
     // The mean that the table shows.
     let own = group.conditions.iter().find(|(_, one)| one.condition == first.comparison.baseline);
@@ -153,9 +128,23 @@ fn whom(labels: &[&str], all: usize) -> String {
     }
 }
 
-/// A ratio to the baseline, or in the metric's unit.
-fn other_size(row: &ComparisonRow, unit: &str) -> String {
+/// A proven difference in % of the baseline, as a ratio to it, or in the metric's unit.
+fn size(row: &ComparisonRow, unit: &str) -> String {
     let comparison = &row.comparison;
+    let positive = |(low, high): (f64, f64)| (low.abs().min(high.abs()), low.abs().max(high.abs()));
+    let in_percent = |share: f64| format!("{} %", percent(share));
+    match (comparison.relative, comparison.relative_interval) {
+        (Some(relative), Some(ends)) => {
+            let measured = as_measured(relative, comparison.unadjusted_relative, in_percent);
+            let interval = range(Some(positive(ends)), percent);
+            let size = percent(relative.abs());
+            return format!("{size} % {} {} ({interval} %{measured})", row.verdict(), with(row));
+        }
+        (Some(relative), None) if comparison.resolution.is_some() => {
+            return format!("{} % {} {}", percent(relative.abs()), row.verdict(), with(row));
+        }
+        _ => {}
+    }
     if let Some(Ratio { value, interval }) = comparison.ratio {
         let interval = range(Some(interval), times);
         let quality = in_brackets(row.quality);
@@ -163,10 +152,9 @@ fn other_size(row: &ComparisonRow, unit: &str) -> String {
     }
     let in_unit = |value: f64| with_unit(figure(value), unit);
     let (size, verdict) = (in_unit(comparison.difference.abs()), row.verdict());
-    let interval = comparison.interval.map_or_else(String::new, |(low, high)| {
-        let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+    let interval = comparison.interval.map_or_else(String::new, |ends| {
         let measured = as_measured(comparison.difference, comparison.unadjusted, in_unit);
-        format!(" ({}{measured})", with_unit(range(Some((low, high)), figure), unit))
+        format!(" ({}{measured})", with_unit(range(Some(positive(ends)), figure), unit))
     });
     format!("{size} {verdict} {}{interval}", with(row))
 }

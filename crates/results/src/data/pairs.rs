@@ -16,6 +16,7 @@ use crate::data::metric::range_of;
 use crate::data::subject::{BootNames, Subject};
 use crate::data::target::{ComparisonRequest, own_targets};
 use crate::data::truth;
+use crate::words::lists::distinct;
 
 /// Indices in both plans, and the runs: condition 0 is the baseline's, condition 1 the study's.
 pub(crate) type PairedSubject = ((usize, usize), Subject);
@@ -129,24 +130,17 @@ fn subject(
     let (mut observations, mut boots, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for (side, (outline, condition)) in studies.into_iter().zip([conditions.0, conditions.1]).enumerate() {
         let values = outline.values.get(&metric)?.iter().filter(|(of, ..)| *of == condition);
-        // Boots get numbers of their own, so that no boot of one study is one of the other.
-        let first = boots.len();
-        for (_, boot, value) in values.clone() {
-            let name = format!("{boot} of study {}", outline.row.id);
-            let place = boots[first..].iter().position(|known| *known == name).map(|place| first + place);
-            let place = place.unwrap_or_else(|| {
-                boots.push(name);
-                boots.len() - 1
-            });
-            observations.push(Observation {
-                condition: side,
-                boot: u32::try_from(place).ok()?,
-                value: *value,
-            });
-        }
-        if boots.len() == first {
+        let own = distinct(values.clone().map(|(_, boot, _)| *boot));
+        if own.is_empty() {
             return None;
         }
+        for (_, boot, value) in values {
+            // Boots get numbers of their own, so that no boot of one study is one of the other.
+            let place = boots.len() + own.iter().position(|one| one == boot)?;
+            let boot = u32::try_from(place).ok()?;
+            observations.push(Observation { condition: side, boot, value: *value });
+        }
+        boots.extend(own.iter().map(|boot| format!("{boot} of study {}", outline.row.id)));
         let label = format!("{} in study {}", outline.plan.conditions[condition].label, outline.row.id);
         labels.push(Name::from(label.as_str()));
     }
