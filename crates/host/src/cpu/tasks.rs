@@ -134,10 +134,8 @@ impl Tasks {
             return 0;
         }
         // Children's time up to the earlier reading is part of it and not of the window.
-        let gone = earlier
-            .threads
-            .iter()
-            .filter(|(thread, task)| task.parent == now.process && !self.threads.contains_key(thread));
+        let gone = earlier.threads.iter().filter(|(thread, _)| !self.threads.contains_key(thread));
+        let gone = gone.filter(|(_, task)| task.parent == now.process);
         gone.fold(more, |left, (_, task)| left.saturating_sub(task.ns).saturating_sub(task.reaped_ns))
     }
 }

@@ -220,10 +220,7 @@ impl Journal {
         let mtu = Target::Ipv6Mtu { interface: interface.clone() };
         let state = |value: &Value| Ipv6State::of_text(value.text());
         let first = self.changes().find(|one| one.target == mtu).and_then(|one| state(&one.before));
-        match (state(&now), first) {
-            (Some(now), Some(first)) => now.with_mtu_of(&first).to_text().into(),
-            _ => now,
-        }
+        state(&now).zip(first).map_or(now, |(now, first)| now.with_mtu_of(&first).to_text().into())
     }
 
     /// Notes the values after the changes, and closes those that have not changed.

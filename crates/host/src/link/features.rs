@@ -43,7 +43,7 @@ impl FeatureChange {
             let reason = match after.get(name) {
                 None => "this kernel has no such feature",
                 Some(state) if state.active == on => return None,
-                Some(FeatureState { changeable: false, .. }) => FIXED,
+                Some(state) if !state.changeable => "the driver does not let it be switched [fixed]",
                 Some(_) => "the kernel undid it, because of a feature that it depends on",
             };
             Some((name.clone(), reason.to_owned()))
@@ -62,8 +62,6 @@ pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) ->
     };
     requested.iter().filter(|(name, on)| can(name, **on)).map(|(name, &on)| (name.clone(), on)).collect()
 }
-
-const FIXED: &str = "the driver does not let it be switched [fixed]";
 
 // `ETHTOOL_A_FEATURES_*`.
 const HW: u16 = 2;

@@ -85,7 +85,7 @@ impl Links {
     pub fn impair(&mut self, name: &str, wanted: &Impairment) -> Result<(), Error> {
         let link = self.find(name)?;
         // Made for each run: then its queue is empty, and its burst fits the current MTU.
-        if self.impairment(link.index, name)? != Impairment::default() {
+        if Impairment::from_disciplines(&self.disciplines(link.index, name)?) != Impairment::default() {
             let payload = header(link.index, 0, Discipline::ROOT);
             let action = format_args!("remove the queueing disciplines of interface {name:?}");
             self.change(libc::RTM_DELQDISC, &payload, 0, name, action)?;
@@ -94,7 +94,7 @@ impl Links {
             let action = format_args!("add the queueing discipline {} to interface {name:?}", one.kind);
             self.change(libc::RTM_NEWQDISC, &creation(&one), CREATE_NEW, name, action)?;
         }
-        let read = self.impairment(link.index, name)?;
+        let read = Impairment::from_disciplines(&self.disciplines(link.index, name)?);
         if read != *wanted {
             let why = format!("set {wanted:?}, read back {read:?}");
             let action = format_args!("impair interface {name:?}");
@@ -123,10 +123,6 @@ impl Links {
             }
         };
         wanted.disciplines(LOOPBACK, 0).into_iter().filter_map(lacks).collect()
-    }
-
-    fn impairment(&mut self, index: u32, name: &str) -> Result<Impairment, Error> {
-        Ok(Impairment::from_disciplines(&self.disciplines(index, name)?))
     }
 }
 

@@ -207,9 +207,7 @@ fn towards_by(all: &[TakenAddress], towards: IpAddr) -> Result<String, Error> {
     let local = local.map_err(|error| Error::from(format!("there is no route to {towards}: {error}")))?.ip();
     let found = all.iter().find(|one| one.address == local);
     found.map(|one| one.interface.clone()).ok_or_else(|| {
-        Error::from(format!(
-            "packets to {towards} leave from {local}, which no interface has: name the interface"
-        ))
+        format!("no interface has {local}, from where packets to {towards} leave: name the interface").into()
     })
 }
 

@@ -90,7 +90,7 @@ pub(super) fn write(machine: &Machine, target: &Target, value: &Value) -> Result
     let link = interface.now(&mut links)?;
     let name = &link.name;
     let text = value.text();
-    let unknown = |expected: &str| Err(forbidden(target, &format!("it is {expected}, not {value}")));
+    let unknown = |expected: &str| Err(forbidden(target, format_args!("it is {expected}, not {value}")));
     match target {
         Target::Feature { feature, .. } => write_feature(target, name, feature, value),
         Target::Device { setting, .. } => write_device(target, name, *setting, text),
@@ -160,8 +160,8 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
     let Some(found) = find_made(&mut links, name)? else { return Ok(()) };
     // A session that was killed early did not note the index.
     if !found.is_ours || found.kind.as_deref() != Some(kind) {
-        let why = format!("the interface of this name is {}, and not netassay's", made(&found));
-        return Err(forbidden(target, &why));
+        let why = format_args!("the interface of this name is {}, and not netassay's", made(&found));
+        return Err(forbidden(target, why));
     }
     links.delete(name)
 }
@@ -180,7 +180,7 @@ fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: 
     // A number that the driver chose by itself is written as its start value.
     let number = text.strip_suffix(CHOSEN).unwrap_or(text);
     let Some(value) = setting.of_text(number) else {
-        return Err(forbidden(target, &format!("it cannot be {text:?}")));
+        return Err(forbidden(target, format_args!("it cannot be {text:?}")));
     };
     let change = Ethtool::open()?.set_device(interface, &BTreeMap::from([(setting, value)]))?;
     match change.refused.get(&setting) {
@@ -194,7 +194,7 @@ fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value)
     let on = match value.text() {
         "on" => true,
         "off" => false,
-        _ => return Err(forbidden(target, &format!("a feature is on or off, not {value}"))),
+        _ => return Err(forbidden(target, format_args!("a feature is on or off, not {value}"))),
     };
     let change = Ethtool::open()?.set(interface, &BTreeMap::from([(feature.to_owned(), on)]))?;
     let now = change.after.get(feature);

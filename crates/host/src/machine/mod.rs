@@ -12,7 +12,7 @@ mod target;
 mod tuning;
 mod value;
 
-use std::fmt::Arguments;
+use std::fmt::{Arguments, Display};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -94,16 +94,16 @@ impl Machine {
         let places = [format!("cpu{cpu}/cpufreq/{governor}"), format!("cpufreq/{governor}")];
         let tunables = places.map(|place| self.path(&format!("sys/devices/system/cpu/{place}")));
         let Some(place) = tunables.into_iter().find(|place| place.is_dir()) else { return Ok(()) };
-        let why = format!(
-            "the governor {governor} has settings of its own ({}), which the kernel resets when it is changed",
-            place.display()
+        let place = place.display();
+        let why = format_args!(
+            "the governor {governor} has settings of its own ({place}), which the kernel resets when it is changed"
         );
-        Err(forbidden(target, &why))
+        Err(forbidden(target, why))
     }
 
     fn put(&self, target: &Target, value: &Value) -> Result<(), Error> {
         check_allowed(target)?;
-        check_value(value).map_err(|why| forbidden(target, &why.to_string()))?;
+        check_value(value).map_err(|why| forbidden(target, why))?;
         let Some(path) = self.file(target)? else { return device::write(self, target, value) };
         // In one call, since the kernel takes each write as a whole value.
         let file = OpenOptions::new().write(true).truncate(true).open(&path);
@@ -157,10 +157,10 @@ fn read_whole(path: &Path) -> io::Result<Value> {
 }
 
 fn check_allowed(target: &Target) -> Result<(), Error> {
-    target.check().map_err(|why| forbidden(target, &why.to_string()))
+    target.check().map_err(|why| forbidden(target, why))
 }
 
-fn forbidden(target: &Target, why: &str) -> Error {
+fn forbidden(target: &Target, why: impl Display) -> Error {
     format!("cannot change {target}: {why}").into()
 }
 

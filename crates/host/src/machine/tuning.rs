@@ -98,7 +98,7 @@ impl Machine {
 
     /// The CPUs of an interface's interrupts, or without interrupts of its queues.
     pub fn receiving(&self, interface: &str) -> Vec<Target> {
-        let of_queues = |_| self.affected_by_steering(&Interface::find(interface)?);
+        let of_queues = |_| Interface::find(interface).and_then(|found| self.affected_by_steering(&found));
         interrupts(self, interface).or_else(of_queues).unwrap_or_default()
     }
 

@@ -60,11 +60,9 @@ const MAY_NOT: &str = "; it needs root, CAP_PERFMON, or `sysctl kernel.perf_even
 
 /// The threads to which the kernel leaves work of soft interrupts.
 pub fn softirq_threads() -> BTreeSet<u32> {
-    let is_one = |number: &u32| {
-        std::fs::read_to_string(format!("/proc/{number}/comm"))
-            .is_ok_and(|name| name.starts_with("ksoftirqd/"))
-    };
-    numbers("/proc").unwrap_or_default().into_iter().filter(is_one).collect()
+    let name = |number: &u32| std::fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+    let all = numbers("/proc").unwrap_or_default().into_iter();
+    all.filter(|number| name(number).starts_with("ksoftirqd/")).collect()
 }
 
 #[derive(Debug)]
