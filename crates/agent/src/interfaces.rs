@@ -14,6 +14,9 @@ use crate::launch::Launch;
 use crate::machine::MachineSettings;
 use crate::message::Answer;
 
+/// Settings of the machine as they are read back.
+pub(crate) type TuningTexts = BTreeMap<TuningKey, String>;
+
 pub(crate) struct Interfaces {
     pub(crate) links: Links,
     pub(crate) ethtool: Ethtool,
@@ -202,11 +205,7 @@ impl Interfaces {
         Ok(Answer::MachineChanged(changes))
     }
 
-    pub(crate) fn tune(
-        &mut self,
-        name: &str,
-        tuning: &Tuning,
-    ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
+    pub(crate) fn tune(&mut self, name: &str, tuning: &Tuning) -> Result<TuningTexts, Refusal> {
         self.machine.tune(tuning, name)?;
         Ok(self.read_tuning(name, tuning))
     }
@@ -224,11 +223,7 @@ impl Interfaces {
         })
     }
 
-    pub(crate) fn tune_in_flight(
-        &mut self,
-        name: &str,
-        tuning: &Tuning,
-    ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
+    pub(crate) fn tune_in_flight(&mut self, name: &str, tuning: &Tuning) -> Result<TuningTexts, Refusal> {
         match tuning.placement {
             // On a machine that must not be changed, only the CPUs that receive for an interface of
             // the agent's own namespace can be set.
@@ -242,7 +237,7 @@ impl Interfaces {
         }
     }
 
-    pub(crate) fn read_tuning(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
+    pub(crate) fn read_tuning(&self, name: &str, of: &Tuning) -> TuningTexts {
         let machine = Machine::system();
         of.varied.iter().map(|key| (*key, machine.setting_text(*key, of, name))).collect()
     }

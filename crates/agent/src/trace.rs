@@ -97,7 +97,7 @@ impl TracedWork<'_> {
         let messages = work.messages();
         let turns = self.wanted.batch.div_ceil(messages);
         let mut tracer = self.attached(&probes, turns * messages)?;
-        let (Round { reading: pilot, .. }, _) = counted(&mut tracer, work, TRIED)?;
+        let Round { reading: pilot, .. } = counted(&tracer, work, TRIED)?;
         let asks = probes.iter().find(|probe| probe.phase == JourneyPhase::Reading).map(|probe| probe.number);
         let avoiding = asks.filter(|_| self.wanted.asleep);
         let way = pilot.most_used(avoiding);
@@ -154,7 +154,8 @@ impl TracedWork<'_> {
                 tracer.attach(&sets[set])?;
                 work.repeat(RUN_UP)?;
                 tracer.restart()?;
-                let (round, packets) = counted(&mut tracer, work, turns)?;
+                let round = counted(&tracer, work, turns)?;
+                let packets = tracer.sampled()?;
                 let between = TimeBetween::neighbours(&fewest, &on_the_way, &packets);
                 let round = Round { between, ..round };
                 match set.checked_sub(1) {
@@ -206,15 +207,10 @@ impl TracedWork<'_> {
     }
 }
 
-fn counted(
-    tracer: &mut Tracer,
-    work: &mut LentWork<'_>,
-    turns: u32,
-) -> Result<(Round, SampledPackets), Refusal> {
+fn counted(tracer: &Tracer, work: &mut LentWork<'_>, turns: u32) -> Result<Round, Refusal> {
     follow(tracer, work)?;
     let batch_ns = work.repeat(turns)?;
-    let reading = tracer.read()?;
-    Ok((Round { batch_ns, reading, ..Round::default() }, tracer.sampled()?))
+    Ok(Round { batch_ns, reading: tracer.read()?, ..Round::default() })
 }
 
 fn follow(tracer: &Tracer, work: &LentWork<'_>) -> Result<(), Refusal> {

@@ -1,17 +1,16 @@
 //! One side of a flow in which conditions take turns: this host follows a schedule by its own
 //! clock, without requests. Turns begin some milliseconds apart, which their uncounted part covers.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, LinkLimit};
 use load::{Kind, Phase, SocketSwitches};
 use record::{CountedTurn, InTurns, Measured, Response, Slice, TENTHS};
-use words::{TuningKey, Turn};
+use words::Turn;
 
 use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
-use crate::interfaces::Interfaces;
+use crate::interfaces::{Interfaces, TuningTexts};
 use crate::message::{Answer, TurnState};
 use crate::series;
 use crate::workload_side::{Reading, TOO_LONG, WorkloadSide, ns};
@@ -26,7 +25,7 @@ pub(crate) struct Schedule<'a> {
     pub(crate) traffic: &'a mut WorkloadSide,
     pub(crate) interfaces: &'a mut Interfaces,
     pub(crate) cpus: &'a [u32],
-    pub(crate) tuned: BTreeMap<TuningKey, String>,
+    pub(crate) tuned: TuningTexts,
 }
 
 struct TurnReadings {

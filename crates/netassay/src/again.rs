@@ -7,7 +7,7 @@ pub(crate) fn command() -> String {
 }
 
 pub(crate) fn again() -> String {
-    written(given())
+    joined(not_resuming(given()))
 }
 
 /// The words of this command, without these options (with their values) and flags, and without
@@ -40,10 +40,6 @@ fn joined(given: impl Iterator<Item = String>) -> String {
     words::shell_command(words.iter().map(String::as_str))
 }
 
-fn written(given: impl Iterator<Item = String>) -> String {
-    joined(not_resuming(given))
-}
-
 fn not_resuming(given: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     let mut given = given.peekable();
     iter::from_fn(move || {
@@ -65,7 +61,7 @@ mod tests {
 
     #[test]
     fn everything_is_said_again_but_what_resumes() {
-        let again = |given: &[&str]| written(given.iter().map(|word| (*word).to_owned()));
+        let again = |given: &[&str]| joined(not_resuming(given.iter().map(|word| (*word).to_owned())));
         assert_eq!(again(&["run", "a b.toml", "--set", "boots=2"]), "netassay run 'a b.toml' --set boots=2");
         let hosts = ["run", "--resume", "7", "mtu", "--transmitter", "root@a:eth0"];
         assert_eq!(again(&hosts), "netassay run mtu --transmitter root@a:eth0");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use stats::{Correction, Design};
+use stats::Correction;
 use words::{Vocabulary, Word};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -75,23 +75,4 @@ pub(crate) fn word_of<W: Word + Send + Sync>() -> impl TypedValueParser<Value = 
     let words = words.map(move |(word, lines)| PossibleValue::new(*word).help(meaning(lines)));
     PossibleValuesParser::new(words)
         .try_map(|word: String| W::from_word(&word).ok_or("not one of the possible values"))
-}
-
-pub(crate) const DESIGNS: &[Choice<Design>] = &[
-    (Design::Crossed, "crossed", "Each boot measured every condition"),
-    (Design::Nested, "nested", "Each condition has boots of its own"),
-];
-
-/// A value of an option, its word, and its help.
-pub(crate) type Choice<T> = (T, &'static str, &'static str);
-
-/// Reads an option that has one of these values.
-pub(crate) fn one_of<T: Copy + Send + Sync>(
-    choices: &'static [Choice<T>],
-) -> impl TypedValueParser<Value = T> {
-    let words = choices.iter().map(|(_, word, help)| PossibleValue::new(*word).help(*help));
-    PossibleValuesParser::new(words).try_map(|word: String| {
-        let choice = choices.iter().find(|(_, known, _)| *known == word);
-        choice.map(|(value, ..)| *value).ok_or("not one of the possible values")
-    })
 }

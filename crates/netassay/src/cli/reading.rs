@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use results::HistoryOrder;
 use samples::InputFormat;
@@ -11,7 +12,7 @@ use stats::{Design, Margin};
 use study::Percent;
 use words::metric::Better;
 
-use super::common::{Choice, DESIGNS, Database, OverPairs, Stored, one_of, word_of};
+use super::common::{Database, OverPairs, Stored, word_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
@@ -124,6 +125,23 @@ pub(crate) struct CompareFiles {
     #[arg(long, value_parser = one_of(BETTER), value_name = "DIRECTION")]
     pub(crate) better: Option<Better>,
 }
+
+/// A value of an option, its word, and its help.
+type Choice<T> = (T, &'static str, &'static str);
+
+/// Reads an option that has one of these values.
+fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
+    let words = choices.iter().map(|(_, word, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(words).try_map(|word: String| {
+        let choice = choices.iter().find(|(_, known, _)| *known == word);
+        choice.map(|(value, ..)| *value).ok_or("not one of the possible values")
+    })
+}
+
+const DESIGNS: &[Choice<Design>] = &[
+    (Design::Crossed, "crossed", "Each boot measured every condition"),
+    (Design::Nested, "nested", "Each condition has boots of its own"),
+];
 
 const BETTER: &[Choice<Better>] = &[
     (Better::Higher, "higher", "Rates, for example"),

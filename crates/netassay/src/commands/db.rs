@@ -107,8 +107,7 @@ fn unpack(db: &Path, file: &Path) -> Result<(), Failure> {
     }
     if !unpacked.added.is_empty() {
         say(&format!("unpacked {} into {db}", moved(&unpacked.added)));
-    }
-    if unpacked.added.is_empty() && unpacked.known.is_empty() {
+    } else if unpacked.known.is_empty() {
         bail!(Nothing, "{file} holds no study");
     }
     Ok(())

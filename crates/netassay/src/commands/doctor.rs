@@ -38,8 +38,7 @@ pub(crate) fn doctor(
         examine(interface, &interrupt)?
     };
     output::show_view(&examination, output, |one, _| views::doctor(one))?;
-    let code = if can_measure(&examination) { exit::OK } else { exit::ENVIRONMENT };
-    Ok(ExitCode::from(code))
+    Ok(ExitCode::from(if can_measure(&examination) { exit::OK } else { exit::ENVIRONMENT }))
 }
 
 // Processes of pairs side by side: an examination waits for machines, and uses little CPU.

@@ -179,10 +179,8 @@ fn pair_of_campaign(flags: &RunFlags) -> Result<Option<FleetPair>, Failure> {
 
 /// The study of a pair, if a process began one for this campaign.
 fn begun(store: &Store, pair: &FleetPair) -> Result<Option<StudyRow>, Failure> {
-    let is_of_pair = |row: &StudyRow| {
-        let of = row.pair.as_ref();
-        of.is_some_and(|of| (&of.campaign, &of.name) == (&pair.campaign, &pair.name))
-    };
+    let is_it = |one: &FleetPair| one.campaign == pair.campaign && one.name == pair.name;
+    let is_of_pair = |row: &StudyRow| row.pair.as_ref().is_some_and(is_it);
     Ok(store.studies()?.into_iter().find(is_of_pair))
 }
 

@@ -301,11 +301,8 @@ fn say_namespaces(place: &HostPlace) {
 }
 
 pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
-    let makes_namespaces = reached.map_or_else(
-        || host::Privileges::read().privileged(),
-        |reached| reached.hosts.places.transmitter.makes_namespaces(),
-    );
-    wanted || !makes_namespaces
+    let place = reached.map(|reached| &reached.hosts.places.transmitter);
+    wanted || !place.map_or_else(|| host::Privileges::read().privileged(), HostPlace::makes_namespaces)
 }
 
 /// `None` if the study runs on machines already. Names the scenarios that it leaves out.
