@@ -202,35 +202,34 @@ impl Parts {
         let of_table = |table: &Table, key: &str| {
             (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
         };
+        let own = |name: &str, help| (name.to_owned(), help);
         let (name, help) = match subject {
             Subject::Key(key) => return one_or_several(key.help, of_shape(key.shape, key.has_default())),
-            Subject::Workload => ("Names".to_owned(), "The name of a workload, if there are several."),
-            Subject::Scenario => (
-                "ScenarioLevels".to_owned(),
+            Subject::Workload => own("Names", "The name of a workload, if there are several."),
+            Subject::Scenario => own(
+                "ScenarioLevels",
                 "The kind of testbed; a study with this factor has no `scenario` at its top.",
             ),
-            Subject::Family => ("FamilyLevels".to_owned(), "The version of IP."),
+            Subject::Family => own("FamilyLevels", "The version of IP."),
             Subject::Offloads(_) => {
-                ("OffloadsLevels".to_owned(), "All offloads at once; a feature named by itself wins over it.")
+                own("OffloadsLevels", "All offloads at once; a feature named by itself wins over it.")
             }
             Subject::Device(_, setting) => match setting.form() {
-                DeviceForm::Number => (
-                    "DeviceLevels".to_owned(),
+                DeviceForm::Number => own(
+                    "DeviceLevels",
                     "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
                 ),
-                DeviceForm::Switch => {
-                    ("DeviceSwitchLevels".to_owned(), "A switch of a network device: on or off.")
-                }
-                DeviceForm::Fields => (
-                    "DeviceFieldsLevels".to_owned(),
+                DeviceForm::Switch => own("DeviceSwitchLevels", "A switch of a network device: on or off."),
+                DeviceForm::Fields => own(
+                    "DeviceFieldsLevels",
                     "The fields of a packet whose hash selects its receive queue, as letters of `ethtool -N`; `default` leaves them as they are.",
                 ),
             },
             Subject::Tuning(_, key) => of_table(&MACHINE, key.word()),
-            Subject::Feature(..) => ("SwitchLevels".to_owned(), "On or off."),
-            Subject::Mtu => ("MtuLevels".to_owned(), "The MTU in bytes."),
+            Subject::Feature(..) => own("SwitchLevels", "On or off."),
+            Subject::Mtu => own("MtuLevels", "The MTU in bytes."),
             Subject::Twin => {
-                ("TwinLevels".to_owned(), "Labels that change nothing: the same condition several times.")
+                own("TwinLevels", "Labels that change nothing: the same condition several times.")
             }
             Subject::Guest(key) => of_table(&GUEST, key),
             Subject::Underlay(key) => of_table(&UNDERLAY, key),

@@ -87,15 +87,6 @@ impl Scope {
         let side = self.side.map_or(String::new(), |side| format!("{}-", side.short()));
         if self.underlay { format!("{side}ul-") } else { side }
     }
-
-    /// Both scopes together; `None` if they exclude each other.
-    pub(crate) fn then(self, inner: Self) -> Option<Self> {
-        let sides = self.side.is_some() && inner.side.is_some();
-        // The side comes first: `transmitter.underlay.tso`.
-        let backwards = self.underlay && (inner.underlay || inner.side.is_some());
-        (!sides && !backwards)
-            .then_some(Self { side: self.side.or(inner.side), underlay: self.underlay || inner.underlay })
-    }
 }
 
 /// Writes the scope as a prefix of a name: empty, or with the point at its end.
@@ -199,9 +190,5 @@ mod scope_tests {
         assert_eq!(side.within("receiver"), None);
         assert_eq!(none.within("underlay").unwrap().within("receiver"), None);
         assert_eq!(none.within("tso"), None);
-        let underlay = Scope { underlay: true, ..none };
-        assert_eq!(side.then(underlay).unwrap().to_string(), "transmitter.underlay.");
-        assert_eq!(underlay.then(side), None);
-        assert_eq!(underlay.then(none), Some(underlay));
     }
 }

@@ -1,7 +1,5 @@
 //! `[design]`.
 
-use std::ops::Range;
-
 use words::suggest::quoted;
 
 use crate::model::tables::DESIGN;
@@ -39,8 +37,10 @@ pub(crate) fn read(
     }
     let most = most.flatten().unwrap_or(MOST) as usize;
     let place = most_entry.or(entry).map_or(0..0, |entry| entry.span());
-    if let Some(problem) = size_problem(kind, factors.len(), most, place) {
-        return problem.reject(problems);
+    let rows = combinations::rows(kind, factors.len(), most);
+    if !(1..=limit::CONDITIONS).contains(&rows.len()) {
+        let (message, help) = size_problem(kind, factors.len(), rows.len(), most);
+        return Problem::new(place, message).help(help).reject(problems);
     }
     let names: Vec<String> = factors.iter().map(|read| read.factor.name.clone()).collect();
     let design = Design {
@@ -50,7 +50,6 @@ pub(crate) fn read(
         unreachable: Vec::new(),
         dropped: Vec::new(),
     };
-    let rows = combinations::rows(kind, factors.len(), most);
     Some((design, factors, rows))
 }
 
@@ -101,14 +100,10 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
     factors
 }
 
-fn size_problem(kind: DesignKind, offloads: usize, most: usize, place: Range<usize>) -> Option<Problem> {
-    let count = combinations::count(kind, offloads, most);
-    if count.is_some_and(|count| (1..=limit::CONDITIONS).contains(&count)) {
-        return None;
-    }
-    let (message, help) = if kind != DesignKind::Fractional {
-        let (count, most) =
-            (count.map_or(format!("2^{offloads}"), |count| count.to_string()), limit::CONDITIONS);
+/// The message and its help.
+fn size_problem(kind: DesignKind, offloads: usize, count: usize, most: usize) -> (String, String) {
+    if kind != DesignKind::Fractional {
+        let most = limit::CONDITIONS;
         let message = format!("{offloads} offloads have {count} combinations: at most {most} are allowed");
         (message, "use `kind = \"fractional\"`, or fewer offloads".to_owned())
     } else if offloads > Fraction::MOST_FACTORS {
@@ -120,8 +115,7 @@ fn size_problem(kind: DesignKind, offloads: usize, most: usize, place: Range<usi
             "{most} combinations are too few to separate {offloads} offloads from their pairs: {fewest} are needed"
         );
         (message, format!("set `most = {fewest}`, or use fewer offloads"))
-    };
-    Some(Problem::new(place, message).help(help))
+    }
 }
 
 fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<Vec<[String; 2]>> {

@@ -71,8 +71,10 @@ fn lay_flat<'t>(
         }
         return;
     }
-    let (inner, name) = Scope::split(key);
-    let (scope, name) = outer.then(inner).map_or((outer, key), |scope| (scope, name));
+    // A quoted key may have a scope too.
+    let full = format!("{outer}{key}");
+    let (scope, rest) = Scope::split(&full);
+    let name = &key[key.len() - rest.len()..];
     flat.push(Named { scope, name, path, place, value });
 }
 
