@@ -66,8 +66,8 @@ pub enum Error {
     Store(#[from] store::StoreError),
     #[error("nothing to run: {why}")]
     NothingToRun { why: String },
-    #[error("the stored plan of study {study} cannot be read ({what}): start the study anew")]
-    Plan { study: i64, what: String },
+    #[error("the stored plan of study {study} lacks the states of its conditions: start the study anew")]
+    Plan { study: i64 },
     #[error(
         "boot {boot}: the {side} ({host}) did not restart: its boot id is that of boot {other}. Look at its console; `--resume` goes on"
     )]
@@ -126,8 +126,7 @@ impl Campaign<'_> {
         let last = complete.then_some(stored.row.boots);
         let plan = &stored.plan;
         if plan.effective.is_empty() {
-            let what = "it lacks the states of its conditions".to_owned();
-            return Err(Error::Plan { study: id.0, what });
+            return Err(Error::Plan { study: id.0 });
         }
         // Before the recorded runs are read: from here on, no other process records into this file.
         self.store.resume_study(id)?;

@@ -70,8 +70,8 @@ impl Foreign {
         Self::new(account, window.cpus.clone(), window.cpu, window.elapsed_ns, own_ns)
     }
 
-    /// `spent`: by everybody on these CPUs; `own_user_ns`: the run's user time; `own_ns`: all of its
-    /// time.
+    /// `spent`: by everybody on these CPUs; `own_user_ns`: the run's user time; `own_ns`: all of
+    /// its time.
     fn new(
         account: &RunAccount,
         cpus: Vec<u32>,

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use agent::{Interrupt, Isolation};
 use host::DiscardDevice;
 use record::{CpuSplit, NamedMachine};
-use study::{BootState, BySide, Family};
+use study::{BootState, BySide, Family, Scenario};
 
 use crate::cpus::{oversubscription, split_cpus};
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::guests::IMPAIRING;
 use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent};
 use crate::path::node::{Node, NodeGuest};
-use crate::scenario::{agents_in_guest, compose};
+use crate::scenario::compose;
 use crate::testbed::Testbed;
 
 /// The options of a testbed.
@@ -154,13 +154,14 @@ const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IM
 fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;
-    let Some(agents) = agents_in_guest(scenario) else {
+    if !scenario.is_of_namespaces() {
         return Err(Error::Failed(format!(
             "scenario \"{scenario}\" already has virtual machines: remove `inside`, or use scenario \"veth\""
         )));
-    };
+    }
     let own = options.cpus.for_one_host().transmitter;
-    let ports = 1 + agents;
+    // Its own agent's, and those of the hosts: discarded packets have no receiver.
+    let ports = if scenario == Scenario::Discard { 2 } else { 3 };
     // Exact mode has no impaired path; a constant set of modules keeps the layout of the kernel's
     // memory.
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };

@@ -14,13 +14,6 @@ use crate::path::{DISCARD, LOOPBACK, TRAFFIC, TUNNEL, VETH, create_discard, crea
 use crate::testbed::{End, Testbed};
 use crate::two_machines::between_machines;
 
-/// `None`: the scenario has machines of its own.
-pub(crate) fn agents_in_guest(scenario: Scenario) -> Option<usize> {
-    // Discarded packets have no receiver.
-    let agents = if scenario == Scenario::Discard { 1 } else { 2 };
-    scenario.is_of_namespaces().then_some(agents)
-}
-
 pub(crate) fn compose(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let has_hosts = builder.options.hosts.is_some();
     let mut testbed = match builder.options.state.scenario {

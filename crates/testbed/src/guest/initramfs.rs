@@ -36,7 +36,9 @@ pub(crate) fn pack(order: &GuestOrder) -> Result<(Vec<u8>, Vec<String>), Error> 
         // Init tells what is not built in.
         None => (Vec::new(), Vec::new()),
     };
-    let program = program(&order.program)?;
+    let program = fs::read(&order.program).map_err(Error::read(&order.program))?;
+    let program = loaded_part(&program)
+        .map_err(|why| format!("{} cannot be used as a guest's /init: {why}", order.program.display()))?;
     let settings =
         Settings { ports: order.ports, seed: if order.exact { SEED.to_vec() } else { Vec::new() } };
     let settings =
@@ -76,12 +78,6 @@ fn choose(order: &GuestOrder, directory: &Path) -> Result<(Vec<ModuleFile>, Vec<
     let wanted: Vec<String> = drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect();
     let absent = wanted.iter().filter(|name| !modules.has(name)).cloned().collect();
     Ok((modules.in_loading_order(&wanted)?, absent))
-}
-
-fn program(path: &Path) -> Result<Vec<u8>, Error> {
-    let broken = |why: &str| format!("{} cannot be used as a guest's /init: {why}", path.display());
-    let bytes = fs::read(path).map_err(Error::read(path))?;
-    Ok(loaded_part(&bytes).map_err(broken)?)
 }
 
 const VIRTIO: &str =

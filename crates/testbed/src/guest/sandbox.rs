@@ -30,7 +30,7 @@ pub(crate) const NOBODY: u32 = 65_534;
 /// The group of QEMU as nobody. `None`: QEMU has our user, who is not root. An error says why QEMU
 /// must stay root.
 pub(crate) fn nobodys_group(files: &[&Path], kvm: Option<&Path>) -> Result<Option<u32>, String> {
-    if !is_root() {
+    if !geteuid().is_root() {
         return Ok(None);
     }
     let has_nobody = ["/proc/self/uid_map", "/proc/self/gid_map"]
@@ -54,10 +54,6 @@ pub(crate) fn nobodys_group(files: &[&Path], kvm: Option<&Path>) -> Result<Optio
         group if may(0o060) && group != 0 => Ok(Some(group)),
         _ => Err(format!("only root can open {device}: `chgrp kvm {device}; chmod 660 {device}`")),
     }
-}
-
-pub(crate) fn is_root() -> bool {
-    geteuid().is_root()
 }
 
 /// A line has a first number inside, one outside, and how many.

@@ -26,7 +26,7 @@ fn read<'a, R: Read>(
 ) -> io::Result<Option<NamedEntry<'a, R>>> {
     match entry.header().entry_type() {
         EntryType::GNULongName if entry.size() > LONGEST_NAME => {
-            return Err(invalid("a name is longer than a path can be"));
+            return Err(io::Error::other("a name is longer than a path can be"));
         }
         EntryType::GNULongName => {
             let name = long_name.insert(Vec::new());
@@ -38,14 +38,10 @@ fn read<'a, R: Read>(
         EntryType::GNULongLink => return Ok(None),
         EntryType::Regular | EntryType::Directory | EntryType::Link | EntryType::Symlink => {}
         EntryType::Char | EntryType::Block | EntryType::Fifo => {}
-        _ => return Err(invalid("an entry is of an unknown type")),
+        _ => return Err(io::Error::other("an entry is of an unknown type")),
     }
     let name = long_name.take().unwrap_or_else(|| entry.header().path_bytes().into_owned());
     Ok(Some((name, entry)))
-}
-
-fn invalid(why: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 #[cfg(test)]

@@ -91,10 +91,6 @@ impl Tools {
                 _ => format!("{device} cannot be opened: {error}"),
             });
         }
-        self.boot_under_kvm(image)
-    }
-
-    fn boot_under_kvm(&self, image: &Path) -> Result<(), String> {
         let qemu = self.qemu().map_err(|error| error.to_string())?;
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
@@ -184,7 +180,7 @@ mod accelerator_tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::guest::sandbox::{NOBODY, is_root};
+    use crate::guest::sandbox::NOBODY;
 
     /// A QEMU that says who it is, and the kernel that it got.
     const FAKE: &str = r#"#!/bin/sh
@@ -210,7 +206,8 @@ for word; do case "$word" in /proc/self/fd/*) cat "$word" ;; esac; done
         assert_eq!(why, "QEMU exited under KVM: a kernel");
         fs::write(&image, "").unwrap();
         let why = tools.try_kvm(&image).unwrap_err();
-        let expected = if is_root() { NOBODY } else { nix::unistd::geteuid().as_raw() };
+        let user = nix::unistd::geteuid();
+        let expected = if user.is_root() { NOBODY } else { user.as_raw() };
         assert_eq!(why, format!("QEMU exited under KVM: user {expected}"));
     }
 }
