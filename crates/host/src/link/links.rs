@@ -57,8 +57,8 @@ impl Links {
 
     /// Every interface of the namespace.
     pub fn list(&mut self) -> Result<Vec<Link>, Error> {
-        let every = link_message([0; 3], &[]);
-        let payloads = self.dump(libc::RTM_GETLINK, &every, "", format_args!("list the interfaces"))?;
+        let asked = link_message([0; 3], &[]);
+        let payloads = self.dump(libc::RTM_GETLINK, &asked, "", format_args!("list the interfaces"))?;
         Ok(payloads.iter().filter_map(|payload| Link::parse(payload)).collect())
     }
 

@@ -73,8 +73,7 @@ impl MachineRequest {
         }
         for (interface, cpus) in &self.irq_affinity {
             let cpus = format_cpu_list(cpus);
-            let interrupts = interrupts(machine, interface)?.into_iter();
-            settings.extend(interrupts.map(|target| (target, cpus.clone())));
+            settings.extend(interrupts(machine, interface)?.into_iter().map(|target| (target, cpus.clone())));
         }
         if let Some((interface, cpu)) = &self.placement {
             settings.extend(placement(machine, interface, *cpu)?);
