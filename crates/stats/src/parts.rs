@@ -203,14 +203,11 @@ fn compare(
     question: &Question,
     value: impl Fn(&Divided) -> f64,
 ) -> Result<Comparison, StatsError> {
-    let observations: Vec<Observation> = runs
-        .iter()
-        .map(|run| Observation {
-            condition: usize::from(run.of_condition),
-            boot: run.boot,
-            value: value(run),
-        })
-        .collect();
+    let observation = |run: &Divided| {
+        let condition = usize::from(run.of_condition);
+        Observation { condition, boot: run.boot, value: value(run) }
+    };
+    let observations: Vec<Observation> = runs.iter().map(observation).collect();
     let found = analyse(&observations, question)?.comparisons.pop();
     // One condition alone is no comparison.
     found.ok_or(StatsError::NoBaseline(1))

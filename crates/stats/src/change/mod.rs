@@ -71,16 +71,13 @@ pub fn of_counts(counts: &[f64], resolution: f64) -> Result<LevelHistory, StatsE
         }
     }
     let ends = firsts.iter().skip(1).copied().chain([counts.len()]);
-    let levels: Vec<Level> = firsts
-        .iter()
-        .zip(ends)
-        .map(|(first, end)| Level {
-            first: *first,
-            points: end - first,
-            mean: crate::mean(&counts[*first..end]),
-            interval: None,
-        })
-        .collect();
+    let level = |(first, end): (&usize, usize)| Level {
+        first: *first,
+        points: end - first,
+        mean: crate::mean(&counts[*first..end]),
+        interval: None,
+    };
+    let levels: Vec<Level> = firsts.iter().zip(ends).map(level).collect();
     let change = |pair: &[Level]| {
         let difference = (pair[1].mean - pair[0].mean).clamp(f64::MIN, f64::MAX);
         Change {

@@ -99,16 +99,12 @@ pub fn analyse_with(
     let mut comparisons = judge(&fit, &asked);
     ratio::state(&mut comparisons, &cells, &asked);
     robust::state(&mut comparisons, (&cells, fit.design), observations, &asked);
+    let shown = fit.conditions().iter().filter(|condition| takes_part(**condition));
     Ok(Analysis {
         design: fit.design,
         error: fit.error,
         level: question.level,
-        conditions: fit
-            .conditions()
-            .iter()
-            .filter(|condition| takes_part(**condition))
-            .map(|condition| estimate(&fit, *condition, question, spending))
-            .collect(),
+        conditions: shown.map(|condition| estimate(&fit, *condition, question, spending)).collect(),
         components: Components::from_fit(&fit.model, 1.0 - question.level),
         comparisons,
     })

@@ -10,13 +10,10 @@ const FEW_IN_A_BOOT: usize = 5;
 /// Hartigan's dip test of a condition's runs less their boot's mean, so that different boots are
 /// not modes.
 pub(super) fn several(campaign: &CampaignValues) -> Vec<Flag> {
-    let tested: Vec<(&ConditionValues, Vec<f64>)> = campaign
-        .conditions
-        .iter()
-        .filter(|condition| condition.within.is_some())
-        .map(|condition| (condition, residuals(campaign, condition)))
-        .filter(|(_, residuals)| residuals.len() >= 2 * FEW_IN_A_BOOT)
-        .collect();
+    let varying = campaign.conditions.iter().filter(|condition| condition.within.is_some());
+    let residuals = varying.map(|condition| (condition, residuals(campaign, condition)));
+    let tested: Vec<(&ConditionValues, Vec<f64>)> =
+        residuals.filter(|(_, residuals)| residuals.len() >= 2 * FEW_IN_A_BOOT).collect();
     let flag = |(condition, residuals): &(&ConditionValues, Vec<f64>)| {
         let dip = dip(residuals);
         // Against the uniform distribution, the hardest to distinguish from several modes; a normal
@@ -42,10 +39,8 @@ fn spread(sorted: &[f64], step: f64) -> impl Iterator<Item = f64> {
     // Otherwise every number of a coarse scale would be a mode.
     sorted.chunk_by(|one, other| one == other).flat_map(move |equal| {
         let count = equal.len() as f64;
-        equal
-            .iter()
-            .zip(0_u32..)
-            .map(move |(value, place)| value + step * ((f64::from(place) + 0.5) / count - 0.5))
+        let place = move |place: u32| step * ((f64::from(place) + 0.5) / count - 0.5);
+        equal.iter().zip(0_u32..).map(move |(value, index)| value + place(index))
     })
 }
 

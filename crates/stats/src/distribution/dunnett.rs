@@ -43,13 +43,11 @@ impl Dunnett {
         // The sign of T does not matter here, so neither does that of λ.
         let mut sorted: Vec<f64> = lambdas.iter().map(|lambda| lambda.abs()).collect();
         sorted.sort_by(f64::total_cmp);
-        let groups: Vec<EqualComparisons> = sorted
-            .chunk_by(|one, other| one == other)
-            .map(|equal| {
-                let (lambda, count) = (equal[0], equal.len() as f64);
-                EqualComparisons { lambda, own: ((1.0 - lambda) * (1.0 + lambda)).sqrt(), count }
-            })
-            .collect();
+        let group = |equal: &[f64]| {
+            let (lambda, count) = (equal[0], equal.len() as f64);
+            EqualComparisons { lambda, own: ((1.0 - lambda) * (1.0 + lambda)).sqrt(), count }
+        };
+        let groups: Vec<EqualComparisons> = sorted.chunk_by(|one, other| one == other).map(group).collect();
         let scale = groups.iter().map(|group| group.own / group.lambda).fold(1.0, f64::min);
         Some(Dunnett { curve: Curve::default(), groups, df, largest_lambda: sorted.last().copied()?, scale })
     }
@@ -105,14 +103,11 @@ impl Dunnett {
     /// P(any |T(i)| > `x`) for S = 1.
     fn any_beyond(&self, x: f64) -> f64 {
         inner_even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
-            let ln: f64 = self
-                .groups
-                .iter()
-                .map(|EqualComparisons { lambda, own, count }| {
-                    let beyond = normal::sf((x - lambda * z) / own) + normal::sf((x + lambda * z) / own);
-                    count * (-beyond).ln_1p()
-                })
-                .sum();
+            let ln_inside = |EqualComparisons { lambda, own, count }: &EqualComparisons| {
+                let beyond = normal::sf((x - lambda * z) / own) + normal::sf((x + lambda * z) / own);
+                count * (-beyond).ln_1p()
+            };
+            let ln: f64 = self.groups.iter().map(ln_inside).sum();
             normal::density(z) * -ln.exp_m1()
         })
     }

@@ -103,15 +103,12 @@ impl Layout {
         self.parts.get(self.row(condition)?).copied()
     }
 
-    pub(crate) fn rank(&self) -> usize {
-        match self.design {
+    pub(crate) fn residual_df(&self) -> usize {
+        let rank = match self.design {
             Design::Nested => self.rows(),
             Design::Crossed => self.parts.len() - self.part_count,
-        }
-    }
-
-    pub(crate) fn residual_df(&self) -> usize {
-        self.places.len() - self.rank()
+        };
+        self.places.len() - rank
     }
 
     /// Whether every condition has a cell in each boot of its part; always true if nested.
@@ -220,14 +217,17 @@ mod tests {
         let layout = Layout::new(&cells(&[(0, 1), (1, 1), (1, 2), (2, 2), (7, 5), (9, 5)]), Design::Crossed);
         assert_eq!(layout.conditions, [0, 1, 2, 7, 9]);
         assert_eq!(layout.parts, [0, 0, 0, 1, 1, 0, 0, 1]);
-        assert_eq!((layout.rank(), layout.residual_df()), (6, 0));
+        assert_eq!((layout.places.len(), layout.residual_df()), (6, 0));
         assert_eq!(layout.part_columns, [2, 1]);
     }
 
     #[test]
     fn nested_rows_need_no_boots_in_common() {
         let layout = Layout::new(&cells(&[(3, 1), (3, 2), (5, 1)]), Design::Nested);
-        assert_eq!((layout.rows(), layout.columns(), layout.rank(), layout.residual_df()), (2, 0, 2, 1));
+        assert_eq!(
+            (layout.rows(), layout.columns(), layout.places.len(), layout.residual_df()),
+            (2, 0, 3, 1)
+        );
         assert_eq!((layout.row(5), layout.row(4)), (Some(1), None));
     }
 }

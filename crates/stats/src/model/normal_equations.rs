@@ -76,11 +76,8 @@ impl NormalEquations {
                 reduced[*place] = *effect;
             }
         }
-        let shares: Vec<f64> = eliminated
-            .iter()
-            .zip(&self.eliminated_diagonal)
-            .map(|(value, diagonal)| value / diagonal)
-            .collect();
+        let with_diagonal = eliminated.iter().zip(&self.eliminated_diagonal);
+        let shares: Vec<f64> = with_diagonal.map(|(value, diagonal)| value / diagonal).collect();
         for tie in &self.ties {
             if let Some(to) = tie.kept {
                 reduced[to] -= tie.weight * shares[tie.eliminated];

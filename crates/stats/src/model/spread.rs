@@ -67,10 +67,8 @@ impl Common {
         }
         // ln s² is ln σ² + ln (χ² / df), which has mean ψ(df / 2) - ln (df / 2) and variance ψ'(df
         // / 2).
-        let logarithms: Vec<f64> = estimates
-            .iter()
-            .map(|one| one.variance.ln() - digamma(one.df / 2.0) + (one.df / 2.0).ln())
-            .collect();
+        let logarithm = |one: &Spread| one.variance.ln() - digamma(one.df / 2.0) + (one.df / 2.0).ln();
+        let logarithms: Vec<f64> = estimates.iter().map(logarithm).collect();
         let mean = logarithms.iter().sum::<f64>() / count;
         let squares: f64 = logarithms.iter().map(|logarithm| (logarithm - mean).powi(2)).sum();
         let by_chance = estimates.iter().map(|one| trigamma(one.df / 2.0)).sum::<f64>() / count;

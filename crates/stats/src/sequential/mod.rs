@@ -37,29 +37,7 @@ impl Bounds {
     ///
     /// Empty unless 0 < `alpha` < 1 and the fractions grow, by at least 0.001 each, to 1.
     pub fn z(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
-        self.calibrated(fractions, alpha, |z| either(&walk(fractions, z, 0.0)).iter().sum())
-    }
-
-    /// The bounds on |z| whose chance of crossing, by `crossed`, is `alpha`. Other statistics may
-    /// be used, each transformed to a normal one.
-    fn calibrated(self, fractions: &[f64], alpha: f64, crossed: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-        // A single look is the lower limit, and independent looks are the upper one.
-        let ends = (
-            normal::upper_quantile(0.5 * alpha),
-            normal::upper_quantile(0.5 * alpha / fractions.len() as f64),
-        );
-        let (Some(low), Some(high), true) = (ends.0, ends.1, are_valid(fractions) && alpha < 1.0) else {
-            return Vec::new();
-        };
-        let constant = numeric::bracketed(low, high, |constant| {
-            (crossed(&self.scaled(fractions, constant)) / alpha).ln()
-        });
-        self.scaled(fractions, constant)
-    }
-
-    /// The bound of each look, from that at the end.
-    fn scaled(self, fractions: &[f64], constant: f64) -> Vec<f64> {
-        fractions.iter().map(|fraction| constant * self.shape(*fraction)).collect()
+        Looks { bounds: self, fractions: fractions.to_vec(), sequence: None }.z(alpha)
     }
 
     fn shape(self, fraction: f64) -> f64 {
@@ -120,10 +98,8 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
         let density = |to: f64| -> f64 {
             points.iter().map(|(at, share)| share * normal::density((to - at - mean) / sd)).sum::<f64>() / sd
         };
-        points = nodes(*fraction, step.min(next - fraction), bound, drift)
-            .into_iter()
-            .map(|(to, weight)| (to, weight * density(to)))
-            .collect();
+        let nodes = nodes(*fraction, step.min(next - fraction), bound, drift);
+        points = nodes.into_iter().map(|(to, weight)| (to, weight * density(to))).collect();
         before = *fraction;
     }
     crossed
@@ -202,7 +178,22 @@ impl Looks {
 
     /// The bounds on a normal statistic behind [`Looks::nominal`].
     pub fn z(&self, alpha: f64) -> Vec<f64> {
-        self.bounds.calibrated(&self.fractions, alpha, |z| self.crossed(z))
+        // A single look is the lower limit, and independent looks are the upper one.
+        let ends = (
+            normal::upper_quantile(0.5 * alpha),
+            normal::upper_quantile(0.5 * alpha / self.fractions.len() as f64),
+        );
+        let (Some(low), Some(high), true) = (ends.0, ends.1, are_valid(&self.fractions) && alpha < 1.0)
+        else {
+            return Vec::new();
+        };
+        let crossed = |constant: f64| self.crossed(&self.scaled(constant));
+        self.scaled(numeric::bracketed(low, high, |constant| (crossed(constant) / alpha).ln()))
+    }
+
+    /// The bound of each look, from that at the end.
+    fn scaled(&self, constant: f64) -> Vec<f64> {
+        self.fractions.iter().map(|fraction| constant * self.bounds.shape(*fraction)).collect()
     }
 
     /// The chance that the statistic crosses at any look with these bounds on a normal one.
@@ -224,7 +215,7 @@ impl Looks {
             return Some(nominal);
         }
         let constant = normal::upper_quantile(0.5 * nominal)? / self.bounds.shape(*fraction);
-        Some(self.crossed(&self.bounds.scaled(&self.fractions, constant)))
+        Some(self.crossed(&self.scaled(constant)))
     }
 }
 
