@@ -102,7 +102,7 @@ fn rounds_of_a_trace_come_before_its_answer() {
 #[test]
 fn an_answer_to_no_request_can_only_refuse() {
     let (mut client, mut agent, _) = conversation();
-    agent.write_all(b"0 {\"failed\":{\"why\":\"no\"}}\n0 \"done\"\n").unwrap();
+    agent.write_all(b"0 {\"failed\":{\"why\":\"no\",\"broken\":false}}\n0 \"done\"\n").unwrap();
     let refused = client.call(&Request::Start, A_WHILE).unwrap_err();
     assert_eq!(refused.to_string(), "receiver: no");
     assert!(!refused.agent_is_well());
@@ -303,7 +303,7 @@ fn rubbish_is_an_error_and_a_refusal_keeps_the_agent() {
     let (mut client, mut agent, _) = conversation();
     agent.write_all(b"login:\n").unwrap();
     assert!(matches!(client.call(&Request::Start, A_WHILE), Err(CallError::Garbled { .. })));
-    agent.write_all(b"2 {\"failed\":{\"why\":\"no\"}}\n").unwrap();
+    agent.write_all(b"2 {\"failed\":{\"why\":\"no\",\"broken\":false}}\n").unwrap();
     let refused = client.call(&Request::Start, A_WHILE).unwrap_err();
     assert_eq!(refused.to_string(), "receiver: no");
     assert!(refused.agent_is_well());
