@@ -1,5 +1,5 @@
-//! Credit where states of a design were not measured: they are named, and what rests on fewer of
-//! them says so.
+//! Credit where states of a design were not measured: they are named, and credit says on which
+//! orders or steps it rests.
 
 use std::collections::BTreeSet;
 
@@ -202,13 +202,9 @@ fn a_step_over_a_lost_rung_is_of_all_that_goes_off_there() {
             credit["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap().to_owned());
         (names.collect::<Vec<_>>(), credit, page)
     };
-    let (names, credit, page) = steps(1);
+    let (names, credit, _) = steps(1);
     assert_eq!(names, ["transmitter.tso and transmitter.gso off", "receiver.gro off"]);
     assert!(credit["whole_is_not_known"].is_null() && credit["adds_up"] == true);
-    assert!(
-        page.contains("a step over a state that was not measured contains all that is switched off"),
-        "{page}"
-    );
     for (gone, end) in [(0, "all on"), (3, "all off")] {
         let (names, credit, page) = steps(gone);
         assert_eq!(names.len(), 2);

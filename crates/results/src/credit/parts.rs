@@ -111,7 +111,6 @@ impl Credit {
         if let Err(why) = found {
             self.remarks.push(format!("no credit by {kind}: {why}"));
         }
-        self.remarks.extend(self.remark_on_fewer(kind));
     }
 
     fn shares(&mut self, measured: &MeasuredCombination) -> Result<(), EffectsError> {
@@ -184,22 +183,5 @@ impl Credit {
         self.adds_up = true;
         self.remarks.push(REMARK.to_owned());
         Ok(())
-    }
-
-    /// A note on parts that rest on fewer states than planned.
-    fn remark_on_fewer(&self, kind: DesignKind) -> Option<String> {
-        let planned = self.planned_states;
-        let measured = planned - self.missing.len();
-        let remark = match kind {
-            // Shares report their orders of switching on instead.
-            DesignKind::Factorial | DesignKind::Fractional => format!(
-                "main effects and interactions are estimated from {measured} of {planned} states, by least squares"
-            ),
-            DesignKind::Ladder => {
-                "a step over a state that was not measured contains all that is switched off between its neighbours"
-                    .to_owned()
-            }
-        };
-        (measured < planned).then_some(remark)
     }
 }
