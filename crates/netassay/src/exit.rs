@@ -8,7 +8,7 @@ pub(crate) const USAGE: u8 = 2;
 /// The machine lacks a requirement: a privilege, a file, space, an interface; or, with `--no-wait`,
 /// another session measures on it.
 pub(crate) const ENVIRONMENT: u8 = 3;
-/// Nothing to run, or no matching stored study.
+/// No run to make, or no matching stored study.
 pub(crate) const NOTHING: u8 = 4;
 /// The study ended, but some runs failed, or all were disturbed; `--resume` tries them again.
 pub(crate) const SOME_FAILED: u8 = 5;

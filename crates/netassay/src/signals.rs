@@ -17,7 +17,7 @@ pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
         let latch = latch.clone();
         let on_signal = move || {
             if ASKED.swap(true, Ordering::SeqCst) {
-                // Nothing is lost: the agents end with this process, and recorded runs are on disk.
+                // No run is lost: the agents end with this process, and recorded runs are on disk.
                 signal_hook::low_level::exit(i32::from(exit::INTERRUPTED));
             }
             latch.trip();

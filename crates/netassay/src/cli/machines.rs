@@ -131,7 +131,7 @@ pub(crate) struct Apply {
     /// The interface under the tunnel, for what is recommended for that one
     #[arg(long, value_name = "INTERFACE")]
     pub(crate) underlay: Option<String>,
-    /// What the machine does [default: both]
+    /// The role of the machine [default: both]
     #[arg(long, value_name = "SIDE", value_parser = word_of::<Side>())]
     pub(crate) side: Option<Side>,
     #[command(flatten)]

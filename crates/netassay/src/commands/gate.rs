@@ -42,7 +42,7 @@ pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
 
 fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
     let confidence = flags.confidence / 100.0;
-    // What is wrong with the command is said before a database is opened.
+    // Errors of the command are told before a database is opened.
     check_request(&flags.fail_if, confidence).map_err(failure)?;
     let acknowledged = flags.acknowledged.as_deref().map(acknowledged).transpose()?;
     let request = GateRequest {

@@ -94,7 +94,7 @@ pub(crate) fn advice_of<'s>(
     Ok(Some(Advice::from_studies(studies, &AdviceRequest::default())?).filter(Advice::has_switches))
 }
 
-/// What is stored of each study, every text exact, and what was found.
+/// Each study as it is stored, every text exact, with its results.
 fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
     let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::sanitised).collect();
     let advice = advice_of(&shown)?;

@@ -186,7 +186,7 @@ fn begun(store: &Store, pair: &FleetPair) -> Result<Option<StudyRow>, Failure> {
 
 /// Prints the plan between machines of the user's.
 fn dry_run_between(study: &Study, intended: Vec<Block<'static>>, flags: &RunFlags) -> Result<(), Failure> {
-    // Nothing is tried out there: a dry run changes nothing.
+    // No testbed is tried there: a dry run changes nothing.
     let listing = results::PlanListing::new(study, study.plan(), Vec::new(), None);
     if flags.output.format == Format::Json {
         say(&terminal(&intended, report::Layout::WIDE));

@@ -11,7 +11,7 @@ pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
         let what = format!("{}: {}", step.verdict, step.reason);
         let without = format!("without: {}", step.without);
         match step.verdict {
-            // Nothing but tracing needs it.
+            // Only tracing needs it.
             Availability::No => Finding::warn(AREA, &step.name, what, without),
             Availability::NotTried => Finding { fix: Some(without), ..Finding::ok(AREA, &step.name, what) },
             Availability::Yes => Finding::ok(AREA, &step.name, what),

@@ -19,7 +19,7 @@ pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(),
     } else {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    // Nothing is sent, and a machine without veth has its loopback.
+    // No packet is sent, and a machine without veth has its loopback.
     let default = match flags.hosts.names_any() {
         true => Scenario::Ssh,
         false if flags.host.is_some() => Scenario::Loopback,
