@@ -37,6 +37,6 @@ pub use interrupt::{Interrupt, Wake};
 pub use keepalive::repeat;
 pub use launch::{Isolation, Launch};
 pub use read_limiter::ReadLimiter;
-pub use relay::{Relay, RelayEnd};
+pub use relay::Relay;
 pub use serve::serve;
 pub use watch::is_vcpu;

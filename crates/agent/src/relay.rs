@@ -24,14 +24,6 @@ pub struct Relay {
     asked: (u64, Deadline),
 }
 
-/// The end of a relay that closed first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub enum RelayEnd {
-    Controller,
-    Agent,
-}
-
 impl Relay {
     /// Answers the controller's greeting, with the reason `cannot` if any. `None`: nobody waits.
     ///
@@ -78,11 +70,12 @@ impl Relay {
         reply(id, answer, deadline.controller_gives_up())
     }
 
-    /// Launches the agent at `port`, and passes lines both ways until an end is gone.
+    /// Launches the agent at `port`, and passes lines both ways until an end is gone. True if the
+    /// controller's end closed first.
     ///
     /// # Errors
     /// A pipe fails, or no thread can be started.
-    pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<RelayEnd, ServeError> {
+    pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<bool, ServeError> {
         let (to, from) = port;
         let mut to = UnixStream::from(to);
         to.write_all(&encode(&Launch::default())?)?;
@@ -104,7 +97,7 @@ impl Relay {
         };
         thread::Builder::new().name("to the agent".to_owned()).spawn(forward)?;
         pass_on(from, &waits)?;
-        Ok(if is_over.load(Ordering::Relaxed) { RelayEnd::Controller } else { RelayEnd::Agent })
+        Ok(is_over.load(Ordering::Relaxed))
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted};
-use agent::{Interrupt, Relay, RelayEnd, ServeError};
+use agent::{Interrupt, Relay, ServeError};
 use host::{CapabilitySet, user_file};
 use words::{Accelerated, Nic};
 
@@ -338,10 +338,9 @@ pub fn serve_remote_guest() -> Result<(), Error> {
     };
     keep(WHILE_RUNNING)?;
     relay.answer(&Answer::Booted(Box::new(booted)))?;
-    match relay.join(port)? {
-        RelayEnd::Controller => Ok(()),
-        RelayEnd::Agent => Err(guest
-            .explain()
-            .unwrap_or_else(|| Error::Failed(format!("the agent of the {} ended", order.name)))),
+    if relay.join(port)? {
+        return Ok(());
     }
+    let ended = || Error::Failed(format!("the agent of the {} ended", order.name));
+    Err(guest.explain().unwrap_or_else(ended))
 }
