@@ -61,17 +61,13 @@ impl Traffic {
 
     /// A size beyond its limit: bytes of a datagram, memory, ports.
     pub fn excess(&self, family: Family) -> Option<Misfit> {
-        if self.kind.is_udp() {
-            let most = family.most_udp_payload();
-            for (key, bytes) in [("message", self.message), ("response", self.response)] {
-                if bytes > most {
-                    let version = if family == Family::Ipv4 { "IPv4" } else { "IPv6" };
-                    let why = format!(
-                        "`{key}` is {bytes} bytes, and a UDP datagram over {version} carries at most {most}"
-                    );
-                    return misfit(key, why, format!("use at most {most} bytes"));
-                }
-            }
+        let most = family.most_udp_payload();
+        let mut sizes = [("message", self.message), ("response", self.response)].into_iter();
+        if let Some((key, bytes)) = sizes.find(|(_, bytes)| self.kind.is_udp() && *bytes > most) {
+            let version = if family == Family::Ipv4 { "IPv4" } else { "IPv6" };
+            let why =
+                format!("`{key}` is {bytes} bytes, and a UDP datagram over {version} carries at most {most}");
+            return misfit(key, why, format!("use at most {most} bytes"));
         }
         // Each thread has one.
         let buffers = u64::from(self.threads.unwrap_or(MAX_THREADS).min(self.flows) * self.ways());

@@ -42,14 +42,12 @@ pub(crate) fn read(
     if whether == WhetherTurns::Auto {
         turn.get_or_insert(Alternate::TURN);
     }
-    match turn {
-        None => settles_nothing(place_of("settle"), problems),
-        Some(turn) if settle.is_some_and(|settle| settle > turn / 2) => {
-            let (settled, turn) = (format_duration(settle.unwrap_or_default()), format_duration(turn));
-            let message = format!("`settle` must be at most half of a turn: {settled} of {turn}");
-            problems.report(place_of("settle"), message, "write a longer `alternate`, or a shorter `settle`");
-        }
-        Some(_) => {}
+    if turn.is_none() {
+        settles_nothing(place_of("settle"), problems);
+    } else if let Some((settle, turn)) = settle.zip(turn).filter(|(settle, turn)| *settle > *turn / 2) {
+        let (settled, turn) = (format_duration(settle), format_duration(turn));
+        let message = format!("`settle` must be at most half of a turn: {settled} of {turn}");
+        problems.report(place_of("settle"), message, "write a longer `alternate`, or a shorter `settle`");
     }
     protocol.alternate = turn.map(|turn| Alternate::with_turn(turn, settle));
     if protocol.apart && protocol.alternate.is_none() {

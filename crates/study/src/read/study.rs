@@ -214,8 +214,7 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
 
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
-        let name = |read: &workload::Read| read.workload.name.clone();
-        let values = workloads.iter().map(|read| words::Value::Text(name(read))).collect();
+        let values = workloads.iter().map(|read| words::Value::Text(read.workload.name.clone())).collect();
         Factor { name: "workload".to_owned(), subject: Subject::Workload, values }
     });
     several.into_iter().chain(factors.iter().map(|read| read.factor.clone())).collect()
