@@ -17,7 +17,7 @@ pub(super) struct Condition {
 }
 
 /// Conditions to compare, without their boots.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) name: Option<String>,
     pub(super) metric: Option<String>,
@@ -89,8 +89,7 @@ pub(super) fn group(inputs: Vec<MeasurementFile>) -> Result<Vec<Group>, SamplesE
             let metric = series.key.metric.clone().or_else(|| only_metric.clone());
             let place = *places.entry((name.clone(), metric.clone())).or_insert(groups.len());
             if place == groups.len() {
-                let (conditions, places) = (Vec::new(), HashMap::new());
-                groups.push(Group { name, metric, unit: None, conditions, places });
+                groups.push(Group { name, metric, ..Group::default() });
             }
             groups[place].add(label, series, &file)?;
         }

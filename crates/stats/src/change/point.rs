@@ -38,13 +38,10 @@ pub(super) fn scaled(points: &[Point], level: f64) -> Result<(Vec<Own>, f64), St
     let unit = if largest > 0.0 { largest } else { 1.0 };
     let known: Vec<Option<(f64, f64)>> = points.iter().map(|point| known(point, unit)).collect();
     let weights: f64 = known.iter().flatten().map(|(_, df)| df).sum();
-    let common = known.iter().flatten().map(|(variance, df)| variance * (df / weights)).sum();
-    let variance = |of: &Option<(f64, f64)>| {
-        of.map_or(common, |(own, df)| (own * df + common * COMMON_DF) / (df + COMMON_DF))
-    };
-    let own = |(point, known): (&Point, &Option<(f64, f64)>)| Own {
-        value: point.value / unit,
-        variance: variance(known),
+    let common: f64 = known.iter().flatten().map(|(variance, df)| variance * (df / weights)).sum();
+    let own = |(point, known): (&Point, &Option<(f64, f64)>)| {
+        let variance = known.map_or(common, |(own, df)| (own * df + common * COMMON_DF) / (df + COMMON_DF));
+        Own { value: point.value / unit, variance }
     };
     Ok((points.iter().zip(&known).map(own).collect(), unit))
 }

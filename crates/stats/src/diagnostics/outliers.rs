@@ -7,8 +7,7 @@ use crate::distribution::student;
 use crate::observed::{deviation, mean};
 
 pub(super) fn boots(effects: &[Vec<BootEffect>]) -> Vec<Flag> {
-    let groups: Vec<&[BootEffect]> =
-        effects.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
+    let groups: Vec<&Vec<BootEffect>> = effects.iter().filter(|group| group.len() > 2).collect();
     let mut flags = Vec::new();
     // Groups may spread differently, so each boot is judged by the spread of its own group.
     for boots in &groups {

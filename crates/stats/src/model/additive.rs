@@ -180,8 +180,8 @@ struct Satterthwaite {
     spread: f64,
     /// The sum of the parts, and of each one over its degrees of freedom.
     parts: (f64, f64),
+    /// 0 if a part is unknown.
     least_df: Option<f64>,
-    is_unknown: bool,
 }
 
 /// The sum of two independent variances. `None` if one is unknown.
@@ -228,13 +228,12 @@ impl Satterthwaite {
         self.spread += part * part / df;
         self.parts.0 += part;
         self.parts.1 += part / df;
-        self.is_unknown |= df == 0.0;
         self.least_df = Some(self.least_df.map_or(df, |least| least.min(df)));
     }
 
     /// `None` if the error is unknown.
     fn total(&self) -> Option<Spread> {
-        let least = self.least_df.filter(|_| !self.is_unknown)?;
+        let least = self.least_df.filter(|least| *least != 0.0)?;
         if self.spread <= 0.0 {
             return Some(Spread { variance: self.variance, df: least.max(1.0) });
         }

@@ -122,10 +122,8 @@ impl Fit {
     }
 
     fn rows(&self, terms: &[(usize, f64)]) -> Option<Vec<(usize, f64)>> {
-        terms
-            .iter()
-            .map(|(condition, coefficient)| Some((self.model.layout.row(*condition)?, *coefficient)))
-            .collect()
+        let row = |(condition, factor): &(usize, f64)| Some((self.model.layout.row(*condition)?, *factor));
+        terms.iter().map(row).collect()
     }
 
     /// The rounding error of a combination: that of a difference of the largest means, for

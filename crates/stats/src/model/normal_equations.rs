@@ -1,6 +1,6 @@
 //! The normal equations of the model, and their solution.
 
-use crate::model::layout::Layout;
+use crate::model::layout::{CellPosition, Layout};
 use crate::question::Design;
 
 /// X' W X of the model with one effect per row and column of the layout, factored; W holds the
@@ -34,15 +34,12 @@ impl NormalEquations {
         let kept = effect_numbers(layout, is_row_eliminated);
         let size = kept.iter().flatten().count();
         let eliminated_count = if is_row_eliminated { rows } else { columns };
-        let mut ties: Vec<Tie> = layout
-            .places
-            .iter()
-            .map(|place| {
-                let (eliminated, other) =
-                    if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
-                Tie { eliminated, kept: kept.get(other).copied().flatten(), weight: weights[place.row] }
-            })
-            .collect();
+        let tie = |place: &CellPosition| {
+            let (eliminated, other) =
+                if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
+            Tie { eliminated, kept: kept.get(other).copied().flatten(), weight: weights[place.row] }
+        };
+        let mut ties: Vec<Tie> = layout.places.iter().map(tie).collect();
         let mut eliminated_diagonal = vec![0.0; eliminated_count];
         let mut matrix = vec![0.0; size * size];
         for tie in &ties {
