@@ -1,6 +1,5 @@
 //! One measuring session at a time on a machine: two would measure each other.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ const RETRY: Duration = Duration::from_millis(200);
 /// `measured`: those that another session measures now, each with the holder of its turn.
 pub(crate) fn begin(
     flags: &TurnFlags,
-    measured: Option<BTreeMap<String, String>>,
+    measured: Option<Vec<(String, String)>>,
     interrupt: &Interrupt,
 ) -> Result<(Option<File>, Option<Cause>), Failure> {
     let turn = match measured {
@@ -32,7 +31,7 @@ pub(crate) fn begin(
     Ok(turn)
 }
 
-fn look_at_machines(flags: &TurnFlags, measured: BTreeMap<String, String>) -> Result<Option<Cause>, Failure> {
+fn look_at_machines(flags: &TurnFlags, measured: Vec<(String, String)>) -> Result<Option<Cause>, Failure> {
     let mut beside = None;
     for (end, holder) in measured {
         if flags.no_wait {

@@ -34,7 +34,7 @@ use crate::failure::Failure;
 pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let done = |()| ExitCode::from(exit::OK);
     match &cli.command {
-        Command::Quick(measured) => run::measure_and_show("quick", measured),
+        Command::Quick(flags) => run::measure_and_show("quick", flags),
         Command::Run(flags) => run::run(flags),
         Command::Load(flags) => load::load(flags).map(done),
         Command::Trace(flags) => trace::trace(flags),

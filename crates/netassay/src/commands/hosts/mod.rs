@@ -5,7 +5,7 @@ mod wanted;
 
 pub(crate) use wanted::{PairOfHosts, pairs};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,7 +121,7 @@ impl ReachedHosts {
 
     /// The ends that another session measures, each with the holder of its turn. `None`: the
     /// traffic is not between machines.
-    pub(crate) fn measured_ends(&self) -> Option<BTreeMap<String, String>> {
+    pub(crate) fn measured_ends(&self) -> Option<Vec<(String, String)>> {
         let measured = self.found.as_ref()?.each_ref().into_iter().filter_map(|(side, found)| {
             Some((format!("{side} ({})", self.hosts.places[side]), found.measured_by.clone()?))
         });

@@ -1,7 +1,5 @@
 //! Where paths are traced: on this machine, in a virtual machine, or on a machine of the user's.
 
-use std::collections::BTreeMap;
-
 use agent::Interrupt;
 use results::TracedMachine;
 use study::{Assignment, Scenario, Tracing, Waiting};
@@ -108,7 +106,7 @@ pub(super) fn hosts(
     asked: &Asked,
     flags: &Trace,
     interrupt: &Interrupt,
-) -> Result<(Option<Hosts>, Option<BTreeMap<String, String>>), Failure> {
+) -> Result<(Option<Hosts>, Option<Vec<(String, String)>>), Failure> {
     if flags.host.is_some() {
         return Ok((hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt)?, None));
     }
