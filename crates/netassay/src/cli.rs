@@ -11,6 +11,7 @@ mod trace;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use testbed::reach::HostSpec;
 
@@ -46,6 +47,23 @@ const JOBS: &[(&str, &[&str])] = &[
     ("Files", &["study", "db", "ministat"]),
 ];
 
+/// Old names of commands, and the new ones.
+const RENAMED: &[(&str, &str)] = &[
+    ("new", "study new"),
+    ("check", "study check"),
+    ("plan", "study plan"),
+    ("studies", "study list"),
+    ("schema", "study schema"),
+    ("list", "db list"),
+    ("tag", "db tag"),
+    ("remove", "db remove"),
+    ("pack", "db pack"),
+    ("unpack", "db unpack"),
+    ("export", "db export"),
+    ("restore", "undo"),
+    ("aa", "run STUDY --aa"),
+];
+
 /// Finds out, with proof, what each part of the Linux network stack costs and gains.
 #[derive(Debug, Parser)]
 #[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
@@ -64,6 +82,12 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads a command line, which begins with the name of the program.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = words.collect();
+        let asked = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
+        if let Some((old, new)) = RENAMED.iter().find(|(old, _)| Some(*old) == asked) {
+            let renamed = format!("netassay {old} is now netassay {new}\n");
+            return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
+        }
         let mut command = with_jobs(Self::command());
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
@@ -205,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn each_visible_command_has_one_job() {
+    fn each_visible_command_has_one_job_and_each_old_name_a_new_one() {
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
         let mut visible: Vec<&str> = visible.map(clap::Command::get_name).collect();
@@ -216,6 +240,12 @@ mod tests {
         for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
             let about = one.get_about().unwrap().to_string();
             assert!(about.chars().count() <= 68, "a terminal of 80 columns: {about}");
+        }
+        for (old, new) in RENAMED {
+            assert!(!visible.contains(old));
+            let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
+            let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
+            assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");
         }
     }
 

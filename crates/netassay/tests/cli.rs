@@ -8,6 +8,20 @@ use std::process::Stdio;
 use common::{Bench, expect, stderr, stdout};
 
 #[test]
+fn old_names_tell_the_new_ones() {
+    let bench = Bench::new();
+    for (arguments, told) in [
+        (&["list", "--wide"][..], "error: netassay list is now netassay db list\n"),
+        (&["aa", "quick", "--boots", "2"], "error: netassay aa is now netassay run STUDY --aa\n"),
+        (&["help", "restore"], "error: netassay restore is now netassay undo\n"),
+    ] {
+        let output = bench.run(arguments);
+        expect(&output, 2);
+        assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("", told));
+    }
+}
+
+#[test]
 fn help_leads_with_examples() {
     let bench = Bench::new();
     let output = bench.run(&["--help"]);
