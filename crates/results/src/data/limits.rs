@@ -27,8 +27,8 @@ pub struct ConditionLimit {
 
 impl ConditionLimit {
     pub(crate) fn for_condition(stored: &StoredStudy, condition: usize) -> Option<Self> {
-        let of_condition = || stored.measurements_of(condition);
-        let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
+        let runs = stored.measurements_of(condition);
+        let limits: Vec<_> = runs.filter_map(|run| run.limited_by.as_ref()).collect();
         let mut labels: BTreeMap<Label, usize> = BTreeMap::new();
         for limit in &limits {
             *labels.entry(limit.label).or_default() += 1;

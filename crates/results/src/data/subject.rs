@@ -124,8 +124,7 @@ impl Subject {
     }
 
     pub(crate) fn name(&self, condition: usize) -> Name {
-        let other = || Name::from(format!("condition {condition}").as_str());
-        self.labels.get(condition).cloned().unwrap_or_else(other)
+        self.labels[condition].clone()
     }
 }
 
