@@ -48,11 +48,11 @@ device_settings! {
     RxRing = "rx_ring", Number "-G" "rx";
     /// Descriptors of each transmit ring (`ethtool -G … tx`).
     TxRing = "tx_ring", Number "-G" "tx";
-    /// How many µs a receive interrupt is delayed (`ethtool -C … rx-usecs`).
+    /// The delay of a receive interrupt in µs (`ethtool -C … rx-usecs`).
     RxUsecs = "rx_usecs", Number "-C" "rx-usecs";
     /// After how many received frames an interrupt is raised (`ethtool -C … rx-frames`).
     RxFrames = "rx_frames", Number "-C" "rx-frames";
-    /// How many µs a transmit interrupt is delayed (`ethtool -C … tx-usecs`).
+    /// The delay of a transmit interrupt in µs (`ethtool -C … tx-usecs`).
     TxUsecs = "tx_usecs", Number "-C" "tx-usecs";
     /// After how many sent frames an interrupt is raised (`ethtool -C … tx-frames`).
     TxFrames = "tx_frames", Number "-C" "tx-frames";

@@ -19,7 +19,7 @@ crate::vocabulary! {
 }
 
 crate::vocabulary! {
-    /// What the readers of traced packets do until a packet is there.
+    /// The wait of the readers of traced packets for a packet.
     pub enum Waiting: "a way to wait" {
         /// One thread sends and then reads: the packet is there before its reader asks.
         Awake = "awake";

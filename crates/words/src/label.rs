@@ -3,7 +3,7 @@
 use crate::side::Side;
 
 crate::vocabulary! {
-    /// What limited a run. In alphabetical order: of two that limited equally many runs, pages name
+    /// The limit of a run. In alphabetical order: of two that limited equally many runs, pages name
     /// the first.
     #[derive(PartialOrd, Ord)]
     pub enum Label: "a limit" {

@@ -9,7 +9,7 @@ use crate::DEFAULT;
 use crate::kind::Kind;
 
 crate::vocabulary! {
-    /// How the sending program hands its data to the kernel.
+    /// The calls with which the sending program hands its data to the kernel.
     #[derive(Default)]
     pub enum Sender: "a sender" {
         /// One `send` per write or datagram.
@@ -34,7 +34,7 @@ crate::vocabulary! {
 }
 
 crate::vocabulary! {
-    /// How the receiving program takes its data from the kernel.
+    /// The calls with which the receiving program takes its data from the kernel.
     #[derive(Default)]
     pub enum Reader: "a reader" {
         /// One `recv` at a time. The thread sleeps while no data are there.

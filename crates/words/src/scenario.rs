@@ -89,7 +89,7 @@ crate::vocabulary! {
 }
 
 crate::vocabulary! {
-    /// How the instructions of a guest are executed.
+    /// The execution of the instructions of a guest.
     pub enum Acceleration: "an acceleration" {
         /// By the processor where a guest boots under KVM, else by software.
         Auto = "auto";

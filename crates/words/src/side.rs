@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use serde::{Deserialize, Serialize};
 
 crate::vocabulary! {
-    /// One of the two hosts, by its role in a workload.
+    /// A host, by its role in a workload.
     #[derive(PartialOrd, Ord)]
     pub enum Side: "a side" {
         /// The host that sends the stream, or the requests.

@@ -22,7 +22,7 @@ crate::vocabulary! {
         Sysctl = "sysctl";
         /// The frequency governor of every CPU.
         Governor = "governor";
-        /// How long a CPU may take to wake up, in µs.
+        /// The time that a CPU may take to wake up, in µs.
         CpuLatency = "cpu_latency";
         /// One queue with its interrupt on one CPU, and the traffic on another.
         Placement = "placement";

@@ -112,7 +112,7 @@ words::vocabulary! {
 }
 
 words::vocabulary! {
-    /// What a boot between machines starts afresh.
+    /// The parts that a boot between machines starts afresh.
     #[derive(Default)]
     pub enum BootKind: "a kind of boot" {
         /// Sockets and settings. The machines go on.
