@@ -146,8 +146,7 @@ impl Campaign<'_> {
         last: Option<u32>,
         machines: BTreeSet<(u32, String)>,
     ) -> Result<Summary, Error> {
-        let protocol = &plan.asked.protocol;
-        let mut schedule = study::schedule(&plan.states_of_conditions(), protocol);
+        let mut schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
         let all_boots = schedule.len();
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;

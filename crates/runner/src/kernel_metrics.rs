@@ -62,19 +62,15 @@ fn interrupts(
 
 pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
     let host::Counters { tcp, udp, .. } = &own.window.counters;
-    // UDP counts a buffer that GSO or GRO keeps whole as one datagram, so a stream's are counted by
-    // its end.
-    if kind == Kind::UdpStream {
-        return match side {
-            Side::Transmitter => own.window.load.sent.messages,
-            Side::Receiver => own.window.load.received.messages,
-        };
-    }
-    match (kind.is_tcp(), side) {
-        (true, Side::Transmitter) => tcp.out_segs.saturating_add(tcp.retrans_segs),
-        (true, Side::Receiver) => tcp.in_segs,
-        (false, Side::Transmitter) => udp.out_datagrams,
-        (false, Side::Receiver) => udp.in_datagrams,
+    match (kind, side) {
+        // UDP counts a buffer that GSO or GRO keeps whole as one datagram, so a stream's are
+        // counted by its end.
+        (Kind::UdpStream, Side::Transmitter) => own.window.load.sent.messages,
+        (Kind::UdpStream, Side::Receiver) => own.window.load.received.messages,
+        (kind, Side::Transmitter) if kind.is_tcp() => tcp.out_segs.saturating_add(tcp.retrans_segs),
+        (kind, Side::Receiver) if kind.is_tcp() => tcp.in_segs,
+        (_, Side::Transmitter) => udp.out_datagrams,
+        (_, Side::Receiver) => udp.in_datagrams,
     }
 }
 

@@ -61,12 +61,9 @@ pub(crate) fn other_boot(machines: &BTreeSet<(u32, String)>, boot: u32, id: &str
 
 /// Each side's machine with the identity of its kernel's boot.
 pub(crate) fn boot_ids(environment: &Environment) -> impl Iterator<Item = (Side, &str)> {
-    let transmitter = Some((Side::Transmitter, &environment.transmitter));
-    let receiver = environment.receiver.as_ref().map(|host| (Side::Receiver, host));
-    transmitter
-        .into_iter()
-        .chain(receiver)
-        .filter_map(|(side, host)| Some((side, host.kernel.boot_id.as_deref()?)))
+    let receiver = environment.receiver.as_ref();
+    let sides = [(Side::Transmitter, Some(&environment.transmitter)), (Side::Receiver, receiver)];
+    sides.into_iter().filter_map(|(side, host)| Some((side, host?.kernel.boot_id.as_deref()?)))
 }
 
 #[cfg(test)]

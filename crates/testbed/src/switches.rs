@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agent::message::{Answer, Request};
 use host::affinity::format_cpu_list;
-use study::{BySide, DeviceSetting, Effective, Placement, Settled, Side, Tuning, TuningKey};
+use study::{BySide, DeviceSetting, Effective, Placement, Scenario, Settled, Side, Tuning, TuningKey};
 
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
@@ -85,7 +85,7 @@ impl Testbed {
             };
             settle_one(&mut end.agent, interface, mtu, (own, end.side), tuning)
         };
-        if self.is_one_interface() {
+        if self.scenario == Scenario::Loopback {
             // By one agent: the second would remember what the first had set as the original state.
             let features = BySide { transmitter: agreed(own)?, receiver: BTreeMap::new() };
             let both = InterfaceSwitches { features, ..InterfaceSwitches::default() };

@@ -107,10 +107,6 @@ impl Testbed {
         }
     }
 
-    pub(crate) fn is_one_interface(&self) -> bool {
-        self.scenario == Scenario::Loopback
-    }
-
     pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
         let guest_of = |node: &Node| node.guests.iter().position(|guest| guest.side == Some(side));
         self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, guest_of(node)?)))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent::message::{Answer, InTurns, Request, TurnState};
 use record::{CountedTurn, RunAccount, SideAccount, Turns};
-use study::{BySide, Effective, Side, Tuning, Turn};
+use study::{BySide, Effective, Scenario, Side, Tuning, Turn};
 
 use crate::error::Error;
 use crate::run::{RunOrder, nanoseconds};
@@ -65,7 +65,7 @@ impl Testbed {
     }
 
     fn in_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> Result<Vec<RunAccount>, Error> {
-        let shared = self.is_one_interface();
+        let shared = self.scenario == Scenario::Loopback;
         let request = |side: Side| Request::Alternate {
             ramp_ns: nanoseconds(order.flow.ramp),
             turn_ns: nanoseconds(order.turn),

@@ -1,8 +1,7 @@
 //! Two machines of the user's, and the network between them.
 
 use std::net::IpAddr;
-use std::sync::LazyLock;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use agent::Interrupt;
 use agent::message::{Answer, Request};
@@ -14,7 +13,7 @@ use crate::builder::{Builder, Options};
 use crate::error::Error;
 use crate::guests::RemoteGuest;
 use crate::hosts::{HostPlace, Hosts};
-use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, ask};
+use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent, SESSION, ask};
 use crate::path::node::{Node, TAPS};
 use crate::path::{
     Addresses, TRAFFIC, UNDERLAY, await_running, create_tunnel, free_number, numbered, pairs, reachable,
@@ -228,12 +227,7 @@ fn take_turns(
 
 /// Takes the turn to measure there, unless another session has it.
 fn holder_of_turn(agent: &mut LaunchedAgent) -> Result<Option<String>, Error> {
-    // The same for all testbeds of this process.
-    static SESSION: LazyLock<String> = LazyLock::new(|| {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        format!("{}-{:x}", std::process::id(), since.as_millis())
-    });
-    let request = Request::TakeTurn { session: SESSION.clone() };
+    let request = Request::TakeTurn { session: format!("{:x}", *SESSION) };
     Ok(ask!(agent, &request, Answer::Turn(holder) => holder))
 }
 

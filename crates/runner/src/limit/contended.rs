@@ -48,7 +48,11 @@ impl Contention {
                 (waiting, waiting.min(foreign.taken.share))
             }
         };
-        let stolen = stolen(account, side, own);
+        // A virtual machine's CPUs are those of its host.
+        let stolen = match account.host_of_guest(side) {
+            Some(host) => mean_share(&host.cpu_each, host.elapsed_ns, |cpu| cpu.steal),
+            None => mean_share(&own.window.cpu_each, own.window.elapsed_ns, |cpu| cpu.steal),
+        };
         let lost = (waited + stolen).min(1.0);
         if lost < LOST {
             return None;
@@ -81,13 +85,4 @@ impl Contention {
 pub(super) fn mean_share<T>(all: &[T], elapsed_ns: u64, time: fn(&T) -> u64) -> f64 {
     let sum: f64 = all.iter().map(|one| time(one) as f64).sum();
     (sum / (elapsed_ns as f64 * all.len() as f64).max(1.0)).min(1.0)
-}
-
-fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
-    // A virtual machine's CPUs are those of its host.
-    let (cpus, elapsed_ns) = match account.host_of_guest(side) {
-        Some(host) => (&host.cpu_each, host.elapsed_ns),
-        None => (&own.window.cpu_each, own.window.elapsed_ns),
-    };
-    mean_share(cpus, elapsed_ns, |cpu| cpu.steal)
 }

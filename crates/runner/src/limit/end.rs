@@ -4,7 +4,7 @@ use agent::message::{Finished, Measured};
 use host::{QueueCounters, ThreadTimes};
 use load::TcpInfo;
 use record::{Evidence, LossPlace, RunAccount, SideAccount};
-use study::{Family, Side};
+use study::Side;
 use testbed::RunOrder;
 
 use super::contended::{Contention, mean_share};
@@ -107,12 +107,8 @@ impl<'a> End<'a> {
         } else {
             0
         };
-        // Ethernet, IP, and UDP or TCP with its timestamps.
-        let ip = match order.family {
-            Family::Ipv4 => 20,
-            Family::Ipv6 => 40,
-        };
-        let header = 14 + ip + if udp { 8 } else { 32 };
+        // Ethernet, IP, and UDP or TCP with its timestamps, which has 24 bytes more.
+        let header = 14 + u64::from(order.family.udp_headers()) + if udp { 0 } else { 24 };
         let packets = counters.link.tx_packets.saturating_add(counters.queue.drops);
         let more = segments.saturating_sub(packets).saturating_mul(header);
         counters.link.tx_bytes.saturating_add(more)

@@ -84,11 +84,9 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     let sent = 8.0 * from.per_second(from.window.load.sent.bytes);
     let refused = from.window.load.sent.no_buffers;
     let busy = Busy::of_end(from, true, false);
-    let mut evidence = Vec::new();
     let asked = asked_bits(order);
-    if let Some(asked) = asked {
-        evidence.push(Evidence::Sent { rate_bits: sent, requested_bits: asked });
-    }
+    let rates = asked.map(|asked| Evidence::Sent { rate_bits: sent, requested_bits: asked });
+    let mut evidence = Vec::from_iter(rates);
     let label = if asked.is_some_and(|asked| sent >= ASKED * asked) {
         Label::Pacing
     } else if busy.saturated {
@@ -262,10 +260,8 @@ impl OneWay<'_> {
     }
 
     fn link(&self) -> Option<Evidence> {
-        [self.from.sends_at_limit(self.order), self.to.takes_at_limit(), self.to.sends_at_limit(self.order)]
-            .into_iter()
-            .flatten()
-            .next()
+        let sends = self.from.sends_at_limit(self.order);
+        sends.or_else(|| self.to.takes_at_limit()).or_else(|| self.to.sends_at_limit(self.order))
     }
 
     fn dropped(&self) -> Option<Evidence> {

@@ -40,14 +40,12 @@ pub fn fetch(package: &str) -> Result<Fetched, Error> {
 /// When their directory cannot be read.
 pub fn fetched() -> Result<Vec<Fetched>, Error> {
     let kept = fetched_kernels()?;
-    let entries = match fs::read_dir(&kept) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::read(&kept)(error)),
-    };
+    if !kept.exists() {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     let mut links = Vec::new();
-    for entry in entries {
+    for entry in fs::read_dir(&kept).map_err(Error::read(&kept))? {
         let path = entry.map_err(Error::read(&kept))?.path();
         if name_of(&path).starts_with('.') {
             continue;

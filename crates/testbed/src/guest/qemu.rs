@@ -28,8 +28,7 @@ pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
     }
     // The kernel takes the last of several values: the order's wins.
     if !order.command_line.trim().is_empty() {
-        line.push(' ');
-        line.push_str(order.command_line.trim());
+        line.extend([" ", order.command_line.trim()]);
     }
     line
 }

@@ -126,8 +126,10 @@ fn not_started(host: &str, program: &str, error: &io::Error) -> Error {
     Error::Agent(format!("cannot start the {host}'s agent ({program}): {error}"))
 }
 
+/// The same for all agents of this process.
+pub(crate) static SESSION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+
 fn of_this_session(start: AgentStart<'_>) -> Launch {
-    static SESSION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
     let (isolation, cpus) = (start.isolation, start.cpus.to_vec());
     Launch { session: *SESSION, isolation, cpus, ..Launch::default() }
 }

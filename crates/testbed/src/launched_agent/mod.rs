@@ -32,7 +32,8 @@ macro_rules! ask {
     };
 }
 
-pub(crate) use {answer, ask, launch::AgentStart};
+pub(crate) use launch::{AgentStart, SESSION};
+pub(crate) use {answer, ask};
 
 pub(crate) const AGENT: &str = "agent";
 

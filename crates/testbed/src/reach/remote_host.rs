@@ -44,8 +44,6 @@ pub struct RemoteHost {
     /// Why agents do not run by `sudo`, where the login is not root; else empty.
     pub no_sudo: String,
     pub(crate) connection: Option<ConnectionAddresses>,
-    /// The bytes of the program that had to be sent; 0 if it was there.
-    pub sent: u64,
     is_lost: AtomicBool,
 }
 
@@ -139,12 +137,10 @@ impl RemoteHost {
             brought: Mutex::default(),
             no_sudo: no_sudo.to_owned(),
             connection,
-            sent: 0,
             is_lost: AtomicBool::new(false),
         };
         if !reached.setup.has {
             reached.send(&binary.plain, &binary.sum, "netassay", interrupt)?;
-            reached.sent = binary.plain.len() as u64;
         }
         // Without signs of life the far side removes the program at the end of the lease.
         if let Some(mut input) = reached.holder.process.stdin.take() {
