@@ -163,12 +163,15 @@ fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String)
     let words = |value: f64| show(value.abs());
     // A correction that rounding hides is not worth a word.
     match measured.map(&words) {
-        Some(measured) if measured != words(stated) => format!("; {}", stats::corrected(&measured)),
+        // The difference is median-unbiased then.
+        Some(measured) if measured != words(stated) => {
+            format!("; corrected for the looks, {measured} as measured")
+        }
         _ => String::new(),
     }
 }
 
 fn with(row: &ComparisonRow) -> String {
     // The name "without tso" needs no "with".
-    if row.is_without { row.label.clone() } else { format!("with {}", row.label) }
+    if row.label.starts_with("without ") { row.label.clone() } else { format!("with {}", row.label) }
 }

@@ -93,7 +93,6 @@ impl ComparisonGroup {
             let quality = subject.quality.and_then(|quality| quality_word(quality, comparison.verdict));
             ComparisonRow {
                 label: label(comparison.condition),
-                is_without: subject.without.contains(&comparison.condition),
                 quality,
                 remarks: remarks(&comparison),
                 against: label(comparison.baseline),

@@ -12,9 +12,6 @@ use crate::words::phrases::in_brackets;
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct ComparisonRow {
     pub label: String,
-    /// The name says which switches the condition is without.
-    #[serde(skip)]
-    pub is_without: bool,
     pub against: String,
     #[serde(flatten)]
     pub comparison: Comparison,

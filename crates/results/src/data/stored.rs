@@ -2,7 +2,7 @@
 
 use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
-use study::{Condition, Name, Plan, Quality};
+use study::{Condition, Name, Quality};
 
 use crate::data::differences::of_builds;
 use crate::data::early_stop::look_of;
@@ -65,7 +65,6 @@ pub(crate) fn subjects(
         Ok(Subject {
             compared: Some(compared),
             notes: cannot_differ.into_iter().chain(of_builds(environments(), target.metric)).collect(),
-            without: without(&stored.plan),
             quality: Some(Quality::from_metric(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
@@ -76,14 +75,4 @@ pub(crate) fn subjects(
         })
     };
     targets.iter().map(subject).collect()
-}
-
-fn without(plan: &Plan) -> Vec<usize> {
-    let Some(design) = &plan.design else { return Vec::new() };
-    // The design's word is the last.
-    let is_without = |one: &&Condition| {
-        let own = one.own_design(design);
-        one.label.words().len() == 1 && own.is_without(&one.designed(&own))
-    };
-    plan.conditions.iter().filter(is_without).map(|one| one.index).collect()
 }

@@ -27,8 +27,6 @@ pub struct Subject {
     pub metric: ComparedMetric,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
-    /// The conditions whose labels name the switches that they are without.
-    pub(crate) without: Vec<usize>,
     pub observations: Vec<Observation>,
     /// The conditions that are compared; the others only help to estimate the error. Empty: all.
     pub compared: Option<Vec<usize>>,
@@ -62,7 +60,6 @@ impl Subject {
             name: name.to_owned(),
             metric,
             labels,
-            without: Vec::new(),
             observations,
             question,
             compared: None,

@@ -66,11 +66,6 @@ impl Design {
         self.aliases.iter().map(move |group| joined(group).join(" = "))
     }
 
-    /// Whether a combination is named by its missing offloads.
-    pub fn is_without(&self, on: &[bool]) -> bool {
-        matches!(self.named(on), Named::Without(_))
-    }
-
     /// The combination as a part of a slug: `all-on`, `no-tx-tso.tx_rx-gro`.
     pub(crate) fn slug(&self, on: &[bool]) -> String {
         match self.named(on) {
