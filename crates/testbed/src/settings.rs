@@ -46,7 +46,7 @@ pub(crate) fn apply_settings(
         let answer = agent.call(&Request::ChangeMachine(settings.request(&interface)));
         agent.work = Duration::ZERO;
         let answer = answer.map_err(|error| error.or_not_set(hosts.end(side)))?;
-        let changed = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
+        let changed = answer!(agent, answer, Answer::MachineChanged(changes) => changes);
         // Another number of queues restarts some cards.
         await_running(agent, &interface)?;
         Ok((cpus, NamedMachine { host: hosts.places[side].to_string(), interface, changed }))
