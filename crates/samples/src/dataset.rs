@@ -101,7 +101,7 @@ fn assemble(
     let knows_boots = conditions::are_known(&group.conditions, files, options)?;
     let mut observations = Vec::new();
     let (mut labels, mut kinds) = (Vec::new(), Vec::new());
-    numbering.begin_group();
+    numbering.given.clear();
     for (index, condition) in group.conditions.into_iter().enumerate() {
         numbering.number(index, condition.parts, knows_boots, files, &mut observations)?;
         labels.push(condition.label);

@@ -31,4 +31,4 @@ pub use compare::{
 pub use model::{Component, Components, ErrorTerm};
 pub use observed::{Observation, mean};
 pub use question::{Against, Correction, Design, Look, Margin, Question, StatsError, ValueRange};
-pub use wording::{confidence, corrected, fixed, power_sentence, signed};
+pub use wording::{confidence, fixed, power_sentence, signed};

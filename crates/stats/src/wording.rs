@@ -79,11 +79,6 @@ pub fn power_sentence(
     format!("{what} of {sizes}{unit} would have been seen with 80 % power, if boots spread as measured")
 }
 
-/// The note that a difference is median-unbiased, with the `measured` one and its unit.
-pub fn corrected(measured: &str) -> String {
-    format!("corrected for the looks, {measured} as measured")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -138,7 +138,7 @@ pub(super) struct Numbering<'o> {
     shared: Vec<Vec<u32>>,
     names: Vec<String>,
     /// The key is the condition, if each has boots of its own, and the shared number or position.
-    given: HashMap<(Option<usize>, usize), u32>,
+    pub(super) given: HashMap<(Option<usize>, usize), u32>,
     /// The names of those boots, by number: from the files, or their positions from 1.
     pub(super) called: Vec<String>,
 }
@@ -161,11 +161,6 @@ impl<'o> Numbering<'o> {
             shared.push(boots.into_iter().map(number).collect());
         }
         Numbering { options, shared, names, given: HashMap::new(), called: Vec::new() }
-    }
-
-    pub(super) fn begin_group(&mut self) {
-        self.given.clear();
-        self.called.clear();
     }
 
     pub(super) fn number(

@@ -47,11 +47,6 @@ impl Benchmark {
         }
         Ok(())
     }
-
-    fn identity(&self) -> (&str, Vec<u64>) {
-        // Times to the nanosecond repeat in no other result.
-        (&self.command, self.times.iter().map(|time| time.to_bits()).collect())
-    }
 }
 
 fn exit(code: Option<i64>) -> String {
@@ -67,7 +62,9 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         for benchmark in &document.results {
             let values = if metric == "time" { &benchmark.times } else { &benchmark.memory_usage_byte };
             benchmark.require_whole(values, metric, place)?;
-            if collector.found.repeats(benchmark.identity(), place) {
+            // Times to the nanosecond repeat in no other result.
+            let identity: Vec<u64> = benchmark.times.iter().map(|time| time.to_bits()).collect();
+            if collector.found.repeats((&benchmark.command, identity), place) {
                 collector.leave_out("benchmarks that the file holds already (by all their times)", place);
                 continue;
             }

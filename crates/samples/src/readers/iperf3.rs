@@ -55,7 +55,12 @@ impl Reader {
     fn take(&mut self, document: Run, place: FilePosition) -> Result<(), Fault> {
         let Some(event) = document.event.as_deref() else {
             self.close()?;
-            return self.run(Run { place, ..document }.recognised()?);
+            let run = Run { place, ..document };
+            if run.error.is_none() && run.start.is_none() && run.end.is_none() {
+                let what = "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)";
+                return Err(Fault::new(place, what, json::KNOWN));
+            }
+            return self.run(run);
         };
         if event == "start" {
             self.close()?;
@@ -74,7 +79,8 @@ impl Reader {
 
     fn run(&mut self, run: Run) -> Result<(), Fault> {
         let collector = &mut self.collector;
-        if run.cookie().is_some_and(|cookie| collector.found.repeats(cookie, run.place)) {
+        let cookie = run.start.as_ref().and_then(|start| start.cookie.as_deref());
+        if cookie.is_some_and(|cookie| collector.found.repeats(cookie, run.place)) {
             collector.leave_out("runs that the file holds already (by their cookie)", run.place);
             return Ok(());
         }

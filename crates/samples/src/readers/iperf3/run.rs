@@ -1,8 +1,8 @@
 //! One run of iperf3: which figure is of which side and direction.
 
 use crate::error::Fault;
+use crate::readers::ReadValues;
 use crate::readers::iperf3::{Run, Sum, Totals};
-use crate::readers::{ReadValues, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
@@ -54,14 +54,6 @@ impl Direction {
 }
 
 impl Run {
-    pub(super) fn recognised(self) -> Result<Run, Fault> {
-        if self.error.is_none() && self.start.is_none() && self.end.is_none() {
-            let what = "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)";
-            return Err(self.fault(what, json::KNOWN));
-        }
-        Ok(self)
-    }
-
     pub(super) fn add(&mut self, event: &str, data: &str) -> serde_json::Result<()> {
         let Run { error, start, intervals, end, .. } = self;
         match event {
@@ -87,10 +79,6 @@ impl Run {
     fn without(&self, word: &str) -> Fault {
         let way_out = "it was interrupted, or its protocol does not count that; leave it out";
         self.fault(format!("a run without {word}"), way_out)
-    }
-
-    pub(super) fn cookie(&self) -> Option<&str> {
-        self.start.as_ref()?.cookie.as_deref()
     }
 
     pub(super) fn failure(&self) -> Option<String> {
