@@ -28,7 +28,7 @@ const NAMED_SHARE: f64 = 0.01;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
     pub(crate) taken: CpuTaken,
-    /// Others took more than chance explains.
+    /// Whether other processes took more than chance explains.
     pub(crate) disturbs: bool,
 }
 

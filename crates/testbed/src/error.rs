@@ -47,14 +47,14 @@ pub enum Error {
     Interrupted,
 }
 
-/// Whose fault it is that a guest does not run.
+/// The part at fault when a guest does not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuestFault {
-    /// Its kernel's, which panicked, hung or reset: once in many boots that happens to any.
+    /// Its kernel, which panicked, hung or reset: once in many boots that happens to any.
     Passing,
-    /// Its kernel's, or its command line's.
+    /// Its kernel, or its command line.
     Kernel,
-    /// QEMU's, or the machine's.
+    /// QEMU, or the machine.
     Machine,
 }
 

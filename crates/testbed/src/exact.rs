@@ -92,7 +92,7 @@ impl Testbed {
         }
         let here = boot_id_here();
         let there = self.environment()?.transmitter.kernel.boot_id;
-        // One that cannot be told may be this one.
+        // A machine that cannot be told may be this one.
         Ok(here.is_some() && there.is_some() && here != there)
     }
 

@@ -83,7 +83,7 @@ impl IntendedChange {
         }));
         let number = free_number(both);
         let [vxlan, bridge] = numbered(number);
-        // Others have other groups, whatever the names of their interfaces are.
+        // Other owners' interfaces have other groups, whatever their names are.
         let mut make = |change: String| all.push(one(change, format!("ip link del group {GROUP}")));
         if tunnel {
             let (id, port) = Vxlan::numbered(number);

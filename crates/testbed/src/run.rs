@@ -239,7 +239,7 @@ fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>
                 Ok(None) => {}
                 // The other end is busy until its window's end.
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
-                // Nothing is left to measure with a lost end.
+                // With a lost end there is no more to measure.
                 Err(error) => return Err(end.agent.explain(error)),
             }
         }

@@ -43,7 +43,7 @@ fn first_name(alternatives: &str) -> Option<String> {
 
 /// Debian policy, section 5.6.1.
 pub(crate) fn is_package_name(name: &str) -> bool {
-    // Such a name is safe as an argument, where it is no option, and as a file name.
+    // A name of this form is safe as an argument, where it is no option, and as a file name.
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() >= 2
         && name.bytes().next().is_some_and(plain)

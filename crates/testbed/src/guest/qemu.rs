@@ -71,7 +71,7 @@ pub(crate) fn arguments(
     if let Some(tap) = tap {
         add("-netdev", format!("tap,id=net,fd={tap}"));
         let mac = order.mac.map(|byte| format!("{byte:02x}")).join(":");
-        // Nothing boots from the network.
+        // No firmware boots from the network.
         let card = match order.nic {
             Nic::VirtioNet => "virtio-net-pci",
             Nic::E1000e => "e1000e",

@@ -126,7 +126,7 @@ fn not_started(host: &str, program: &str, error: &io::Error) -> Error {
     Error::Agent(format!("cannot start the {host}'s agent ({program}): {error}"))
 }
 
-/// The same for all agents of this process.
+/// The number of this process's session, for all its agents.
 pub(crate) static SESSION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
 
 fn of_this_session(start: AgentStart<'_>) -> Launch {

@@ -193,7 +193,7 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
 
 const UNDERLAY_MTU: u32 = 1_500;
 
-/// Those that are not given: of an underlay Ethernet's, of a tunnel what its underlay leaves.
+/// MTUs that are not given: an underlay has Ethernet's, a tunnel what its underlay leaves.
 pub(crate) fn tunnel_mtus(inner: Option<u32>, outer: Option<u32>, family: Family) -> Fragments {
     let outer = outer.unwrap_or(UNDERLAY_MTU);
     let overhead = Vxlan::overhead(family == Family::Ipv6);

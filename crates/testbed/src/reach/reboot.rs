@@ -83,7 +83,7 @@ fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostB
         let settled = connected(of, interrupt, |shell| {
             let now = present_boot(shell, left.min(TO_ANSWER))?;
             if now.id != before.id && is_to_settle {
-                // Nothing of what was chosen for that boot is left.
+                // The choice for that boot is removed.
                 shell.start(SETTLE, &[by], TO_ANSWER)?.line()?;
             }
             Ok(now)
