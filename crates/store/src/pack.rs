@@ -31,15 +31,6 @@ pub struct Moved {
     pub tags_taken: Vec<String>,
 }
 
-/// The fate of the studies of a packed file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unpacked {
-    /// The studies that were added.
-    pub added: Vec<Moved>,
-    /// The studies that existed, as (number in the file, number here).
-    pub known: Vec<(StudyId, StudyId)>,
-}
-
 impl Store {
     /// Packs studies into a new file.
     ///
@@ -59,23 +50,22 @@ impl Store {
     }
 
     /// Adds the studies of a packed file that are not here yet: under new numbers, with their tags
-    /// as far as no study here has them.
+    /// as far as no study here has them. Also returns the studies that are here already, as (number
+    /// in the file, number here).
     ///
     /// # Errors
     /// [`StoreError::CampaignRunning`] while a process records into this file; else what reading
     /// and writing can meet. Then nothing is added.
-    pub fn unpack(&mut self, packed: &Store) -> Result<Unpacked> {
+    pub fn unpack(&mut self, packed: &Store) -> Result<(Vec<Moved>, Vec<(StudyId, StudyId)>)> {
         let here = self.studies()?;
-        let mut unpacked = Unpacked::default();
-        let mut new = Vec::new();
+        let (mut known, mut new) = (Vec::new(), Vec::new());
         for row in packed.studies()? {
-            match here.iter().find(|known| is_same(known, &row)) {
-                Some(known) => unpacked.known.push((row.id, known.id)),
+            match here.iter().find(|one| is_same(one, &row)) {
+                Some(one) => known.push((row.id, one.id)),
                 None => new.push(row.id),
             }
         }
-        unpacked.added = self.take(packed, &new)?;
-        Ok(unpacked)
+        Ok((self.take(packed, &new)?, known))
     }
 
     fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>> {

@@ -40,9 +40,7 @@ impl Store {
     /// # Errors
     /// Errors of reading.
     pub fn studies(&self) -> Result<Vec<StudyRow>> {
-        let mut rows = self.rows(&study_query(false), [], study_row)?;
-        self.mark(&mut rows)?;
-        Ok(self.settle(rows))
+        self.study_rows(&study_query(false), [])
     }
 
     /// One study with its boots and runs.
@@ -122,12 +120,8 @@ impl Store {
     }
 
     pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan)> {
-        let mut row = self.rows(&study_query(true), [study.0], study_row)?;
-        self.mark(&mut row)?;
-        let row = self
-            .settle(row)
-            .pop()
-            .ok_or_else(|| StoreError::NoSuchStudy { path: self.place.named.clone(), study })?;
+        let row = self.study_rows(&study_query(true), [study.0])?.pop();
+        let row = row.ok_or_else(|| StoreError::NoSuchStudy { path: self.place.named.clone(), study })?;
         let plan = self.text("SELECT plan FROM study WHERE id = ?1", study.0)?;
         let plan = self.read(&plan, || format!("the plan of study {study}"), Plan::read)?;
         let runs: Vec<i64> =
@@ -202,7 +196,9 @@ impl Store {
             .collect()
     }
 
-    fn settle(&self, mut rows: Vec<StudyRow>) -> Vec<StudyRow> {
+    fn study_rows(&self, query: &str, of: impl rusqlite::Params) -> Result<Vec<StudyRow>> {
+        let mut rows = self.rows(query, of, study_row)?;
+        self.mark(&mut rows)?;
         // Only while a process records it: after `kill -9` no process writes `interrupted`.
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)
@@ -213,7 +209,7 @@ impl Store {
                 .filter(|row| looks_running(row))
                 .for_each(|row| row.status = StudyStatus::Interrupted);
         }
-        rows
+        Ok(rows)
     }
 
     pub(crate) fn rows<T>(

@@ -7,9 +7,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use netassay_store::{
-    BootId, Moved, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag, Unpacked,
-};
+use netassay_store::{BootId, Moved, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag};
 use record::sample::series;
 use rusqlite::Connection;
 use study::BySide;
@@ -160,12 +158,9 @@ fn a_packed_study_is_the_same_where_it_is_unpacked() {
     let source = Store::open_read_only(&packed).unwrap();
     let unpacked = elsewhere.unpack(&source).unwrap();
     let added = [Moved { from: StudyId(1), to: StudyId(3), tags_taken: vec!["main".to_owned()] }];
-    assert_eq!(unpacked, Unpacked { added: added.to_vec(), known: vec![] });
+    assert_eq!(unpacked, (added.to_vec(), vec![]));
     // Once more is nothing new.
-    assert_eq!(
-        elsewhere.unpack(&source).unwrap(),
-        Unpacked { added: vec![], known: vec![(StudyId(1), StudyId(3))] }
-    );
+    assert_eq!(elsewhere.unpack(&source).unwrap(), (vec![], vec![(StudyId(1), StudyId(3))]));
     let mut original = without_numbers(store.load(second).unwrap());
     original.row.tags.clear();
     assert_eq!(without_numbers(elsewhere.load(StudyId(3)).unwrap()), original);

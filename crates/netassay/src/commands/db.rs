@@ -94,20 +94,20 @@ fn pack(db: &Path, words: &[String], into: &Path) -> Result<(), Failure> {
 fn unpack(db: &Path, file: &Path) -> Result<(), Failure> {
     // Before a database is made for it.
     let packed = Store::open_read_only(file)?;
-    let unpacked = Store::open(db)?.unpack(&packed)?;
+    let (added, known) = Store::open(db)?.unpack(&packed)?;
     let (file, db) = (named(file), named(db));
-    for (from, here) in &unpacked.known {
+    for (from, here) in &known {
         say(&format!("study {from} of {file} is in {db} already: study {here}"));
     }
-    for moved in &unpacked.added {
+    for moved in &added {
         for tag in &moved.tags_taken {
             let tag = words::sanitised_line(tag);
             say(&format!("study {} comes without its tag {tag}: another study has it", moved.to));
         }
     }
-    if !unpacked.added.is_empty() {
-        say(&format!("unpacked {} into {db}", moved(&unpacked.added)));
-    } else if unpacked.known.is_empty() {
+    if !added.is_empty() {
+        say(&format!("unpacked {} into {db}", moved(&added)));
+    } else if known.is_empty() {
         bail!(Nothing, "{file} holds no study");
     }
     Ok(())
