@@ -70,12 +70,8 @@ fn read_format(mut input: impl Read, options: &Options) -> Result<(InputFormat, 
             format!("give a file with values (it was read as {format}; --input-format takes another)");
         return Err(Fault::new(FilePosition::start_of(1), what, way_out));
     }
-    for series in &mut found.series {
-        series.key = std::mem::take(&mut series.key).plain();
-    }
-    for note in &mut found.notes {
-        *note = words::sanitised_line(note).into_owned();
-    }
+    found.series.iter_mut().for_each(|series| series.key = std::mem::take(&mut series.key).plain());
+    found.notes.iter_mut().for_each(|note| *note = words::sanitised_line(note).into_owned());
     Ok((format, found))
 }
 

@@ -16,7 +16,7 @@ pub struct EitherWay {
     pub boot: u32,
     /// Whether it was measured the second way.
     pub second: bool,
-    /// Whether it is of the condition, not of the baseline.
+    /// A run of the condition, or else of the baseline.
     pub of_condition: bool,
     /// The value, which is not negative.
     pub value: f64,

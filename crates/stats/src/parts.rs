@@ -15,7 +15,7 @@ use crate::question::{Margin, Question, StatsError};
 /// One run: its whole, and the parts of it that were measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divided {
-    /// Whether it is of the condition, not of the baseline.
+    /// A run of the condition, or else of the baseline.
     pub of_condition: bool,
     /// The boot. Runs of both conditions in one boot are compared inside it.
     pub boot: u32,
@@ -103,9 +103,8 @@ pub fn explain_counts(
     for (one, runs) in explained.iter_mut().zip(pairs) {
         let within = resolution / 100.0 * one.whole.baseline_mean.abs();
         let judge = |found: &mut Comparison, value: &dyn Fn(&Divided) -> f64| {
-            let varies = [false, true]
-                .into_iter()
-                .any(|side| range(runs.iter().filter(|run| run.of_condition == side).map(value)) > within);
+            let counts = |side: bool| runs.iter().filter(move |run| run.of_condition == side).map(value);
+            let varies = [false, true].into_iter().any(|side| range(counts(side)) > within);
             let differs = matches!(found.verdict, Verdict::Higher | Verdict::Lower);
             if !(varies && differs && found.difference.abs() > within) {
                 let margin = (within, Margin::Absolute(within));

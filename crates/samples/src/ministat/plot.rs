@@ -24,8 +24,8 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Computes the plot, with `width` columns between its frames, of at most [`MAX_SETS`] sets that
-    /// kept their points. `None` if all values are the same.
+    /// Computes the plot, with `width` columns between its frames, of at most [`MAX_SETS`] sets
+    /// that kept their points. `None` if all values are the same.
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or

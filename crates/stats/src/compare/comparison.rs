@@ -220,9 +220,7 @@ impl Analysis {
             one.by_resolution(resolution, (within, Margin::Percent(resolution)), is_unlike)
         };
         self.comparisons = self.comparisons.into_iter().map(judge).collect();
-        for condition in &mut self.conditions {
-            condition.interval = None;
-        }
+        self.conditions.iter_mut().for_each(|condition| condition.interval = None);
         self
     }
 }

@@ -70,9 +70,7 @@ impl Layout {
             Design::Crossed => parts(&places, conditions.len(), columns.len()),
         };
         let mut part_columns = vec![0; part_count];
-        for part in &parts[conditions.len()..] {
-            part_columns[*part] += 1;
-        }
+        parts[conditions.len()..].iter().for_each(|part| part_columns[*part] += 1);
         Layout {
             design,
             parts,

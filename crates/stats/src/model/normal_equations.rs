@@ -87,9 +87,7 @@ impl NormalEquations {
                 solved[tie.eliminated] -= tie.weight * reduced[from];
             }
         }
-        for (value, diagonal) in solved.iter_mut().zip(&self.eliminated_diagonal) {
-            *value /= diagonal;
-        }
+        solved.iter_mut().zip(&self.eliminated_diagonal).for_each(|(value, diagonal)| *value /= diagonal);
         let other = self.kept.iter().map(|place| place.map_or(0.0, |place| reduced[place]));
         if self.is_row_eliminated {
             solved.extend(other);
