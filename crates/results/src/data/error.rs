@@ -9,7 +9,7 @@ use thiserror::Error as ThisError;
 pub enum Error {
     #[error("study {study} holds no recorded run with {metric}: {hint}")]
     NothingRecorded { study: i64, metric: String, hint: String },
-    #[error("there is no metric {word:?}{}", suggestion(.nearest))]
+    #[error("there is no metric {word:?}; {}", suggestion(.nearest))]
     UnknownMetric { word: String, nearest: Option<&'static str> },
     #[error("study {study} has no condition {word:?}; it has {known}")]
     UnknownCondition { study: i64, word: String, known: String },
@@ -46,8 +46,6 @@ impl Error {
 }
 
 fn suggestion(nearest: &Option<&'static str>) -> String {
-    match nearest {
-        Some(word) => format!("; did you mean {word}?"),
-        None => "; 'netassay explain' lists them".to_owned(),
-    }
+    let lists = || "'netassay explain' lists them".to_owned();
+    nearest.map_or_else(lists, |word| format!("did you mean {word}?"))
 }

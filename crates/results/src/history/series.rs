@@ -128,13 +128,8 @@ impl HistorySeries {
     pub fn sentences(&self) -> Vec<String> {
         let newest = self.newest.iter().map(|newest| newest.sentence.clone());
         let changes = self.changes.iter().rev().map(|change| change.sentence.clone());
-        let nothing = match (&self.too_few, self.changes.is_empty()) {
-            (Some(why), _) => Some(why.clone()),
-            (None, true) => {
-                Some(format!("no change of level is proven in {}", counted(self.points.len(), "study")))
-            }
-            (None, false) => None,
-        };
+        let unproven = || format!("no change of level is proven in {}", counted(self.points.len(), "study"));
+        let nothing = self.too_few.clone().or_else(|| self.changes.is_empty().then(unproven));
         newest.chain(changes).chain(nothing).collect()
     }
 }
