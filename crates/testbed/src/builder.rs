@@ -180,7 +180,7 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     if !options.exact {
         testbed.notes.extend(oversubscription(&options.state, true, &options.cpus));
         let watcher = AgentStart { cpus: &options.cpus.controller, ..builder.start("host") };
-        let agent = LaunchedAgent::on_this_machine(watcher)?;
+        let agent = LaunchedAgent::process(watcher)?.greeted()?;
         let guests = vec![NodeGuest { side: None, process, cpus: own }];
         testbed.watcher = Some(Node { guests, ..Node::without_bridge(agent) });
     }

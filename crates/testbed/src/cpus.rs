@@ -16,7 +16,7 @@ use crate::launched_agent::{AgentStart, LaunchedAgent};
 /// # Errors
 /// When no agent can be started.
 pub fn cpu_split_of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit, Error> {
-    let agent = LaunchedAgent::on_this_machine(AgentStart::plain("host", program, interrupt))?;
+    let agent = LaunchedAgent::process(AgentStart::plain("host", program, interrupt))?.greeted()?;
     Ok(split_cpus(&agent.cpus))
 }
 

@@ -73,7 +73,8 @@ impl SettingsAgent {
     /// # Errors
     /// When no agent can be started.
     pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = LaunchedAgent::on_this_machine(AgentStart::of_machine("host", program, interrupt))?;
+        let start = AgentStart::of_machine("host", program, interrupt);
+        let mut agent = LaunchedAgent::process(start)?.greeted()?;
         agent.work = WORK;
         Ok(Self { agent, is_changed: false })
     }

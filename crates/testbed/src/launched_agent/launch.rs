@@ -80,10 +80,6 @@ impl LaunchedAgent {
         Self::launch(start, launch, (input.into(), output.into()), Carrier::Process(process, stderr))
     }
 
-    pub(crate) fn on_this_machine(start: AgentStart<'_>) -> Result<Self, Error> {
-        Self::process(start)?.greeted()
-    }
-
     pub(crate) fn in_guest(
         guest: &Rc<RefCell<Guest>>,
         port: usize,
