@@ -98,7 +98,7 @@ impl FleetResults {
     /// [`metrics_to_compare`](crate::metrics_to_compare). `by`: the label that makes groups.
     ///
     /// # Errors
-    /// Those of reading a study; [`Error::Stats`] for values that no statistics can take.
+    /// Errors of reading a study; [`Error::Stats`] for values that no statistics can take.
     pub fn new<E: From<Error>>(
         rows: &[PairRow],
         by: Option<&str>,

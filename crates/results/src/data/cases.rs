@@ -239,8 +239,8 @@ fn subject(
     let workload = stored.plan.conditions[index].workload.name.clone();
     let target = ComparisonTarget { workload, metric, baseline, conditions: vec![index], equivalent: None };
     let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
-    let subjects = subjects(stored, &[target], &request)?;
-    Ok(subjects.into_iter().next().ok_or_else(|| "it is not compared".to_owned()))
+    let subject = subjects(stored, &[target], &request)?.into_iter().next();
+    Ok(subject.ok_or_else(|| "it is not compared".to_owned()))
 }
 
 fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error> {
