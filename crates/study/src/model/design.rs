@@ -51,12 +51,12 @@ impl Design {
     }
 
     pub(crate) fn word(&self, on: &[bool]) -> NameWord {
-        NameWord::alone(match self.named(on) {
-            Named::One(factor, level) => {
-                return NameWord { factor: Some(factor.to_owned()), level: level.to_owned() };
-            }
-            Named::All(level) => format!("all {level}"),
-            Named::Without(off) => format!("without {}", joined(&off, Scope::to_string, ",", " ")),
+        if let ([factor], [on]) = (self.factors.as_slice(), on) {
+            return NameWord { factor: Some(factor.clone()), level: state(*on).to_owned() };
+        }
+        NameWord::alone(match common_state(on) {
+            Some(state) => format!("all {state}"),
+            None => format!("without {}", self.off(on, Scope::to_string, ",", " ")),
         })
     }
 
@@ -68,47 +68,35 @@ impl Design {
 
     /// The combination as a part of a slug: `all-on`, `no-tx-tso.tx_rx-gro`.
     pub(crate) fn slug(&self, on: &[bool]) -> String {
-        match self.named(on) {
-            Named::One(factor, level) => {
-                let (scope, name) = Scope::split(factor);
-                format!("{}{name}-{level}", scope.short())
-            }
-            Named::All(level) => format!("all-{level}"),
-            Named::Without(off) => format!("no-{}", joined(&off, Scope::short, ".", "_")),
+        if let ([factor], [on]) = (self.factors.as_slice(), on) {
+            let (scope, name) = Scope::split(factor);
+            return format!("{}{name}-{}", scope.short(), state(*on));
+        }
+        match common_state(on) {
+            Some(state) => format!("all-{state}"),
+            None => format!("no-{}", self.off(on, Scope::short, ".", "_")),
         }
     }
 
-    fn named(&self, on: &[bool]) -> Named<'_> {
-        match (self.factors.as_slice(), on) {
-            ([factor], [on]) => Named::One(factor, if *on { ON } else { OFF }),
-            (_, on) if on.iter().all(|on| *on) => Named::All(ON),
-            (_, on) if !on.iter().any(|on| *on) => Named::All(OFF),
-            _ => {
-                let off = self.factors.iter().zip(on).filter(|(_, on)| !**on);
-                Named::Without(grouped(off.map(|(factor, _)| Scope::split(factor))))
-            }
-        }
+    /// The factors that are off, by their scopes.
+    fn off(&self, on: &[bool], prefix: impl Fn(&Scope) -> String, inside: &str, between: &str) -> String {
+        let off = self.factors.iter().zip(on).filter(|(_, on)| !**on);
+        let groups = grouped(off.map(|(factor, _)| Scope::split(factor))).into_iter();
+        let groups = groups.map(|(scope, names)| prefix(&scope) + &names.join(inside));
+        groups.collect::<Vec<String>>().join(between)
     }
 }
 
 pub(crate) const ON: &str = "on";
-pub(crate) const OFF: &str = "off";
 
-enum Named<'d> {
-    One(&'d str, &'static str),
-    All(&'static str),
-    Without(Vec<(Scope, Vec<&'d str>)>),
+pub(crate) fn state(on: bool) -> &'static str {
+    if on { ON } else { "off" }
 }
 
-fn joined(
-    groups: &[(Scope, Vec<&str>)],
-    prefix: impl Fn(&Scope) -> String,
-    inside: &str,
-    between: &str,
-) -> String {
-    let groups: Vec<String> =
-        groups.iter().map(|(scope, names)| format!("{}{}", prefix(scope), names.join(inside))).collect();
-    groups.join(between)
+/// The state that all of them have.
+fn common_state(on: &[bool]) -> Option<&'static str> {
+    let first = on.first().is_none_or(|on| *on);
+    on.iter().all(|on| *on == first).then(|| state(first))
 }
 
 /// A combination of levels that is not measured, or a comparison that is not made.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use words::{Side, grouped};
 
-use crate::model::design::{OFF, ON};
+use crate::model::design::{ON, state};
 use crate::model::{Design, Dropped, Offload, Unreachable};
 use crate::plan::{Condition, Plan, SideSettings, draft};
 
@@ -69,7 +69,7 @@ impl Condition {
         }
         self.levels.retain(|(name, _)| !old.factors.contains(name));
         let levels = new.factors.iter().zip(on);
-        self.levels.extend(levels.map(|(name, on)| (name.clone(), if on { ON } else { OFF }.to_owned())));
+        self.levels.extend(levels.map(|(name, on)| (name.clone(), state(on).to_owned())));
     }
 
     fn undesigned(&self, design: &Design) -> Vec<(String, String)> {

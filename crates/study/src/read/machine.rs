@@ -25,14 +25,13 @@ const FEATURES: &str = "features = { \"eth0\" = { tso = false } }";
 
 fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     const AFFINITY: &str = "irq_affinity = { \"eth0\" = [0] }";
-    let mut take = |key: &str| table.take(key);
     let machine = Machine {
-        sysctl: take("sysctl").map(|entry| sysctls(&entry, problems)).unwrap_or_default(),
-        governor: take("governor").and_then(|entry| entry.identifier(problems)),
-        cpu_latency: take("cpu_latency").and_then(|entry| entry.get(limit::CPU_LATENCY, problems)),
-        placement: take("placement").and_then(|entry| placement(&entry, problems)),
-        irq_affinity: by_interface(AFFINITY, take("irq_affinity"), problems, cpus),
-        features: by_interface(FEATURES, take("features"), problems, features),
+        sysctl: table.take("sysctl").map(|entry| sysctls(&entry, problems)).unwrap_or_default(),
+        governor: table.take("governor").and_then(|entry| entry.identifier(problems)),
+        cpu_latency: table.take("cpu_latency").and_then(|entry| entry.get(limit::CPU_LATENCY, problems)),
+        placement: table.take("placement").and_then(|entry| placement(&entry, problems)),
+        irq_affinity: by_interface(AFFINITY, table.take("irq_affinity"), problems, cpus),
+        features: by_interface(FEATURES, table.take("features"), problems, features),
     };
     table.finish(&MACHINE.keys(), problems);
     machine
