@@ -55,7 +55,7 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
             &Name::from(one.condition.as_str()),
             &one.baseline,
             one.metric.key,
-            one.verdict.words(),
+            one.verdict.word().replace('_', " "),
             agreement.map(|found| shown(found.first)),
             agreement.map(|found| shown(found.second)),
             agreement.map(|found| shown(found.apart)),

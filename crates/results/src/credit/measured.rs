@@ -86,10 +86,6 @@ impl<'c> MeasuredCombination<'c> {
         limits.next()?.filter(|_| limits.all(|limit| limit.is_some()))
     }
 
-    pub(super) fn is_proven(&self, change: &Estimated) -> bool {
-        is_proven(change, self.exact, &self.unlike)
-    }
-
     fn changes(&self) -> Vec<((Vec<String>, EffectMethod), MetricChange)> {
         let design = &self.combination.design;
         let credit = Credit::from_measured(self);
@@ -151,7 +147,7 @@ impl<'c> MeasuredCombination<'c> {
                 ];
                 self.judged(&one.on[level], ends, self.limit(&one.conditions[level]))
             }),
-            is_proven: self.is_proven(&one.interaction),
+            is_proven: is_proven(&one.interaction, self.exact, &self.unlike),
             p: one.interaction.p.filter(|_| !self.exact),
         };
         // An effect that cannot be estimated is unknown, as with an empty list.
@@ -170,7 +166,7 @@ impl<'c> MeasuredCombination<'c> {
             None if !self.unlike.is_empty() => {
                 ChangeOutcome::Unknown("its counts do not repeat from boot to boot".to_owned())
             }
-            None if self.is_proven(change) => ChangeOutcome::Proven,
+            None if is_proven(change, self.exact, &self.unlike) => ChangeOutcome::Proven,
             None if change.interval.is_none() && !self.exact => {
                 ChangeOutcome::Unknown("an interval needs two boots or more".to_owned())
             }

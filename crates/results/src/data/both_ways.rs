@@ -48,26 +48,15 @@ pub struct WaysComparison {
     pub runs_in_turns: usize,
 }
 
-/// Whether both ways agree on a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WaysOutcome {
-    /// The interval of their disagreement includes 0.
-    Agree,
-    /// Both ways disagree.
-    Disagree,
-    /// Fewer than two boots measured the difference both ways.
-    NotCompared,
-}
-
-impl WaysOutcome {
-    /// In words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Agree => "agree",
-            Self::Disagree => "disagree",
-            Self::NotCompared => "not compared",
-        }
+words::vocabulary! {
+    /// Whether both ways agree on a difference.
+    pub enum WaysOutcome: "an outcome" {
+        /// The interval of their disagreement includes 0.
+        Agree = "agree";
+        /// Both ways disagree.
+        Disagree = "disagree";
+        /// Fewer than two boots measured the difference both ways.
+        NotCompared = "not_compared";
     }
 }
 
