@@ -61,7 +61,7 @@ fn beside(db: &Path, stored: &[StoredStudy], format: ReportFormat) -> PathBuf {
 }
 
 pub(crate) fn fleet_beside(db: &Path, found: &FleetResults, ending: &str) -> PathBuf {
-    let first = found.pairs.first().map_or(0, |pair| pair.study);
+    let first = found.pairs.first().and_then(|pair| pair.study).unwrap_or(0);
     let stem = file_stem([(format!("{}-fleet", found.name).as_str(), first)]);
     db.with_file_name(format!("{stem}.{ending}"))
 }
