@@ -11,7 +11,7 @@ mod studies;
 
 use std::process::Output;
 
-use common::{Bench, expect, skip, stderr, stdout};
+use common::{Bench, expect, output_schema, skip, stderr, stdout};
 use machines::Machines;
 use store::Store;
 use study::Study;
@@ -124,6 +124,7 @@ fn advice_is_applied_over_ssh_stays_and_is_restored_byte_for_byte() {
     // More advice goes over it, and all is restored at once.
     let mtu = ["apply", "2", "--host", "root@a:data0", "--format", "json"];
     let told = world.done(&mtu);
+    output_schema::expect(&mtu, &told);
     assert!(told.contains("the MTU of data0: 1500 -> 9000"), "{told}");
     assert!(world.machines.a.sh("cat /sys/class/net/data0/mtu").contains("9000"));
     let told = world.done(&["undo", "--host", "root@a", "--dry-run"]);

@@ -5,7 +5,7 @@ mod common;
 use std::io::Read;
 use std::process::Stdio;
 
-use common::{Bench, expect, stderr, stdout};
+use common::{Bench, expect, output_schema, stderr, stdout};
 
 #[test]
 fn old_names_tell_the_new_ones() {
@@ -192,6 +192,7 @@ fn bundled_studies_are_listed_and_can_be_planned() {
         let output =
             bench.netassay_as_nobody(&["run", name, "--dry-run", "--format", "json"]).output().unwrap();
         expect(&output, 0);
+        output_schema::expect(&["run", name, "--dry-run"], &stdout(&output));
         let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(!plan["conditions"].as_array().unwrap().is_empty(), "{name}");
     }
@@ -243,6 +244,7 @@ fn the_doctor_examines_every_area() {
     let bench = Bench::new();
     let output = bench.netassay_as_nobody(&["doctor", "--format", "json"]).output().unwrap();
     expect(&output, 0);
+    output_schema::expect(&["doctor"], &stdout(&output));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = report["findings"].as_array().unwrap();
     for area in ["privileges", "scenario", "guests", "tracing", "noise"] {

@@ -6,7 +6,9 @@ mod common;
 
 use std::process::Output;
 
-use common::{Bench, Watched, agents_of, apart, expect, expect_no_agents_of, links, stderr, stdout};
+use common::{
+    Bench, Watched, agents_of, apart, expect, expect_no_agents_of, links, output_schema, stderr, stdout,
+};
 use serde_json::Value;
 
 /// Runs a load, and gives its JSON. A busy machine may keep a thread from its CPU for longer than a
@@ -30,6 +32,7 @@ fn json(bench: &Bench, arguments: &[&str]) -> Value {
 #[track_caller]
 fn parsed(output: &Output, arguments: &[&str]) -> Value {
     expect(output, 0);
+    output_schema::expect(&[&["load"], arguments].concat(), &stdout(output));
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 

@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Bench, Watched, agents_of, expect, expect_no_agents_of, is_root, stderr, stdout};
+use common::{
+    Bench, Watched, agents_of, expect, expect_no_agents_of, is_root, output_schema, stderr, stdout,
+};
 
 /// Its window is long enough for every thread to have a turn in it: beside two busy threads on each
 /// CPU, nothing was sent or nothing was read in 6 of 12 windows of 20 ms, and in none of 36 of 50
@@ -210,6 +212,7 @@ fn after_a_kill_restore_undoes_all_except_changes_by_others() {
     assert_eq!(world.state(), ("99".to_owned(), before.1.clone()));
     let forced = world.run(&["undo", "--force", "--format", "json"]);
     expect(&forced, 0);
+    output_schema::expect(&["undo"], &stdout(&forced));
     assert!(stdout(&forced).contains("\"outcome\": \"undone\""), "{}", stdout(&forced));
     assert_eq!(world.state(), before);
     let nothing = world.run(&["undo"]);

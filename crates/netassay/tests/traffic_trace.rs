@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Bench, expect, expect_no_agents_of, inside, is_root, skip, stderr, stdout};
+use common::{Bench, expect, expect_no_agents_of, inside, is_root, output_schema, skip, stderr, stdout};
 
 const LOOPBACK: [&str; 2] = ["trace", "udp-tx"];
 
@@ -20,6 +20,7 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     let bench = Bench::new();
     let output = trace(&bench, &["trace.batch=500", "trace.rounds=3", "--format=json"]);
     expect(&output, 0);
+    output_schema::expect(&["trace"], &stdout(&output));
     let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let traces = document["traces"].as_array().unwrap();
     let sizes: Vec<u64> = traces.iter().map(|one| one["asked"]["message"].as_u64().unwrap()).collect();
@@ -237,6 +238,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", broken.to_str().unwrap()], 2, &["broken.toml:"]);
     let paths = bench.netassay(&["trace", "--paths", "udp-tx", "--format=json"]).output().unwrap();
     expect(&paths, 0);
+    output_schema::expect(&["trace", "--paths"], &stdout(&paths));
     let listed: serde_json::Value = serde_json::from_str(&stdout(&paths)).unwrap();
     assert_eq!((&listed["inside_guest"], &listed["paths"][0]["name"]), (&false.into(), &"udp-tx".into()));
     assert_eq!(listed["probes"].as_array().unwrap().len(), 3, "{listed:#}");

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::common::output_schema;
 use crate::kernel::{PACKAGE, data_home};
 
 fn netassay(arguments: &[&str], home: &Path, path: Option<&Path>) -> Output {
@@ -24,6 +25,7 @@ fn what_was_fetched_is_listed_by_its_names_and_not_fetched_again() {
     let home = data_home();
     let output = netassay(&["kernel", "list", "--format", "json"], &home, None);
     assert!(output.status.success(), "{}", stderr(&output));
+    output_schema::expect(&["kernel", "list"], &String::from_utf8_lossy(&output.stdout));
     let list: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = &list["kernels"];
     // Another test may have fetched an older one beside it.
