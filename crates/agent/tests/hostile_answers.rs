@@ -325,7 +325,7 @@ fn answers_to_no_request() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("signs of life", line(format!("{}2 \"done\"", "\n".repeat(4 << 20))), ""),
         (
             "another kind",
-            line("2 {\"told\":{\"what\":[\"\u{1b}]0;x\u{7}\u{202e}\"]}}".to_owned()),
+            line("2 {\"told\":[\"\u{1b}]0;x\u{7}\u{202e}\"]}".to_owned()),
             "sent an answer to another kind of request: Told",
         ),
     ]

@@ -27,7 +27,7 @@ mod tags;
 
 pub use error::StoreError;
 pub use metrics::Metrics;
-pub use pack::Moved;
+pub use pack::{KnownStudy, Moved};
 pub use read::Outline;
 pub use records::{
     BootId, BootRow, FleetPair, NewRun, NewStudy, Outcome, PairRow, RunId, RunKey, RunStatus, StoredRun,

@@ -31,6 +31,9 @@ pub struct Moved {
     pub tags_taken: Vec<String>,
 }
 
+/// A study that is here already: its numbers in the file and here.
+pub type KnownStudy = (StudyId, StudyId);
+
 impl Store {
     /// Packs studies into a new file.
     ///
@@ -50,13 +53,12 @@ impl Store {
     }
 
     /// Adds the studies of a packed file that are not here yet: under new numbers, with their tags
-    /// as far as no study here has them. Also returns the studies that are here already, as (number
-    /// in the file, number here).
+    /// as far as no study here has them. Also returns the studies that are here already.
     ///
     /// # Errors
     /// [`StoreError::CampaignRunning`] while a process records into this file; else what reading
     /// and writing can meet. Then nothing is added.
-    pub fn unpack(&mut self, packed: &Store) -> Result<(Vec<Moved>, Vec<(StudyId, StudyId)>)> {
+    pub fn unpack(&mut self, packed: &Store) -> Result<(Vec<Moved>, Vec<KnownStudy>)> {
         let here = self.studies()?;
         let (mut known, mut new) = (Vec::new(), Vec::new());
         for row in packed.studies()? {

@@ -61,7 +61,7 @@ impl Links {
 
     fn make(&mut self, name: &str, device: DiscardDevice) -> Result<(), Error> {
         match device {
-            DiscardDevice::Dummy => self.create(name, "dummy", &[], &[]),
+            DiscardDevice::Dummy => self.create(name, "dummy", &[], &[], format_args!("")),
             DiscardDevice::Bridge => self.create_bridge(name),
             DiscardDevice::VethXdp => self.make_veth_xdp(name),
         }?;

@@ -103,13 +103,14 @@ impl Links {
         let [here, there] = VETH.map(|address| (libc::IFLA_ADDRESS, address.to_vec()));
         let other_end = [named(peer)?, (libc::IFLA_NET_NS_PID, number(peer_pid)), there];
         let other_end = [vec![0; LINK_HEADER], encode(&other_end)].concat();
-        self.create(name, "veth", &[(VETH_INFO_PEER, other_end)], &[here])
+        let about = format_args!(" and {peer:?} in the network namespace of process {peer_pid}");
+        self.create(name, "veth", &[(VETH_INFO_PEER, other_end)], &[here], about)
     }
 
     /// Makes a bridge, down and without ports.
     pub fn create_bridge(&mut self, name: &str) -> Result<(), Error> {
         // Without multicast snooping ports forward at once.
-        self.create(name, "bridge", &[(IFLA_BR_MCAST_SNOOPING, vec![0])], &[])
+        self.create(name, "bridge", &[(IFLA_BR_MCAST_SNOOPING, vec![0])], &[], format_args!(""))
     }
 
     /// Makes an interface a port of a bridge.
@@ -128,11 +129,12 @@ impl Links {
         kind: &str,
         data: &[Attribute],
         more: &[Attribute],
+        about: Arguments<'_>,
     ) -> Result<(), Error> {
         let info = [(libc::IFLA_INFO_KIND, string(kind)), (libc::IFLA_INFO_DATA, encode(data))];
         let own = [named(name)?, (libc::IFLA_GROUP, number(GROUP)), (libc::IFLA_LINKINFO, encode(&info))];
         let payload = link_message([0; 3], &[&own[..], more].concat());
-        let action = format_args!("make the {kind} interface {name:?}");
+        let action = format_args!("make the {kind} interface {name:?}{about}");
         self.change(libc::RTM_NEWLINK, &payload, CREATE_NEW, name, action)
     }
 

@@ -89,7 +89,8 @@ impl Links {
         if vxlan.local.is_ipv4() {
             data.push((UDP_CHECKSUM, vec![0]));
         }
-        self.create(name, "vxlan", &data, &[]).map_err(|error| match error.errno().map(Errno::from_raw) {
+        let made = self.create(name, "vxlan", &data, &[], format_args!(""));
+        made.map_err(|error| match error.errno().map(Errno::from_raw) {
             Some(Errno::EEXIST) => Error::from(format!(
                 "cannot make the VXLAN tunnel {name:?}: this network namespace has an interface of that name, or a tunnel of \
                  network {} on UDP port {}, already: delete it (`ip -d link show type vxlan` lists them), or use another \

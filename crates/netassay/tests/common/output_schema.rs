@@ -12,7 +12,8 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/output.schem
 const VARIANTS: &[&str] = &["--dry-run", "--aa", "--classic", "--paths"];
 
 /// Objects whose keys are data: metrics, features, settings, counters, names of hosts.
-const MAPS: &[&str] = &["means", "metrics", "features", "sysctls", "counters"];
+const MAPS: &[&str] =
+    &["means", "metrics", "features", "active", "follow_on", "refused", "sysctls", "counters"];
 
 /// Parts of outputs that share a definition, or are the output of another command.
 const SHARED: &[(&str, &str)] = &[
@@ -25,6 +26,12 @@ const SHARED: &[(&str, &str)] = &[
     ("environment/receiver", "host"),
     ("show/runs/detail/transmitter", "side of a run"),
     ("show/runs/detail/receiver", "side of a run"),
+    ("load/effective/transmitter", "effective state"),
+    ("load/effective/receiver", "effective state"),
+    ("run --dry-run/effective/transmitter", "effective state"),
+    ("run --dry-run/effective/receiver", "effective state"),
+    ("load/series/transmitter", "series"),
+    ("load/series/receiver", "series"),
 ];
 
 /// Whether tests add to the file.
@@ -115,7 +122,10 @@ fn widen(definitions: &mut Map<String, Value>, schema: &mut Value, path: &str, v
                 schema["items"] = inner;
             }
         }
-        Value::Object(fields) if MAPS.contains(&name) => {
+        // Metrics stand in tables of metrics.
+        Value::Object(fields)
+            if MAPS.contains(&name) || path == "load/metrics/*" && !fields.contains_key("value") =>
+        {
             for field in fields.values() {
                 let mut inner = schema.get("additionalProperties").cloned().unwrap_or(json!({}));
                 widen(definitions, &mut inner, &format!("{path}/*"), field);
