@@ -7,7 +7,7 @@ mod common;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Bench, expect, skip, stdout};
+use common::{Bench, expect, output_schema, skip, stdout};
 use serde_json::Value;
 
 /// What a shaper of 100 Mbit/s lets through: headers of Ethernet, IPv4 and UDP count.
@@ -17,6 +17,7 @@ fn searched(bench: &Bench, arguments: &[&str]) -> Value {
     let search = ["load", "udp_stream", "find_rate=on", "--format", "json", "ramp=50ms"];
     let output = bench.netassay_as_nobody(&[&search, arguments].concat()).output().unwrap();
     expect(&output, 0);
+    output_schema::expect(&search, &stdout(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -133,6 +134,7 @@ fn latency_is_measured_at_ten_loads() {
     let load = ["load", "udp_rr", "--latency-curve", "rate=2000", "duration=20ms", "ramp=5ms"];
     let output = bench.netassay_as_nobody(&[&load[..], &["--format", "json"]].concat()).output().unwrap();
     expect(&output, 0);
+    output_schema::expect(&load, &stdout(&output));
     let curve: Value = serde_json::from_slice(&output.stdout).unwrap();
     let points = curve["points"].as_array().unwrap();
     assert_eq!((points.len(), &curve["most"], &curve["repeats"]), (10, &Value::from(2000), &Value::from(6)));

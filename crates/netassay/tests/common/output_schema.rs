@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/output.schema.json");
 
 /// Arguments that give a command another kind of output.
-const VARIANTS: &[&str] = &["--dry-run", "--aa", "--classic", "--paths"];
+const VARIANTS: &[&str] = &["--dry-run", "--aa", "--classic", "--paths", "--latency-curve"];
 
 /// Objects whose keys are data: metrics, features, settings, counters, names of hosts.
 const MAPS: &[&str] =
@@ -30,6 +30,11 @@ const SHARED: &[(&str, &str)] = &[
     ("load/effective/receiver", "effective state"),
     ("run --dry-run/effective/transmitter", "effective state"),
     ("run --dry-run/effective/receiver", "effective state"),
+    ("load/asked/traffic", "traffic"),
+    ("load --latency-curve/asked", "traffic"),
+    ("run --dry-run/conditions/workload", "traffic"),
+    ("show/plan/conditions/workload", "traffic"),
+    ("trace/traces/asked", "traffic"),
     ("load/series/transmitter", "series"),
     ("load/series/receiver", "series"),
 ];
