@@ -106,10 +106,10 @@ fn is_read_at_a_glance(results: &Results) -> bool {
 fn summary(results: &Results) -> Vec<String> {
     let rows = || results.comparisons.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     let (all, proven) = (rows().count(), rows().filter(|(_, row)| row.is_proven()).count());
-    let all = counted(all, "comparison");
-    let count = match proven {
-        0 => format!("No difference is proven in any of {all}."),
-        _ => format!("A difference is proven in {proven} of {all}."),
+    let count = match (proven, counted(all, "comparison")) {
+        _ if all == 0 => "No condition was measured beside its baseline.".to_owned(),
+        (0, all) => format!("No difference is proven in any of {all}."),
+        (_, all) => format!("A difference is proven in {proven} of {all}."),
     };
     let size = |row: &ComparisonRow| {
         let comparison = &row.comparison;
