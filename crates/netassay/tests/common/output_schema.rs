@@ -1,6 +1,6 @@
-//! `docs/output.schema.json` has each field of the JSON that commands print, and tests hold outputs
-//! to it. With `UPDATE_SCHEMA=1` every test that prints JSON adds the fields and types of its output
-//! instead (`cargo nextest run --test-threads 1`, for one file).
+//! `docs/output.schema.json` has each field of the JSON that commands print, and tests hold
+//! outputs to it. With `UPDATE_SCHEMA=1` every test that prints JSON adds the fields and types of
+//! its output instead (`cargo nextest run --test-threads 1`, for one file).
 
 use std::fs;
 
