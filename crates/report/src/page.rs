@@ -146,7 +146,7 @@ fn figures(section: &FigureSection) -> Block<'_> {
 fn environment(results: &Results) -> Vec<Block<'static>> {
     let evidence = views::evidence(results);
     let title = "Evidence that the switches acted".to_owned();
-    let evidence = (!evidence.is_empty()).then(|| Block::Fold(title, evidence));
+    let evidence = (!evidence.is_empty()).then_some(Block::Fold(title, evidence));
     let switches = views::switch_states(results).into_iter();
     switches.chain(evidence).chain(views::environment(results)).collect()
 }

@@ -19,7 +19,7 @@ crate::vocabulary! {
 }
 
 crate::vocabulary! {
-    /// The wait of the readers of traced packets for a packet.
+    /// The way in which readers of traced packets wait for one.
     pub enum Waiting: "a way to wait" {
         /// One thread sends and then reads: the packet is there before its reader asks.
         Awake = "awake";
