@@ -12,15 +12,17 @@ use crate::machine;
 
 const RETRY: Duration = Duration::from_millis(200);
 
+/// Ends of traffic whose machines another session measures now, each with the holder of the turn.
+pub(crate) type HeldEnds = Vec<(String, String)>;
+
 /// Waits for the turn as the flags say, then undoes the changes of sessions that are gone. Returns
 /// the file of [`host::take_measuring_lock`], which is the turn while it is open, and the other
 /// session that measures, or may measure, if the user allowed that.
 ///
 /// Between machines the turns are theirs: their agents take them for each boot, and wait for them.
-/// `measured`: those that another session measures now, each with the holder of its turn.
 pub(crate) fn begin(
     flags: &TurnFlags,
-    measured: Option<Vec<(String, String)>>,
+    measured: Option<HeldEnds>,
     interrupt: &Interrupt,
 ) -> Result<(Option<File>, Option<Cause>), Failure> {
     let turn = match measured {
@@ -31,7 +33,7 @@ pub(crate) fn begin(
     Ok(turn)
 }
 
-fn look_at_machines(flags: &TurnFlags, measured: Vec<(String, String)>) -> Result<Option<Cause>, Failure> {
+fn look_at_machines(flags: &TurnFlags, measured: HeldEnds) -> Result<Option<Cause>, Failure> {
     let mut beside = None;
     for (end, holder) in measured {
         if flags.no_wait {

@@ -22,6 +22,7 @@ use testbed::{
 use crate::cli::{AddressesOf, HostFlags, Login};
 use crate::failure::{Failure, bail, say};
 use crate::machine::{self, PROGRAM};
+use crate::turn::HeldEnds;
 
 /// The time limit of a command on another machine.
 // It may boot a guest to try KVM, or wait for a session there that is just ending.
@@ -121,7 +122,7 @@ impl ReachedHosts {
 
     /// The ends that another session measures, each with the holder of its turn. `None`: the
     /// traffic is not between machines.
-    pub(crate) fn measured_ends(&self) -> Option<Vec<(String, String)>> {
+    pub(crate) fn measured_ends(&self) -> Option<HeldEnds> {
         let measured = self.found.as_ref()?.each_ref().into_iter().filter_map(|(side, found)| {
             Some((format!("{side} ({})", self.hosts.places[side]), found.measured_by.clone()?))
         });

@@ -10,6 +10,7 @@ use crate::cli::Trace;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::load::{Asked, study_of_keys};
 use crate::failure::{Failure, bail};
+use crate::turn::HeldEnds;
 
 /// A study in which the keys of a path's trace mean something.
 const TRACED: &str = "name = \"trace\"\nquestion = \"Where?\"\nscenario = \"veth\"\ninside = \"guest\"\n\
@@ -106,7 +107,7 @@ pub(super) fn hosts(
     asked: &Asked,
     flags: &Trace,
     interrupt: &Interrupt,
-) -> Result<(Option<Hosts>, Option<Vec<(String, String)>>), Failure> {
+) -> Result<(Option<Hosts>, Option<HeldEnds>), Failure> {
     if flags.host.is_some() {
         return Ok((hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt)?, None));
     }
