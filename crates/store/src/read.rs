@@ -106,7 +106,7 @@ impl Store {
         self.connection.unchecked_transaction().map_err(|error| self.sql(error))
     }
 
-    /// With these metrics, or with all and the accounts of all runs.
+    /// Loads a study with these metrics alone; `None`: with all metrics and each run's account.
     pub(crate) fn loaded(&self, study: StudyId, metrics: Option<&[Metric]>) -> Result<StoredStudy> {
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;

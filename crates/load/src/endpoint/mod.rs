@@ -150,16 +150,16 @@ impl Endpoint {
         exact::lend_asking(&self.flows.traffic, flow, asleep, describe, borrower)
     }
 
-    /// Makes the sockets ready to be given in turn what each of these states has.
+    /// Prepares switching the sockets between these states of the traffic, one turn after another.
     ///
     /// # Errors
-    /// States that differ from this workload in more than that.
+    /// A state that is not valid, or differs from this workload in a setting that sockets keep.
     pub fn take_turns(&self, states: Vec<Traffic>) -> Result<SocketSwitches> {
         let spec = &self.flows.spec;
         for state in &states {
             state.validate(Family::from_ipv6(spec.local.is_ipv6()))?;
             if !state.shares_flow_with(&spec.traffic) {
-                let why = "the state of a turn differs from its flow in what sockets keep";
+                let why = "the state of a turn differs from its flow in a setting that sockets keep";
                 return Err(Error::Setup(why.to_owned()));
             }
         }
@@ -312,8 +312,8 @@ mod tests {
             assert!(end.check(&switches, another).is_err());
         }
         for (hostile, why) in [
-            (Traffic { message: 7, ..other.clone() }, "differs from its flow in what sockets keep"),
-            (Traffic { dscp: None, ..other.clone() }, "differs from its flow in what sockets keep"),
+            (Traffic { message: 7, ..other.clone() }, "differs from its flow in a setting that sockets keep"),
+            (Traffic { dscp: None, ..other.clone() }, "differs from its flow in a setting that sockets keep"),
             (Traffic { dscp: Some(64), ..other.clone() }, "`dscp`"),
             (Traffic { flows: u32::MAX, ..other }, "`flows`"),
         ] {
