@@ -64,7 +64,7 @@ fn compare(request: &Request, files: &[Vec<u8>]) {
         }
         let mut values = Values::default();
         values.extend(&read);
-        match Set::summed("a set", values, request.plot) {
+        match Set::summed("a set".to_owned(), values, request.plot) {
             Ok(set) => sets.push(set),
             Err(_) => return,
         }

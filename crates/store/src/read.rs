@@ -219,10 +219,10 @@ impl Store {
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         self.budget.renew();
-        let mut count = self.budget.text();
         let all = || -> rusqlite::Result<Vec<T>> {
-            let counted = |row: &Row<'_>| count(row).and_then(|()| read(row));
-            self.connection.prepare(query)?.query_map(parameters, counted)?.collect()
+            let mut rows = self.connection.prepare(query)?;
+            let mut count = self.budget.text(0..rows.column_count());
+            rows.query_map(parameters, |row| count(row).and_then(|()| read(row)))?.collect()
         };
         all().map_err(|error| self.sql(error))
     }

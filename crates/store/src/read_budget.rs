@@ -4,6 +4,7 @@
 //! They grow with the file, so that no study that netassay recorded is refused, however long.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -71,11 +72,11 @@ impl Budget {
         self.steps.store(steps, Ordering::Relaxed);
     }
 
-    /// Counts the text of a query's rows, and refuses a row beyond the budget.
-    pub(crate) fn text(&self) -> impl FnMut(&Row<'_>) -> Result<()> + use<> {
+    /// Counts the text in these columns of a query's rows, and refuses a row beyond the budget.
+    pub(crate) fn text(&self, columns: Range<usize>) -> impl FnMut(&Row<'_>) -> Result<()> + use<> {
         let mut left = TEXT.saturating_add(self.bytes().saturating_mul(TEXT_PER_BYTE));
         move |row| {
-            for column in 0..row.as_ref().column_count() {
+            for column in columns.clone() {
                 if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = row.get_ref(column)? {
                     left -= bytes.len() as i64;
                 }

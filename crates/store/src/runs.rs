@@ -33,6 +33,8 @@ pub(crate) const DISTURBED: &str =
 
 const METRICS: &str = "SELECT run, key, value FROM metric
                        WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, key";
+// Its only column of text.
+const KEY: usize = 1;
 
 impl Store {
     /// Without counters over time; and the keys of values that are no metrics of this version.
@@ -83,9 +85,10 @@ impl Store {
         add: &mut dyn FnMut(RawRun),
     ) -> rusqlite::Result<()> {
         self.budget.renew();
-        let [mut count, mut count_metrics] = [self.budget.text(), self.budget.text()];
         let mut runs = self.connection.prepare(&query("detail"))?;
         let mut metrics = self.connection.prepare(METRICS)?;
+        let mut count = self.budget.text(0..runs.column_count());
+        let mut count_metrics = self.budget.text(KEY..KEY + 1);
         let (mut runs, mut metrics) = (runs.query([study.0])?, metrics.query([study.0])?);
         // Both are in the order of the runs.
         let mut metric = next(&mut metrics, &mut count_metrics)?;
@@ -97,7 +100,7 @@ impl Store {
                     break;
                 }
                 if of == run.run.id.0 {
-                    let key = text_of(row, 1)?;
+                    let key = text_of(row, KEY)?;
                     match Metric::from_key(key) {
                         Some(metric) => run.run.metrics.insert(metric, row.get(2)?),
                         None => drop(unknown.insert(key.to_owned())),

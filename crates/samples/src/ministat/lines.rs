@@ -48,10 +48,12 @@ impl Format {
     pub fn read(&self, bytes: &[u8], values: &mut Vec<f64>) -> Result<u64, InvalidData> {
         let mut lines = 0;
         let mut rest = bytes;
+        // Asked once: it takes long for each short line.
+        let has_nul = memchr(0, bytes).is_some();
         while !rest.is_empty() {
             lines += 1;
             let line = self.line(rest);
-            if let Some(token) = self.token(content(line)) {
+            if let Some(token) = self.token(content(line, has_nul)) {
                 let value = parse_number(token).filter(|value| !value.is_nan());
                 values.push(value.ok_or(InvalidData { line: lines })?);
             }
@@ -78,8 +80,8 @@ impl Format {
     }
 }
 
-fn content(line: &[u8]) -> &[u8] {
-    let end = line.iter().position(|byte| *byte == 0).unwrap_or(line.len());
+fn content(line: &[u8], has_nul: bool) -> &[u8] {
+    let end = if has_nul { memchr(0, line) } else { None }.unwrap_or(line.len());
     let blanks = line[..end].iter().rev().take_while(|byte| is_space(**byte)).count();
     &line[..end - blanks]
 }

@@ -65,7 +65,7 @@ impl Set {
     pub fn new(name: impl Into<String>, values: &[f64]) -> Result<Set, MinistatError> {
         let mut summed = Values::default();
         summed.extend(values);
-        Set::summed(name, summed, true)
+        Set::summed(name.into(), summed, true)
     }
 
     /// The set of values that were summed while they were read; only a plot needs them all, as
@@ -73,8 +73,8 @@ impl Set {
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
-    pub fn summed(name: impl Into<String>, values: Values, keeps_points: bool) -> Result<Set, MinistatError> {
-        let (name, Values { mut all, sum, sum_of_squares, mut min, mut max }) = (name.into(), values);
+    pub fn summed(name: String, values: Values, keeps_points: bool) -> Result<Set, MinistatError> {
+        let Values { mut all, sum, sum_of_squares, mut min, mut max } = values;
         let n = all.len();
         if n < 3 {
             return Err(MinistatError::TooFewPoints(name));
@@ -124,7 +124,7 @@ mod tests {
         let values = [100_000_000.1; 7];
         let mut summed = Values::default();
         summed.extend(&values);
-        let set = Set::summed("a", summed, false).unwrap();
+        let set = Set::summed("a".to_owned(), summed, false).unwrap();
         assert!(set.variance < 0.0 && set.sd().is_nan());
         assert!(set.points.is_empty());
     }

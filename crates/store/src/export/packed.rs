@@ -24,12 +24,18 @@ use crate::records::StoredStudy;
 /// one that is not finite), and what closes them.
 pub fn packed(study: &StoredStudy) -> Value {
     let units = units(study);
-    let column = |metric: &Metric| {
-        let mut values = String::new();
-        for run in &study.runs {
-            values.push_str(&run.metrics.get(*metric).map(shortest).unwrap_or_default());
+    let mut columns: Vec<(Metric, String)> = units.keys().map(|metric| (*metric, String::new())).collect();
+    for run in &study.runs {
+        // Both are in the order of the keys.
+        let mut own = run.metrics.iter().peekable();
+        for (metric, values) in &mut columns {
+            if let Some((_, value)) = own.next_if(|(own, _)| *own == *metric) {
+                values.push_str(&shortest(value));
+            }
             values.push(' ');
         }
+    }
+    let column = |(metric, values): (Metric, String)| {
         json!({
             "csv": format!("{metric},{}", metric.unit),
             "json": format!("{:?}", metric.key),
@@ -43,6 +49,6 @@ pub fn packed(study: &StoredStudy) -> Value {
         "document": document.to_string(),
         "runs": study.runs.iter().map(text).collect::<Vec<String>>(),
         "rows": study.runs.iter().map(|run| head(study, run)).collect::<Vec<String>>(),
-        "metrics": units.keys().map(column).collect::<Vec<Value>>(),
+        "metrics": columns.into_iter().map(column).collect::<Vec<Value>>(),
     })
 }

@@ -61,6 +61,6 @@ fn set(source: File, name: &[u8], request: &Request) -> Result<Set, Refusal> {
         ReadError::InvalidData(line) => Refusal::invalid_data(name, line),
         ReadError::Io(error) => Refusal::cannot_read(name, &reason(&error)),
     })?;
-    let readable = String::from_utf8_lossy(name);
+    let readable = String::from_utf8_lossy(name).into_owned();
     Set::summed(readable, values, request.plot).map_err(|_| Refusal::too_few_points(name))
 }
