@@ -91,6 +91,7 @@ impl Plan {
         let conditions = plan.conditions.len();
         let in_range = |index: &usize| *index < conditions;
         let is_sound = (plan.effective.is_empty() || plan.effective.len() == conditions)
+            && plan.conditions.iter().enumerate().all(|(at, one)| one.index == at)
             && plan.comparisons.iter().all(|c| in_range(&c.baseline) && c.conditions.iter().all(in_range));
         if !is_sound {
             return Err(serde_json::Error::custom("its parts do not fit each other"));

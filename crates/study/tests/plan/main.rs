@@ -164,6 +164,27 @@ fn a_plan_of_an_earlier_version_is_read_without_what_is_gone() {
 }
 
 #[test]
+fn a_stored_plan_names_only_conditions_that_it_has() {
+    let plan = plan(&["tcp_stream"], "family = [\"ipv4\", \"ipv6\"]");
+    let read = |change: fn(&mut Plan)| {
+        let mut changed = plan.clone();
+        change(&mut changed);
+        Plan::read(&serde_json::to_string(&changed).unwrap())
+    };
+    assert_eq!(read(|_| {}).unwrap(), plan);
+    let changes: [fn(&mut Plan); 4] = [
+        |plan| plan.conditions[1].index = 77,
+        |plan| plan.conditions.swap(0, 1),
+        |plan| plan.comparisons[0].baseline = 2,
+        |plan| plan.comparisons[0].conditions = vec![2],
+    ];
+    for change in changes {
+        let error = read(change).unwrap_err().to_string();
+        assert_eq!(error, "its parts do not fit each other");
+    }
+}
+
+#[test]
 fn slugs_are_unique_whatever_the_names() {
     let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n\
         [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"udp_stream\"\nname = \"nocksum\"\n\
