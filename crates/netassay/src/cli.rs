@@ -11,7 +11,7 @@ mod trace;
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use testbed::reach::HostSpec;
 
@@ -89,9 +89,26 @@ impl Cli {
             return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
         }
         let mut command = with_jobs(Self::command());
-        let matches = command.try_get_matches_from_mut(words)?;
+        let read = command.try_get_matches_from_mut(words);
+        let matches = read.map_err(|error| without_hidden_suggestions(error, &command))?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
+}
+
+/// `hide` keeps a command out of the help only, and clap suggests it for a word that is like it.
+fn without_hidden_suggestions(mut error: clap::Error, command: &clap::Command) -> clap::Error {
+    let kind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(names)) = error.get(kind) {
+        // The commands of `study`, `db` and `kernel` are all in the help.
+        let is_shown = |name: &&String| command.find_subcommand(name).is_none_or(|one| !one.is_hide_set());
+        let shown: Vec<String> = names.iter().filter(is_shown).cloned().collect();
+        if shown.is_empty() {
+            error.remove(kind);
+        } else {
+            error.insert(kind, ContextValue::Strings(shown));
+        }
+    }
+    error
 }
 
 /// The command line with a help that lists the commands by job.
@@ -246,6 +263,18 @@ mod tests {
             let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
             let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
             assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_command_is_not_taken_for_a_hidden_one() {
+        for (typed, suggested) in
+            [("shwo", "tip: a similar subcommand exists: 'show'"), ("hodl", ""), ("agnet", "")]
+        {
+            let error =
+                Cli::read(["netassay", typed].into_iter().map(OsString::from)).unwrap_err().to_string();
+            let is_right = error.contains("tip: ") != suggested.is_empty() && error.contains(suggested);
+            assert!(is_right, "{error}");
         }
     }
 
