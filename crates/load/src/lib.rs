@@ -1,4 +1,4 @@
-//! The room `load`: senders and receivers, their hot loops, counters and latencies.
+//! Senders and receivers: their hot loops, counters and latencies.
 //!
 //! One workload has two ends, which may live in two processes, two namespaces or two machines:
 //!
