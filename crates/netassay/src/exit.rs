@@ -3,7 +3,7 @@
 pub(crate) const OK: u8 = 0;
 /// A bug in netassay, or an unknown failure.
 pub(crate) const INTERNAL: u8 = 1;
-/// The command line, the study file or a file of measurements is wrong.
+/// The command line, the study file or a file of measurements is wrong, or no such file exists.
 pub(crate) const USAGE: u8 = 2;
 /// The machine lacks a requirement: a privilege, a file, space, an interface; or, with `--no-wait`,
 /// another session measures on it.

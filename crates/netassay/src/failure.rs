@@ -108,9 +108,15 @@ impl Failure {
                 if bisects { exit::BISECT_STOP + exit::USAGE } else { exit::USAGE }
             }
             Self::BrokenPipe | Self::CommandLine(_) => exit::OK,
-            Self::Study(_) | Self::Usage(_) => exit::USAGE,
-            Self::Samples(samples::SamplesError::Read { .. }) => exit::ENVIRONMENT,
-            Self::Samples(_) => exit::USAGE,
+            // The name of a missing file is the user's, and is wrong.
+            Self::Read { source, .. } | Self::Samples(samples::SamplesError::Read { source, .. })
+                if source.kind() != io::ErrorKind::NotFound =>
+            {
+                exit::ENVIRONMENT
+            }
+            Self::Study(_) | Self::Usage(_) | Self::Read { .. } | Self::Samples(_) => exit::USAGE,
+            Self::Testbed(testbed::Error::NoKernel(_))
+            | Self::Runner(runner::Error::Testbed(testbed::Error::NoKernel(_))) => exit::USAGE,
             Self::Runner(runner::Error::NothingToRun { .. }) | Self::Nothing(_) => exit::NOTHING,
             Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
             Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,
@@ -118,6 +124,7 @@ impl Failure {
             Self::Store(
                 store::StoreError::NoSuchStudy { .. }
                 | store::StoreError::NoStudyCalled { .. }
+                | store::StoreError::NoSuchTag { .. }
                 | store::StoreError::NotFound { .. }
                 | store::StoreError::Empty { .. },
             ) => exit::NOTHING,

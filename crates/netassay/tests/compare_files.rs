@@ -170,7 +170,7 @@ fn what_is_wrong_is_reported_with_its_place() {
         (2, &["good.stat"]),
         (2, &["good.stat", "text.stat", "--classic"]),
         (2, &["-", "-"]),
-        (3, &["good.stat", "missing.stat"]),
+        (2, &["good.stat", "missing.stat"]),
         (3, &["good.stat", "."]),
         (2, &["--boots", "3"]),
         (2, &["a=good.stat", "b=good.stat", "--baseline", "c"]),

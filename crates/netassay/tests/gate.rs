@@ -106,7 +106,7 @@ fn what_cannot_be_judged_has_its_code_and_its_reason() {
             "limit the same",
         ),
         (&["2", "--baseline", "1", BOUND[0], BOUND[1], "--confidence", "50"][..], 2, "more than 50"),
-        (&["2", "--baseline", "1", BOUND[0], BOUND[1], "--acknowledged", "none.toml"][..], 3, "none.toml"),
+        (&["2", "--baseline", "1", BOUND[0], BOUND[1], "--acknowledged", "none.toml"][..], 2, "none.toml"),
         (&["2", "--baseline", "1", BOUND[0], BOUND[1], "-o", "no/such/file"][..], 3, "no/such/file"),
         (&["2", "--baseline", "1", BOUND[0], BOUND[1], "--db", "none.db"][..], 4, "none.db"),
     ] {

@@ -237,10 +237,10 @@ fn names_of_files_and_their_words_are_printed_without_their_tricks() {
         (&["compare", "table.csv"], 0),
         (&["compare", "table.csv", "--boot", "none", "--baseline", "x"], 2),
         (&["compare", "table.csv", "--column", "x"], 2),
-        (&["compare", &missing], 3),
-        (&["study", "check", &missing], 3),
+        (&["compare", &missing], 2),
+        (&["study", "check", &missing], 2),
         (&["db", "list", "--db", &missing], 4),
-        (&["run", &missing], 3),
+        (&["run", &missing], 2),
         (&["ministat", FILE, "other.stat"], 0),
         (&["ministat", &missing], 1),
     ] {

@@ -102,7 +102,8 @@ fn a_packed_study_is_shown_and_compared_like_any_other() {
     expect(&bench.run(&["db", "pack", "1", "2", "-o", "packed.netassay"]), 0);
     let again = bench.run(&["db", "pack", "1", "-o", "packed.netassay"]);
     expect(&again, 3);
-    assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
+    let said = stderr(&again);
+    assert!(said.contains("exists, and nothing is written over it: choose another name"), "{said}");
     expect(&bench.run(&["show", "1", "--db", "packed.netassay"]), 0);
     expect(&bench.run(&["db", "unpack", "packed.netassay", "--db", "new.db"]), 0);
     let compared = |db: &str| json(&bench, &["compare", "1", "2", "--db", db]);

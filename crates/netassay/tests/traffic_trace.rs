@@ -214,7 +214,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
     };
     refused(&["trace", "no-such"], 2, &["no-such", "bundled: udp-tx"]);
-    refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
+    refused(&["trace", "./none.toml"], 2, &["cannot read ./none.toml"]);
     refused(&["trace", "udp-tx", "trace.rounds=65"], 2, &["`rounds` must be 1 to 64"]);
     refused(&["trace", "udp-rx", "busy_poll=50us"], 2, &["does not support this `busy_poll` over loopback"]);
     refused(&["trace", "udp-rx", "scenario=vm", "flows=4"], 2, &["does not support this `flows` over vm"]);

@@ -23,10 +23,10 @@ pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum StoreError {
-    #[error("no results at {path}: run a study first (netassay quick), or name the database with --db")]
+    #[error("no results at {path}: run a study first (`netassay quick`), or name the database with --db")]
     NotFound { path: PathBuf },
     #[error(
-        "no results in {path}: the file is empty; run a study first (netassay quick), or name the database with --db"
+        "no results in {path}: the file is empty; run a study first (`netassay quick`), or name the database with --db"
     )]
     Empty { path: PathBuf },
     /// The name is a link to a file that does not exist. The file is not created: another user may
@@ -85,7 +85,7 @@ pub enum StoreError {
     NotADatabase { path: PathBuf, what: String },
     #[error(
         "{path} is damaged ({detail}): restore it from a copy, save what is left with \
-         'sqlite3 {path} .recover', or choose another file with --db"
+         `sqlite3 {path} .recover`, or choose another file with --db"
     )]
     Corrupted { path: PathBuf, detail: String },
     #[error("{path} is rejected ({what}): netassay does not write such files; choose another file")]
@@ -99,15 +99,17 @@ pub enum StoreError {
     Busy { path: PathBuf },
     #[error("{path}: the {side}'s counters over time are no table: {why}")]
     Misshapen { path: PathBuf, side: Side, why: String },
-    #[error("{path} holds no study {study}: 'netassay db list' shows those it holds")]
+    #[error("{path} holds no study {study}: `netassay db list` shows those it holds")]
     NoSuchStudy { path: PathBuf, study: StudyId },
     #[error(
-        "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay db list' shows those it holds"
+        "{path} holds no study {word:?}, neither by number nor by tag nor by name: `netassay db list` shows those it holds"
     )]
     NoStudyCalled { path: PathBuf, word: String },
     #[error("{path}: the tag {tag} names study {holder} already; to take it from there, add --move")]
     TagTaken { path: PathBuf, tag: String, holder: StudyId },
-    #[error("{path} is there already, and nothing is written over it: remove it, or choose another name")]
+    #[error("{path} has no tag {tag}: `netassay db list` shows the tags")]
+    NoSuchTag { path: PathBuf, tag: String },
+    #[error("{path} exists, and nothing is written over it: choose another name")]
     AlreadyThere { path: PathBuf },
     #[error(
         "{path}: {what}: {source}; another program or another version of netassay wrote it: restore the file from a copy, or open it \

@@ -85,11 +85,11 @@ impl Store {
     /// Takes a tag away; the study that had it stays.
     ///
     /// # Errors
-    /// [`StoreError::NoStudyCalled`]; else what writing can meet.
+    /// [`StoreError::NoSuchTag`]; else what writing can meet.
     pub fn untag(&mut self, tag: &Tag) -> Result<()> {
         self.write(|transaction, path| {
             match transaction.execute("DELETE FROM tag WHERE name = ?1", [&tag.0])? {
-                0 => Err(StoreError::NoStudyCalled { path: path.to_owned(), word: tag.0.clone() }.into()),
+                0 => Err(StoreError::NoSuchTag { path: path.to_owned(), tag: tag.0.clone() }.into()),
                 _ => Ok(()),
             }
         })

@@ -167,7 +167,7 @@ fn what_is_not_there_is_named() {
     assert!(matches!(store.begin_boot(nowhere, 1, &environment()), Err(StoreError::NoSuchStudy { .. })));
     let error = store.finish_study(nowhere, StudyStatus::Failed).unwrap_err();
     assert!(
-        error.to_string().ends_with("holds no study 7: 'netassay db list' shows those it holds"),
+        error.to_string().ends_with("holds no study 7: `netassay db list` shows those it holds"),
         "{error}"
     );
     assert!(store.record_run(BootId(99), &run(1, 0)).is_err());

@@ -29,6 +29,9 @@ pub enum Error {
     /// A guest, a file or a machine of the user's cannot be used: its name, why, and the remedy.
     #[error("{0}")]
     Failed(String),
+    /// There is no kernel of this name: the remedy.
+    #[error("{0}")]
+    NoKernel(String),
     /// A machine of the user's did not answer, or not as expected. Another attempt may succeed.
     #[error("{0}")]
     Unanswered(String),
@@ -110,7 +113,8 @@ impl Error {
 
     /// Whether its text says what to do; other errors are about what this machine supports.
     pub fn names_its_way_out(&self) -> bool {
-        matches!(self, Self::Failed(_) | Self::Unanswered(_) | Self::Pair(_) | Self::Unfit(_))
+        use Error::{Failed, NoKernel, Pair, Unanswered, Unfit};
+        matches!(self, Failed(_) | NoKernel(_) | Unanswered(_) | Pair(_) | Unfit(_))
     }
 
     /// Whether the testbed can be used for the next run. If not, it must be built again.

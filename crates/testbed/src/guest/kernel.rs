@@ -82,10 +82,11 @@ fn by_name(asked: &str, kept: Option<&Path>) -> Result<Kernel, Error> {
     if let Some(fetched) = fetched.filter(|fetched| fetched.is_dir()) {
         return Kernel::in_directory(&fetched);
     }
-    Err(Error::Failed(format!(
+    let fetch = words::shell_command(["netassay", "kernel", "fetch", asked]);
+    let fetch = if apt::is_request(asked) { format!("; `{fetch}` may download it") } else { String::new() };
+    Err(Error::NoKernel(format!(
         "no kernel {asked:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
-         shows those; `{}` may download it)",
-        words::shell_command(["netassay", "kernel", "fetch", asked])
+         shows those{fetch})"
     )))
 }
 
@@ -165,6 +166,8 @@ mod tests {
     fn what_is_not_there_is_reported_with_the_way_out() {
         let error = by_name("linux-image-none", None).unwrap_err().to_string();
         assert!(error.contains("netassay kernel fetch linux-image-none"), "{error}");
+        let error = by_name("/boot/vmlinuz-none", None).unwrap_err().to_string();
+        assert!(error.ends_with("nor a fetched package (`netassay kernel list` shows those)"), "{error}");
         let empty = tempfile::tempdir().unwrap();
         let error = running(empty.path()).unwrap_err().to_string();
         assert!(
