@@ -347,7 +347,7 @@ fn comparisons_by_boots_and_classic() {
         ..ComparisonRequest::default()
     };
     let text = Comparisons::new(&stored(3), &other).unwrap().text(Layout::WIDE);
-    assert!(text.contains("transmitter's cpu") && text.contains("90 % interval"), "{text}");
+    assert!(text.contains("transmitter's CPU") && text.contains("90 % interval"), "{text}");
     assert!(
         text.lines().any(|line| line.starts_with("ipv6 offloads=none") && line.ends_with("baseline")),
         "{text}"

@@ -79,6 +79,6 @@ pub use words::number::{
     rounded, times,
 };
 pub use words::phrases::{
-    before as workload_prefix, capital, first_of, heading as metric_heading, levels_without, listed,
-    metric_name, metric_words, stages_by_end, title as metric_title,
+    before as workload_prefix, capital, first_of, levels_without, listed, metric_heading, metric_name,
+    metric_words, stages_by_end,
 };

@@ -1,6 +1,6 @@
 //! The checks of a method: false-positive rates, and turns against separate runs.
 
-use results::{BothWays, FalsePositives, WaysOutcome, counted, metric_title, percent, range, times};
+use results::{BothWays, FalsePositives, WaysOutcome, counted, metric_name, percent, range, times};
 use stats::agreement::PercentEstimate;
 use study::{Name, format_duration};
 
@@ -35,7 +35,7 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Table(table.titled(title)), Block::Text(meaning.to_owned())];
     blocks.extend(found.metrics.first().map(|first| {
         let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
-        let title = format!("{}, spread of boots and runs", metric_title(&first.metric.into()));
+        let title = format!("{}, spread of boots and runs", metric_name(&first.metric.into()));
         Block::Table(table.titled(title))
     }));
     blocks

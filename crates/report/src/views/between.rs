@@ -1,6 +1,6 @@
 //! Two stored studies beside each other.
 
-use results::{BetweenStudies, ComparisonGroup, StudyRef, first_of, metric_title, no_verdicts, plain};
+use results::{BetweenStudies, ComparisonGroup, StudyRef, first_of, metric_name, no_verdicts, plain};
 use study::Name;
 
 use super::answer::lead;
@@ -80,6 +80,6 @@ fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> Table {
     let intervals = if is_interval { format!("; {confidence} % intervals{together}") } else { String::new() };
     Table::with_rows(["condition", &one, &other, difference, "interval", "verdict"], rows)
         .optional(&[1, 4, 2])
-        .titled(format!("{}{in_unit}{intervals}", metric_title(&group.metric)))
+        .titled(format!("{}{in_unit}{intervals}", metric_name(&group.metric)))
         .noted(group.truth.map(str::to_owned))
 }

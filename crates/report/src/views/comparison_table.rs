@@ -2,7 +2,7 @@
 
 use results::{
     ComparedMetric, ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure,
-    metric_title, plain, workload_prefix,
+    metric_name, plain, workload_prefix,
 };
 use study::Name;
 use study::metric::Better;
@@ -73,7 +73,7 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
         Some(Better::Neither) | None => "",
     };
     let sides = sides(groups.iter().flat_map(|group| group.limits.values()));
-    let title = format!("{}{}{better}{sides}", workload_prefix(workload), metric_title(metric));
+    let title = format!("{}{}{better}{sides}", workload_prefix(workload), metric_name(metric));
     table.compact().titled(title).noted(truth.map(str::to_owned))
 }
 
@@ -88,7 +88,7 @@ pub(super) fn uncompared(results: &Results, conditions: &[&ConditionResult], is_
     let heads = ["condition", value_head(plain(metric.unit())), "boots", "verdict", "limited by"];
     let table = Table::with_rows(heads, conditions.iter().map(row)).optional(&[4, 1]);
     let sides = sides(conditions.iter().filter_map(|own| own.limited_by.as_ref()));
-    let title = format!("{}{}{sides}", workload_prefix(&conditions[0].workload), metric_title(&metric));
+    let title = format!("{}{}{sides}", workload_prefix(&conditions[0].workload), metric_name(&metric));
     table.compact().titled(title).noted(results.truth.map(str::to_owned))
 }
 

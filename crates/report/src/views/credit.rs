@@ -2,7 +2,7 @@
 
 use results::{
     Credit, Credits, MissingState, SwitchingOrders, change_words, counted, distinct, figure, gain_words,
-    listed, metric_heading, metric_words, percent, plain,
+    listed, metric_heading, metric_name, metric_words, percent, plain,
 };
 use stats::effects::Estimated;
 use study::{DesignKind, Name};
@@ -73,7 +73,7 @@ fn side_by_side(metrics: &[Credit]) -> Option<Table> {
     let first = metrics.iter().find(|credit| !credit.parts.is_empty())?;
     let base = first.base()?;
     let (mut head, mut under) = (vec![String::new()], vec![String::new()]);
-    for name in metrics.iter().map(|credit| metric_heading(&credit.metric.into(), false)) {
+    for name in metrics.iter().map(|credit| metric_heading(&credit.metric.into())) {
         head.extend([name.clone(), confidence.clone()]);
         under.extend([format!("% of {base}"), name]);
     }
@@ -130,7 +130,7 @@ fn effects(credit: &Credit) -> Table {
     let units = ["", unit, unit, "% of the mean of all states", "%"];
     Table::with_rows(["effect", "size", &confidence, "size", &confidence], rows)
         .units(units)
-        .titled(format!("Main effects and interactions: {}", credit.metric))
+        .titled(format!("Main effects and interactions: {}", metric_name(&credit.metric.into())))
 }
 
 /// In the first metric, the rate; gains as far as they are proven.

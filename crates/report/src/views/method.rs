@@ -2,7 +2,7 @@
 //! says whether more boots or more runs would help.
 
 use results::{
-    ComparisonGroup, ComparisonRow, capital, distinct, figure, grouped, metric_title, percent, plain,
+    ComparisonGroup, ComparisonRow, capital, distinct, figure, grouped, metric_name, percent, plain,
     workload_prefix,
 };
 use stats::{Comparison, Component, Components, power_sentence};
@@ -24,7 +24,7 @@ pub(crate) fn method(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
 }
 
 fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>> {
-    let of = format!("{}{}", workload_prefix(&group.workload), metric_title(&group.metric));
+    let of = format!("{}{}", workload_prefix(&group.workload), metric_name(&group.metric));
     let meaning = group.metric.known().map(|metric| format!(" ({})", metric.meaning));
     let mut blocks =
         vec![Block::Text(format!("{of}{}:", meaning.unwrap_or_default())), Block::List(sentences)];

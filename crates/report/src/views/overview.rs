@@ -1,6 +1,6 @@
 //! Many comparisons at a glance: a table for each metric, with one row for each comparison.
 
-use results::{ComparedMetric, ComparisonGroup, ComparisonRow, grouped, metric_title, plain};
+use results::{ComparedMetric, ComparisonGroup, ComparisonRow, grouped, metric_name, plain};
 use study::Name;
 
 use crate::cells;
@@ -25,7 +25,7 @@ fn title(groups: &[&ComparisonGroup]) -> String {
     let level = groups[0].level;
     let is_one = groups.iter().all(|group| group.resolution.is_none() && group.level == level);
     let level = if is_one { format!(", {} % confidence", stats::confidence(level)) } else { String::new() };
-    format!("{}: proven differences{level}", metric_title(&groups[0].metric))
+    format!("{}: proven differences{level}", metric_name(&groups[0].metric))
 }
 
 fn table(groups: &[&ComparisonGroup]) -> Table {

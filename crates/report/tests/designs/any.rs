@@ -4,7 +4,7 @@
 use netassay_report::Layout;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use results::{ComparisonRequest, Comparisons, Results, figure, metric_title};
+use results::{ComparisonRequest, Comparisons, Results, figure, metric_name};
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};
 use study::{DesignKind, Study, metric};
@@ -143,7 +143,7 @@ fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let workload = json["conditions"][0]["workload"].as_str().unwrap();
     for group in json["comparisons"].as_array().unwrap() {
         let (metric, unit) = (group["metric"].as_str().unwrap(), group["unit"].as_str().unwrap());
-        let title = format!("{workload}: {}", metric_title(&metric::find(metric).unwrap().into()));
+        let title = format!("{workload}: {}", metric_name(&metric::find(metric).unwrap().into()));
         let from_table = page.lines().skip_while(|line| !line.starts_with(&title));
         let table: Vec<&str> = from_table.take_while(|line| !line.is_empty()).collect();
         prop_assert!(table[1].contains(unit), "{page}");

@@ -6,7 +6,7 @@ use crate::data::comparison_group::ComparisonGroup;
 use crate::data::comparison_row::ComparisonRow;
 use crate::words::lists::grouped;
 use crate::words::number::{counted, figure, percent, plain, range, times, with_unit};
-use crate::words::phrases::{in_brackets, is, listed, words};
+use crate::words::phrases::{in_brackets, is, listed, metric_words};
 
 // The most conditions without a proven difference that are named; of more, the number.
 const NAMED: usize = 3;
@@ -45,7 +45,7 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     let Some(first) = rows.first() else {
         return format!("only {baseline} was measured: there is nothing to compare it with.");
     };
-    let (metric, is) = (words(&group.metric), is(&group.metric));
+    let (metric, is) = (metric_words(&group.metric), is(&group.metric));
     let mut proven: Vec<String> = Vec::new();
     let mut equivalent: Vec<String> = Vec::new();
     let mut equal: Vec<&str> = Vec::new();

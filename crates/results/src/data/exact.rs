@@ -9,7 +9,7 @@ use study::{Copies, Plan};
 
 use crate::words::lists::{distinct, grouped};
 use crate::words::number::{figure, percent};
-use crate::words::phrases::{listed, words};
+use crate::words::phrases::{listed, metric_words};
 
 /// Counts repeat within this share, in %, on any machine; larger differences are real.
 pub const RESOLUTION: f64 = 0.1;
@@ -74,7 +74,7 @@ impl UnequalCounts {
             self.by_boot.iter().map(|(count, of)| format!("{count} in {}", boots(of))).collect();
         format!(
             "{} of {} do not repeat: {}, {share} % apart, more than {RESOLUTION} %. Something differs between these boots, so comparisons with them have no verdict",
-            words(&self.metric.into()),
+            metric_words(&self.metric.into()),
             self.label,
             by_boot.join(", ")
         )

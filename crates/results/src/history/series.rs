@@ -11,7 +11,7 @@ use crate::data::comparison_row::quality_word;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::words::number::{counted, figure, percent, plain, range, with_unit};
-use crate::words::phrases::{in_brackets, title};
+use crate::words::phrases::{in_brackets, metric_name};
 
 /// One condition in one metric over the studies that measured it.
 #[derive(Debug, Serialize)]
@@ -109,12 +109,12 @@ impl HistorySeries {
 
     /// `ipv4 offloads=none: throughput`.
     pub fn title(&self) -> String {
-        format!("{}: {}", self.condition, title(&self.metric.into()))
+        format!("{}: {}", self.condition, metric_name(&self.metric.into()))
     }
 
     /// The metric's name, and its unit, which may be empty.
     pub fn quantity(&self) -> (String, &'static str) {
-        (title(&self.metric.into()), plain(self.unit))
+        (metric_name(&self.metric.into()), plain(self.unit))
     }
 
     /// Whether something was found in it.

@@ -4,49 +4,31 @@ use study::Side;
 
 use crate::data::metric::ComparedMetric;
 
-pub(crate) fn words(metric: &ComparedMetric) -> String {
-    spoken(metric, |side| format!("the {side}'s"), long)
-}
-
-/// The words of a metric in a title.
-pub fn title(metric: &ComparedMetric) -> String {
-    spoken(metric, |side| format!("{side}'s"), long)
-}
-
-/// The words of a metric in short: `the transmitter's CPU per byte`.
+/// A metric in a sentence: `the transmitter's CPU per byte`.
 pub fn metric_words(metric: &ComparedMetric) -> String {
-    spoken(metric, |side| format!("the {side}'s"), short)
+    spoken(metric, |side| format!("the {side}'s"))
 }
 
-/// The heading of a column: `tx CPU per byte`, or wide `transmitter's CPU per byte`.
-pub fn heading(metric: &ComparedMetric, is_wide: bool) -> String {
-    spoken(metric, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
-}
-
-/// A metric in a heading, with its side if it has one: `transmitter's CPU per byte`.
+/// A metric in a title: `transmitter's CPU per byte`.
 pub fn metric_name(metric: &ComparedMetric) -> String {
-    heading(metric, true).replace("cpu", "CPU")
+    spoken(metric, |side| format!("{side}'s"))
 }
 
-fn long(own: &str) -> String {
-    // A metric per unit of work ends with that unit.
-    let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
-    per(&per(own, "instructions"), "service_demand").replace('_', " ")
+/// A metric above a column: `tx CPU per byte`.
+pub fn metric_heading(metric: &ComparedMetric) -> String {
+    spoken(metric, |side| side.short().to_owned())
 }
 
-fn short(own: &str) -> String {
-    let own = own.replace("service_demand_", "CPU per ").replace("host_", "host's ");
-    own.replace("instructions_", "instructions per ").replace('_', " ")
-}
-
-fn spoken(metric: &ComparedMetric, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) -> String {
-    match metric {
-        ComparedMetric::Known(metric) => {
-            let side = metric.side.map_or_else(String::new, |side| whose(side) + " ");
-            side + &plain(metric.own)
-        }
-        ComparedMetric::Foreign(name, _) => plain(name),
-    }
+fn spoken(metric: &ComparedMetric, whose: impl Fn(Side) -> String) -> String {
+    let known = match metric {
+        ComparedMetric::Known(known) => known,
+        // Another program's name has its own meaning.
+        ComparedMetric::Foreign(name, _) => return name.replace('_', " "),
+    };
+    let side = known.side.map_or_else(String::new, |side| whose(side) + " ");
+    let own = known.own.replace("service_demand_", "CPU per ").replace("cpu", "CPU");
+    let own = own.replace("host_", "host's ").replace("instructions_", "instructions per ");
+    side + &own.replace('_', " ")
 }
 
 /// A word after the one that it explains: ` (faster)`; empty for none.
@@ -128,17 +110,18 @@ mod tests {
     fn metrics_read_as_words() {
         let metric = |key: &str, unit: &str| ComparedMetric::of_file(key.to_owned(), unit.to_owned());
         let allocs = metric("allocs.per_op", "B");
-        assert_eq!(words(&metric("receiver.cpu_softirq", "%")), "the receiver's cpu softirq");
-        assert_eq!(words(&metric("latency_p99", "ns")), "latency p99");
-        assert_eq!(words(&allocs), "allocs.per op", "a file's own name has no side");
+        assert_eq!(metric_words(&metric("receiver.cpu_softirq", "%")), "the receiver's CPU softirq");
+        assert_eq!(metric_words(&metric("latency_p99", "ns")), "latency p99");
+        assert_eq!(metric_words(&allocs), "allocs.per op", "a file's own name has no side");
         assert_eq!(metric_words(&metric("throughput", "Mbit/s")), "throughput");
         let demand = metric("transmitter.service_demand_byte", "ns");
         assert_eq!(metric_words(&demand), "the transmitter's CPU per byte");
         let of_host = metric("receiver.host_service_demand_packet", "ns");
         assert_eq!(metric_words(&of_host), "the receiver's host's CPU per packet");
-        assert_eq!(heading(&of_host, false), "rx host's CPU per packet");
-        assert_eq!(heading(&of_host, true), "receiver's host's CPU per packet");
-        assert_eq!(title(&metric("receiver.cpu_softirq", "%")), "receiver's cpu softirq");
+        assert_eq!(metric_heading(&of_host), "rx host's CPU per packet");
+        assert_eq!(metric_name(&of_host), "receiver's host's CPU per packet");
+        assert_eq!(metric_name(&metric("receiver.cpu_softirq", "%")), "receiver's CPU softirq");
+        assert_eq!(metric_name(&metric("transmitter.host_cpu_vcpu", "%")), "transmitter's host's CPU vCPU");
         let instructions = metric("kernel_instructions_packet", "1");
         assert_eq!(metric_words(&instructions), "kernel instructions per packet");
         assert_eq!(is(&metric("transactions", "1/s")), "are");
