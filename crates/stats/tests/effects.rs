@@ -245,7 +245,7 @@ fn what_has_no_effects_is_named() {
     assert_eq!(too_many, EffectsError::TooMany { given: 17, most: 16 });
 
     let runs = campaign(&[1.0, 2.0]);
-    assert_eq!(ladder(&runs, &[0], 0.95), Err(EffectsError::ShortLadder(1)));
+    assert_eq!(ladder(&runs, &[0], 0.95), Err(EffectsError::ShortLadder));
     let unmeasured = EffectsError::Unconnected("the step from condition 0 to 7".to_owned());
     assert_eq!(ladder(&runs, &[0, 7], 0.95), Err(unmeasured));
     let level = EffectsError::Numbers(StatsError::Level(95.0));

@@ -14,6 +14,9 @@ const GLANCE: usize = 360;
 
 const SENTENCES: usize = 2;
 
+// Of a study whose baselines were not measured, or were measured alone.
+const NOT_YET: &str = "Nothing can be compared yet: no condition was measured beside its baseline.";
+
 pub(crate) fn answer(results: &Results) -> Vec<Block<'static>> {
     let (credit, missing) = (results.credit.as_ref(), results.missing.as_ref());
     let mut blocks = Vec::from_iter(warning(&results.comparisons, credit, missing, results.not_applied()));
@@ -22,7 +25,7 @@ pub(crate) fn answer(results: &Results) -> Vec<Block<'static>> {
     }
     if results.comparisons.is_empty() {
         let why = match results.stored.plan.comparisons.is_empty() {
-            false => "Nothing can be compared yet: the baseline was not measured.",
+            false => NOT_YET,
             true => "The study compares no conditions: the tables show what each of them measured.",
         };
         blocks.push(Block::Text(why.to_owned()));
@@ -107,7 +110,7 @@ fn summary(results: &Results) -> Vec<String> {
     let rows = || results.comparisons.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     let (all, proven) = (rows().count(), rows().filter(|(_, row)| row.is_proven()).count());
     let count = match (proven, counted(all, "comparison")) {
-        _ if all == 0 => "No condition was measured beside its baseline.".to_owned(),
+        _ if all == 0 => NOT_YET.to_owned(),
         (0, all) => format!("No difference is proven in any of {all}."),
         (_, all) => format!("A difference is proven in {proven} of {all}."),
     };

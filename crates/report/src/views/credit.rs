@@ -61,10 +61,14 @@ fn from_orders(combination: &[Credit]) -> String {
 
 fn tables(credits: &Credits, metrics: &[Credit], is_whole: bool) -> Vec<Block<'static>> {
     let title = format!("Credit ({}{}), {}", design(credits), from_orders(metrics), place(&metrics[0]));
-    let parts = side_by_side(metrics).map(|table| table.titled(title));
-    let effects = metrics.iter().filter(|_| is_whole).map(effects);
     let noted = |table: Table| Block::Table(table.noted(credits.truth.map(str::to_owned)));
-    parts.into_iter().chain(effects).filter_map(Table::filled).map(noted).collect()
+    // Sentences without a table need the title too.
+    let first = match side_by_side(metrics) {
+        Some(table) => noted(table.titled(title)),
+        None => Block::Text(format!("{title}:")),
+    };
+    let effects = metrics.iter().filter(|_| is_whole).map(effects).filter_map(Table::filled).map(noted);
+    [first].into_iter().chain(effects).collect()
 }
 
 /// The metrics of one combination side by side, in % of the base; `None` without a part.

@@ -131,7 +131,7 @@ fn one_boot_has_no_interval_to_speak_of() {
     let answer = line(&page, "Answer:");
     assert!(!answer.contains("intervals from"), "{answer}");
     assert!(
-        answer.ends_with("nothing of throughput is proven for tso=off (only 1 boot measured both it and the baseline, an interval needs 2 or more)."),
+        answer.ends_with("no difference in throughput can be judged for tso=off (only 1 boot measured both it and the baseline, an interval needs 2 or more)."),
         "{answer}"
     );
 }

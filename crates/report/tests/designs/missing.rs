@@ -165,6 +165,7 @@ fn no_order_is_left_where_every_one_leads_through_a_lost_state() {
     assert!(credit["parts"].as_array().unwrap().is_empty() && credit["orders"].is_null());
     assert!(!credit["whole"].is_null(), "the whole is known");
     assert!(page.contains("Note: no credit by factorial: no order of switching on leads"), "{page}");
+    assert!(page.contains("Credit (factorial, Shapley shares), tcp_stream:\n"), "no title: {page}");
 }
 
 #[test]

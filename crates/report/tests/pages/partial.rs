@@ -65,5 +65,8 @@ fn a_study_without_its_baseline_has_no_answer_but_values() {
     let mut study = stored(2);
     study.runs.retain(|run| run.condition == 1);
     let (html, _) = written(&[study]);
-    assert!(html.contains("Nothing can be compared yet") && html.contains("ipv4 offloads=none"), "{html}");
+    assert!(
+        html.contains("Nothing can be compared yet: no condition was") && html.contains("ipv4 offloads=none"),
+        "{html}"
+    );
 }

@@ -99,12 +99,13 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
         parts.push(format!("{subject} is proven for {}", whom(&open, rows.len())));
     }
     if !unknown.is_empty() {
-        let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };
+        let of = if parts.is_empty() { format!(" in {metric}") } else { String::new() };
         let unknown = grouped(unknown).into_iter().map(|(gap, labels)| {
             let each = if labels.len() > 1 { "each: " } else { "" };
             format!("{} ({each}{gap})", whom(&labels, rows.len()))
         });
-        parts.push(format!("{subject} is proven for {}", listed(&unknown.collect::<Vec<_>>())));
+        let unknown = listed(&unknown.collect::<Vec<_>>());
+        parts.push(format!("no difference{of} can be judged for {unknown}"));
     }
     let judged =
         |row: &&&ComparisonRow| row.comparison.interval.is_some() || row.comparison.resolution.is_some();

@@ -69,8 +69,8 @@ pub enum EffectsError {
         "no order of switching on leads from nothing to everything through measured combinations: measure more of those between"
     )]
     NoOrder,
-    #[error("a ladder of {0} conditions has no step: give two or more")]
-    ShortLadder(usize),
+    #[error("no step of the ladder was measured at both ends")]
+    ShortLadder,
     #[error("{0} cannot be estimated: no boot measured together the conditions that it combines")]
     Unconnected(String),
 }
@@ -197,7 +197,7 @@ pub struct Step {
 /// an invalid level.
 pub fn ladder(observations: &[Observation], rungs: &[usize], level: f64) -> Result<Ladder, EffectsError> {
     let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
-        return Err(EffectsError::ShortLadder(rungs.len()));
+        return Err(EffectsError::ShortLadder);
     };
     let estimator = Estimator::new(observations, level)?;
     let change = |from: usize, to: usize| {
