@@ -115,6 +115,9 @@ fn a_packed_study_is_shown_and_compared_like_any_other() {
     bench.write("odd", "no database at all");
     expect(&bench.run(&["db", "unpack", "odd", "--db", "other.db"]), 3);
     assert!(!bench.path("other.db").exists());
+    let missing = bench.run(&["db", "unpack", "missing", "--db", "other.db"]);
+    expect(&missing, 2);
+    assert!(stderr(&missing).contains("cannot read missing: No such file"), "{}", stderr(&missing));
     let names: Vec<String> = fs::read_dir(bench.path("."))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

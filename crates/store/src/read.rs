@@ -13,7 +13,9 @@ use words::metric::Metric;
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::{Result, StoreError};
-use crate::records::{BootId, BootRow, RunId, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus};
+use crate::records::{
+    BootId, BootRow, RunId, StoredRun, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus,
+};
 use crate::runs::DISTURBED;
 use crate::sanitised::has_plain_texts;
 use crate::store::Store;
@@ -46,8 +48,8 @@ impl Store {
     /// One study with its boots and runs.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what
-    /// reading can meet.
+    /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file, and
+    /// [`StoreError::Corrupted`] for a value that is no number; what reading can meet.
     pub fn load(&self, study: StudyId) -> Result<StoredStudy> {
         // One read transaction, so that a run has all its metrics while a campaign goes on.
         let _snapshot = self.snapshot()?;
@@ -90,6 +92,10 @@ impl Store {
                 (study.0, metric.key),
                 |row| Ok((row.get::<_, u32>(0)? as usize, row.get(1)?, row.get(2)?)),
             )?;
+            if of_runs.iter().any(|(.., value): &(_, _, f64)| !value.is_finite()) {
+                // Fails, and names the run.
+                self.loaded(study, Some(&[metric]))?;
+            }
             values.insert(metric, of_runs);
         }
         let disturbed = format!(
@@ -115,6 +121,12 @@ impl Store {
             Some(metrics) => (self.runs_with(study, metrics)?, BTreeSet::new()),
             None => self.runs(study)?,
         };
+        for StoredRun { id, metrics, .. } in &runs {
+            if let Some((metric, value)) = metrics.iter().find(|(_, value)| !value.is_finite()) {
+                let detail = format!("study {study}, run {id}: {metric} is {value}");
+                return Err(StoreError::Corrupted { path: self.place.named.clone(), detail });
+            }
+        }
         let documents_are_plain = !self.holds_hostile_text.load(Ordering::Relaxed);
         Ok(StoredStudy { row, plan, boots, runs, unknown_metrics, documents_are_plain })
     }

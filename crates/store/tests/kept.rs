@@ -10,7 +10,7 @@ use std::path::Path;
 use netassay_store::{BootId, Moved, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag};
 use record::sample::series;
 use rusqlite::Connection;
-use study::BySide;
+use study::{BySide, metric};
 use support::{environment, environment_of, run, study, warmup};
 
 fn tag(word: &str) -> Tag {
@@ -221,6 +221,23 @@ fn packing_that_is_killed_leaves_no_file_and_can_be_repeated() {
     let left: Vec<_> =
         fs::read_dir(directory.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
+}
+
+#[test]
+fn a_value_that_is_no_number_is_named_with_its_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let (store, [first, second]) = two(&path);
+    drop(store);
+    let change = "UPDATE metric SET value = -9e999 WHERE run = 5 AND key = 'throughput'";
+    Connection::open(&path).unwrap().execute_batch(change).unwrap();
+    let store = Store::open_read_only(&path).unwrap();
+    let reads = |id| [store.load(id).map(drop), store.outline(id, |_| vec![metric::THROUGHPUT]).map(drop)];
+    for read in reads(first) {
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("a.db is damaged (study 1, run 5: throughput is -inf)"), "{error}");
+    }
+    assert!(reads(second).iter().all(Result::is_ok));
 }
 
 #[test]

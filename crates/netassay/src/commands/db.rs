@@ -10,7 +10,7 @@ use store::{Contents, Moved, Store, StudyId, Tag};
 
 use crate::cli::{DbCommand, Formatted, Stored};
 use crate::commands::export::export;
-use crate::commands::stored::newest_called;
+use crate::commands::stored::{newest_called, require};
 use crate::failure::{Failure, bail, say};
 use crate::output::{self, named};
 
@@ -92,6 +92,7 @@ fn pack(db: &Path, words: &[String], into: &Path) -> Result<(), Failure> {
 }
 
 fn unpack(db: &Path, file: &Path) -> Result<(), Failure> {
+    require(file)?;
     // Before a database is made for it.
     let packed = Store::open_read_only(file)?;
     let (added, known) = Store::open(db)?.unpack(&packed)?;

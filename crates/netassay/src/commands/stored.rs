@@ -26,6 +26,16 @@ pub(crate) fn load_each(store: &Store, words: &[String]) -> Result<Vec<StoredStu
     words.iter().map(|word| load(Some(word))).collect()
 }
 
+/// Refuses a database that is an argument of the command and is not there, where `--db` is no
+/// remedy.
+pub(crate) fn require(file: &Path) -> Result<(), Failure> {
+    let about = std::fs::metadata(file).map_err(|source| Failure::Read { path: file.to_owned(), source })?;
+    if about.is_file() && about.len() == 0 {
+        return Err(Failure::Nothing(format!("{} is empty: it holds no study", named(file))));
+    }
+    Ok(())
+}
+
 /// The study that a word means; without one the newest of all.
 pub(crate) fn study_of(store: &Store, word: Option<&str>) -> Result<StudyId, Failure> {
     if let Some(word) = word {

@@ -13,7 +13,7 @@ use crate::advice::judge::{Standing, judge, levels, winner};
 
 // The chance that a difference is then proven, if it exists.
 const POWER: f64 = 0.8;
-// The most boots that are named.
+// The search for a number of boots ends here.
 const BOOTS: u32 = 10_000;
 // The boots that a study without a spread between boots needs to have one.
 const FIRST: u32 = 3;

@@ -21,8 +21,8 @@ pub enum Error {
     #[error("the study {study:?} compares nothing in that metric, so there is nothing to plan for")]
     NothingToSize { study: String },
     #[error(
-        "study {study} ({name}) holds no traces of two conditions: `[trace]` in a study asks for them, and `{}` makes them",
-        words::shell_command(["netassay", "trace", .name])
+        "study {study} ({name}) holds no traces of two conditions: `[trace]` in a study asks for them (`netassay study list`: \
+         path-checksum, path-offload, path-kernel)"
     )]
     NothingTraced { study: i64, name: String },
     #[error("these databases cannot be merged: {0}")]
@@ -46,6 +46,6 @@ impl Error {
 }
 
 fn suggestion(nearest: &Option<&'static str>) -> String {
-    let lists = || "'netassay explain' lists them".to_owned();
+    let lists = || "`netassay explain` lists them".to_owned();
     nearest.map_or_else(lists, |word| format!("did you mean {word}?"))
 }

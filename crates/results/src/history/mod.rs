@@ -88,7 +88,8 @@ impl StudyHistory {
             return Err(Error::NothingRecorded {
                 study: newest.row.id.0,
                 metric: asked.map_or("a metric to compare", |metric| metric.key).to_owned(),
-                hint: "it is the newest of this history, whose conditions the others are searched for"
+                hint: "the newest study sets the conditions of a history, and no run of it that counts has a value; resume it, \
+                       or choose another --metric"
                     .to_owned(),
             });
         }

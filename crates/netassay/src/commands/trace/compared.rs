@@ -12,7 +12,7 @@ use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
 use crate::cli::{Formatted, RunFlags, Trace};
-use crate::commands::stored::load;
+use crate::commands::stored::{load, require};
 use crate::commands::study_files::read_text;
 use crate::commands::{hosts, run};
 use crate::failure::{Failure, bail, refuse_given, say};
@@ -104,6 +104,7 @@ fn show<F: Serialize>(
 pub(super) fn merge(databases: &[PathBuf], study: Option<&str>, output: &Formatted) -> Result<(), Failure> {
     let mut studies = Vec::new();
     for path in databases {
+        require(path)?;
         let stored = if study.is_some() { load(path, study)? } else { newest_traced(path)? };
         studies.push((named(path), stored));
     }

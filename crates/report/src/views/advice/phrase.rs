@@ -1,6 +1,7 @@
 //! Words and figures that the blocks, the script and the settings of a host share.
 
 use results::advice::{AsLeft, HostCommand, HostInterface, Recommendation, StudyAdvice, WorkloadAdvice};
+use results::gate::SettlingBoots;
 use results::{
     ChangeEstimate, ChangeOutcome, MetricChange, counted, figure, listed, metric_words, percent, plain, range,
 };
@@ -130,6 +131,13 @@ const MANY: u32 = 100;
 pub(super) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
     let more = one.more.as_ref()?;
     let (boots, time) = (more.boots, results::duration_of(more.seconds));
+    // A study has no more, as a gate names no more.
+    if boots > SettlingBoots::MOST {
+        let most = SettlingBoots::MOST;
+        return Some(format!(
+            "more than {most} boots would be needed; longer runs or a quieter machine need fewer"
+        ));
+    }
     let held = more.set.iter().map(|(name, level)| format!("{name}={level}"));
     let set: Vec<String> = held.chain([format!("boots={boots}")]).collect();
     let set = set.iter().flat_map(|one| ["--set", one]);
