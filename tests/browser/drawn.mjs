@@ -5,6 +5,9 @@ import { join } from 'node:path';
 // Letters of two labels may touch by so many px: a browser's boxes of text are higher than letters.
 const TOUCH = 2;
 
+// The height of a common screen, in px.
+const SCREEN = 800;
+
 // Opens all folds, measures each figure and keeps a picture of it in `shots`.
 export async function drawn(page, shots, at) {
   await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
@@ -38,6 +41,14 @@ async function pictured(page, shots, pictures) {
     await alone.screenshot({ path: join(shots, `${id}.png`), fullPage: true });
   }
   await alone.close();
+}
+
+// Whether the figure that shows the answer ends on the first screen of a small study.
+export async function answered(page, at) {
+  const bottom = await page.evaluate(() => document.querySelector('#answer figure.chart')?.getBoundingClientRect().bottom);
+  if (!(bottom <= SCREEN)) {
+    at(`the figure that shows the answer ends at ${bottom} px, the first screen at ${SCREEN}`);
+  }
 }
 
 // Whether nothing is wider than the screen.

@@ -81,9 +81,11 @@ impl Page<'_> {
     pub(crate) fn chapters(&self) -> Vec<Block<'_>> {
         let section = |id: &&str| self.figures.iter().find(|one| one.id.as_str() == *id);
         let answering = ANSWERING.iter().find_map(section).filter(|one| !one.figures.is_empty());
-        // The question of the only study is the heading of the page.
+        // The question of the only study is the heading of the page, and the first of its figures is
+        // in the answer.
         let has_question = self.studies.len() > 1;
-        let answers = self.of_all_studies(|study| answer(study, has_question));
+        let begun = answering.filter(|_| !has_question);
+        let answers = self.of_all_studies(|study| answer(study, has_question, begun));
         let mut advice = self.advice.clone();
         let is_compared = self.studies.iter().any(|study| !study.comparisons.is_empty());
         if is_compared && !advice.is_empty() {
@@ -94,11 +96,11 @@ impl Page<'_> {
         let method = self.of_all_studies(|study| views::method(&study.comparisons));
         let chapter = |id: &str, title: &str, blocks| Block::Chapter(Id::new(id), title.to_owned(), blocks);
         let mut chapters = vec![chapter("answer", "Answer", answers)];
-        chapters.extend(answering.map(figures));
+        chapters.extend(answering.map(|section| figures(section, begun.is_some())));
         chapters.push(chapter("advice", "Advice", advice));
         chapters.push(chapter("conditions", "Conditions", conditions));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
-        chapters.extend(self.figures.iter().filter(is_other).map(figures));
+        chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
         chapters.extend([
             chapter("environment", "Environment", self.of_all_studies(environment)),
             chapter("left-out", "Failed and disturbed runs", left_out),
@@ -124,16 +126,30 @@ impl Page<'_> {
     }
 }
 
-fn answer(results: &Results, has_question: bool) -> Vec<Block<'static>> {
-    let question = has_question.then(|| Block::Text(results.question.clone()));
-    let truth = results.truth.map(|truth| Block::Text(format!("{}.", capital(truth))));
-    let answer = question.into_iter().chain(views::answer(results)).chain(truth);
-    answer.chain([views::facts(results)]).chain(views::answers_in_full(results)).collect()
+/// `shown_by`: the section whose first figure shows the answer.
+fn answer<'b>(results: &Results, has_question: bool, shown_by: Option<&'b FigureSection>) -> Vec<Block<'b>> {
+    let mut blocks: Vec<Block<'b>> = views::answer(results);
+    // On the first screen: what explains the answer stands below the figure.
+    let lead = blocks.iter().rposition(|block| matches!(block, Block::Lead(_)));
+    let place = lead.map_or(blocks.len(), |lead| lead + 1);
+    let figure = shown_by.into_iter().flat_map(|section| {
+        let about = section.about.iter().cloned().map(Block::Text);
+        section.figures.first().map(Block::Figure).into_iter().chain(about)
+    });
+    blocks.splice(place..place, figure);
+    if has_question {
+        blocks.insert(0, Block::Text(results.question.clone()));
+    }
+    blocks.extend(results.truth.map(|truth| Block::Text(format!("{}.", capital(truth)))));
+    blocks.push(views::facts(results));
+    blocks.extend(views::answers_in_full(results));
+    blocks
 }
 
-fn figures(section: &FigureSection) -> Block<'_> {
-    let about = section.about.iter().cloned().map(Block::Text);
-    let shown = section.figures.iter().map(Block::Figure);
+/// `is_begun`: the answer has the first figure, and the sentences on all.
+fn figures(section: &FigureSection, is_begun: bool) -> Block<'_> {
+    let about = section.about.iter().filter(|_| !is_begun).cloned().map(Block::Text);
+    let shown = section.figures.iter().skip(usize::from(is_begun)).map(Block::Figure);
     let tables = section.tables.iter().cloned().map(Block::Table);
     let mut blocks: Vec<Block<'_>> = about.chain(tables).chain(shown).collect();
     if !section.folded.is_empty() {
