@@ -30,15 +30,15 @@ const STEP: Duration = Duration::from_millis(50);
 
 pub(crate) enum Requests {
     Read(LineReader),
-    Given(Receiver<Result<Line, FrameError>>),
+    Given(Receiver<Result<ReceivedLine, FrameError>>),
 }
 
-pub(crate) struct Line {
+pub(crate) struct ReceivedLine {
     pub(crate) bytes: Vec<u8>,
     came: Instant,
 }
 
-impl Line {
+impl ReceivedLine {
     fn new(bytes: Vec<u8>) -> Self {
         Self { bytes, came: Instant::now() }
     }
@@ -58,19 +58,19 @@ impl Requests {
             return Ok(Self::Read(lines));
         }
         let (give, given) = sync_channel(AHEAD);
-        let reader = Reader { lines, give, lease };
+        let reader = ControllerReader { lines, give, lease };
         thread::Builder::new().name("controller".to_owned()).spawn(move || reader.run())?;
         Ok(Self::Given(given))
     }
 
     /// `None` at the end of the input.
-    pub(crate) fn next(&mut self) -> Result<Option<Line>, ServeError> {
+    pub(crate) fn next(&mut self) -> Result<Option<ReceivedLine>, ServeError> {
         match self {
             Self::Given(given) => Ok(given.recv().ok().transpose()?),
             Self::Read(lines) => loop {
                 // Empty lines only say that the controller lives.
                 match lines.next_message()? {
-                    Some(line) => return Ok(Some(Line::new(line))),
+                    Some(line) => return Ok(Some(ReceivedLine::new(line))),
                     None if read_piece(lines)? => {}
                     None => return Ok(None),
                 }
@@ -79,7 +79,7 @@ impl Requests {
     }
 
     /// `None` at the limit too.
-    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<Option<Line>, ServeError> {
+    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<Option<ReceivedLine>, ServeError> {
         // At a guest's port there is none: a guest's sockets are in a network that ends with it.
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
             let line = given.recv_timeout(limit.saturating_duration_since(Instant::now()));
@@ -112,13 +112,13 @@ fn read_piece(lines: &mut LineReader) -> io::Result<bool> {
     }
 }
 
-struct Reader {
+struct ControllerReader {
     lines: LineReader,
-    give: SyncSender<Result<Line, FrameError>>,
+    give: SyncSender<Result<ReceivedLine, FrameError>>,
     lease: Option<Duration>,
 }
 
-impl Reader {
+impl ControllerReader {
     fn run(mut self) {
         while self.hand_over() && self.read_more() {}
         drop(self.give);
@@ -142,7 +142,7 @@ impl Reader {
                 Ok(None) => return true,
                 Ok(Some(line)) if line.is_empty() => sign_of_life(),
                 Ok(Some(line)) => {
-                    if !self.give(Ok(Line::new(line))) {
+                    if !self.give(Ok(ReceivedLine::new(line))) {
                         return false;
                     }
                 }
@@ -155,7 +155,7 @@ impl Reader {
     }
 
     /// `false` if nobody is left.
-    fn give(&self, mut line: Result<Line, FrameError>) -> bool {
+    fn give(&self, mut line: Result<ReceivedLine, FrameError>) -> bool {
         let mut waited = Duration::ZERO;
         loop {
             match self.give.try_send(line) {

@@ -7,10 +7,10 @@ use crate::error::Refusal;
 use crate::frame::Deadline;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::session::Session;
+use crate::session::AgentSession;
 
 /// One controller's conversation with an agent.
-pub struct Conversation(Session);
+pub struct Conversation(AgentSession);
 
 impl Conversation {
     /// Opens a session with all CPUs. An agent of [`Isolation::Machine`] may change settings.
@@ -19,7 +19,8 @@ impl Conversation {
     /// If the kernel gives no netlink sockets.
     pub fn new(isolation: Isolation) -> Self {
         let launch = Launch { isolation, ..Launch::default() };
-        let session = Session::open(launch, "fuzz", BTreeMap::new(), Vec::new(), host::Quotas::default());
+        let session =
+            AgentSession::open(launch, "fuzz", BTreeMap::new(), Vec::new(), host::Quotas::default());
         Self(session.expect("netlink sockets can be opened"))
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::controller::{self, Line, Requests};
+use crate::controller::{self, ReceivedLine, Requests};
 use crate::error::{Refusal, ServeError};
 use crate::frame::{Deadline, LineReader, NO_REQUEST, decode, encode};
 use crate::launch::Launch;
@@ -101,7 +101,7 @@ impl Relay {
     }
 }
 
-fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(), ServeError> {
+fn pass_in(to: &mut UnixStream, line: &ReceivedLine, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let until = line.open()?.1.controller_gives_up();
     *waits.lock().unwrap_or_else(PoisonError::into_inner) = until;
     let left = until.saturating_duration_since(Instant::now());

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use host::machine::Machine;
 use host::{CapabilitySet, namespace};
 
-use crate::controller::{self, Line, Requests};
+use crate::controller::{self, ReceivedLine, Requests};
 use crate::error::{Refusal, ServeError};
 use crate::frame::{LineReader, NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::session::Session;
+use crate::session::AgentSession;
 use crate::undo_process;
 
 /// Serves standard input, from its first line ([`Launch`]), in a process of one thread. `version`:
@@ -44,7 +44,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     }
     let lease = launch.lease_ms.map(Duration::from_millis);
     let mut requests = requests.watched(lease)?;
-    let mut session = Session::open(launch, version, sysctls, usable, quotas)?;
+    let mut session = AgentSession::open(launch, version, sysctls, usable, quotas)?;
     loop {
         let closes = session.traffic.as_ref().map(|traffic| traffic.closes);
         let Some(line) = requests.next_before(closes)? else {
@@ -62,7 +62,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     }
 }
 
-fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
+fn answer(session: &mut AgentSession, line: &ReceivedLine) -> Result<(), ServeError> {
     let (id, deadline, request) = match line.open() {
         Ok(opened) => opened,
         Err(error) => return refuse(error.to_string()),

@@ -14,12 +14,12 @@ use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::trace::{survey, trace};
-use crate::turns::Schedule;
+use crate::turns::TurnSchedule;
 use crate::watch::watch;
 use crate::workload_side::{WorkloadSide, within};
 use words::{DeviceSetting, Settled, Tuning};
 
-pub(crate) struct Session {
+pub(crate) struct AgentSession {
     // Declared first: at the end its threads end before any undo begins.
     pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
@@ -39,7 +39,7 @@ struct Original {
     mtu: u32,
 }
 
-impl Session {
+impl AgentSession {
     pub(crate) fn open(
         launch: Launch,
         version: &'static str,
@@ -177,7 +177,7 @@ impl Session {
                 let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
                 let (interfaces, cpus, tuned) = (&mut self.interfaces, &*self.cpus, BTreeMap::new());
                 let schedule =
-                    Schedule { ramp, turn, settle, states, turns, traffic, interfaces, cpus, tuned };
+                    TurnSchedule { ramp, turn, settle, states, turns, traffic, interfaces, cpus, tuned };
                 schedule.follow(deadline)
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {

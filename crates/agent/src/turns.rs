@@ -16,7 +16,7 @@ use crate::series;
 use crate::workload_side::{Reading, TOO_LONG, WorkloadSide, ns};
 
 /// The schedule of a [`crate::message::Request::Alternate`], and what it switches and reads.
-pub(crate) struct Schedule<'a> {
+pub(crate) struct TurnSchedule<'a> {
     pub(crate) ramp: Duration,
     pub(crate) turn: Duration,
     pub(crate) settle: Duration,
@@ -37,7 +37,7 @@ struct TurnReadings {
     closed_late: Duration,
 }
 
-impl Schedule<'_> {
+impl TurnSchedule<'_> {
     pub(crate) fn follow(mut self, deadline: Deadline) -> Reply {
         if self.settle > self.turn / 2 || self.turns.iter().any(|turn| turn.state >= self.states.len()) {
             return Err("a turn has an unknown state, or is half over before it counts".into());
