@@ -22,7 +22,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// Reads it, before the bench begins.
     pub(crate) fn read() -> Self {
-        let found = host::Environment::read::<&str>(&[], env!("CARGO_PKG_VERSION"));
+        let found = host::HostEnvironment::read::<&str>(&[], env!("CARGO_PKG_VERSION"));
         let unknown = || "unknown".to_owned();
         Self {
             kernel: found.kernel.release.unwrap_or_else(unknown),

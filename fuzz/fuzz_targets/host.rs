@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use netassay_host::ThreadTimes;
 use netassay_host::journal::{journal_text, parse};
-use netassay_host::machine::{Target, Value};
+use netassay_host::machine::{SettingValue, Target};
 
 fuzz_target!(|input: &[u8]| {
     let Some((reader, bytes)) = input.split_first() else { return };
@@ -49,13 +49,14 @@ fn journal(bytes: &[u8]) {
 ///
 /// A setting and its value before as JSON, `[TARGET, VALUE]`, in each line.
 fn written_journal(bytes: &[u8]) {
-    let read = |line: &[u8]| serde_json::from_slice::<(Target, Value)>(line).ok();
-    let changes: Vec<(Target, Value)> = bytes.split(|byte| *byte == b'\n').filter_map(read).collect();
+    let read = |line: &[u8]| serde_json::from_slice::<(Target, SettingValue)>(line).ok();
+    let changes: Vec<(Target, SettingValue)> = bytes.split(|byte| *byte == b'\n').filter_map(read).collect();
     let text = journal_text(&changes);
     let parsed = parse(&text);
     assert_eq!(parsed.changes.len() + parsed.damaged_lines, changes.len(), "{:?}", parsed.damaged);
-    let is_known =
-        |target: &Target, before: &Value| changes.iter().any(|one| (&one.0, &one.1) == (target, before));
+    let is_known = |target: &Target, before: &SettingValue| {
+        changes.iter().any(|one| (&one.0, &one.1) == (target, before))
+    };
     assert!(parsed.changes.iter().all(|change| is_known(&change.target, &change.before)));
     // Cut anywhere, the lines before the cut count.
     let half = parse(&text[..text.len() / 2]);

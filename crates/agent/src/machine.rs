@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
 use host::journal::{self, Change, Journal};
-use host::machine::{Machine, MachineRequest, Target, Value};
+use host::machine::{Machine, MachineRequest, SettingValue, Target};
 use host::{CapabilitySet, hold_latency};
 use words::Tuning;
 
@@ -215,7 +215,7 @@ impl MachineSettings {
     }
 }
 
-fn as_written(value: &Value) -> String {
+fn as_written(value: &SettingValue) -> String {
     // The kernel adds the end of the line.
     value.text().trim().to_owned()
 }

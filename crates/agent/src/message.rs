@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use host::journal::{Change, Difference, UndoOutcome, Undoing};
+use host::journal::{Change, ReadBackDifference, UndoOutcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
 use words::{Accelerated, DeviceSetting, Settled, Tuning, Turn};
@@ -203,12 +203,12 @@ pub enum Answer {
         lacking: Vec<String>,
     },
     Settled(Settled),
-    Environment(Box<host::Environment>),
+    Environment(Box<host::HostEnvironment>),
     /// Each lacking thing, in words.
     Told(Vec<String>),
     /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`].
     MachineChanged(Vec<Change>),
-    MachineDiffers(Vec<Difference>),
+    MachineDiffers(Vec<ReadBackDifference>),
     /// To [`Request::UndoMachine`]: the result of each undo, the last change first.
     MachineUndone(Vec<Undone>),
     /// To [`Request::Open`] and [`Request::OpenProbe`]: local addresses, in the order of the flows.

@@ -140,7 +140,7 @@ impl AgentSession {
                 self.settle(&interface, mtu, &features, &device, tuning.as_ref()).map(Answer::Settled)
             }
             Request::Environment { interfaces } => {
-                let environment = host::Environment::read(&interfaces, self.version);
+                let environment = host::HostEnvironment::read(&interfaces, self.version);
                 Ok(Answer::Environment(Box::new(environment.with_hidden(&self.machine_sysctls))))
             }
             Request::Lacking { traffic, family } => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use thiserror::Error;
 
-use crate::kernel::netlink::Failure;
+use crate::kernel::netlink::NetlinkFailure;
 
 /// Errors of this machine as text, with place and remedy, that can cross the agent protocol.
 #[derive(Debug, Error)]
@@ -77,15 +77,15 @@ impl Error {
         move |errno| Self::failed(format_args!("cannot read {path}"), errno, "")
     }
 
-    pub(crate) fn netlink(action: impl Display, name: &str, failure: Failure) -> Self {
+    pub(crate) fn netlink(action: impl Display, name: &str, failure: NetlinkFailure) -> Self {
         match failure {
-            Failure::Transport(errno) => {
+            NetlinkFailure::Transport(errno) => {
                 Self::failed(format!("cannot {action}: the netlink socket failed"), errno, "")
             }
-            Failure::Malformed(why) => {
+            NetlinkFailure::Malformed(why) => {
                 format!("cannot {action}: the kernel's answer is invalid: {why}").into()
             }
-            Failure::Refused { errno, said } => {
+            NetlinkFailure::Refused { errno, said } => {
                 let number = errno.raw_os_error().map(Errno::from_raw);
                 if number == Some(Errno::ENODEV) && !name.is_empty() {
                     return Self::NoInterface { action: action.to_string(), name: name.to_owned() };
@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_action_the_errno_the_kernels_words_and_the_way_out() {
-        let failure = Failure::Refused { errno: Errno::EPERM.into(), said: Some("not for you".to_owned()) };
+        let failure =
+            NetlinkFailure::Refused { errno: Errno::EPERM.into(), said: Some("not for you".to_owned()) };
         let error = Error::netlink("set the MTU of v0 to 9000", "v0", failure);
         assert_eq!(error.errno(), Some(1));
         assert_eq!(
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_missing_device_is_named() {
-        let failure = Failure::Refused { errno: Errno::ENODEV.into(), said: None };
+        let failure = NetlinkFailure::Refused { errno: Errno::ENODEV.into(), said: None };
         let error = Error::netlink("set up \"gone\"", "gone", failure);
         assert!(matches!(&error, Error::NoInterface { name, .. } if name == "gone"), "{error:?}");
         assert!(error.to_string().contains("no interface \"gone\""));

@@ -31,7 +31,7 @@ pub use cpu::tasks::{OtherProcesses, ProcessOnCpu, Tasks};
 pub use cpu::threads::{ProcessThreads, ProcessTimes, ThreadTimes};
 pub use cpu::times::{ClockCheck, ClockReading, CpuTimes};
 pub use environment::{
-    CpuEnvironment, Environment, Firewall, Hardware, IdleState, InterfaceEnvironment, KernelEnvironment,
+    CpuEnvironment, Firewall, Hardware, HostEnvironment, IdleState, InterfaceEnvironment, KernelEnvironment,
     LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;

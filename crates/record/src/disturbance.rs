@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use host::journal::Difference;
+use host::journal::ReadBackDifference;
 use serde::{Deserialize, Serialize};
 use words::distinct;
 
@@ -70,7 +70,7 @@ pub enum Cause {
     Session(String),
     /// A setting of the machine was no longer as the study set it.
     #[error("{0}")]
-    Setting(Difference),
+    Setting(ReadBackDifference),
     #[error("the settings that the study changed cannot be read back: {0}")]
     SettingsUnread(String),
 }

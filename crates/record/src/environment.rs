@@ -20,10 +20,10 @@ pub struct Environment {
     pub cpus: CpuSplit,
     pub guests: Option<BTreeMap<String, GuestEnvironment>>,
     /// The hosts of virtual machines, where there are any.
-    pub nodes: Option<Vec<host::Environment>>,
+    pub nodes: Option<Vec<host::HostEnvironment>>,
     pub notes: Vec<Note>,
-    pub transmitter: host::Environment,
-    pub receiver: Option<host::Environment>,
+    pub transmitter: host::HostEnvironment,
+    pub receiver: Option<host::HostEnvironment>,
     /// The machines of the user's by side, where it lies between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machines: Option<BySide<NamedMachine>>,

@@ -108,12 +108,12 @@ pub fn environment() -> Environment {
 }
 
 /// A host of which only the kernel is known.
-pub fn host() -> host::Environment {
-    host::Environment {
+pub fn host() -> host::HostEnvironment {
+    host::HostEnvironment {
         netassay: "0.1.0".to_owned(),
         kernel: host::KernelEnvironment { release: Some("6.18".to_owned()), ..Default::default() },
         cpu: host::CpuEnvironment { online: 2, ..Default::default() },
-        ..host::Environment::default()
+        ..host::HostEnvironment::default()
     }
 }
 

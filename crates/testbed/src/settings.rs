@@ -8,7 +8,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use agent::message::{Answer, Request, Undone};
 use host::InterfaceEnvironment;
-use host::journal::{Change, Difference};
+use host::journal::{Change, ReadBackDifference};
 use host::machine::MachineRequest;
 use record::NamedMachine;
 use study::{BySide, Placement, feature};
@@ -93,7 +93,7 @@ impl SettingsAgent {
     ///
     /// # Errors
     /// When the agent is gone.
-    pub fn differences(&mut self) -> Result<Vec<Difference>, Error> {
+    pub fn differences(&mut self) -> Result<Vec<ReadBackDifference>, Error> {
         let request = Request::MachineDifferences;
         Ok(ask!(self.agent, &request, Answer::MachineDiffers(differences) => differences))
     }
@@ -232,7 +232,7 @@ mod lasting_settings_tests {
 
     /// An interface with three features of `ethtool`'s `tso`, of which one is fixed.
     fn interface() -> InterfaceEnvironment {
-        let environment = host::Environment::read(&["lo"], "1");
+        let environment = host::HostEnvironment::read(&["lo"], "1");
         let mut now = environment.interfaces["lo"].clone().unwrap();
         now.link.name = "eth1".to_owned();
         now.link.mtu = 1500;

@@ -31,7 +31,7 @@ pub(crate) struct ConnectedMachine {
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct FoundMachine {
     pub located: LocatedInterface,
-    pub environment: host::Environment,
+    pub environment: host::HostEnvironment,
     /// The session that measures there now.
     pub measured_by: Option<String>,
 }
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_condition_needs_the_family_that_crosses_the_network_and_that_of_its_tunnel() {
-        let environment = host::Environment::read(&["lo"], "1");
+        let environment = host::HostEnvironment::read(&["lo"], "1");
         let lacks =
             |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
                 let located = LocatedInterface {

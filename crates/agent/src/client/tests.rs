@@ -242,7 +242,7 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
         client.call(&Request::Start, A_WHILE)
     };
     let mut answer = |answer: &Answer| hear("ID ", &encode(answer).unwrap());
-    let mut environment = host::Environment::read(&["lo"], hostile);
+    let mut environment = host::HostEnvironment::read(&["lo"], hostile);
     environment.sysctls.insert("net.core.rmem_max".to_owned(), hostile.to_owned());
     let Ok(Answer::Environment(environment)) = answer(&Answer::Environment(Box::new(environment))) else {
         panic!()

@@ -100,7 +100,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         before: "powersave".into(),
         after: Some("performance".into()),
     };
-    let difference = host::journal::Difference {
+    let difference = host::journal::ReadBackDifference {
         target: host::machine::Target::Governor { cpu: 0 },
         after: "performance".into(),
         now: host::journal::PresentValue::Unreadable("no".to_owned()),
@@ -110,7 +110,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Done,
         Answer::Discards { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] },
         Answer::Settled(settled),
-        Answer::Environment(Box::new(host::Environment::read(&["lo"], "1"))),
+        Answer::Environment(Box::new(host::HostEnvironment::read(&["lo"], "1"))),
         Answer::Told(vec!["no".to_owned()]),
         Answer::MachineChanged(vec![change]),
         Answer::MachineDiffers(vec![difference]),

@@ -24,7 +24,7 @@ use crate::kernel::files::{Machine, field};
 /// A host at the start or the end of a boot. Unknown parts are missing, no error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Environment {
+pub struct HostEnvironment {
     /// The version of netassay, and which build of it.
     pub netassay: String,
     pub kernel: KernelEnvironment,
@@ -83,7 +83,7 @@ pub struct LoadEnvironment {
     pub stolen_percent: Option<f64>,
 }
 
-impl Environment {
+impl HostEnvironment {
     /// Reads the environment, with the interfaces of these names in this network namespace.
     pub fn read<S: AsRef<str>>(interfaces: &[S], version: &str) -> Self {
         let files = Machine::system();
@@ -180,7 +180,7 @@ fn load_average(text: &str) -> Option<[f64; 3]> {
     Some([words.next()??, words.next()??, words.next()??])
 }
 
-/// The network's sysctls, for [`Environment::with_hidden`]: a network namespace shows only its own.
+/// The network's sysctls, for [`HostEnvironment::with_hidden`]: a network namespace shows only its own.
 pub fn visible_sysctls(machine: &Machine) -> BTreeMap<String, String> {
     let read = |name: &str| {
         let text = machine.text(&format!("proc/sys/{}", name.replace('.', "/")))?;

@@ -4,7 +4,7 @@ use crate::kernel::files::fixture::files;
 #[test]
 fn a_machine_without_any_file_gives_an_environment_without_content() {
     let (_keep, files) = files(&[]);
-    let environment = Environment::of_machine(&files, "0.1.0");
+    let environment = HostEnvironment::of_machine(&files, "0.1.0");
     assert_eq!(environment.netassay, "0.1.0");
     assert_eq!(environment.kernel.release, None);
     assert_eq!(
@@ -28,7 +28,7 @@ fn a_machine_is_read() {
         ("proc/sys/net/core/rmem_max", "212992\n"),
         ("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
     ]);
-    let environment = Environment::of_machine(&files, "0.1.0");
+    let environment = HostEnvironment::of_machine(&files, "0.1.0");
     assert_eq!(environment.kernel.release.as_deref(), Some("6.12.9"));
     assert_eq!(environment.kernel.clock_source.as_deref(), Some("tsc"));
     assert_eq!(environment.machine.memory, Some(16_318_480 * 1024));
@@ -45,14 +45,14 @@ fn what_a_namespace_hides_is_added_and_what_it_shows_is_its_own() {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let machine =
         [pair("net.core.netdev_max_backlog", "5000"), pair("net.ipv4.tcp_ecn", "2")].into_iter().collect();
-    let environment = Environment::of_machine(&files, "0.1.0").with_hidden(&machine);
+    let environment = HostEnvironment::of_machine(&files, "0.1.0").with_hidden(&machine);
     assert_eq!(environment.sysctls["net.core.netdev_max_backlog"], "5000");
     assert_eq!(environment.sysctls["net.ipv4.tcp_ecn"], "1");
 }
 
 #[test]
 fn this_machine_is_read_and_the_reading_survives_the_journey() {
-    let environment = Environment::read(&["lo", "no-such-thing"], "0.1.0");
+    let environment = HostEnvironment::read(&["lo", "no-such-thing"], "0.1.0");
     assert!(environment.kernel.release.is_some() && environment.kernel.boot_id.is_some());
     assert!(environment.cpu.online > 0 && environment.load.average.is_some());
     let lo = environment.interfaces["lo"].as_ref().unwrap();
@@ -61,9 +61,9 @@ fn this_machine_is_read_and_the_reading_survives_the_journey() {
     assert_eq!(environment.interfaces["no-such-thing"], None);
     assert!(environment.sysctls.contains_key("net.ipv4.tcp_congestion_control"));
     let json = serde_json::to_string(&environment).unwrap();
-    let back: Environment = serde_json::from_str(&json).unwrap();
+    let back: HostEnvironment = serde_json::from_str(&json).unwrap();
     // Fractions may lose their last bit in JSON.
-    assert_eq!(Environment { load: environment.load.clone(), ..back }, environment);
+    assert_eq!(HostEnvironment { load: environment.load.clone(), ..back }, environment);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_deepest_idle_state_and_a_running_program_are_found() {
         ("proc/1/comm", "init\n"),
         ("proc/812/comm", "irqbalance\n"),
     ]);
-    let environment = Environment::of_machine(&files, "");
+    let environment = HostEnvironment::of_machine(&files, "");
     assert_eq!(environment.cpu.deepest_idle_state().map(|state| state.name.as_str()), Some("C1"));
     assert!(files.runs("irqbalance") && !files.runs("irq"));
     assert_eq!(environment.load.stolen_percent, None);
@@ -89,7 +89,7 @@ fn the_deepest_idle_state_and_a_running_program_are_found() {
 #[test]
 fn nothing_is_claimed_where_nothing_can_be_seen() {
     let (_keep, files) = files(&[]);
-    let Environment { cpu, load, .. } = Environment::of_machine(&files, "");
+    let HostEnvironment { cpu, load, .. } = HostEnvironment::of_machine(&files, "");
     assert!(!files.runs("irqbalance"));
     assert_eq!((cpu.turbo, cpu.deepest_idle_state(), load.average), (None, None, None));
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::restore::Process;
 use crate::error::Error;
-use crate::machine::{Machine, Target, Value, check_value};
+use crate::machine::{Machine, SettingValue, Target, check_value};
 
 pub(super) const MOST_DAMAGE: usize = 10;
 
@@ -21,7 +21,7 @@ pub(super) enum Record {
     /// A change that will be made: its value after is not known.
     Change(Change),
     /// The change of this number is made, and its setting reads back this value.
-    Made(u32, Value),
+    Made(u32, SettingValue),
     /// Half-way through these changes: their settings may have any value.
     Changing(Vec<u32>),
     /// The settings of these changes have their values before: there is nothing to undo.
@@ -62,9 +62,9 @@ pub struct Change {
     pub number: u32,
     #[serde(deserialize_with = "Target::read")]
     pub target: Target,
-    pub before: Value,
+    pub before: SettingValue,
     /// As read back. `None` while it is being made or undone: then the setting may have any value.
-    pub after: Option<Value>,
+    pub after: Option<SettingValue>,
 }
 
 impl Change {
@@ -225,9 +225,9 @@ pub(super) fn write(record: &Record) -> Vec<u8> {
 
 /// The text of a journal that announces changes of these settings from these values.
 #[cfg(feature = "fuzz")]
-pub fn journal_text(changes: &[(Target, Value)]) -> Vec<u8> {
+pub fn journal_text(changes: &[(Target, SettingValue)]) -> Vec<u8> {
     let begun = Record::Begun(Header::new(1, 2, "boot".to_owned(), "net:[1]".to_owned()));
-    let announced = |(number, (target, before)): (u32, &(Target, Value))| {
+    let announced = |(number, (target, before)): (u32, &(Target, SettingValue))| {
         Record::Change(Change { number, target: target.clone(), before: before.clone(), after: None })
     };
     let records = [begun].into_iter().chain((1..).zip(changes).map(announced));

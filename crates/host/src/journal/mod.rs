@@ -33,6 +33,6 @@ pub use directory::directory;
 #[cfg(feature = "fuzz")]
 pub use line::journal_text;
 pub use line::{Change, Damage, Parsed, parse};
-pub use own_journal::{Difference, Journal, PresentValue};
+pub use own_journal::{Journal, PresentValue, ReadBackDifference};
 pub use restore::{JournalFate, JournalReport, Process, restore, restore_of};
 pub use undo::{RestoreOptions, UndoOutcome, Undoing};

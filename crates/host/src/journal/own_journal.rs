@@ -15,15 +15,15 @@ use super::restore::{JournalFate, JournalReport, find, follow_each};
 use super::undo::{RestoreOptions, Undoing, undo};
 use crate::error::Error;
 use crate::link::ipv6::Ipv6State;
-use crate::machine::{Machine, Target, Value};
+use crate::machine::{Machine, SettingValue, Target};
 
 /// A setting that differs from the value read back after its change: a sentence, no full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Difference {
+pub struct ReadBackDifference {
     #[serde(deserialize_with = "Target::read")]
     pub target: Target,
-    pub after: Value,
+    pub after: SettingValue,
     pub now: PresentValue,
 }
 
@@ -31,11 +31,11 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PresentValue {
-    Reads(Value),
+    Reads(SettingValue),
     Unreadable(String),
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for ReadBackDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { target, after, .. } = self;
         write!(f, "{target} was set to {} for the study and ", target.show(after))?;
@@ -215,10 +215,10 @@ impl Journal {
 
     // An earlier change of the MTU may have raised that of IPv6, and at the end the kernel refuses
     // more than the interface's own: the state before has the MTU of IPv6 before all changes.
-    fn at_first(&self, target: &Target, now: Value) -> Value {
+    fn at_first(&self, target: &Target, now: SettingValue) -> SettingValue {
         let Target::Ipv6 { interface } = target else { return now };
         let mtu = Target::Ipv6Mtu { interface: interface.clone() };
-        let state = |value: &Value| Ipv6State::of_text(value.text());
+        let state = |value: &SettingValue| Ipv6State::of_text(value.text());
         let first = self.changes().find(|one| one.target == mtu).and_then(|one| state(&one.before));
         state(&now).zip(first).map_or(now, |(now, first)| now.with_mtu_of(&first).to_text().into())
     }
@@ -250,7 +250,7 @@ impl Journal {
     }
 
     /// Settings of a study that differ from the value read back, but those of [`Journal::cover`].
-    pub fn differences(&self) -> Vec<Difference> {
+    pub fn differences(&self) -> Vec<ReadBackDifference> {
         let watched = self.changes().filter(|change| !self.covered.contains(&change.target));
         let differs = |Change { target, after, .. }: &Change| {
             let after = after.as_ref()?;
@@ -259,7 +259,7 @@ impl Journal {
                 Ok(now) => PresentValue::Reads(now),
                 Err(error) => PresentValue::Unreadable(error.to_string()),
             };
-            Some(Difference { target: target.clone(), after: after.clone(), now })
+            Some(ReadBackDifference { target: target.clone(), after: after.clone(), now })
         };
         watched.filter_map(differs).collect()
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Change;
 use super::line::Record;
 use crate::error::Error;
-use crate::machine::{Machine, Target, Value};
+use crate::machine::{Machine, SettingValue, Target};
 
 /// The options of a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum UndoOutcome {
     /// The setting has its old value: it was undone before, or never changed.
     AlreadySo,
     /// Another program changed it, so it is left.
-    ChangedMeanwhile { now: Value },
+    ChangedMeanwhile { now: SettingValue },
     /// The interface, its queue or the interrupt was removed, or moved to another network
     /// namespace.
     Gone,
@@ -131,7 +131,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     // Values that will be written count as read: otherwise the second change of a setting, or an
     // effect of an undone cause, would look like another program's.
-    let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
+    let mut pretended: BTreeMap<&Target, &SettingValue> = BTreeMap::new();
     let mut planned = Vec::new();
     let mut reader = machine.reader();
     let mut ordered: Vec<&Change> = changes.iter().rev().collect();
@@ -142,7 +142,7 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
         let follows = pretended.keys().any(|cause| target.follows(cause));
         let now = pretended.get(target).map_or_else(|| reader.read(target), |value| Ok((*value).clone()));
         let is_made = matches!(target, Target::Made { .. });
-        let is_other = |now: &Value| after.as_ref().is_some_and(|after| !target.is_same(now, after));
+        let is_other = |now: &SettingValue| after.as_ref().is_some_and(|after| !target.is_same(now, after));
         let outcome = match now {
             // The name of the interface that was made belongs to another program's interface.
             Ok(now) if is_made && is_other(&now) && now != *before => UndoOutcome::Gone,

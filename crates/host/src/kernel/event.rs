@@ -25,7 +25,7 @@ pub(crate) struct EventAttributes {
 
 // `PERF_EVENT_IOC_ENABLE`, `_DISABLE` and `_SET_BPF` (`include/uapi/linux/perf_event.h`).
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Control {
+pub(crate) enum PerfIoctl {
     Enable = 0x2400,
     Disable = 0x2401,
     SetBpf = 0x4004_2408,
@@ -56,7 +56,7 @@ pub(crate) unsafe fn open(mut attributes: EventAttributes, cpu: u32) -> io::Resu
     Ok(unsafe { OwnedFd::from_raw_fd(event) })
 }
 
-pub(crate) fn control(event: &OwnedFd, command: Control, argument: RawFd) -> io::Result<()> {
+pub(crate) fn control(event: &OwnedFd, command: PerfIoctl, argument: RawFd) -> io::Result<()> {
     // SAFETY: these commands take a number.
     let result = unsafe { libc::ioctl(event.as_raw_fd(), command as u64, argument) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

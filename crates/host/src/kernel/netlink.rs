@@ -15,7 +15,7 @@ pub(crate) struct Netlink {
 }
 
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum NetlinkFailure {
     Transport(io::Error),
     Refused { errno: io::Error, said: Option<String> },
     Malformed(String),
@@ -41,12 +41,17 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    pub(crate) fn ask(&mut self, kind: u16, payload: &[u8], flags: i32) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(crate) fn ask(
+        &mut self,
+        kind: u16,
+        payload: &[u8],
+        flags: i32,
+    ) -> Result<Vec<Vec<u8>>, NetlinkFailure> {
         self.send(kind, payload, libc::NLM_F_ACK | flags)?;
         self.collect().map(|(answers, _)| answers)
     }
 
-    pub(crate) fn dump(&mut self, kind: u16, payload: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(crate) fn dump(&mut self, kind: u16, payload: &[u8]) -> Result<Vec<Vec<u8>>, NetlinkFailure> {
         let mut attempt = 1;
         loop {
             self.send(kind, payload, libc::NLM_F_DUMP)?;
@@ -59,27 +64,27 @@ impl Netlink {
         }
     }
 
-    fn send(&mut self, kind: u16, payload: &[u8], flags: i32) -> Result<(), Failure> {
+    fn send(&mut self, kind: u16, payload: &[u8], flags: i32) -> Result<(), NetlinkFailure> {
         self.sequence = self.sequence.wrapping_add(1);
         let bytes = encoded(kind, payload, libc::NLM_F_REQUEST | flags, self.sequence);
         loop {
             match self.socket.send(&bytes, 0) {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Failure::Transport(error)),
+                Err(error) => return Err(NetlinkFailure::Transport(error)),
             }
         }
     }
 
     /// The payloads of the answers to the last request, and whether a change interfered.
-    fn collect(&mut self) -> Result<(Vec<Vec<u8>>, bool), Failure> {
+    fn collect(&mut self) -> Result<(Vec<Vec<u8>>, bool), NetlinkFailure> {
         let mut answers = Vec::new();
         let mut interrupted = false;
         loop {
             let datagram = match self.socket.recv_from_full() {
                 Ok((datagram, _)) => datagram,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Failure::Transport(error)),
+                Err(error) => return Err(NetlinkFailure::Transport(error)),
             };
             for frame in frames(&datagram) {
                 let frame = frame?;
@@ -111,7 +116,7 @@ pub(crate) fn encoded(kind: u16, payload: &[u8], flags: i32, sequence: u32) -> V
 }
 
 #[derive(Debug)]
-pub(crate) struct Frame<'a> {
+pub(crate) struct NetlinkFrame<'a> {
     kind: i32,
     flags: i32,
     sequence: u32,
@@ -119,7 +124,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// The messages of a datagram.
-pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, Failure>> {
+pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<NetlinkFrame<'_>, NetlinkFailure>> {
     std::iter::from_fn(move || {
         // A message whose length is wrong ends the list: where the next one begins is unknown.
         let bytes = std::mem::take(&mut rest);
@@ -128,24 +133,26 @@ pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, 
         }
         let length = u32_at(bytes, 0).map_or(0, |length| length as usize);
         let Some(payload) = bytes.get(HEADER..length) else {
-            return Some(Err(Failure::Malformed("a message does not end with its datagram".to_owned())));
+            return Some(Err(NetlinkFailure::Malformed(
+                "a message does not end with its datagram".to_owned(),
+            )));
         };
         rest = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
         let [kind, flags] = [u16_at(bytes, 4)?, u16_at(bytes, 6)?].map(i32::from);
-        Some(Ok(Frame { kind, flags, sequence: u32_at(bytes, 8)?, payload }))
+        Some(Ok(NetlinkFrame { kind, flags, sequence: u32_at(bytes, 8)?, payload }))
     })
 }
 
-impl Frame<'_> {
-    pub(crate) fn end(&self) -> Option<Result<(), Failure>> {
-        let malformed = |why: String| Some(Err(Failure::Malformed(why)));
+impl NetlinkFrame<'_> {
+    pub(crate) fn end(&self) -> Option<Result<(), NetlinkFailure>> {
+        let malformed = |why: String| Some(Err(NetlinkFailure::Malformed(why)));
         match self.kind {
             // Since Linux 4.15 the end of a dump carries an errno too.
             libc::NLMSG_DONE if self.payload.is_empty() => Some(Ok(())),
             kind @ (libc::NLMSG_ERROR | libc::NLMSG_DONE) => {
                 match u32_at(self.payload, 0).map(u32::cast_signed) {
                     Some(code) if code >= 0 => Some(Ok(())),
-                    Some(code) => Some(Err(Failure::Refused {
+                    Some(code) => Some(Err(NetlinkFailure::Refused {
                         errno: io::Error::from_raw_os_error(code.saturating_neg()),
                         said: self.kernel_message(),
                     })),
@@ -199,7 +206,7 @@ mod tests {
         payload.extend(encode(&[(NLMSGERR_ATTR_MSG, string("mtu too large"))]));
         let bytes = message(libc::NLMSG_ERROR, libc::NLM_F_ACK_TLVS | libc::NLM_F_CAPPED, &payload);
         let end = frames(&bytes).next().unwrap().unwrap().end();
-        let Some(Err(Failure::Refused { errno, said })) = end else { panic!("not refused") };
+        let Some(Err(NetlinkFailure::Refused { errno, said })) = end else { panic!("not refused") };
         assert_eq!(errno.raw_os_error(), Some(22));
         assert_eq!(said.as_deref(), Some("mtu too large"));
     }
@@ -208,7 +215,7 @@ mod tests {
     fn an_error_without_its_number_is_damaged() {
         let bytes = message(libc::NLMSG_ERROR, 0, &[1, 2]);
         let end = frames(&bytes).next().unwrap().unwrap().end();
-        let Some(Err(Failure::Malformed(why))) = end else { panic!("not damaged") };
+        let Some(Err(NetlinkFailure::Malformed(why))) = end else { panic!("not damaged") };
         assert_eq!(why, "message 2 has no error number");
     }
 }

@@ -8,7 +8,7 @@ use nix::libc;
 
 use crate::error::Error;
 use crate::kernel::attributes::{NESTED, attribute, encode, number, string, u16_at};
-use crate::kernel::netlink::{Failure, Netlink};
+use crate::kernel::netlink::{Netlink, NetlinkFailure};
 use crate::link::features::{FeatureChange, Features, parse_features, sendable, wanted_bits};
 use crate::link::links::check_name;
 
@@ -50,7 +50,7 @@ impl Ethtool {
         let (control, get_family) = (libc::GENL_ID_CTRL as u16, libc::CTRL_CMD_GETFAMILY as u8);
         let answer = match ask(&mut netlink, control, get_family, &[(FAMILY_NAME, string("ethtool"))]) {
             Ok(answer) => answer,
-            Err(Failure::Refused { .. }) => Vec::new(),
+            Err(NetlinkFailure::Refused { .. }) => Vec::new(),
             Err(failure) => return Err(Error::netlink("look for ethtool's netlink family", "", failure)),
         };
         let family = attribute(&answer, FAMILY_ID).and_then(|value| u16_at(value, 0));
@@ -63,7 +63,7 @@ impl Ethtool {
         let action = format_args!("read the features of interface {interface:?}");
         let answer = self.ask(FEATURES_GET, (interface, 0), &[], action)?;
         parse_features(&answer).ok_or_else(|| {
-            Error::netlink(action, interface, Failure::Malformed("no features in it".to_owned()))
+            Error::netlink(action, interface, NetlinkFailure::Malformed("no features in it".to_owned()))
         })
     }
 
@@ -108,7 +108,7 @@ fn ask(
     family: u16,
     command: u8,
     attributes: &[(u16, Vec<u8>)],
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>, NetlinkFailure> {
     const VERSION: u8 = 1;
     let payload = [vec![command, VERSION, 0, 0], encode(attributes)].concat();
     let mut answers = netlink.ask(family, &payload, 0)?;

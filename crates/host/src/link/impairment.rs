@@ -8,7 +8,7 @@ use words::PATH_QUEUE;
 
 use crate::error::Error;
 use crate::kernel::attributes::{attribute, encode, number, push, string, u32_at, u64_at};
-use crate::kernel::netlink::{CREATE_NEW, Failure};
+use crate::kernel::netlink::{CREATE_NEW, NetlinkFailure};
 use crate::link::links::Links;
 use crate::link::traffic_control::{Discipline, QueueCounters, TCA_TBF_PARMS, TCA_TBF_RATE64, header};
 
@@ -98,7 +98,7 @@ impl Links {
         if read != *wanted {
             let why = format!("set {wanted:?}, read back {read:?}");
             let action = format_args!("impair interface {name:?}");
-            return Err(Error::netlink(action, name, Failure::Malformed(why)));
+            return Err(Error::netlink(action, name, NetlinkFailure::Malformed(why)));
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use words::names::check_interface;
 
 use crate::error::Error;
 use crate::kernel::attributes::{encode, number, string};
-use crate::kernel::netlink::{CREATE_NEW, Failure, Netlink};
+use crate::kernel::netlink::{CREATE_NEW, Netlink, NetlinkFailure};
 use crate::link::entry::family;
 use crate::link::interface::{IPV6, LINK_HEADER, Link};
 use crate::link::ioctl;
@@ -37,7 +37,7 @@ const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0
 // `IFNAMSIZ` of linux/if.h, without its final zero.
 const NAME_MAX: usize = 15;
 
-type Attribute = (u16, Vec<u8>);
+type LinkAttribute = (u16, Vec<u8>);
 
 /// The interfaces of one network namespace: that of the thread that opened this.
 ///
@@ -76,11 +76,11 @@ impl Links {
         self.look_up(index, &[], name)
     }
 
-    fn look_up(&mut self, index: u32, attributes: &[Attribute], name: &str) -> Result<Link, Error> {
+    fn look_up(&mut self, index: u32, attributes: &[LinkAttribute], name: &str) -> Result<Link, Error> {
         let asked = link_message([index, 0, 0], attributes);
         let answer = self.netlink.ask(libc::RTM_GETLINK, &asked, 0).and_then(|payloads| {
             let link = payloads.first().and_then(|payload| Link::parse(payload));
-            link.ok_or_else(|| Failure::Malformed("no link in it".to_owned()))
+            link.ok_or_else(|| NetlinkFailure::Malformed("no link in it".to_owned()))
         });
         let action = format_args!("read the state of interface {name:?}");
         answer.map_err(|failure| Error::netlink(action, name, failure))
@@ -127,8 +127,8 @@ impl Links {
         &mut self,
         name: &str,
         kind: &str,
-        data: &[Attribute],
-        more: &[Attribute],
+        data: &[LinkAttribute],
+        more: &[LinkAttribute],
         about: Arguments<'_>,
     ) -> Result<(), Error> {
         let info = [(libc::IFLA_INFO_KIND, string(kind)), (libc::IFLA_INFO_DATA, encode(data))];
@@ -141,7 +141,7 @@ impl Links {
     pub(crate) fn set(
         &mut self,
         name: &str,
-        attribute: Attribute,
+        attribute: LinkAttribute,
         action: Arguments<'_>,
     ) -> Result<(), Error> {
         let payload = link_message([0; 3], &[named(name)?, attribute]);
@@ -290,12 +290,12 @@ pub fn forget_path_mtus() {
     }
 }
 
-fn link_message([index, flags, mask]: [u32; 3], attributes: &[Attribute]) -> Vec<u8> {
+fn link_message([index, flags, mask]: [u32; 3], attributes: &[LinkAttribute]) -> Vec<u8> {
     let header = [0, index, flags, mask].map(u32::to_ne_bytes).concat();
     [header, encode(attributes)].concat()
 }
 
-fn named(name: &str) -> Result<Attribute, Error> {
+fn named(name: &str) -> Result<LinkAttribute, Error> {
     check_name(name)?;
     Ok((libc::IFLA_IFNAME, string(name)))
 }

@@ -2,11 +2,11 @@
 
 use words::{DeviceSetting, shell_command};
 
-use super::{Target, Value};
+use super::{SettingValue, Target};
 
 impl Target {
     /// The command that sets this setting to a value; `None` if no single command does.
-    pub fn command(&self, value: &Value) -> Option<String> {
+    pub fn command(&self, value: &SettingValue) -> Option<String> {
         let value = value.words().join(" ");
         let echo =
             |file: String| format!("{} > {}", shell_command(["echo", &value]), shell_command([&*file]));

@@ -8,7 +8,7 @@ use words::DeviceSetting;
 use super::target::CHOSEN;
 use super::value::switch;
 use super::{
-    Interface, Machine, Target, Value, check_allowed, file_refused, forbidden, no_feature, not_taken,
+    Interface, Machine, SettingValue, Target, check_allowed, file_refused, forbidden, no_feature, not_taken,
     read_whole,
 };
 use crate::error::Error;
@@ -22,20 +22,20 @@ use crate::link::links::Links;
 
 /// Reads several settings, and each list of an interface's features once.
 #[derive(Debug)]
-pub(crate) struct Reader<'m> {
+pub(crate) struct SettingsReader<'m> {
     machine: &'m Machine,
     features: BTreeMap<Interface, Features>,
     devices: BTreeMap<Interface, DeviceSettings>,
 }
 
 impl Machine {
-    pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader { machine: self, features: BTreeMap::new(), devices: BTreeMap::new() }
+    pub(crate) fn reader(&self) -> SettingsReader<'_> {
+        SettingsReader { machine: self, features: BTreeMap::new(), devices: BTreeMap::new() }
     }
 }
 
-impl Reader<'_> {
-    pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
+impl SettingsReader<'_> {
+    pub(crate) fn read(&mut self, target: &Target) -> Result<SettingValue, Error> {
         check_allowed(target)?;
         if let Some(path) = self.machine.file(target)? {
             let read = read_whole(&path);
@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 }
 
-pub(super) fn write(machine: &Machine, target: &Target, value: &Value) -> Result<(), Error> {
+pub(super) fn write(machine: &Machine, target: &Target, value: &SettingValue) -> Result<(), Error> {
     if let Target::Made { name, kind } = target {
         return delete_made(target, name, kind, value);
     }
@@ -152,7 +152,7 @@ fn made(link: &Link) -> String {
     format!("{} {}", link.index, link.kind.as_deref().unwrap_or("device"))
 }
 
-fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result<(), Error> {
+fn delete_made(target: &Target, name: &str, kind: &str, value: &SettingValue) -> Result<(), Error> {
     if value.text() != ABSENT {
         return Err(forbidden(target, "an interface that was there before is not made again"));
     }
@@ -166,7 +166,11 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
     links.delete(name)
 }
 
-fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSetting) -> Result<Value, Error> {
+fn device_value(
+    all: &DeviceSettings,
+    interface: &Interface,
+    setting: DeviceSetting,
+) -> Result<SettingValue, Error> {
     let Some(value) = all.get(&setting) else {
         return Err(
             format!("interface {interface} has no {setting}: its driver does not have this setting").into()
@@ -190,7 +194,7 @@ fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: 
     }
 }
 
-fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value) -> Result<(), Error> {
+fn write_feature(target: &Target, interface: &str, feature: &str, value: &SettingValue) -> Result<(), Error> {
     let on = match value.text() {
         "on" => true,
         "off" => false,

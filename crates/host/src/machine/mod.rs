@@ -23,7 +23,7 @@ pub use requested::{FeatureRequest, MachineRequest};
 pub use steering::{steer, steer_new};
 pub use target::Target;
 pub(crate) use target::check_value;
-pub use value::Value;
+pub use value::SettingValue;
 
 use crate::error::Error;
 pub use crate::kernel::files::Machine;
@@ -54,7 +54,7 @@ impl Machine {
     ///
     /// # Errors
     /// No such setting here, or it may not be read.
-    pub fn read(&self, target: &Target) -> Result<Value, Error> {
+    pub fn read(&self, target: &Target) -> Result<SettingValue, Error> {
         self.reader().read(target)
     }
 
@@ -62,7 +62,7 @@ impl Machine {
     ///
     /// # Errors
     /// The kernel refuses, or made something else of it.
-    pub fn write(&self, target: &Target, value: &Value) -> Result<(), Error> {
+    pub fn write(&self, target: &Target, value: &SettingValue) -> Result<(), Error> {
         self.put(target, value)?;
         // The kernel takes some values and makes others of them.
         let got = self.read(target)?;
@@ -87,7 +87,7 @@ impl Machine {
         self.read(target).is_ok_and(|now| target.means(asked, &now))
     }
 
-    pub(crate) fn check_whole(&self, target: &Target, now: &Value) -> Result<(), Error> {
+    pub(crate) fn check_whole(&self, target: &Target, now: &SettingValue) -> Result<(), Error> {
         // An undo writes the name of a governor, and not the settings that some governors have.
         let Target::Governor { cpu } = target else { return Ok(()) };
         let governor = now.words().concat();
@@ -101,7 +101,7 @@ impl Machine {
         Err(forbidden(target, why))
     }
 
-    fn put(&self, target: &Target, value: &Value) -> Result<(), Error> {
+    fn put(&self, target: &Target, value: &SettingValue) -> Result<(), Error> {
         check_allowed(target)?;
         check_value(value).map_err(|why| forbidden(target, why))?;
         let Some(path) = self.file(target)? else { return device::write(self, target, value) };
@@ -138,7 +138,7 @@ impl Machine {
     }
 }
 
-fn read_whole(path: &Path) -> io::Result<Value> {
+fn read_whole(path: &Path) -> io::Result<SettingValue> {
     let mut file = File::open(path)?;
     // In one call: the kernel cuts some values to the requested size, then returns nothing more.
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
@@ -164,7 +164,7 @@ fn forbidden(target: &Target, why: impl Display) -> Error {
     format!("cannot change {target}: {why}").into()
 }
 
-fn not_taken(target: &Target, value: &Value, got: &str, why: &str) -> Error {
+fn not_taken(target: &Target, value: &SettingValue, got: &str, why: &str) -> Error {
     format!("{target} was set to {:?} and reads back {got:?}: {why}", value.to_string()).into()
 }
 

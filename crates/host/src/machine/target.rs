@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use words::names::{check_feature, check_interface, check_sysctl_name};
 use words::{DeviceSetting, parse_cpu_list};
 
-use super::{Interface, Value};
+use super::{Interface, SettingValue};
 use crate::cpu::affinity::parse_cpu_mask;
 use crate::error::Error;
 use crate::link::ipv6::{Ipv6Part, Ipv6State};
@@ -204,7 +204,7 @@ impl Target {
         self.queue().is_some() || matches!(self, Self::IrqAffinity { .. })
     }
 
-    pub(crate) fn is_same(&self, now: &Value, before: &Value) -> bool {
+    pub(crate) fn is_same(&self, now: &SettingValue, before: &SettingValue) -> bool {
         if now == before {
             return true;
         }
@@ -212,18 +212,18 @@ impl Target {
             // The driver chose both values itself.
             return [now, before].iter().all(|value| value.text().ends_with(CHOSEN));
         }
-        let state = |value: &Value| Ipv6State::of_text(value.text());
+        let state = |value: &SettingValue| Ipv6State::of_text(value.text());
         let states = self.scope().and_then(|_| state(now).zip(state(before)));
         states.is_some_and(|(now, before)| now.is_same(&before))
     }
 
-    pub(crate) fn show(&self, value: &Value) -> String {
+    pub(crate) fn show(&self, value: &SettingValue) -> String {
         let state = self.scope().and_then(|_| Ipv6State::of_text(value.text()));
         state.map_or_else(|| value.to_string(), |state| state.summary())
     }
 
     /// Equal, or as the kernel writes it: ranges of CPUs and ports.
-    pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
+    pub(super) fn means(&self, asked: &str, got: &SettingValue) -> bool {
         let got = got.words();
         match self {
             Self::IrqAffinity { .. } => same_list(asked, &got),
@@ -245,7 +245,7 @@ impl Target {
 
 pub(super) const CHOSEN: &str = " (adaptive)";
 
-pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
+pub(crate) fn check_value(value: &SettingValue) -> Result<(), Error> {
     let bytes = value.text().len();
     if bytes > LONGEST_VALUE {
         return Err(format!("a value of {bytes} bytes: at most {LONGEST_VALUE} are known").into());
@@ -317,7 +317,7 @@ mod tests {
             (&steering, "00000001,00000000", "1,00000000\n", true),
             (&steering, "00000001", "3\n", false),
         ] {
-            assert_eq!(target.means(asked, &Value::from(got)), equal, "{asked:?} and {got:?}");
+            assert_eq!(target.means(asked, &SettingValue::from(got)), equal, "{asked:?} and {got:?}");
         }
     }
 }

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// The value of a setting, byte for byte with its end of line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Value(String);
+pub struct SettingValue(String);
 
 const SHOWN: usize = 120;
 
-impl Value {
+impl SettingValue {
     /// The text, with the end of line.
     pub fn text(&self) -> &str {
         &self.0
@@ -22,20 +22,20 @@ impl Value {
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for SettingValue {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
     }
 }
 
-impl From<String> for Value {
+impl From<String> for SettingValue {
     fn from(text: String) -> Self {
         Self(text)
     }
 }
 
 /// One line for people: unprintable characters are escaped, and a long value is cut.
-impl fmt::Display for Value {
+impl fmt::Display for SettingValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.words().join(" ");
         if text.is_empty() {
@@ -57,10 +57,10 @@ mod tests {
 
     #[test]
     fn a_value_is_shown_in_one_line() {
-        assert_eq!(Value::from("4096\t131072\t6291456\n").to_string(), "4096 131072 6291456");
-        assert_eq!(Value::from("\n").to_string(), "(empty)");
-        assert_eq!(Value::from("a\u{1b}[2J\u{202e}\"").to_string(), "a\\u{1b}[2J\\u{202e}\"");
-        let long = Value::from("1,".repeat(3000).as_str()).to_string();
+        assert_eq!(SettingValue::from("4096\t131072\t6291456\n").to_string(), "4096 131072 6291456");
+        assert_eq!(SettingValue::from("\n").to_string(), "(empty)");
+        assert_eq!(SettingValue::from("a\u{1b}[2J\u{202e}\"").to_string(), "a\\u{1b}[2J\\u{202e}\"");
+        let long = SettingValue::from("1,".repeat(3000).as_str()).to_string();
         assert!(long.ends_with("… (6000 bytes)") && long.len() < 150, "{long}");
     }
 }

@@ -10,7 +10,7 @@ use nix::sys::mman::ProtFlags;
 
 use crate::cpu::affinity::allowed_cpus;
 use crate::error::Error;
-use crate::kernel::event::{self, Control, EventAttributes};
+use crate::kernel::event::{self, EventAttributes, PerfIoctl};
 use crate::kernel::files::numbers;
 use crate::kernel::pages::{Pages, page_size};
 
@@ -43,12 +43,12 @@ impl Sampler {
 
     /// Takes samples from now on.
     pub fn start(&self) -> io::Result<()> {
-        self.rings.iter().try_for_each(|ring| event::control(&ring.event, Control::Enable, 0))
+        self.rings.iter().try_for_each(|ring| event::control(&ring.event, PerfIoctl::Enable, 0))
     }
 
     /// Stops sampling, and reads the samples.
     pub fn stop(&mut self) -> io::Result<SampleBatch> {
-        self.rings.iter().try_for_each(|ring| event::control(&ring.event, Control::Disable, 0))?;
+        self.rings.iter().try_for_each(|ring| event::control(&ring.event, PerfIoctl::Disable, 0))?;
         let mut samples = SampleBatch::default();
         self.rings.iter_mut().for_each(|ring| samples.add(ring.read()));
         Ok(samples)

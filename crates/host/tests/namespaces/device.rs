@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use netassay_host::{DeviceReader, Environment, Error, Ethtool, affinity};
+use netassay_host::{DeviceReader, Error, Ethtool, HostEnvironment, affinity};
 use words::DeviceSetting;
 
 use crate::harness::{Stage, skipped};
@@ -35,7 +35,7 @@ pub(crate) fn set(stage: &mut Stage) {
             assert_eq!((value("RX:"), value("TX:")), ("2".to_owned(), "1".to_owned()), "{text}");
         }
     }
-    let told = Environment::read(&[&stage.here], "0.0.0").interfaces[&stage.here].clone().unwrap();
+    let told = HostEnvironment::read(&[&stage.here], "0.0.0").interfaces[&stage.here].clone().unwrap();
     assert_eq!(told.device, change.after);
     assert_eq!(ethtool.set_device(&stage.here, &[(RX, 1)].into()).unwrap().after, before);
 }

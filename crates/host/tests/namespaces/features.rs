@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use netassay_host::machine::{FeatureRequest, Interface, Machine, MachineRequest, Target};
-use netassay_host::{Environment, Error, Ethtool, Features, Links, LocatedInterface, namespace};
+use netassay_host::{Error, Ethtool, Features, HostEnvironment, Links, LocatedInterface, namespace};
 
 use crate::devices::ip;
 use crate::harness::{Stage, skipped};
@@ -130,7 +130,7 @@ fn kernel_name(name: &str) -> &str {
 pub(crate) fn environment(stage: &mut Stage) {
     connect(stage);
     let sysfs = namespace::mount_sysfs();
-    let environment = Environment::read(&[&stage.here], "0.0.0");
+    let environment = HostEnvironment::read(&[&stage.here], "0.0.0");
     let interface = environment.interfaces[&stage.here].as_ref().unwrap();
     assert_eq!(interface.link.name, stage.here);
     let long = "an-alternative-name-of-the-left-port";

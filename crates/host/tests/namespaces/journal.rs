@@ -5,7 +5,7 @@ use std::path::Path;
 
 use netassay_host::Ethtool;
 use netassay_host::journal::{Journal, JournalFate, RestoreOptions, restore};
-use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, Target, Value};
+use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, SettingValue, Target};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::ptrace;
@@ -173,7 +173,7 @@ fn kill_at_every_step<const N: usize>(
     directory: &Path,
     targets: &[Target; N],
     values: [&str; N],
-    read: &impl Fn() -> [Value; 3],
+    read: &impl Fn() -> [SettingValue; 3],
 ) {
     let before = read();
     let settings: Vec<(Target, String)> = targets.iter().cloned().zip(values.map(str::to_owned)).collect();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use netassay_host::affinity::online_cpus;
 use netassay_host::machine::{steer, steer_new};
 use netassay_host::namespace::{self, enter_user, join_net, mount_sysfs, new_net};
-use netassay_host::{Environment, Links, Privileges};
+use netassay_host::{HostEnvironment, Links, Privileges};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -77,7 +77,7 @@ pub(crate) fn steering(stage: &mut Stage) {
         Identity::Root => {
             let here = stage.here.clone();
             let mask = || {
-                let environment = Environment::read(&[&here], "0.0.0");
+                let environment = HostEnvironment::read(&[&here], "0.0.0");
                 let text = &environment.interfaces[&here].as_ref().unwrap().receive_steering["rx-0"];
                 u32::from_str_radix(text.rsplit(',').next().unwrap(), 16).unwrap()
             };

@@ -1,7 +1,7 @@
 //! Properties of this machine that make measurements noisy, or different on another day.
 
 use host::machine::Machine;
-use host::{Environment, Firewall, QuotaGroup};
+use host::{Firewall, HostEnvironment, QuotaGroup};
 use results::Finding;
 
 const AREA: &str = "noise";
@@ -18,7 +18,7 @@ const FAST_CLOCKS: [&str; 5] = ["tsc", "arch_sys_counter", "kvm-clock", "timebas
 
 pub(super) fn findings() -> Vec<Finding> {
     let machine = Machine::system();
-    let facts = Environment::of_machine(&machine, "");
+    let facts = HostEnvironment::of_machine(&machine, "");
     let numa_balancing = facts.sysctls.get("kernel.numa_balancing").map(|value| value != "0");
     let disturbs = |is: Option<bool>, name, what, fix| (is == Some(true)).then(|| warn(name, what, fix));
     [

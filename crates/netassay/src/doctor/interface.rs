@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::machine::{set_feature, set_link};
-use host::{Environment, Features, Hardware, InterfaceEnvironment, Links, Programs};
+use host::{Features, Hardware, HostEnvironment, InterfaceEnvironment, Links, Programs};
 use results::Finding;
 
 pub(super) const AREA: &str = "interface";
@@ -28,7 +28,7 @@ const WATCH: Duration = Duration::from_secs(1);
 const QUIET: u64 = 100;
 
 pub(super) fn findings(name: &str) -> Vec<Finding> {
-    let environment = Environment::read(&[name], env!("CARGO_PKG_VERSION"));
+    let environment = HostEnvironment::read(&[name], env!("CARGO_PKG_VERSION"));
     let Some(Some(about)) = environment.interfaces.get(name) else {
         let fix = "ip -br link lists those that there are";
         return vec![Finding::fail(AREA, name, "there is no such interface, or it cannot be read", fix)];

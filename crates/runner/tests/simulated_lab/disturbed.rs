@@ -1,6 +1,6 @@
 //! Runs that something disturbs: kept, repeated within bounds, and never counted.
 
-use host::journal::{Difference, PresentValue};
+use host::journal::{PresentValue, ReadBackDifference};
 use host::machine::Target;
 use netassay_runner::{Error, Event, Invalid};
 use record::Cause;
@@ -216,7 +216,7 @@ fn a_run_is_invalid_if_the_machine_differs_at_either_edge_of_it() {
 
 /// A setting that somebody changed.
 fn ttl() -> Cause {
-    Cause::Setting(Difference {
+    Cause::Setting(ReadBackDifference {
         target: Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() },
         after: "7".into(),
         now: PresentValue::Reads("5".into()),

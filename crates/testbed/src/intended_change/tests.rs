@@ -5,7 +5,7 @@ use crate::switches::InterfaceSwitches;
 
 #[test]
 fn each_change_is_told_once_with_the_command_that_undoes_it() {
-    let environment = host::Environment::read(&["lo"], "1");
+    let environment = host::HostEnvironment::read(&["lo"], "1");
     let mut now = environment.interfaces["lo"].clone().unwrap();
     now.link.mtu = 1500;
     let lro = host::FeatureState { active: true, wanted: true, changeable: true };

@@ -75,7 +75,7 @@ impl Node {
         Ok(answer!(self.agent, self.agent.receive()?, Answer::Watched(watched) => *watched))
     }
 
-    pub(crate) fn environment(&mut self) -> Result<host::Environment, Error> {
+    pub(crate) fn environment(&mut self) -> Result<host::HostEnvironment, Error> {
         let wire = self.wire.as_ref().map(|(name, _)| name);
         let mut interfaces: Vec<String> =
             self.ports.iter().chain(&self.underlay).chain(wire).cloned().collect();

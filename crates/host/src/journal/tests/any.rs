@@ -81,7 +81,7 @@ proptest! {
         let reports = world.restore(RestoreOptions::default());
         prop_assert_eq!(fates(&reports), [&JournalFate::Undone], "{:?}", reports);
         for (name, value) in names.iter().zip(&before) {
-            prop_assert_eq!(&world.machine().read(&target(name)).unwrap(), &Value::from(value.clone()));
+            prop_assert_eq!(&world.machine().read(&target(name)).unwrap(), &SettingValue::from(value.clone()));
         }
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::line::{Change, Damage, FORMAT, Header, MOST_DAMAGE, Record, parse, unfinished, write};
-use crate::machine::{Target, Value};
+use crate::machine::{SettingValue, Target};
 
 fn begun() -> Vec<u8> {
     write(&Record::Begun(Header::new(1, 2, "boot".to_owned(), "net:[1]".to_owned())))
@@ -116,7 +116,7 @@ proptest! {
         before in prop::collection::vec(any::<char>(), 0..3000).prop_map(String::from_iter),
         after in ".{0,5000}",
     ) {
-        let (before, after) = (Value::from(before), Value::from(after));
+        let (before, after) = (SettingValue::from(before), SettingValue::from(after));
         let records = [
             Record::Change(Change { before: before.clone(), ..change(1) }),
             Record::Made(1, after.clone()),

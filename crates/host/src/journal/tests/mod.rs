@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use super::file::JournalFile;
 use super::line::{Header, Record, write};
 use super::*;
-use crate::machine::{Machine, Target, Value};
+use crate::machine::{Machine, SettingValue, Target};
 
 // No process has such a number: `PID_MAX_LIMIT` is 2^22.
 const NOBODY: u32 = u32::MAX;

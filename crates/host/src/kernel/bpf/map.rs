@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use nix::sys::mman::ProtFlags;
 use words::parse_cpu_list;
 
-use super::{Command, call, made};
+use super::{BpfCommand, call, made};
 use crate::kernel::pages::{Pages, page_size};
 
 /// The kind of a map: `enum bpf_map_type` (`include/uapi/linux/bpf.h`).
@@ -49,7 +49,7 @@ impl Map {
         // The type, the sizes of key and value, the most entries, flags.
         let attributes = [kind as u32, key as u32, value as u32, entries, 0];
         // SAFETY: these attributes hold no address.
-        let descriptor = unsafe { made(Command::CreateMap, &attributes) }?;
+        let descriptor = unsafe { made(BpfCommand::CreateMap, &attributes) }?;
         Ok(Self { descriptor, kind, key, value, entries })
     }
 
@@ -68,7 +68,7 @@ impl Map {
     /// If the key has another length than the map's.
     pub fn read(&self, key: &[u8]) -> io::Result<Vec<u8>> {
         let mut value = vec![0; self.stride() * self.copies()?];
-        self.element(Command::LookUp, key, &mut value)?;
+        self.element(BpfCommand::LookUp, key, &mut value)?;
         Ok(value)
     }
 
@@ -81,7 +81,7 @@ impl Map {
     /// If key or value have another length than the map's.
     pub fn write(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         assert!(self.kind != MapKind::ArrayByCpu && value.len() == self.value);
-        self.element(Command::Update, key, &mut value.to_vec())
+        self.element(BpfCommand::Update, key, &mut value.to_vec())
     }
 
     /// Makes a value zero; in a map by CPU the value of each CPU.
@@ -89,7 +89,7 @@ impl Map {
     /// # Panics
     /// If the key has another length than the map's.
     pub fn clear(&self, key: &[u8]) -> io::Result<()> {
-        self.element(Command::Update, key, &mut vec![0; self.stride() * self.copies()?])
+        self.element(BpfCommand::Update, key, &mut vec![0; self.stride() * self.copies()?])
     }
 
     /// The bytes from one CPU's value to the next.
@@ -107,7 +107,7 @@ impl Map {
         Ok(cpus.last().map_or(0, |last| *last as usize + 1))
     }
 
-    fn element(&self, command: Command, key: &[u8], value: &mut [u8]) -> io::Result<()> {
+    fn element(&self, command: BpfCommand, key: &[u8], value: &mut [u8]) -> io::Result<()> {
         assert_eq!(key.len(), self.key);
         let attributes = ElementAttributes {
             map: self.descriptor.as_raw_fd().unsigned_abs(),

@@ -18,7 +18,7 @@ pub(crate) use query::{TCX, count_at};
 
 /// `enum bpf_cmd` (`include/uapi/linux/bpf.h`).
 #[derive(Debug, Clone, Copy)]
-enum Command {
+enum BpfCommand {
     CreateMap = 0,
     LookUp = 1,
     Update = 2,
@@ -30,7 +30,7 @@ enum Command {
 
 /// # Safety
 /// As [`call`].
-unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<OwnedFd> {
+unsafe fn made<T>(command: BpfCommand, attributes: &T) -> io::Result<OwnedFd> {
     // SAFETY: the caller guarantees it.
     let called = || unsafe { call(command, attributes) };
     let descriptor = match called() {
@@ -49,7 +49,7 @@ fn unlimited() -> bool {
 /// # Safety
 /// `T` has the layout of the kernel's `union bpf_attr` for this command, all addresses in it are
 /// valid during the call, and the kernel may write to it where the command answers in it.
-unsafe fn call<T>(command: Command, attributes: *const T) -> io::Result<RawFd> {
+unsafe fn call<T>(command: BpfCommand, attributes: *const T) -> io::Result<RawFd> {
     // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the caller guarantees the
     // rest.
     let result = unsafe {

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use super::{Command, call, made};
-use crate::kernel::event::{self, Control, EventAttributes};
+use super::{BpfCommand, call, made};
+use crate::kernel::event::{self, EventAttributes, PerfIoctl};
 
 /// The attachment of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub fn current_thread() -> io::Result<u32> {
     let mut run = [program.as_raw_fd().unsigned_abs(), 0];
     // SAFETY: these attributes hold no address. The kernel runs the program in the calling thread
     // and writes its result into them; nothing else refers to them.
-    unsafe { call(Command::Run, &raw mut run) }?;
+    unsafe { call(BpfCommand::Run, &raw mut run) }?;
     Ok(run[1])
 }
 
@@ -81,7 +81,7 @@ pub fn load(program: Program, instructions: &[Instruction]) -> io::Result<OwnedF
     // SAFETY: the kernel reads `instruction_count` instructions of 8 bytes behind `instructions`
     // and a NUL-terminated string behind `license`, which both live until the call returns; without
     // a log buffer it writes nothing.
-    let refused = match unsafe { made(Command::Load, &attributes) } {
+    let refused = match unsafe { made(BpfCommand::Load, &attributes) } {
         Ok(loaded) => return Ok(loaded),
         Err(error) => error,
     };
@@ -94,7 +94,7 @@ pub fn load(program: Program, instructions: &[Instruction]) -> io::Result<OwnedF
         ..attributes
     };
     // SAFETY: as above, and the kernel writes at most `log_size` bytes to `log_buffer`.
-    unsafe { made(Command::Load, &attributes) }.map_err(|_| match last_reason(&log) {
+    unsafe { made(BpfCommand::Load, &attributes) }.map_err(|_| match last_reason(&log) {
         // Without a reason the first error stands: a log that is too short gives another one.
         none if none.is_empty() => refused,
         reason => io::Error::new(refused.kind(), format!("{refused}: {reason}")),
@@ -156,7 +156,7 @@ pub fn attach(tracepoint: Option<&CStr>, program: &OwnedFd) -> io::Result<Attach
     attributes[8..12].copy_from_slice(&program.as_raw_fd().to_ne_bytes());
     // SAFETY: the kernel reads a NUL-terminated string behind `name` unless it is 0; it lives until
     // the call returns.
-    unsafe { made(Command::OpenRawTracepoint, &attributes) }
+    unsafe { made(BpfCommand::OpenRawTracepoint, &attributes) }
 }
 
 const EVENT_SOURCE: &str = "/sys/bus/event_source/devices/kprobe";
@@ -185,8 +185,8 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
     // call returns.
     let event = unsafe { event::open(attributes, FIRST_CPU) }?;
     // A program of a kprobe runs on every CPU, whichever CPU the event was opened for.
-    event::control(&event, Control::SetBpf, program.as_raw_fd())?;
-    event::control(&event, Control::Enable, 0)?;
+    event::control(&event, PerfIoctl::SetBpf, program.as_raw_fd())?;
+    event::control(&event, PerfIoctl::Enable, 0)?;
     Ok(event)
 }
 

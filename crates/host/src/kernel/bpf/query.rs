@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Command, call};
+use super::{BpfCommand, call};
 
 /// `BPF_TCX_INGRESS` and `BPF_TCX_EGRESS`: traffic control without a queueing discipline.
 pub(crate) const TCX: [u32; 2] = [46, 47];
@@ -19,7 +19,7 @@ pub(crate) fn count_at(interface: u32, place: u32) -> io::Result<u32> {
     query[..2].copy_from_slice(&[interface, place]);
     // SAFETY: the query has no room for programs, so that the kernel writes only fields of the
     // query itself, which lives until the call returns; nothing else refers to it.
-    unsafe { call(Command::Query, &raw mut query) }?;
+    unsafe { call(BpfCommand::Query, &raw mut query) }?;
     Ok(query[COUNT])
 }
 
