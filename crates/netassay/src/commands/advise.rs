@@ -49,10 +49,14 @@ pub(super) fn advice(studies: &[StoredStudy], wanted: &Wanted) -> Result<Advice,
     let names: Vec<String> = studies.iter().map(|one| format!("study {}", one.row.id.0)).collect();
     let names = results::listed(&names);
     if studies.iter().all(|one| one.measurements().next().is_none()) {
-        bail!(Nothing, "stored {names} holds no run that counts: `netassay run NAME --resume` measures more");
+        let resume = |one: &StoredStudy| {
+            words::shell_command(["netassay", "run", &one.row.name, "--resume", &one.row.id.to_string()])
+        };
+        let resume = studies.first().map(resume).unwrap_or_default();
+        bail!(Nothing, "stored {names} holds no run that counts: `{resume}` measures more");
     }
     if !advice.has_switches() {
-        bail!(Nothing, "stored {names} varied no switch of a host: `netassay run offload-gain` does");
+        bail!(Nothing, "stored {names} varied no switch of a host: `netassay run offload-gain-veth` does");
     }
     Ok(advice)
 }

@@ -77,6 +77,11 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     }
     (applied.reasons, applied.needs) = (distinct(applied.reasons), distinct(applied.needs));
     applied.left.extend(left);
+    for (which, now, _) in &wanted {
+        let (variable, name) =
+            (format!("\"${}\"", which.variable()), words::shell_command([now.link.name.as_str()]));
+        applied.left.iter_mut().for_each(|line| *line = line.replace(&variable, &name));
+    }
     // A change may cut the connection that it is ordered by.
     if !flags.dry_run && place.connection().is_some() {
         say(&format!(
@@ -120,7 +125,8 @@ impl Applied {
             blocks.push(intended("It would change:".to_owned(), &self.intended));
         }
         if self.intended.is_empty() && self.changes.is_empty() {
-            blocks.push(Block::Text("Nothing to change: what is recommended is set already.".to_owned()));
+            let set = if self.left.is_empty() { "what is recommended" } else { "the rest" };
+            blocks.push(Block::Text(format!("Nothing to change: {set} is set already.")));
         }
         if !self.changes.is_empty() {
             blocks.push(Block::Text(format!("It stays until the machine boots, or until: {}", self.undo)));
