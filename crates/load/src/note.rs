@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A request that an end could not fulfil, with the consequence: a sentence, no full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Note {
+pub enum LoadNote {
     /// The kernel refuses busy polling.
     #[error("busy polling not applied ({option}): {why}; receivers slept instead")]
     NoBusyPolling {

@@ -87,7 +87,7 @@ fn database(bench: &Bench) {
         side.whole
             .outcome
             .notes
-            .push(load::Note::NoBusyPolling { option: HOSTILE.into(), why: HOSTILE.into() });
+            .push(load::LoadNote::NoBusyPolling { option: HOSTILE.into(), why: HOSTILE.into() });
         side.whole.outcome.applied = vec![sample::applied(HOSTILE)];
     }
     let detail = Detail::Measured(Box::new(account));

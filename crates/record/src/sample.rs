@@ -65,7 +65,7 @@ pub fn latency() -> load::Latency {
 /// The account of a run in exact mode.
 pub fn exact_run() -> ExactRun {
     let spread =
-        |median| load::exact::Spread { least: median, low: median, median, high: median, most: median };
+        |median| load::exact::BatchSpread { least: median, low: median, median, high: median, most: median };
     let exact = load::exact::Account {
         messages: 32,
         batches: 201,

@@ -6,7 +6,7 @@
 
 use std::net::SocketAddr;
 
-use load::exact::{Account, Spread};
+use load::exact::{Account, BatchSpread};
 use load::{Buffers, Counts, EndOutcome, FlowOutcome, Share, TcpInfo};
 use netassay_agent::message::{Answer, Booted, Finished, Late, Measured, Series, Undone, Watched};
 use words::Settled;
@@ -36,7 +36,10 @@ pub(crate) fn outcome() -> EndOutcome {
         buffers: Buffers::default(),
         zerocopy: Some(load::Zerocopy::default()),
         slept: false,
-        notes: vec![load::Note::NoBusyPolling { option: "SO_BUSY_POLL".to_owned(), why: "no".to_owned() }],
+        notes: vec![load::LoadNote::NoBusyPolling {
+            option: "SO_BUSY_POLL".to_owned(),
+            why: "no".to_owned(),
+        }],
     }
 }
 
@@ -63,7 +66,7 @@ fn measured() -> Measured {
 }
 
 pub(crate) fn answers() -> Vec<Answer> {
-    let spread = Spread { least: 1.0, low: 1.0, median: 1.0, high: 1.0, most: 1.0 };
+    let spread = BatchSpread { least: 1.0, low: 1.0, median: 1.0, high: 1.0, most: 1.0 };
     let account = Account {
         messages: 1,
         batches: 1,

@@ -7,14 +7,14 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use words::Kind;
 
-use super::flows::Flows;
+use super::flows::EndpointFlows;
 use crate::error::Result;
 use crate::lane::{Counts, LaneResult, Latency, Sample, Zerocopy, latency};
-use crate::note::Note;
+use crate::note::LoadNote;
 use crate::socket::{self, Applied, Buffers, TcpInfo};
 
 pub(super) fn draw_up(
-    flows: &mut Flows,
+    flows: &mut EndpointFlows,
     shares: &[Range<usize>],
     ends: Vec<LaneResult>,
     counts: Sample,
@@ -40,8 +40,8 @@ pub(super) fn draw_up(
     }
     ends.into_iter().for_each(|end| all.add(end));
     let (unsent, unanswered, connections) = (all.unsent, all.unanswered, all.rejected);
-    all.notes.extend((unsent + unanswered > 0).then_some(Note::OpenLoop { unsent, unanswered }));
-    all.notes.extend((connections > 0).then_some(Note::Rejected { connections }));
+    all.notes.extend((unsent + unanswered > 0).then_some(LoadNote::OpenLoop { unsent, unanswered }));
+    all.notes.extend((connections > 0).then_some(LoadNote::Rejected { connections }));
     let share = |share: &Range<usize>| Share { sends: flows.sends(share.start), flows: share.len() as u32 };
     let buffers = accounts.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
     Ok(EndOutcome {
@@ -81,7 +81,7 @@ pub struct EndOutcome {
     /// Whether a thread slept although it was asked to poll the device; `notes` say why.
     pub slept: bool,
     /// Requests that were not applied, and what was done instead.
-    pub notes: Vec<Note>,
+    pub notes: Vec<LoadNote>,
 }
 
 impl EndOutcome {

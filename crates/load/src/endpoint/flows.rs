@@ -18,7 +18,7 @@ use crate::spec::Spec;
 use crate::workload::tcp_stream;
 
 #[derive(Debug)]
-pub(super) struct Flows {
+pub(super) struct EndpointFlows {
     side: Side,
     pub(super) spec: Arc<Spec>,
     pub(super) traffic: Arc<Traffic>,
@@ -34,7 +34,7 @@ pub(super) struct Flows {
     pub(super) begun: LaneResult,
 }
 
-impl Flows {
+impl EndpointFlows {
     // Connected sockets, one per lane; for `tcp_crr` the shared listener, or placeholders.
     pub(super) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
@@ -180,7 +180,7 @@ mod tests {
         let (near, peer) = listener.accept().unwrap();
         near.set_nodelay(traffic.is_nodelay()).unwrap();
         let spec = Spec { traffic, local: local.parse().unwrap(), cpus: vec![], interface: None };
-        let flows = Flows::new(side, &spec, vec![near.into()], vec![peer]).unwrap();
+        let flows = EndpointFlows::new(side, &spec, vec![near.into()], vec![peer]).unwrap();
         sys::option_number(flows.sockets[0].as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT).unwrap()
     }
 

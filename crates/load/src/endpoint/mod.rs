@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use socket2::Socket;
 use words::{Family, Kind, Side, Traffic};
 
-use self::flows::Flows;
+use self::flows::EndpointFlows;
 use self::threads::{DRAIN, LoopThread, cpus, shares, wait_until};
 use crate::error::{Error, Result};
 use crate::exact::{self, Borrower, Describe};
@@ -36,7 +36,7 @@ pub struct Endpoint {
     addresses: Vec<SocketAddr>,
     bound: Option<Vec<Socket>>,
     // Without sockets before [`Endpoint::attach`], or after it failed.
-    flows: Flows,
+    flows: EndpointFlows,
     control: Arc<Control>,
     shares: Vec<Range<usize>>,
     threads: Vec<LoopThread>,
@@ -74,7 +74,7 @@ impl Endpoint {
         peers: Vec<SocketAddr>,
         addresses: Vec<SocketAddr>,
     ) -> Result<Self> {
-        let flows = Flows::new(side, spec, sockets, peers)?;
+        let flows = EndpointFlows::new(side, spec, sockets, peers)?;
         let threads = threads(&spec.traffic, cpus(&spec.cpus));
         let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
         let control = Arc::new(Control::new(flows.sockets.len(), shares.len(), &flows.traffic));

@@ -62,7 +62,7 @@ pub(super) fn count(
             first.push(one);
             second.push(other);
         }
-        Ok::<_, Trouble>([first, second].map(|values| Spread::of_batches(values, messages)))
+        Ok::<_, Trouble>([first, second].map(|values| BatchSpread::of_batches(values, messages)))
     };
     let [whole, _] = batches(&mut || Ok([timed(work, turns)?, 0]))?;
     let clock_ns = cost_of_reading();
@@ -146,11 +146,11 @@ pub struct Account {
     /// The cost of reading the clock in ns, already subtracted from [`Account::kernel`].
     pub clock_ns: u64,
     /// The cost of a message, or transaction.
-    pub whole: Spread,
+    pub whole: BatchSpread,
     /// Its part inside system calls.
-    pub kernel: Spread,
+    pub kernel: BatchSpread,
     /// The part of that in soft interrupts; `None` where they cannot be counted.
-    pub softirq: Option<Spread>,
+    pub softirq: Option<BatchSpread>,
     /// Why they cannot be counted.
     pub softirq_absent: Option<String>,
     /// System calls that move data, of both ends, per message or transaction (median batch).
@@ -176,7 +176,7 @@ impl Account {
 /// The cost of a message over batches: ns, or system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spread {
+pub struct BatchSpread {
     /// The least of a batch.
     pub least: f64,
     /// The first quartile.
@@ -189,7 +189,7 @@ pub struct Spread {
     pub most: f64,
 }
 
-impl Spread {
+impl BatchSpread {
     pub(super) fn of_batches(mut batches: Vec<u64>, messages: u32) -> Self {
         batches.sort_unstable();
         let last = batches.len().saturating_sub(1);
@@ -212,15 +212,15 @@ mod tests {
 
     #[test]
     fn quartiles_are_batches_per_message() {
-        let spread = Spread::of_batches(vec![50, 10, 20, 40, 30], 10);
-        assert_eq!(spread, Spread { least: 1.0, low: 2.0, median: 3.0, high: 4.0, most: 5.0 });
+        let spread = BatchSpread::of_batches(vec![50, 10, 20, 40, 30], 10);
+        assert_eq!(spread, BatchSpread { least: 1.0, low: 2.0, median: 3.0, high: 4.0, most: 5.0 });
         let account = Account {
             messages: 10,
             batches: 5,
             clock_ns: 1,
             whole: spread,
-            kernel: Spread::of_batches(vec![25], 10),
-            softirq: Some(Spread::of_batches(vec![15], 10).less(0.5)),
+            kernel: BatchSpread::of_batches(vec![25], 10),
+            softirq: Some(BatchSpread::of_batches(vec![15], 10).less(0.5)),
             softirq_absent: None,
             calls: 2.0,
             applied: Vec::new(),
@@ -228,7 +228,7 @@ mod tests {
         assert!((account.user() - 0.5).abs() < 1e-12);
         assert!(account.softirq.is_some_and(|softirq| (softirq.median - 1.0).abs() < 1e-12));
         assert_eq!(spread.less(2.5).least, 0.0);
-        let of = |median: f64| Account { whole: Spread { median, ..spread }, ..account.clone() };
+        let of = |median: f64| Account { whole: BatchSpread { median, ..spread }, ..account.clone() };
         let middle = Account::middle([9.0, 2.0, 3.0].map(of).to_vec());
         assert_eq!((middle, Account::middle(Vec::new())), (Some(of(3.0)), None));
     }

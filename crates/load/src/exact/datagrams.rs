@@ -8,21 +8,29 @@ use words::{Reader, Sender, Traffic};
 use super::work::{BoxedWork, RepeatableWork, Trouble, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
-use crate::sys::Target;
-use crate::workload::udp_stream::receive::{Merged, One, Reader as Read};
-use crate::workload::udp_stream::send::{self, Writer, datagrams_in_buffer};
+use crate::sys::Destination;
+use crate::workload::udp_stream::receive::{DatagramReader as Read, Merged, SingleReceive};
+use crate::workload::udp_stream::send::{self, DatagramWriter, datagrams_in_buffer};
 
 // Each combination of a sender and a reader is compiled separately, without branches on them.
-pub(super) fn work<'e>(traffic: &Traffic, sockets: (RawFd, Option<RawFd>), to: Target<'e>) -> BoxedWork<'e> {
+pub(super) fn work<'e>(
+    traffic: &Traffic,
+    sockets: (RawFd, Option<RawFd>),
+    to: Destination<'e>,
+) -> BoxedWork<'e> {
     let message = traffic.message as usize;
     if traffic.sender == Sender::Sendmmsg {
         return received(traffic, sockets, send::Many::new(message, to));
     }
     let datagrams = datagrams_in_buffer(traffic.sender, message);
-    received(traffic, sockets, send::One::new(message, datagrams, to))
+    received(traffic, sockets, send::SingleSend::new(message, datagrams, to))
 }
 
-fn received<'e>(traffic: &Traffic, ends: (RawFd, Option<RawFd>), writer: impl Writer + 'e) -> BoxedWork<'e> {
+fn received<'e>(
+    traffic: &Traffic,
+    ends: (RawFd, Option<RawFd>),
+    writer: impl DatagramWriter + 'e,
+) -> BoxedWork<'e> {
     let (source, sink) = ends;
     let (message, flags) = (traffic.message as usize, flags(traffic.reader));
     let each = datagrams_in_buffer(traffic.sender, message);
@@ -32,7 +40,9 @@ fn received<'e>(traffic: &Traffic, ends: (RawFd, Option<RawFd>), writer: impl Wr
         (Some(sink), Reader::Gro) => {
             Box::new(Carrying { sending, sink, message, flags, reader: Merged::new() })
         }
-        (Some(sink), _) => Box::new(Carrying { sending, sink, message, flags, reader: One::new(message) }),
+        (Some(sink), _) => {
+            Box::new(Carrying { sending, sink, message, flags, reader: SingleReceive::new(message) })
+        }
     }
 }
 
@@ -40,9 +50,9 @@ pub(super) fn single<'e>(
     [source, sink]: [RawFd; 2],
     message: usize,
     flags: libc::c_int,
-) -> Carrying<send::One<'e>, One> {
-    let sending = Sending { source, writer: send::One::new(message, 1, Target::NONE), each: 1 };
-    Carrying { sending, sink, message, flags, reader: One::new(message) }
+) -> Carrying<send::SingleSend<'e>, SingleReceive> {
+    let sending = Sending { source, writer: send::SingleSend::new(message, 1, Destination::NONE), each: 1 };
+    Carrying { sending, sink, message, flags, reader: SingleReceive::new(message) }
 }
 
 struct Sending<W> {
@@ -52,7 +62,7 @@ struct Sending<W> {
     each: usize,
 }
 
-impl<W: Writer> RepeatableWork for Sending<W> {
+impl<W: DatagramWriter> RepeatableWork for Sending<W> {
     fn messages(&self) -> u32 {
         (W::BUFFERS * self.each) as u32
     }
@@ -75,7 +85,7 @@ pub(super) struct Carrying<W, R> {
     flags: libc::c_int,
 }
 
-impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
+impl<W: DatagramWriter, R: Read> RepeatableWork for Carrying<W, R> {
     fn messages(&self) -> u32 {
         self.sending.messages()
     }

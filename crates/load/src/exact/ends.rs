@@ -12,7 +12,7 @@ use crate::message::Buffer;
 use crate::socket::{self, Applied};
 use crate::spec::Spec;
 use crate::workload::udp_stream::receive::Merged;
-use crate::workload::udp_stream::send::{self, Writer as _};
+use crate::workload::udp_stream::send::{self, DatagramWriter as _};
 
 // A message has arrived when its sending returns, or waits for one timer of the kernel.
 pub(super) const LOST: Duration = Duration::from_secs(5);

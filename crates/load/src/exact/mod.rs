@@ -17,7 +17,7 @@ pub(crate) mod memory;
 mod stream;
 mod work;
 
-pub use counter::{Account, CountSoftirqs, SoftirqTime, Spread};
+pub use counter::{Account, BatchSpread, CountSoftirqs, SoftirqTime};
 pub use ends::ReceivingEnd;
 pub use work::{Borrower, Describe, LentWork, Worker};
 
@@ -31,7 +31,7 @@ use words::{Kind, Sender, Traffic};
 use crate::error::{Context, Error, Result};
 use crate::socket::Applied;
 use crate::spec::Spec;
-use crate::sys::{self, Target};
+use crate::sys::{self, Destination};
 use crate::workload::tcp_stream::send::{Copied, FromFile};
 
 use self::ends::Ends;
@@ -130,7 +130,7 @@ pub(crate) fn lend_asking<M>(
 fn work_between<'e>(traffic: &Traffic, ends: &'e Ends) -> Result<BoxedWork<'e>> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     if matches!(traffic.kind, Kind::UdpStream | Kind::Pps) {
-        let to = Target::new(ends.destination.as_ref());
+        let to = Destination::new(ends.destination.as_ref());
         return Ok(datagrams::work(traffic, (source, sink), to));
     }
     let sink = sink.ok_or_else(|| ends::flow("connect", ends.peer, &io::ErrorKind::NotConnected.into()))?;

@@ -7,7 +7,7 @@ use super::work::{RepeatableWork, Trouble, is_early};
 use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::tcp_stream::send::Writer;
+use crate::workload::tcp_stream::send::StreamWriter;
 
 const FULL: u64 = 5_000_000_000;
 
@@ -20,7 +20,7 @@ pub(super) struct Streamed<W> {
     flags: libc::c_int,
 }
 
-impl<W: Writer> Streamed<W> {
+impl<W: StreamWriter> Streamed<W> {
     pub(super) fn new([from, to]: [RawFd; 2], message: W, len: usize, flags: libc::c_int) -> Self {
         // One byte more than a message, to detect a larger one.
         let room = Buffer::room(len + 1);
@@ -28,7 +28,7 @@ impl<W: Writer> Streamed<W> {
     }
 }
 
-impl<W: Writer> RepeatableWork for Streamed<W> {
+impl<W: StreamWriter> RepeatableWork for Streamed<W> {
     // A stream accepts a long message only as fast as it is emptied, which nobody else does here:
     // it must not wait for room while data can be received, nor for data when none is in transit.
     #[inline(always)]

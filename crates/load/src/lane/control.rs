@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use serde::{Deserialize, Serialize};
 use words::{Pacing, Reader, Sender, Traffic};
 
-use super::counts::Counters;
+use super::counts::LaneCounters;
 use crate::error::Error;
 use crate::sys;
 
@@ -17,7 +17,7 @@ pub(crate) struct Control {
     pub(crate) pace: AtomicU64,
     loop_state: Mutex<LoopState>,
     loop_changed: Condvar,
-    pub(crate) counters: Box<[Counters]>,
+    pub(crate) counters: Box<[LaneCounters]>,
     // Ids in the kernel; 0 before a thread runs.
     pub(crate) threads: Box<[AtomicU32]>,
     pub(crate) failure: OnceLock<Error>,
@@ -35,7 +35,7 @@ impl Control {
                 waiting: 0,
             }),
             loop_changed: Condvar::new(),
-            counters: (0..flows).map(|_| Counters::default()).collect(),
+            counters: (0..flows).map(|_| LaneCounters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),
             epoch: OnceLock::new(),

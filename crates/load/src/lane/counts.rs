@@ -26,11 +26,11 @@ macro_rules! counts {
         // Alone in its cache lines. Only one thread writes, so a plain store is enough.
         #[repr(align(128))]
         #[derive(Debug, Default)]
-        pub(crate) struct Counters {
+        pub(crate) struct LaneCounters {
             $($count: AtomicU64,)+
         }
 
-        impl Counters {
+        impl LaneCounters {
             pub(crate) fn read(&self) -> Counts {
                 Counts { $($count: self.$count.load(Ordering::Relaxed),)+ }
             }
@@ -105,7 +105,7 @@ impl Sample {
 
 // Values stay in registers, each change is a store. A flow's next writer continues from them.
 pub(crate) struct Tally<'a> {
-    counters: &'a Counters,
+    counters: &'a LaneCounters,
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     calls: u64,
@@ -113,7 +113,7 @@ pub(crate) struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    pub(crate) fn new(counters: &'a Counters) -> Self {
+    pub(crate) fn new(counters: &'a LaneCounters) -> Self {
         let Counts { messages, bytes, calls, transactions, .. } = counters.read();
         Self { counters, messages, bytes, calls, transactions }
     }

@@ -17,7 +17,7 @@ use words::{Traffic, distinct};
 
 use crate::error::{Error, Result};
 use crate::message::first_difference;
-use crate::note::Note;
+use crate::note::LoadNote;
 use crate::socket::{Applied, collect, stall};
 use crate::spec::Spec;
 use crate::sys;
@@ -60,11 +60,11 @@ pub(crate) struct LaneResult {
     pub(crate) applied: Vec<Applied>,
     pub(crate) rejected: u64,
     pub(crate) slept: bool,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<LoadNote>,
 }
 
 impl LaneResult {
-    pub(crate) fn sleeps(&mut self, why: Option<Note>) {
+    pub(crate) fn sleeps(&mut self, why: Option<LoadNote>) {
         self.slept |= why.is_some();
         // All flows have the same notes.
         self.notes.extend(why.filter(|why| !self.notes.contains(why)));

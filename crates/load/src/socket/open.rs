@@ -13,7 +13,7 @@ use words::{Kind, Pacing, Traffic};
 use super::keyed::{self, DSCP, PACING};
 use super::{TICK, answer_time, stall};
 use crate::error::{Context, Error, MORE_PORTS, Result, errno_of, error_text};
-use crate::note::Note;
+use crate::note::LoadNote;
 use crate::sys;
 
 /// An unbound socket with every option that a connection needs from its first packet on. Accepted
@@ -194,7 +194,7 @@ pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()>
 }
 
 /// Makes waits for data poll the device before the thread sleeps; or says why not.
-pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
+pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<LoadNote> {
     let fd = socket.as_raw_fd();
     let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);
     let options = [
@@ -210,16 +210,16 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
                 Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(Note::NoBusyPolling { option: name.to_owned(), why });
+            return Some(LoadNote::NoBusyPolling { option: name.to_owned(), why });
         }
     }
     None
 }
 
-pub(crate) fn polled_nothing(socket: &Socket) -> Option<Note> {
+pub(crate) fn polled_nothing(socket: &Socket) -> Option<LoadNote> {
     let is_zero = |name| matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, name), Ok(0));
     let found_no_queue = !is_zero(libc::SO_BUSY_POLL) && is_zero(libc::SO_INCOMING_NAPI_ID);
-    found_no_queue.then_some(Note::NothingToPoll)
+    found_no_queue.then_some(LoadNote::NothingToPoll)
 }
 
 #[cfg(test)]
@@ -232,7 +232,7 @@ mod tests {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
         assert_eq!(polled_nothing(&socket), None, "it was not asked to poll");
         match poll_busily(&socket, Duration::from_micros(50)) {
-            None => assert_eq!(polled_nothing(&socket), Some(Note::NothingToPoll)),
+            None => assert_eq!(polled_nothing(&socket), Some(LoadNote::NothingToPoll)),
             Some(note) => {
                 assert!(note.to_string().contains("CAP_NET_ADMIN"), "{note}");
                 assert_eq!(polled_nothing(&socket), None);

@@ -7,7 +7,7 @@ use socket2::SockAddr;
 
 /// Returns bytes, or -1 with `errno` set.
 #[inline(always)]
-pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
+pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Destination<'_>) -> isize {
     // A closed connection is an error, not a signal, which would end the process.
     let flags = flags | libc::MSG_NOSIGNAL;
     // SAFETY: pointers and lengths are those of `bytes` and `to`, which outlive the call.
@@ -18,7 +18,7 @@ pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_
 
 #[inline(always)]
 pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
-    send_to(fd, bytes, flags, Target::NONE)
+    send_to(fd, bytes, flags, Destination::NONE)
 }
 
 /// Returns bytes, 0 at the end, or -1 with `errno` set.
@@ -71,13 +71,13 @@ pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: u
 
 // Null for a connected socket. Raw, so that calls have no branch for it.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<'a> {
+pub(crate) struct Destination<'a> {
     pub(crate) address: *const libc::sockaddr,
     pub(crate) len: libc::socklen_t,
     destination: PhantomData<&'a SockAddr>,
 }
 
-impl<'a> Target<'a> {
+impl<'a> Destination<'a> {
     pub(crate) const NONE: Self = Self { address: std::ptr::null(), len: 0, destination: PhantomData };
 
     pub(crate) fn new(destination: Option<&'a SockAddr>) -> Self {

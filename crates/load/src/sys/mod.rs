@@ -13,7 +13,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 pub(crate) use self::calls::{
-    NAME, Notice, Target, epoll_wait, no_message, read_entry, receive, receive_from, receive_message,
+    Destination, NAME, Notice, epoll_wait, no_message, read_entry, receive, receive_from, receive_message,
     send_file, send_flags, send_many, send_to,
 };
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use socket2::SockAddr;
 
 use crate::lane::{Lane, PhaseCell};
-use crate::sys::{self, Target};
+use crate::sys::{self, Destination};
 
 pub(crate) trait Port {
     /// Returns bytes, or -1 with [`sys::errno`] set.
@@ -33,13 +33,13 @@ impl Port for BorrowedFd<'_> {
 // Each datagram carries its destination, and datagrams from others than the peer are discarded.
 pub(crate) struct Addressed<'a> {
     fd: RawFd,
-    to: Target<'a>,
+    to: Destination<'a>,
     peer: [u8; sys::NAME],
 }
 
 impl<'a> Addressed<'a> {
     pub(crate) fn new(lane: &Lane, destination: &'a SockAddr) -> Self {
-        Self { fd: lane.fd, to: Target::new(Some(destination)), peer: socket_name(lane.peer) }
+        Self { fd: lane.fd, to: Destination::new(Some(destination)), peer: socket_name(lane.peer) }
     }
 }
 

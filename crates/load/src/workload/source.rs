@@ -9,7 +9,7 @@ const SECOND: u64 = 1_000_000_000;
 /// When requests are due, and which of them count. In a closed loop an answer is followed by the
 /// next request. In an `OPEN` one request number `k` of all flows is due `k / rate` seconds after
 /// the start, rounded down to a nanosecond.
-pub(crate) struct Source<const OPEN: bool> {
+pub(crate) struct RequestSource<const OPEN: bool> {
     // The intended time of this flow's next request, in ns.
     next: u64,
     // The part of a nanosecond by which `next` is too early, in `1 / rate` ns: kept, so that no
@@ -20,7 +20,7 @@ pub(crate) struct Source<const OPEN: bool> {
     step: u64,
 }
 
-impl<const OPEN: bool> Source<OPEN> {
+impl<const OPEN: bool> RequestSource<OPEN> {
     pub(crate) fn begin(lane: &Lane) -> Self {
         // Requests per second over all flows.
         let rate = lane.traffic.rate.unwrap_or(1);
@@ -108,7 +108,7 @@ pub(crate) fn ask<P>(
 // Requests of an open loop that are still under way have taken until now.
 pub(crate) fn end_of<const OPEN: bool>(
     lane: &Lane,
-    source: Source<OPEN>,
+    source: RequestSource<OPEN>,
     under_way: impl Iterator<Item = u64>,
     mut latencies: Recorder,
 ) -> LaneResult {

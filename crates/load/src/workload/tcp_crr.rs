@@ -15,7 +15,7 @@ use std::time::Duration;
 use socket2::{SockAddr, SockRef, Socket};
 use words::Reader;
 
-use super::source::Source;
+use super::source::RequestSource;
 use crate::error::{Context, Error, Result, errno_of};
 use crate::lane::{ABORT, Call, Lane, LaneResult, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
@@ -35,16 +35,16 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     };
     lane.ready();
     match lane.traffic.rate {
-        None => run(caller, Source::<false>::begin(lane)),
+        None => run(caller, RequestSource::<false>::begin(lane)),
         Some(_) => {
             sys::sharpen_timers();
-            run(caller, Source::<true>::begin(lane))
+            run(caller, RequestSource::<true>::begin(lane))
         }
     }
 }
 
 // A transaction that is due during another waits for its end.
-fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result<LaneResult> {
+fn run<const OPEN: bool>(mut caller: Caller, mut source: RequestSource<OPEN>) -> Result<LaneResult> {
     let lane = caller.lane;
     let mut latencies = Recorder::new(lane.flows());
     let mut now = sys::now();
@@ -64,7 +64,7 @@ fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result
             break;
         }
         now = sys::now();
-        if Source::<OPEN>::counts(lane.phase(), meant) {
+        if RequestSource::<OPEN>::counts(lane.phase(), meant) {
             latencies.record(now - meant);
         }
     }
@@ -101,15 +101,15 @@ impl Caller<'_> {
             self.end.applied.push(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
         }
         match connection.send(self.request.as_ref(), tally)? {
-            Moved::All => tally.arrived(1, lane.message as u64),
-            Moved::Over => return Ok(false),
-            Moved::Cut(_) => return connection.cut().map(|()| false),
+            MovedBytes::All => tally.arrived(1, lane.message as u64),
+            MovedBytes::Over => return Ok(false),
+            MovedBytes::Cut(_) => return connection.cut().map(|()| false),
         }
         match connection.receive(self.answer.as_mut(), tally)? {
-            Moved::Cut(got) if got == lane.response => tally.transaction(),
-            Moved::Cut(_) => return connection.cut().map(|()| false),
-            Moved::All => return Err(lane.damaged(lane.response, lane.response + 1)),
-            Moved::Over => return Ok(false),
+            MovedBytes::Cut(got) if got == lane.response => tally.transaction(),
+            MovedBytes::Cut(_) => return connection.cut().map(|()| false),
+            MovedBytes::All => return Err(lane.damaged(lane.response, lane.response + 1)),
+            MovedBytes::Over => return Ok(false),
         }
         if lane.traffic.busy_poll.is_some() && !self.end.slept {
             self.end.sleeps(socket::polled_nothing(&connection.socket));
@@ -225,22 +225,22 @@ fn serve(
         end.applied.push(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
     }
     match connection.receive(request, tally)? {
-        Moved::All => tally.arrived(1, request.len() as u64),
-        Moved::Over => return Ok(()),
-        Moved::Cut(0) => {
+        MovedBytes::All => tally.arrived(1, request.len() as u64),
+        MovedBytes::Over => return Ok(()),
+        MovedBytes::Cut(0) => {
             // It sent no request: a port scanner, or a transmitter that ended after connecting.
             end.rejected += u64::from(lane.phase().load() < TAIL);
             return Ok(());
         }
-        Moved::Cut(_) => return connection.cut(),
+        MovedBytes::Cut(_) => return connection.cut(),
     }
     if lane.traffic.verify {
         lane.verify(request, 0, lane.message)?;
     }
     match connection.send(answer, tally)? {
-        Moved::All => tally.transaction(),
-        Moved::Over => return Ok(()),
-        Moved::Cut(_) => return connection.cut(),
+        MovedBytes::All => tally.transaction(),
+        MovedBytes::Over => return Ok(()),
+        MovedBytes::Cut(_) => return connection.cut(),
     }
     // Only a socket that has received something knows the queue of its device.
     if lane.traffic.busy_poll.is_some() && !end.slept {
@@ -250,7 +250,7 @@ fn serve(
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moved {
+enum MovedBytes {
     All,
     // The other end closed or reset the connection after this many bytes.
     Cut(usize),
@@ -265,13 +265,13 @@ struct CrrConnection<'a> {
 }
 
 impl CrrConnection<'_> {
-    fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
+    fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<MovedBytes> {
         let fd = self.socket.as_raw_fd();
         self.transfer(Call::SEND, bytes.len(), tally, |done| sys::send_flags(fd, &bytes[done..], 0))
     }
 
     /// Receives until `room` is full, or to the end of the stream.
-    fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
+    fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<MovedBytes> {
         // A thread that spins receives what is there.
         let flags = if spins(self.lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL };
         let (fd, len) = (self.socket.as_raw_fd(), room.len());
@@ -286,7 +286,7 @@ impl CrrConnection<'_> {
         len: usize,
         tally: &mut Tally,
         mut step: impl FnMut(usize) -> isize,
-    ) -> Result<Moved> {
+    ) -> Result<MovedBytes> {
         let (mut done, mut waiting_since) = (0, 0);
         loop {
             let moved = step(done);
@@ -294,13 +294,13 @@ impl CrrConnection<'_> {
             if moved > 0 {
                 (done, waiting_since) = (done + moved as usize, 0);
                 if done == len {
-                    return Ok(Moved::All);
+                    return Ok(MovedBytes::All);
                 }
             } else if moved == 0 {
-                return Ok(Moved::Cut(done));
+                return Ok(MovedBytes::Cut(done));
             } else if let Some(end) = self.judge(call, sys::errno(), &mut waiting_since)? {
                 // A reset has no count.
-                return Ok(if matches!(end, Moved::Cut(_)) { Moved::Cut(done) } else { end });
+                return Ok(if matches!(end, MovedBytes::Cut(_)) { MovedBytes::Cut(done) } else { end });
             }
         }
     }
@@ -312,14 +312,14 @@ impl CrrConnection<'_> {
 
     /// `None`: again.
     #[cold]
-    fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<Moved>> {
+    fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<MovedBytes>> {
         match errno {
             libc::EINTR => Ok(None),
-            libc::EPIPE | libc::ECONNRESET => Ok(Some(Moved::Cut(0))),
+            libc::EPIPE | libc::ECONNRESET => Ok(Some(MovedBytes::Cut(0))),
             // A timeout, or, for a thread that spins, nothing yet.
             libc::EAGAIN => {
                 if self.lane.phase().load() >= self.over {
-                    return Ok(Some(Moved::Over));
+                    return Ok(Some(MovedBytes::Over));
                 }
                 let now = sys::now();
                 if *waiting_since == 0 {
@@ -330,7 +330,7 @@ impl CrrConnection<'_> {
                 }
                 Ok(None)
             }
-            _ if self.lane.phase().load() >= ABORT => Ok(Some(Moved::Over)),
+            _ if self.lane.phase().load() >= ABORT => Ok(Some(MovedBytes::Over)),
             _ => Err(self.lane.failed(call.name, errno)),
         }
     }

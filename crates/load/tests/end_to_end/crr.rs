@@ -1,7 +1,7 @@
 //! A new connection for each request: all are served, none leaves a port behind, and nobody else
 //! is.
 
-use netassay_load::Note;
+use netassay_load::LoadNote;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,7 @@ fn strangers_get_no_answer() {
     receiver.set_phase(Phase::Tail);
     let (sent, received) = finish((transmitter, receiver));
     assert!(sent.sent.transactions > 0);
-    assert_eq!(received.notes, [Note::Rejected { connections: 2 }]);
+    assert_eq!(received.notes, [LoadNote::Rejected { connections: 2 }]);
     assert!(received.received.messages <= sent.sent.messages);
 }
 

@@ -1,7 +1,7 @@
 //! Every way of sending and of receiving moves real traffic, every byte and every number of which
 //! is checked.
 
-use netassay_load::Note;
+use netassay_load::LoadNote;
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ pub(crate) fn check(traffic: &Traffic, (sent, received): &(EndOutcome, EndOutcom
     assert!(accounted <= sent.sent.messages, "{what}");
     // A buffer of datagrams that finds no room in the socket is one drop to the kernel.
     if traffic.reader == Reader::Gro {
-        let is_noted = received.notes.contains(&Note::GroCountsBuffers);
+        let is_noted = received.notes.contains(&LoadNote::GroCountsBuffers);
         assert!(!is_noted || received.socket_drops() > 0, "{what}");
     } else {
         let lost = sent.sent.messages - accounted;

@@ -1,6 +1,6 @@
 //! Requests at intended times: all of them go out, and a server that stalls shows as it must.
 
-use netassay_load::Note;
+use netassay_load::LoadNote;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -207,7 +207,7 @@ fn what_a_server_cannot_serve_is_reported() {
         let sent = transmitter.finish().unwrap();
         let what = format!("{kind}: {sent:?}");
         assert!(sent.sent.messages <= 1024 * 3, "{what}");
-        assert!(matches!(sent.notes[0], Note::OpenLoop { .. }), "{what}");
+        assert!(matches!(sent.notes[0], LoadNote::OpenLoop { .. }), "{what}");
         let latency = sent.latency.as_ref().unwrap_or_else(|| panic!("{what}"));
         // They count with the time that they had waited: half of the window at the median.
         assert!(latency.count >= 2000 && latency.p50 >= 50_000_000, "{what}");

@@ -26,7 +26,7 @@ fn a_difference_of_samples_is_the_window() {
 
 #[test]
 fn a_tally_is_seen_from_outside() {
-    let counters = Counters::default();
+    let counters = LaneCounters::default();
     let mut tally = Tally::new(&counters);
     tally.message(100);
     tally.message(50);
@@ -56,6 +56,6 @@ fn a_tally_is_seen_from_outside() {
 
 #[test]
 fn writers_share_no_cache_line() {
-    assert!(align_of::<Counters>() >= 128);
-    assert_eq!(size_of::<Counters>() % 128, 0);
+    assert!(align_of::<LaneCounters>() >= 128);
+    assert_eq!(size_of::<LaneCounters>() % 128, 0);
 }

@@ -16,7 +16,7 @@ fn what_was_never_sent_has_waited_until_the_end() {
     // second after it closed.
     let end = phase.closed() + 1_000_000_000;
     let mut latencies = Recorder::new(1);
-    let unsent = Source::<true>::new(begin, 1_000_000, 0, 1).end(end, &phase, &mut latencies);
+    let unsent = RequestSource::<true>::new(begin, 1_000_000, 0, 1).end(end, &phase, &mut latencies);
     assert_eq!(unsent, (phase.closed() - begin).div_ceil(1000));
     let latency = merge(vec![latencies]).unwrap();
     assert_eq!(latency.count, unsent);
@@ -29,10 +29,12 @@ fn a_closed_loop_counts_what_lies_in_the_window() {
     let before = sys::now();
     phase.advance(WINDOW);
     let inside = sys::now();
-    assert!(!Source::<false>::counts(&phase, before - 1) && Source::<false>::counts(&phase, inside));
+    assert!(
+        !RequestSource::<false>::counts(&phase, before - 1) && RequestSource::<false>::counts(&phase, inside)
+    );
     phase.advance(TAIL);
-    assert!(!Source::<false>::counts(&phase, inside), "it ended too late");
-    assert!(Source::<true>::counts(&phase, inside), "it was meant for the window");
+    assert!(!RequestSource::<false>::counts(&phase, inside), "it ended too late");
+    assert!(RequestSource::<true>::counts(&phase, inside), "it was meant for the window");
 }
 
 /// The time of request number `request` of a flow, by the definition.
@@ -41,7 +43,7 @@ fn exact(start: u64, rate: u32, flow: usize, flows: usize, request: u64) -> u64 
     start + u64::try_from(number * u128::from(SECOND) / u128::from(rate)).unwrap()
 }
 
-fn taken(mut schedule: Source<true>, requests: usize) -> Vec<u64> {
+fn taken(mut schedule: RequestSource<true>, requests: usize) -> Vec<u64> {
     std::iter::repeat_with(|| {
         let next = schedule.next;
         schedule.sent();
@@ -57,7 +59,7 @@ proptest! {
         start in 0u64..1 << 60, rate in 1..=MAX_RATE, flows in 1..=MAX_FLOWS as usize, flow in 0usize..1024,
     ) {
         prop_assume!(flow < flows);
-        let times = taken(Source::<true>::new(start, rate, flow, flows), 200);
+        let times = taken(RequestSource::<true>::new(start, rate, flow, flows), 200);
         for (request, time) in times.iter().enumerate() {
             prop_assert_eq!(*time, exact(start, rate, flow, flows, request as u64));
         }
@@ -67,7 +69,7 @@ proptest! {
     fn many_steps_at_once_are_as_many_single_ones(
         rate in 1..=MAX_RATE, flows in 1usize..1024, one in 0usize..500, more in 0usize..500,
     ) {
-        let mut schedule = Source::<true>::new(7, rate, 0, flows);
+        let mut schedule = RequestSource::<true>::new(7, rate, 0, flows);
         (0..one).for_each(|_| schedule.sent());
         schedule.advance_by(more as u64);
         prop_assert_eq!(schedule.next, exact(7, rate, 0, flows, (one + more) as u64));
@@ -78,7 +80,7 @@ proptest! {
         rate in 1..=MAX_RATE, flows in 1usize..64, flow in 0usize..64, taken in 0u64..1000, late in 0u64..1_000_000,
     ) {
         prop_assume!(flow < flows);
-        let mut schedule = Source::<true>::new(1000, rate, flow, flows);
+        let mut schedule = RequestSource::<true>::new(1000, rate, flow, flows);
         schedule.advance_by(taken);
         let now = schedule.next + late;
         let overdue = schedule.overdue(now);
@@ -93,7 +95,7 @@ proptest! {
 #[test]
 fn the_flows_take_turns_evenly() {
     let mut all: Vec<u64> =
-        (0..4).flat_map(|flow| taken(Source::<true>::new(0, 1_000, flow, 4), 250)).collect();
+        (0..4).flat_map(|flow| taken(RequestSource::<true>::new(0, 1_000, flow, 4), 250)).collect();
     all.sort_unstable();
     let expected: Vec<u64> = (0..1000).map(|request| request * 1_000_000).collect();
     assert_eq!(all, expected);

@@ -9,7 +9,7 @@ use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tall
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::port::Port;
-use crate::workload::source::{Source, end_of};
+use crate::workload::source::{RequestSource, end_of};
 
 // In ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
@@ -24,7 +24,7 @@ fn room(lane: &Lane) -> usize {
 // It receives answers before it waits for room: else both ends could wait with full buffers.
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
-    let asker = Asker {
+    let asker = TcpAsker {
         lane,
         requests: SendQueue::new(lane.message, limit, room(lane)),
         answers: ReceivedMessages::new(lane, lane.response),
@@ -34,10 +34,10 @@ pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<La
         heard: 0,
     };
     lane.ready();
-    asker.run(port, Source::<OPEN>::begin(lane))
+    asker.run(port, RequestSource::<OPEN>::begin(lane))
 }
 
-struct Asker<'a> {
+struct TcpAsker<'a> {
     lane: &'a Lane,
     requests: SendQueue,
     answers: ReceivedMessages,
@@ -47,8 +47,12 @@ struct Asker<'a> {
     heard: u64,
 }
 
-impl Asker<'_> {
-    fn run<const OPEN: bool>(mut self, port: &impl Port, mut source: Source<OPEN>) -> Result<LaneResult> {
+impl TcpAsker<'_> {
+    fn run<const OPEN: bool>(
+        mut self,
+        port: &impl Port,
+        mut source: RequestSource<OPEN>,
+    ) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
         let spins = lane.traffic.reader == Reader::Spin;
         let mut now = sys::now();
@@ -94,7 +98,7 @@ impl Asker<'_> {
             // An answer without a request is corrupt data.
             let meant = meant.ok_or_else(|| self.lane.damaged(0, got))?;
             self.tally.transaction();
-            if Source::<OPEN>::counts(self.lane.phase(), meant) {
+            if RequestSource::<OPEN>::counts(self.lane.phase(), meant) {
                 self.latencies.record(now - meant);
             }
         }

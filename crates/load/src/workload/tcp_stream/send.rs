@@ -1,4 +1,4 @@
-//! Senders that write a message by one call after the other, compiled for each [`Writer`].
+//! Senders that write a message by one call after the other, compiled for each [`StreamWriter`].
 
 use std::fs::File;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::workload::lent::LentPages;
 use crate::{socket, sys};
 
 // Writes continue partial ones, also an earlier sender's (`begun`): streams have whole messages.
-pub(crate) trait Writer {
+pub(crate) trait StreamWriter {
     const CALL: Call;
 
     /// Returns bytes, or another result of the kernel.
@@ -34,7 +34,7 @@ impl<'a> Copied<'a> {
     }
 }
 
-impl Writer for Copied<'_> {
+impl StreamWriter for Copied<'_> {
     const CALL: Call = Call::SEND;
 
     #[inline(always)]
@@ -73,7 +73,7 @@ impl FromFile {
     }
 }
 
-impl Writer for FromFile {
+impl StreamWriter for FromFile {
     const CALL: Call = Call::SENDFILE;
 
     #[inline(always)]
@@ -88,7 +88,7 @@ impl Writer for FromFile {
     }
 }
 
-pub(super) fn send<W: Writer>(lane: &Lane, mut writer: W) -> Result<LaneResult> {
+pub(super) fn send<W: StreamWriter>(lane: &Lane, mut writer: W) -> Result<LaneResult> {
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET {

@@ -11,7 +11,7 @@ use crate::message::Buffer;
 use crate::socket::answer_time;
 use crate::sys;
 use crate::workload::port::Port;
-use crate::workload::source::{Source, end_of};
+use crate::workload::source::{RequestSource, end_of};
 
 // In ns, for an open loop: a late answer must show as a latency, not as a loss. A closed loop waits
 // for `answer_time`, enough if there is no room for another request.
@@ -21,7 +21,7 @@ const LOOK: u64 = 10_000_000;
 
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
-    let asker = Asker {
+    let asker = UdpAsker {
         lane,
         request: Buffer::pattern(lane.message.max(NUMBER)),
         answer: Buffer::room((lane.response + 1).max(NUMBER)),
@@ -32,10 +32,10 @@ pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<La
         heard: 0,
     };
     lane.ready();
-    asker.run(port, Source::<OPEN>::begin(lane))
+    asker.run(port, RequestSource::<OPEN>::begin(lane))
 }
 
-struct Asker<'a> {
+struct UdpAsker<'a> {
     lane: &'a Lane,
     request: Buffer,
     answer: Buffer,
@@ -46,8 +46,12 @@ struct Asker<'a> {
     heard: u64,
 }
 
-impl Asker<'_> {
-    fn run<const OPEN: bool>(mut self, port: &impl Port, mut source: Source<OPEN>) -> Result<LaneResult> {
+impl UdpAsker<'_> {
+    fn run<const OPEN: bool>(
+        mut self,
+        port: &impl Port,
+        mut source: RequestSource<OPEN>,
+    ) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
         // A receive that sleeps until its timeout cannot follow a clock.
         let spins = lane.traffic.reader == Reader::Spin;
@@ -87,7 +91,7 @@ impl Asker<'_> {
     fn ask<const OPEN: bool>(
         &mut self,
         port: &impl Port,
-        source: &mut Source<OPEN>,
+        source: &mut RequestSource<OPEN>,
         now: u64,
     ) -> Result<LoopStep> {
         while let Some(number) = self.slots.next() {
@@ -137,7 +141,7 @@ impl Asker<'_> {
         }
         self.tally.transaction();
         (self.answered, self.heard) = (true, now);
-        if Source::<OPEN>::counts(lane.phase(), meant) {
+        if RequestSource::<OPEN>::counts(lane.phase(), meant) {
             self.latencies.record(now - meant);
         }
         Ok(LoopStep::Again)

@@ -28,7 +28,7 @@ fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<Lane
         write_number(request.as_mut(), next);
         let request = &request.as_ref()[..lane.message];
         match ask(lane, port, request, answer.as_mut(), (next, mask), &mut tally)? {
-            Reply::Came => {
+            ReplyOutcome::Came => {
                 if VERIFY {
                     verify_number(lane, answer.as_ref(), lane.response)?;
                 }
@@ -37,7 +37,7 @@ fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<Lane
                 lost_in_a_row = 0;
                 begun.next(sys::now(), phase.load(), &mut latencies);
             }
-            Reply::Lost => {
+            ReplyOutcome::Lost => {
                 tally.timeout();
                 lost_in_a_row += 1;
                 if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
@@ -48,7 +48,7 @@ fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<Lane
                 }
                 begun = Begun::now(phase);
             }
-            Reply::End => break,
+            ReplyOutcome::End => break,
         }
         next = next.wrapping_add(1);
     }
@@ -56,7 +56,7 @@ fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<Lane
     Ok(LaneResult { latencies: vec![latencies], verified, ..LaneResult::default() })
 }
 
-enum Reply {
+enum ReplyOutcome {
     Came,
     Lost,
     End,
@@ -71,7 +71,7 @@ fn ask(
     answer: &mut [u8],
     (number, mask): (u64, u64),
     tally: &mut Tally,
-) -> Result<Reply> {
+) -> Result<ReplyOutcome> {
     loop {
         let sent = port.send(request);
         if sent > 0 {
@@ -82,17 +82,17 @@ fn ask(
             // This end's own queue is full: the request was never under way, so it is not lost.
             tally.no_buffers();
             if lane.phase().load() >= QUIET {
-                return Ok(Reply::End);
+                return Ok(ReplyOutcome::End);
             }
         } else if lane.trouble(Call::SEND, sent)? == LoopStep::End {
-            return Ok(Reply::End);
+            return Ok(ReplyOutcome::End);
         }
     }
     loop {
         let got = port.receive(answer, 0);
         tally.call();
         if got == lane.response as isize && (read_number(answer) ^ number) & mask == 0 {
-            return Ok(Reply::Came);
+            return Ok(ReplyOutcome::Came);
         }
         if got > 0 {
             tally.late();
@@ -104,15 +104,15 @@ fn ask(
 
 #[cold]
 #[inline(never)]
-fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
+fn no_answer(lane: &Lane, got: isize) -> Result<Option<ReplyOutcome>> {
     if lane.phase().load() >= QUIET {
-        return Ok(Some(Reply::End));
+        return Ok(Some(ReplyOutcome::End));
     }
     if got < 0 && sys::errno() == libc::EAGAIN {
-        return Ok(Some(Reply::Lost));
+        return Ok(Some(ReplyOutcome::Lost));
     }
     if got < 0 && lane.trouble(Call::RECV, got)? == LoopStep::End {
-        return Ok(Some(Reply::End));
+        return Ok(Some(ReplyOutcome::End));
     }
     Ok(None)
 }

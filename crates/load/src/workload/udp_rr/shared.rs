@@ -14,7 +14,7 @@ use crate::workload::source::Begun;
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let lane = &lanes[0];
-    let flows = lanes.iter().map(|lane| Asked {
+    let flows = lanes.iter().map(|lane| SentRequest {
         tally: lane.tally(),
         number: 0,
         begun: Begun::default(),
@@ -42,7 +42,7 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
 
 struct Asking<'a> {
     lanes: &'a [Lane],
-    flows: Vec<Asked<'a>>,
+    flows: Vec<SentRequest<'a>>,
     request: Buffer,
     answer: Buffer,
     mask: u64,
@@ -53,7 +53,7 @@ struct Asking<'a> {
     look: u64,
 }
 
-struct Asked<'a> {
+struct SentRequest<'a> {
     tally: Tally<'a>,
     number: u64,
     begun: Begun,

@@ -10,9 +10,9 @@ use words::{Reader, Sender};
 use super::pace::Pace;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult};
-use crate::note::Note;
+use crate::note::LoadNote;
 use crate::socket;
-use crate::sys::Target;
+use crate::sys::Destination;
 
 // Each sender's loop is compiled with and without a pace.
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
@@ -23,11 +23,11 @@ fn send_by<const PACED: bool>(lane: &Lane) -> Result<LaneResult> {
     let pace = Pace::<PACED>::new(&lane.control.pace);
     let (message, destination) = (lane.message, lane.destination());
     let datagrams = send::datagrams_in_buffer(lane.traffic.sender, message);
-    let to = Target::new(destination.as_ref());
+    let to = Destination::new(destination.as_ref());
     match lane.traffic.sender {
         Sender::Zerocopy => send::send_zerocopy(lane, pace),
         Sender::Sendmmsg => send::send(lane, send::Many::new(message, to), pace),
-        _ => send::send(lane, send::One::new(message, datagrams, to), pace),
+        _ => send::send(lane, send::SingleSend::new(message, datagrams, to), pace),
     }
 }
 
@@ -58,7 +58,7 @@ fn receive_checked<const ALL: bool>(lane: &Lane) -> Result<LaneResult> {
         turn = Some(lane.with_modes(next));
     }
     let counts_buffers = merged && socket::drops(&SockRef::from(&lane.socket())) > 0;
-    let notes = if counts_buffers { vec![Note::GroCountsBuffers] } else { Vec::new() };
+    let notes = if counts_buffers { vec![LoadNote::GroCountsBuffers] } else { Vec::new() };
     let verified = if ALL { compared } else { lane.verify(&last, 0, lane.message)? };
     let end = receive::account(lane, &lane.tally(), verified, &last)?;
     Ok(LaneResult { notes, ..end })
@@ -71,7 +71,9 @@ fn receive_by<const ALL: bool>(lane: &Lane, verified: &mut u64) -> Result<Vec<u8
             receive::Merged::enable(lane.fd, lane.flow)?;
             receive::receive::<false, ALL, _>(lane, receive::Merged::new(), verified)
         }
-        Reader::Spin => receive::receive::<true, ALL, _>(lane, receive::One::new(message), verified),
-        _ => receive::receive::<false, ALL, _>(lane, receive::One::new(message), verified),
+        Reader::Spin => {
+            receive::receive::<true, ALL, _>(lane, receive::SingleReceive::new(message), verified)
+        }
+        _ => receive::receive::<false, ALL, _>(lane, receive::SingleReceive::new(message), verified),
     }
 }

@@ -1,4 +1,4 @@
-//! Receivers that make one system call after the other, compiled for each [`Reader`].
+//! Receivers that make one system call after the other, compiled for each [`DatagramReader`].
 
 use std::ops::Range;
 use std::os::fd::RawFd;
@@ -13,7 +13,7 @@ use crate::workload::drain_with;
 /// The number of datagrams, and the place of the last one.
 pub(crate) type Datagrams = (u64, Range<usize>);
 
-pub(crate) trait Reader {
+pub(crate) trait DatagramReader {
     const CALL: Call;
 
     /// Returns bytes, or -1 with `errno` set.
@@ -25,16 +25,16 @@ pub(crate) trait Reader {
     fn room(&self) -> &[u8];
 }
 
-pub(crate) struct One(Buffer);
+pub(crate) struct SingleReceive(Buffer);
 
-impl One {
+impl SingleReceive {
     pub(crate) fn new(message: usize) -> Self {
         // One byte more than a message, to detect a larger one.
         Self(Buffer::room(message + 1))
     }
 }
 
-impl Reader for One {
+impl DatagramReader for SingleReceive {
     const CALL: Call = Call::RECV;
 
     #[inline(always)]
@@ -55,7 +55,7 @@ impl Reader for One {
 }
 
 /// Returns the last datagram.
-pub(super) fn receive<const SPINS: bool, const ALL: bool, R: Reader>(
+pub(super) fn receive<const SPINS: bool, const ALL: bool, R: DatagramReader>(
     lane: &Lane,
     mut reader: R,
     verified: &mut u64,
@@ -82,7 +82,7 @@ pub(super) fn receive<const SPINS: bool, const ALL: bool, R: Reader>(
 
 fn drain<const ALL: bool>(
     lane: &Lane,
-    mut reader: impl Reader,
+    mut reader: impl DatagramReader,
     verified: &mut u64,
     mut tally: Tally,
     mut last: Range<usize>,
@@ -101,7 +101,7 @@ fn drain<const ALL: bool>(
 #[inline(always)]
 fn receive_batch<const ALL: bool>(
     lane: &Lane,
-    reader: &mut impl Reader,
+    reader: &mut impl DatagramReader,
     flags: libc::c_int,
     verified: &mut u64,
     tally: &mut Tally,
@@ -184,7 +184,7 @@ impl Merged {
     }
 }
 
-impl Reader for Merged {
+impl DatagramReader for Merged {
     const CALL: Call = Call::RECVMSG;
 
     #[inline(always)]

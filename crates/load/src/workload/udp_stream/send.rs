@@ -1,4 +1,4 @@
-//! Senders whose datagrams the kernel copies, call after call, compiled for each [`Writer`].
+//! Senders whose datagrams the kernel copies, call after call, compiled for each [`DatagramWriter`].
 
 use std::os::fd::RawFd;
 
@@ -7,7 +7,7 @@ use words::Sender;
 use crate::error::{Context, Error, Result, error_text};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET};
 use crate::message::Buffer;
-use crate::sys::{self, Target};
+use crate::sys::{self, Destination};
 use crate::workload::lent::LentPages;
 use crate::workload::pace::Pace;
 
@@ -18,7 +18,7 @@ pub(crate) fn datagrams_in_buffer(sender: Sender, message: usize) -> usize {
     if sender == Sender::Gso { gso_segments(message) } else { 1 }
 }
 
-pub(crate) trait Writer {
+pub(crate) trait DatagramWriter {
     const CALL: Call;
 
     const BUFFERS: usize;
@@ -27,18 +27,18 @@ pub(crate) trait Writer {
     fn write(&mut self, fd: RawFd) -> isize;
 }
 
-pub(crate) struct One<'d> {
+pub(crate) struct SingleSend<'d> {
     buffer: Buffer,
-    to: Target<'d>,
+    to: Destination<'d>,
 }
 
-impl<'d> One<'d> {
-    pub(crate) fn new(message: usize, datagrams: usize, to: Target<'d>) -> Self {
+impl<'d> SingleSend<'d> {
+    pub(crate) fn new(message: usize, datagrams: usize, to: Destination<'d>) -> Self {
         Self { buffer: Buffer::messages(message, datagrams), to }
     }
 }
 
-impl Writer for One<'_> {
+impl DatagramWriter for SingleSend<'_> {
     const CALL: Call = Call::SEND;
     const BUFFERS: usize = 1;
 
@@ -53,12 +53,12 @@ pub(crate) struct Many<'d> {
     // The headers point to these, which do not move with this value.
     _buffer: Buffer,
     _places: Vec<libc::iovec>,
-    _to: Target<'d>,
+    _to: Destination<'d>,
 }
 
 impl<'d> Many<'d> {
     // All datagrams are one, which stays in the cache of the CPU.
-    pub(crate) fn new(message: usize, to: Target<'d>) -> Self {
+    pub(crate) fn new(message: usize, to: Destination<'d>) -> Self {
         let buffer = Buffer::pattern(message);
         let mut places = vec![libc::iovec { iov_base: buffer.start().cast(), iov_len: message }; DATAGRAMS];
         let header = |place: &mut libc::iovec| {
@@ -72,7 +72,7 @@ impl<'d> Many<'d> {
     }
 }
 
-impl Writer for Many<'_> {
+impl DatagramWriter for Many<'_> {
     const CALL: Call = Call::SENDMMSG;
     const BUFFERS: usize = DATAGRAMS;
 
@@ -84,7 +84,7 @@ impl Writer for Many<'_> {
     }
 }
 
-pub(super) fn send<W: Writer, const PACED: bool>(
+pub(super) fn send<W: DatagramWriter, const PACED: bool>(
     lane: &Lane,
     mut writer: W,
     mut pace: Pace<'_, PACED>,
@@ -156,7 +156,7 @@ pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, P
     let mut lent = LentPages::new(lane)?;
     let datagram = Buffer::pattern(lane.message);
     let destination = lane.destination();
-    let to = Target::new(destination.as_ref());
+    let to = Destination::new(destination.as_ref());
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET {

@@ -84,7 +84,7 @@ fn polling_that_was_refused_is_sleep() {
     works(receiver_of(&mut case), 999, 0, 30);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     // Words of a note decide nothing.
-    receiver_of(&mut case).whole.outcome.notes.push(load::Note::NothingToPoll);
+    receiver_of(&mut case).whole.outcome.notes.push(load::LoadNote::NothingToPoll);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     receiver_of(&mut case).whole.outcome.slept = true;
     assert_eq!(limit(&case.0, &case.1).label, Label::ReceiverCpu);

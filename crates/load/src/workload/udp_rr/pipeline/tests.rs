@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
-enum Step {
+enum PipelineStep {
     Send,
     /// The answer to one of the requests under way, by its position.
     Answer(usize),
@@ -12,12 +12,12 @@ enum Step {
     GiveUp(u64),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<PipelineStep>> {
     let step = prop_oneof![
-        4 => Just(Step::Send),
-        3 => any::<usize>().prop_map(Step::Answer),
-        1 => any::<u64>().prop_map(Step::Stray),
-        1 => (0u64..50).prop_map(Step::GiveUp),
+        4 => Just(PipelineStep::Send),
+        3 => any::<usize>().prop_map(PipelineStep::Answer),
+        1 => any::<u64>().prop_map(PipelineStep::Stray),
+        1 => (0u64..50).prop_map(PipelineStep::GiveUp),
     ];
     proptest::collection::vec(step, 0..400)
 }
@@ -33,7 +33,7 @@ proptest! {
         for (now, step) in steps.into_iter().enumerate() {
             let now = now as u64;
             match step {
-                Step::Send => match slots.next() {
+                PipelineStep::Send => match slots.next() {
                     Some(number) => {
                         prop_assert!(!open.contains_key(&(number & mask)), "a number in use");
                         slots.sent(1000 + now, now);
@@ -41,19 +41,19 @@ proptest! {
                     }
                     None => prop_assert_eq!(open.len(), room),
                 },
-                Step::Answer(which) if !open.is_empty() => {
+                PipelineStep::Answer(which) if !open.is_empty() => {
                     let mut numbers: Vec<u64> = open.keys().copied().collect();
                     numbers.sort_unstable();
                     let number = numbers[which % numbers.len()];
                     prop_assert_eq!(slots.answered(number), open.remove(&number).map(|(meant, _)| meant));
                     prop_assert_eq!(slots.answered(number), None, "a second answer");
                 }
-                Step::Answer(_) => {}
-                Step::Stray(number) => {
+                PipelineStep::Answer(_) => {}
+                PipelineStep::Stray(number) => {
                     let known = open.remove(&(number & mask)).map(|(meant, _)| meant);
                     prop_assert_eq!(slots.answered(number & mask), known);
                 }
-                Step::GiveUp(age) => {
+                PipelineStep::GiveUp(age) => {
                     let earliest = now.saturating_sub(age);
                     let before = open.len();
                     open.retain(|_, (_, sent)| *sent >= earliest);
