@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_samples::ministat::{Format, Plot, Request, Set, Values, write_all};
+use netassay_samples::ministat::{MinistatPlot, MinistatRequest, Set, ValueFormat, Values, write_all};
 
 /// The widest plot that is worth the fuzzer's time.
 const WIDE: usize = 1000;
@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
     for file in &files {
         reads_alike(file);
     }
-    match Request::parse(&words, b"ministat", posix) {
+    match MinistatRequest::parse(&words, b"ministat", posix) {
         Ok(request) => compare(&request, &files),
         Err(refusal) => assert!(!refusal.text.is_empty() && refusal.code != 0),
     }
@@ -29,7 +29,7 @@ fuzz_target!(|input: &[u8]| {
 /// Whole, in two pieces, and with a blank before each line, which changes
 /// no value.
 fn reads_alike(bytes: &[u8]) {
-    let format = Format::new(1, b" \t", 8191);
+    let format = ValueFormat::new(1, b" \t", 8191);
     let whole = read(&format, bytes);
 
     let (start, _) = bytes.split_at(bytes.len() / 2);
@@ -48,13 +48,13 @@ fn reads_alike(bytes: &[u8]) {
 }
 
 /// The bits of the values, because a NaN is not equal to itself.
-fn read(format: &Format, bytes: &[u8]) -> Option<Vec<u64>> {
+fn read(format: &ValueFormat, bytes: &[u8]) -> Option<Vec<u64>> {
     let mut values = Vec::new();
     format.read(bytes, &mut values).ok()?;
     Some(values.into_iter().map(f64::to_bits).collect())
 }
 
-fn compare(request: &Request, files: &[Vec<u8>]) {
+fn compare(request: &MinistatRequest, files: &[Vec<u8>]) {
     let format = request.format();
     let mut sets = Vec::new();
     for bytes in files.iter().take(request.files.len().max(1)) {
@@ -73,8 +73,11 @@ fn compare(request: &Request, files: &[Vec<u8>]) {
         return;
     }
     let width = request.width.unwrap_or(74).min(WIDE);
-    let plot =
-        if request.plot { Plot::new(&sets, width, request.separate_bars).unwrap_or_default() } else { None };
+    let plot = if request.plot {
+        MinistatPlot::new(&sets, width, request.separate_bars).unwrap_or_default()
+    } else {
+        None
+    };
     let names = vec![b"a set".as_slice(); sets.len()];
     let mut text = Vec::new();
     write_all(&mut text, request, &sets, &names, plot.as_ref()).expect("memory takes everything");

@@ -7,7 +7,9 @@
 use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
-use netassay_samples::{Boots, Column, Dataset, Design, InputFormat, MeasurementFile, Options, SamplesError};
+use netassay_samples::{
+    BootColumn, Boots, Dataset, Design, InputFormat, MeasurementFile, Options, SamplesError,
+};
 
 fuzz_target!(|input: &[u8]| {
     let [format, choice, bytes @ ..] = input else { return };
@@ -20,8 +22,8 @@ fn options(format: Option<InputFormat>, choice: u8) -> Options {
     let bit = |place: u8| choice & 1 << place != 0;
     let boot = match (bit(0), bit(1)) {
         (false, _) => None,
-        (true, false) => Some(Column::None),
-        (true, true) => Some(Column::Named("2".to_owned())),
+        (true, false) => Some(BootColumn::None),
+        (true, true) => Some(BootColumn::Named("2".to_owned())),
     };
     let boots = match (bit(2), bit(3)) {
         (false, _) => Boots::Named,

@@ -3,7 +3,7 @@
 use std::thread;
 
 use agent::Interrupt;
-use samples::ministat::{Level, Set};
+use samples::ministat::{ConfidenceLevel, Set};
 use stats::{Look, Margin, Observation, Question, Spending, Verdict, analyse_with};
 use study::PlannedRun;
 
@@ -62,7 +62,7 @@ fn pooled(observations: &[Observation]) -> Result<Verdict, Failure> {
         Set::new("", &of_it.map(|run| run.value).collect::<Vec<_>>()).map_err(Failure::environment)
     };
     let sets: [Set; CONDITIONS] = [set(0)?, set(1)?];
-    let test = sets[1].against(&sets[0], Level::default());
+    let test = sets[1].against(&sets[0], ConfidenceLevel::default());
     Ok(match test.is_proven {
         true if test.difference > 0.0 => Verdict::Higher,
         true => Verdict::Lower,

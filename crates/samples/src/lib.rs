@@ -17,5 +17,5 @@ mod series;
 pub use dataset::{ComparedConditions, Dataset};
 pub use error::SamplesError;
 pub use measurement_file::MeasurementFile;
-pub use options::{Boots, Column, InputFormat, Options};
+pub use options::{BootColumn, Boots, InputFormat, Options};
 pub use stats::Design;

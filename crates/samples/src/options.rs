@@ -15,7 +15,7 @@ pub struct Options {
     /// CSV: the column of the conditions. `None`: `label` or `condition`.
     pub condition: Option<String>,
     /// The column that names the boot.
-    pub boot: Option<Column>,
+    pub boot: Option<BootColumn>,
     /// Which runs belong to the same boot, without a column of boots.
     pub boots: Boots,
     /// Whether conditions share boots. `None`: detected.
@@ -26,7 +26,7 @@ pub struct Options {
 
 /// A column of boots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum BootColumn {
     /// No column names boots.
     None,
     /// The column with this name, or with this number from 1 in a file without names.

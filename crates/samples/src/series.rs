@@ -54,7 +54,7 @@ fn one_name(unit: String) -> String {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Series {
+pub(crate) struct SampleSeries {
     /// The number of its file; readers do not know it.
     pub(crate) input: usize,
     pub(crate) key: SeriesKey,
@@ -121,7 +121,7 @@ impl Collector {
         }
     }
 
-    fn series_of(&mut self, key: &SeriesKey, place: FilePosition) -> Result<&mut Series, Fault> {
+    fn series_of(&mut self, key: &SeriesKey, place: FilePosition) -> Result<&mut SampleSeries, Fault> {
         if let Some(known) = self.places.get(key) {
             return Ok(&mut self.found.series[*known]);
         }
@@ -134,7 +134,7 @@ impl Collector {
             bounded(name.as_bytes(), place)?;
         }
         self.places.insert(key.clone(), next);
-        self.found.series.push(Series { key: key.clone(), ..Series::default() });
+        self.found.series.push(SampleSeries { key: key.clone(), ..Series::default() });
         Ok(&mut self.found.series[next])
     }
 

@@ -9,7 +9,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use netassay_samples::ministat::{Level, Plot, Refusal, Request, Set, report, write_all};
+use netassay_samples::ministat::{
+    ConfidenceLevel, MinistatPlot, MinistatRefusal, MinistatRequest, Set, report, write_all,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -19,7 +21,10 @@ fn fixtures(name: &str) -> PathBuf {
 
 /// The program with its files in `directory`, but for what the operating system says: none if a
 /// file cannot be opened.
-fn run(directory: &Path, request: Result<Request, Refusal>) -> Option<Result<Vec<u8>, Refusal>> {
+fn run(
+    directory: &Path,
+    request: Result<MinistatRequest, MinistatRefusal>,
+) -> Option<Result<Vec<u8>, MinistatRefusal>> {
     let request = match request {
         Ok(request) => request,
         Err(refusal) => return Some(Err(refusal)),
@@ -32,15 +37,16 @@ fn run(directory: &Path, request: Result<Request, Refusal>) -> Option<Result<Vec
         let name = if name == "-" { "<stdin>" } else { name };
         let mut values = Vec::new();
         if let Err(error) = request.format().read(&bytes, &mut values) {
-            return Some(Err(Refusal::invalid_data(name.as_bytes(), error.line)));
+            return Some(Err(MinistatRefusal::invalid_data(name.as_bytes(), error.line)));
         }
         match Set::new(name, &values) {
             Ok(set) => sets.push(set),
-            Err(_) => return Some(Err(Refusal::too_few_points(name.as_bytes()))),
+            Err(_) => return Some(Err(MinistatRefusal::too_few_points(name.as_bytes()))),
         }
     }
     let width = request.width.unwrap_or(74);
-    let plot = if request.plot { Plot::new(&sets, width, request.separate_bars).unwrap() } else { None };
+    let plot =
+        if request.plot { MinistatPlot::new(&sets, width, request.separate_bars).unwrap() } else { None };
     let names: Vec<&[u8]> = sets.iter().map(|set| set.name.as_bytes()).collect();
     let mut out = Vec::new();
     write_all(&mut out, &request, &sets, &names, plot.as_ref()).unwrap();
@@ -48,12 +54,12 @@ fn run(directory: &Path, request: Result<Request, Refusal>) -> Option<Result<Vec
 }
 
 /// The request in a recorded command line, and whether that is all there is to the case.
-fn parse(command: &str) -> Result<Request, Refusal> {
+fn parse(command: &str) -> Result<MinistatRequest, MinistatRefusal> {
     let words =
         command.split_whitespace().take_while(|word| *word != "|").skip_while(|word| *word != "ministat");
     let words = words.skip(1).map(|word| word.trim_matches('"').as_bytes().to_vec());
     let posix = command.starts_with("POSIXLY_CORRECT");
-    Request::parse(&words.collect::<Vec<_>>(), b"ministat", posix)
+    MinistatRequest::parse(&words.collect::<Vec<_>>(), b"ministat", posix)
 }
 
 #[test]
@@ -69,7 +75,7 @@ fn every_recorded_case() {
             continue;
         };
         let (stdout, refusal) = match got {
-            Ok(stdout) => (stdout, Refusal { text: Vec::new(), code: 0 }),
+            Ok(stdout) => (stdout, MinistatRefusal { text: Vec::new(), code: 0 }),
             Err(refusal) => (Vec::new(), refusal),
         };
         assert_eq!(String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&read("stdout")), "{case}");
@@ -92,7 +98,7 @@ fn samples(files: &[&str]) -> String {
         let values: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
         Set::new(*file, &values).unwrap()
     };
-    report(&files.iter().map(set).collect::<Vec<_>>(), Level::default())
+    report(&files.iter().map(set).collect::<Vec<_>>(), ConfidenceLevel::default())
 }
 
 // The samples are rebuilt to have the published summaries. The rows, differences and intervals
@@ -185,7 +191,7 @@ fn equals_debians_program_on_random_sets() {
     fs::create_dir_all(&directory).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(20150715);
     for round in 0..600 {
-        let level = Level::ALL[random.random_range(0..Level::ALL.len())];
+        let level = ConfidenceLevel::ALL[random.random_range(0..Level::ALL.len())];
         let scale = 10_f64.powi(random.random_range(-6..12));
         let centre = random.random_range(-1.0..1.0) * 10_f64.powi(random.random_range(-3..5));
         let count = random.random_range(1..=7);

@@ -7,7 +7,7 @@ mod common;
 use std::io::{self, Read};
 
 use common::fixture;
-use netassay_samples::{Column, InputFormat, MeasurementFile, Options, limits};
+use netassay_samples::{BootColumn, InputFormat, MeasurementFile, Options, limits};
 
 fn refusal(input: impl Read, options: &Options) -> String {
     MeasurementFile::read("f", input, options).unwrap_err().to_string()
@@ -61,7 +61,7 @@ fn files_of_values() {
         refusal(&b"# a b c\n1 2 3\n1 2\n"[..], &third),
         "f:3:4: no column 3 in \"1 2\"; complete the line, or put # before it"
     );
-    let named = Options { boot: Some(Column::Named("boot".to_owned())), ..Options::default() };
+    let named = Options { boot: Some(BootColumn::Named("boot".to_owned())), ..Options::default() };
     assert_eq!(
         refusal(&b"1 x\n"[..], &named),
         "f:1:1: a file of this format has no column \"boot\" of boots; give the column's number from 1, such as --boot 2"

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{boots, dataset, values};
-use netassay_samples::{Boots, Column, Design, Options};
+use netassay_samples::{BootColumn, Boots, Design, Options};
 
 fn default() -> Options {
     Options::default()
@@ -49,13 +49,13 @@ fn a_second_column_names_boots_if_that_is_said() {
     assert!(knows("# columns: value, boot\n1 x\n2 x\n3 z\n").unwrap());
     let error = knows("1\n2\n").unwrap_err().to_string();
     assert!(error.contains("runs without boots, while b names them"), "{error}");
-    let named = Options { boot: Some(Column::Named("2".to_owned())), ..default() };
+    let named = Options { boot: Some(BootColumn::Named("2".to_owned())), ..default() };
     assert!(read("1 x\n2 y\n3 z\n", &named).unwrap().groups[0].boots.is_some());
     assert_eq!(
         read("1\n", &named).unwrap_err().to_string(),
         "a:1:2: no column 2 in \"1\"; complete the line, or put # before it"
     );
-    let ignored = Options { boot: Some(Column::None), ..default() };
+    let ignored = Options { boot: Some(BootColumn::None), ..default() };
     assert!(read("1\n2\n", &ignored).unwrap().groups[0].boots.is_none());
 }
 
@@ -95,7 +95,7 @@ fn a_table_may_hold_all_conditions() {
     let options = Options {
         value: named("gbps"),
         condition: named("kernel"),
-        boot: Some(Column::Named("machine".to_owned())),
+        boot: Some(BootColumn::Named("machine".to_owned())),
         ..default()
     };
     let read = dataset(&[("t.csv", text)], &options).unwrap();

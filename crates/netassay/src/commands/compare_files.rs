@@ -6,7 +6,7 @@ use std::{io, mem};
 
 use report::views;
 use results::{BootNames, ComparedMetric, Comparisons, Subject};
-use samples::{Boots, Column, ComparedConditions, Dataset, MeasurementFile, Options};
+use samples::{BootColumn, Boots, ComparedConditions, Dataset, MeasurementFile, Options};
 use stats::{Against, Question, ValueRange};
 use study::Quality;
 
@@ -85,8 +85,8 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
         value: files.column.clone(),
         condition: files.condition.clone(),
         boot: files.boot.as_ref().map(|word| match word.as_str() {
-            "none" => Column::None,
-            name => Column::Named(name.to_owned()),
+            "none" => BootColumn::None,
+            name => BootColumn::Named(name.to_owned()),
         }),
         boots: files.boots.as_deref().map_or(Ok(Boots::Named), boots)?,
         design: flags.design,

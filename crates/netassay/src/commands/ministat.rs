@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use samples::ministat::{Plot, Refusal, Request, write_all};
+use samples::ministat::{MinistatPlot, MinistatRefusal, MinistatRequest, write_all};
 
 const NAME: &str = "ministat";
 
@@ -55,11 +55,11 @@ fn run(program: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
     terminal::end_on_broken_pipe();
     let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
     let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
-    let request = Request::parse(&words, program.as_bytes(), posix);
+    let request = MinistatRequest::parse(&words, program.as_bytes(), posix);
     ended(request.and_then(|request| answer(&request)))
 }
 
-fn ended(result: Result<(), Refusal>) -> ExitCode {
+fn ended(result: Result<(), MinistatRefusal>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
@@ -70,22 +70,22 @@ fn ended(result: Result<(), Refusal>) -> ExitCode {
     }
 }
 
-fn answer(request: &Request) -> Result<(), Refusal> {
+fn answer(request: &MinistatRequest) -> Result<(), MinistatRefusal> {
     let (sets, names) = input::read(request)?;
     let width = || request.width.unwrap_or_else(terminal::plot_width);
-    let plot = if request.plot { Plot::new(&sets, width(), request.separate_bars) } else { Ok(None) };
-    let plot = plot.map_err(|error| Refusal::other(&error.to_string(), 2))?;
+    let plot = if request.plot { MinistatPlot::new(&sets, width(), request.separate_bars) } else { Ok(None) };
+    let plot = plot.map_err(|error| MinistatRefusal::other(&error.to_string(), 2))?;
     let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
     print(|out| write_all(out, request, &sets, &names, plot.as_ref()))
 }
 
-fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Refusal> {
+fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), MinistatRefusal> {
     let written = io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| {
         // Not through Rust's line buffer, which would write line by line.
         let mut out = BufWriter::with_capacity(1 << 16, File::from(stdout));
         write(&mut out).and_then(|()| out.flush())
     });
     written.map_err(|error| {
-        Refusal::other(&format!("cannot write to standard output: {}", input::reason(&error)), 1)
+        MinistatRefusal::other(&format!("cannot write to standard output: {}", input::reason(&error)), 1)
     })
 }

@@ -1,6 +1,6 @@
 //! The classic comparison, in ministat's words: runs are taken as independent.
 
-use samples::ministat::{Level, MAX_SETS, Set};
+use samples::ministat::{ConfidenceLevel, MAX_SETS, Set};
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
@@ -35,7 +35,7 @@ impl ClassicTest {
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
         // The confidence was a percentage, and ministat compares for equality.
         let percent = (request.confidence * 1e4).round() / 1e2;
-        let level = Level::from_percent(percent).ok_or(Error::UnknownLevel { percent })?;
+        let level = ConfidenceLevel::from_percent(percent).ok_or(Error::UnknownLevel { percent })?;
         let mut groups = Vec::new();
         for target in targets(stored, request)? {
             let set = |index: usize| {

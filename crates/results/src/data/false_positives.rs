@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use samples::ministat::{Level, Set};
+use samples::ministat::{ConfidenceLevel, Set};
 use serde::Serialize;
 use stats::distribution::beta::binomial_interval;
 use stats::{Components, Design, Observation, Question, Verdict};
@@ -179,7 +179,7 @@ fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error
                 let runs = experiment.iter().filter(|run| run.condition == condition);
                 Set::new("", &runs.map(|run| run.value).collect::<Vec<_>>())
             };
-            return Ok(set(1)?.against(&set(0)?, Level::default()).is_proven);
+            return Ok(set(1)?.against(&set(0)?, ConfidenceLevel::default()).is_proven);
         }
         TestMethod::Crossed => Design::Crossed,
         TestMethod::Nested => Design::Nested,

@@ -7,13 +7,13 @@ use stats::{Design, Observation};
 use crate::error::{Fault, SamplesError};
 use crate::measurement_file::MeasurementFile;
 use crate::options::{Boots, Options};
-use crate::series::{Series, SeriesKey};
+use crate::series::{SampleSeries, SeriesKey};
 
 #[derive(Debug)]
-pub(super) struct Condition {
+pub(super) struct SampleCondition {
     pub(super) label: String,
     pub(super) kind: Option<String>,
-    pub(super) parts: Vec<Series>,
+    pub(super) parts: Vec<SampleSeries>,
 }
 
 /// Conditions to compare, without their boots.
@@ -22,7 +22,7 @@ pub(super) struct Group {
     pub(super) name: Option<String>,
     pub(super) metric: Option<String>,
     pub(super) unit: Option<String>,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<SampleCondition>,
     places: HashMap<String, usize>,
 }
 
@@ -37,7 +37,7 @@ impl Group {
         }
     }
 
-    fn add(&mut self, label: String, part: Series, file: &str) -> Result<(), SamplesError> {
+    fn add(&mut self, label: String, part: SampleSeries, file: &str) -> Result<(), SamplesError> {
         let place = part.last;
         if let Some(unit) = &part.key.unit {
             let known = self.unit.get_or_insert_with(|| unit.clone());
@@ -49,7 +49,7 @@ impl Group {
         let kind = part.key.kind.clone();
         let known = *self.places.entry(label.clone()).or_insert(self.conditions.len());
         if known == self.conditions.len() {
-            self.conditions.push(Condition { label, kind: None, parts: Vec::new() });
+            self.conditions.push(SampleCondition { label, kind: None, parts: Vec::new() });
         }
         let condition = &mut self.conditions[known];
         if let (Some(known), Some(kind)) = (&condition.kind, &kind)
@@ -113,7 +113,7 @@ fn distinct(inputs: &[MeasurementFile], part: impl Fn(&SeriesKey) -> Option<&Str
 }
 
 pub(super) fn are_known(
-    conditions: &[Condition],
+    conditions: &[SampleCondition],
     files: &[String],
     options: &Options,
 ) -> Result<bool, SamplesError> {
@@ -121,7 +121,7 @@ pub(super) fn are_known(
         return Ok(true);
     }
     let parts = || conditions.iter().flat_map(|condition| &condition.parts);
-    let is_named = |part: &&Series| !part.boots.is_empty();
+    let is_named = |part: &&SampleSeries| !part.boots.is_empty();
     let (Some(named), Some(nameless)) = (parts().find(is_named), parts().find(|part| !is_named(part))) else {
         return Ok(parts().all(|part| is_named(&part)));
     };
@@ -166,7 +166,7 @@ impl<'o> Numbering<'o> {
     pub(super) fn number(
         &mut self,
         condition: usize,
-        parts: Vec<Series>,
+        parts: Vec<SampleSeries>,
         are_known: bool,
         files: &[String],
         observations: &mut Vec<Observation>,

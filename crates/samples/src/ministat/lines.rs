@@ -6,7 +6,7 @@ use crate::ministat::number::{is_space, parse_number};
 
 /// The format of values in a file.
 #[derive(Clone, Debug)]
-pub struct Format {
+pub struct ValueFormat {
     column: usize,
     is_delimiter: [bool; 256],
     longest_line: usize,
@@ -19,19 +19,19 @@ pub struct InvalidData {
     pub line: u64,
 }
 
-impl Format {
+impl ValueFormat {
     /// Values are in this column, from 1, between runs of any of these bytes. A line longer than
     /// `longest_line` bytes is several.
     ///
     /// # Panics
     /// If `column` or `longest_line` is 0.
-    pub fn new(column: usize, delimiters: &[u8], longest_line: usize) -> Format {
+    pub fn new(column: usize, delimiters: &[u8], longest_line: usize) -> ValueFormat {
         assert!(column > 0 && longest_line > 0, "columns and bytes are counted from 1");
         let mut is_delimiter = [false; 256];
         for byte in delimiters {
             is_delimiter[usize::from(*byte)] = true;
         }
-        Format { column, is_delimiter, longest_line }
+        ValueFormat { column, is_delimiter, longest_line }
     }
 
     /// The length of the whole lines among these bytes, which begin with a line.

@@ -5,8 +5,8 @@
 //! It assumes that runs are independent. Where boots differ, it finds false differences in a
 //! quarter to a half of all comparisons; [`stats::analyse`] gives valid verdicts.
 //!
-//! [`Request`] is the command line, [`Format`] reads lines, [`Values`] and [`Set`] summarise,
-//! [`Plot`] and [`write_all`] show, [`Refusal`] is the error output.
+//! [`MinistatRequest`] is the command line, [`ValueFormat`] reads lines, [`Values`] and [`Set`] summarise,
+//! [`MinistatPlot`] and [`write_all`] show, [`MinistatRefusal`] is the error output.
 
 mod lines;
 mod number;
@@ -17,11 +17,11 @@ mod request;
 mod set;
 mod student;
 
-pub use lines::{Format, InvalidData};
+pub use lines::{InvalidData, ValueFormat};
 pub use number::parse_number;
-pub use plot::{MAX_SETS, MAX_WIDTH, Plot};
-pub use refusal::{MinistatError, Refusal};
+pub use plot::{MAX_SETS, MAX_WIDTH, MinistatPlot};
+pub use refusal::{MinistatError, MinistatRefusal};
 pub use report::{report, write_all};
-pub use request::{Request, columns};
+pub use request::{MinistatRequest, columns};
 pub use set::{Set, Values};
-pub use student::{Level, PooledT};
+pub use student::{ConfidenceLevel, PooledT};

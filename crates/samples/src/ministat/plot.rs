@@ -15,7 +15,7 @@ pub const MAX_SETS: usize = 7;
 
 /// A plot of sets, with its dimensions.
 #[derive(Debug)]
-pub struct Plot {
+pub struct MinistatPlot {
     width: usize,
     height: usize,
     /// One number for each column, set after set.
@@ -23,15 +23,19 @@ pub struct Plot {
     bars: Vec<Vec<u8>>,
 }
 
-impl Plot {
+impl MinistatPlot {
     /// Computes the plot, with `width` columns between its frames, of at most [`MAX_SETS`] sets
     /// that kept their points. `None` if all values are the same.
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
     /// too far apart, and [`MinistatError::Width`] for a width that cannot be drawn.
-    pub fn new(sets: &[Set], width: usize, separate_bars: bool) -> Result<Option<Plot>, MinistatError> {
-        let Some(axis) = Axis::new(sets, width)? else { return Ok(None) };
+    pub fn new(
+        sets: &[Set],
+        width: usize,
+        separate_bars: bool,
+    ) -> Result<Option<MinistatPlot>, MinistatError> {
+        let Some(axis) = MinistatAxis::new(sets, width)? else { return Ok(None) };
         let mut stacks = Vec::new();
         let too_wide = |_| MinistatError::Width { width, limit: MAX_WIDTH };
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
@@ -43,7 +47,7 @@ impl Plot {
         }
         let height = cut(&mut stacks, axis.width);
         let bars = bars(sets, &axis, separate_bars);
-        Ok(Some(Plot { width: axis.width, height, stacks, bars }))
+        Ok(Some(MinistatPlot { width: axis.width, height, stacks, bars }))
     }
 
     /// Writes the plot row by row: ten million values can make 43 megabytes.
@@ -86,14 +90,14 @@ impl Plot {
     }
 }
 
-struct Axis {
+struct MinistatAxis {
     width: usize,
     start: f64,
     step: f64,
 }
 
-impl Axis {
-    fn new(sets: &[Set], width: usize) -> Result<Option<Axis>, MinistatError> {
+impl MinistatAxis {
+    fn new(sets: &[Set], width: usize) -> Result<Option<MinistatAxis>, MinistatError> {
         // ministat's own infinities: larger values do not move the ends of the axis.
         let (mut low, mut high) = (999e99, -999e99);
         for set in sets {
@@ -118,7 +122,7 @@ impl Axis {
         if !span.is_finite() || step == 0.0 {
             return Err(MinistatError::NoScale(span));
         }
-        Ok(Some(Axis { width, start, step }))
+        Ok(Some(MinistatAxis { width, start, step }))
     }
 
     fn column(&self, value: f64) -> usize {
@@ -138,7 +142,7 @@ fn cut(stacks: &mut [usize], width: usize) -> usize {
     stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max()).unwrap_or(0)
 }
 
-fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
+fn bars(sets: &[Set], axis: &MinistatAxis, separate: bool) -> Vec<Vec<u8>> {
     let mut bars = vec![vec![b' '; axis.width]; if separate { sets.len() } else { 1 }];
     for (place, set) in sets.iter().enumerate() {
         let bar = &mut bars[if separate { place } else { 0 }];

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use crate::ministat::number::g;
-use crate::ministat::plot::{Plot, SYMBOLS};
-use crate::ministat::request::Request;
+use crate::ministat::plot::{MinistatPlot, SYMBOLS};
+use crate::ministat::request::MinistatRequest;
 use crate::ministat::set::Set;
-use crate::ministat::student::Level;
+use crate::ministat::student::ConfidenceLevel;
 
 /// The output of `ministat -A` for at most [`MAX_SETS`](crate::ministat::MAX_SETS) sets: names,
 /// table, and the verdict of each set against the first.
-pub fn report(sets: &[Set], level: Level) -> String {
+pub fn report(sets: &[Set], level: ConfidenceLevel) -> String {
     let mut bytes = Vec::new();
     write_names(&mut bytes, sets.iter().map(|set| set.name.as_bytes()))
         .and_then(|()| write_table(&mut bytes, sets, Some(level)))
@@ -24,10 +24,10 @@ pub fn report(sets: &[Set], level: Level) -> String {
 /// The errors of `out`.
 pub fn write_all(
     out: &mut impl Write,
-    request: &Request,
+    request: &MinistatRequest,
     sets: &[Set],
     names: &[&[u8]],
-    plot: Option<&Plot>,
+    plot: Option<&MinistatPlot>,
 ) -> io::Result<()> {
     write_names(out, names.iter().copied())?;
     match plot {
@@ -46,7 +46,7 @@ fn write_names<'a>(out: &mut impl Write, names: impl Iterator<Item = &'a [u8]>) 
 }
 
 /// With `verdicts`, a verdict follows each row but the first.
-fn write_table(out: &mut impl Write, sets: &[Set], verdicts: Option<Level>) -> io::Result<()> {
+fn write_table(out: &mut impl Write, sets: &[Set], verdicts: Option<ConfidenceLevel>) -> io::Result<()> {
     writeln!(out, "    N           Min           Max        Median           Avg        Stddev")?;
     for (place, (symbol, set)) in SYMBOLS.iter().zip(sets).enumerate() {
         write!(out, "{} {:>3}", char::from(*symbol), set.n)?;
@@ -69,6 +69,6 @@ mod tests {
     fn seven_sets_have_symbols() {
         let set = |name: usize| Set::new(name.to_string(), &[1.0, 2.0, 3.0]).unwrap();
         let sets: Vec<Set> = (0..7).map(set).collect();
-        assert!(report(&sets, Level::default()).contains("\nO 6\n"));
+        assert!(report(&sets, ConfidenceLevel::default()).contains("\nO 6\n"));
     }
 }

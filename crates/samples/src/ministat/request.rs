@@ -1,23 +1,23 @@
 //! The command line, read as glibc's getopt does.
 
-use crate::ministat::lines::Format;
+use crate::ministat::lines::ValueFormat;
 use crate::ministat::number::{parse_number, strtol};
 use crate::ministat::plot::MAX_SETS;
-use crate::ministat::refusal::Refusal;
-use crate::ministat::student::Level;
+use crate::ministat::refusal::MinistatRefusal;
+use crate::ministat::student::ConfidenceLevel;
 
 // The most bytes of a line: one less than C's `BUFSIZ`. A longer line counts as several.
 const LONGEST_LINE: usize = 8191;
 
 /// The request.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct MinistatRequest {
     /// The column of the values, from 1.
     pub column: usize,
     /// The bytes between columns.
     pub delimiters: Vec<u8>,
     /// The level of the verdicts.
-    pub level: Level,
+    pub level: ConfidenceLevel,
     /// The plot's width without its frame, if given.
     pub width: Option<usize>,
     /// A row for each set's bar.
@@ -30,12 +30,12 @@ pub struct Request {
     pub files: Vec<Vec<u8>>,
 }
 
-impl Default for Request {
-    fn default() -> Request {
-        Request {
+impl Default for MinistatRequest {
+    fn default() -> MinistatRequest {
+        MinistatRequest {
             column: 1,
             delimiters: b" \t".to_vec(),
-            level: Level::default(),
+            level: ConfidenceLevel::default(),
             width: None,
             separate_bars: false,
             plot: true,
@@ -45,14 +45,18 @@ impl Default for Request {
     }
 }
 
-impl Request {
+impl MinistatRequest {
     /// Reads the words after the program's name. `program`: that name in getopt's messages;
     /// `is_posix`: POSIXLY_CORRECT is set, so that no options come after files.
     ///
     /// # Errors
-    /// The [`Refusal`] that ministat ends with, for the first error.
-    pub fn parse(words: &[Vec<u8>], program: &[u8], is_posix: bool) -> Result<Request, Refusal> {
-        let mut request = Request::default();
+    /// The [`MinistatRefusal`] that ministat ends with, for the first error.
+    pub fn parse(
+        words: &[Vec<u8>],
+        program: &[u8],
+        is_posix: bool,
+    ) -> Result<MinistatRequest, MinistatRefusal> {
+        let mut request = MinistatRequest::default();
         let mut level = None;
         let mut only_files = false;
         let mut words = words.iter();
@@ -77,28 +81,34 @@ impl Request {
                         let following = || words.next().map(Vec::as_slice);
                         let value = Some(rest).filter(|rest| !rest.is_empty()).or_else(following);
                         let complaint = "option requires an argument -- '@'";
-                        let value = value.ok_or_else(|| Refusal::getopt(program, complaint, *letter))?;
+                        let value =
+                            value.ok_or_else(|| MinistatRefusal::getopt(program, complaint, *letter))?;
                         request.set(*letter, value, &mut level)?;
                         group = &[];
                     }
-                    _ => return Err(Refusal::getopt(program, "invalid option -- '@'", *letter)),
+                    _ => return Err(MinistatRefusal::getopt(program, "invalid option -- '@'", *letter)),
                 }
             }
         }
         request.level = level.unwrap_or(request.level);
         if request.files.len() > MAX_SETS {
-            return Err(Refusal::usage("Too many datasets."));
+            return Err(MinistatRefusal::usage("Too many datasets."));
         }
         Ok(request)
     }
 
     /// The format of the files.
-    pub fn format(&self) -> Format {
-        Format::new(self.column, &self.delimiters, LONGEST_LINE)
+    pub fn format(&self) -> ValueFormat {
+        ValueFormat::new(self.column, &self.delimiters, LONGEST_LINE)
     }
 
-    fn set(&mut self, letter: u8, text: &[u8], known: &mut Option<Level>) -> Result<(), Refusal> {
-        let usage = Refusal::usage;
+    fn set(
+        &mut self,
+        letter: u8,
+        text: &[u8],
+        known: &mut Option<ConfidenceLevel>,
+    ) -> Result<(), MinistatRefusal> {
+        let usage = MinistatRefusal::usage;
         match letter {
             b'C' => {
                 let column = int(text).ok_or_else(|| usage("Invalid column number."))?;
@@ -108,7 +118,7 @@ impl Request {
             b'c' => {
                 let percent = parse_number(text).ok_or_else(|| usage("Not a floating point number"))?;
                 // ministat complains of an unknown level only before the first known one.
-                let level = Level::from_percent(percent).or(*known);
+                let level = ConfidenceLevel::from_percent(percent).or(*known);
                 *known = Some(level.ok_or_else(|| usage("No support for confidence level"))?);
             }
             b'd' if text.is_empty() => return Err(usage("Can't use empty delimiter string")),

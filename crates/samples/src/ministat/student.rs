@@ -10,27 +10,27 @@ use crate::ministat::set::Set;
 
 /// One of ministat's six confidence levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Level {
+pub struct ConfidenceLevel {
     /// The level in percent.
     pub percent: f64,
     coverage: f64,
 }
 
-impl Level {
+impl ConfidenceLevel {
     /// ministat's levels. The last column of its table holds the quantiles of 99.8 %: an error in
     /// ministat that is kept, since verdicts depend on it.
-    pub const ALL: [Level; 6] = [
-        Level { percent: 80.0, coverage: 0.80 },
-        Level { percent: 90.0, coverage: 0.90 },
-        Level { percent: 95.0, coverage: 0.95 },
-        Level { percent: 98.0, coverage: 0.98 },
-        Level { percent: 99.0, coverage: 0.99 },
-        Level { percent: 99.5, coverage: 0.998 },
+    pub const ALL: [ConfidenceLevel; 6] = [
+        ConfidenceLevel { percent: 80.0, coverage: 0.80 },
+        ConfidenceLevel { percent: 90.0, coverage: 0.90 },
+        ConfidenceLevel { percent: 95.0, coverage: 0.95 },
+        ConfidenceLevel { percent: 98.0, coverage: 0.98 },
+        ConfidenceLevel { percent: 99.0, coverage: 0.99 },
+        ConfidenceLevel { percent: 99.5, coverage: 0.998 },
     ];
 
     /// ministat's level in percent, if it is one.
-    pub fn from_percent(percent: f64) -> Option<Level> {
-        Level::ALL.into_iter().find(|level| level.percent == percent)
+    pub fn from_percent(percent: f64) -> Option<ConfidenceLevel> {
+        ConfidenceLevel::ALL.into_iter().find(|level| level.percent == percent)
     }
 
     fn t(self, df: usize) -> f64 {
@@ -45,9 +45,9 @@ impl Level {
     }
 }
 
-impl Default for Level {
-    fn default() -> Level {
-        Level::ALL[2]
+impl Default for ConfidenceLevel {
+    fn default() -> ConfidenceLevel {
+        ConfidenceLevel::ALL[2]
     }
 }
 
@@ -78,7 +78,7 @@ pub struct PooledT {
 
 impl Set {
     /// Compares this set with `reference`.
-    pub fn against(&self, reference: &Set, level: Level) -> PooledT {
+    pub fn against(&self, reference: &Set, level: ConfidenceLevel) -> PooledT {
         let (n, reference_n) = (self.n as f64, reference.n as f64);
         let df = self.n + reference.n - 2;
         let squares = (n - 1.0) * self.variance + (reference_n - 1.0) * reference.variance;
@@ -121,16 +121,17 @@ mod tests {
 
     /// ministat's table by its rule, from `oracles.py` beside the fixtures of `stats`.
     #[derive(serde::Deserialize)]
-    struct Table {
+    struct StudentTable {
         infinity: Vec<String>,
         rows: Vec<Vec<String>>,
     }
 
     #[test]
     fn the_table_is_the_rounded_quantiles_except_for_seven_errors() {
-        let oracle: Table = serde_json::from_str(include_str!("../../tests/fixtures/t-table.json")).unwrap();
+        let oracle: StudentTable =
+            serde_json::from_str(include_str!("../../tests/fixtures/t-table.json")).unwrap();
         let mut slips = Vec::new();
-        for (column, level) in Level::ALL.into_iter().enumerate() {
+        for (column, level) in ConfidenceLevel::ALL.into_iter().enumerate() {
             assert_eq!(format!("{:.3}", level.t(101)), oracle.infinity[column]);
             for (row, exact) in oracle.rows.iter().enumerate() {
                 let (df, t) = (row + 1, level.t(row + 1));
@@ -144,16 +145,16 @@ mod tests {
 
     #[test]
     fn levels_are_found_by_their_exact_number() {
-        assert_eq!(Level::from_percent(99.5).map(|level| level.percent), Some(99.5));
-        assert_eq!(Level::from_percent(97.0), None);
-        assert_eq!(Level::from_percent(f64::NAN), None);
-        assert_eq!(Level::default().percent, 95.0);
+        assert_eq!(ConfidenceLevel::from_percent(99.5).map(|level| level.percent), Some(99.5));
+        assert_eq!(ConfidenceLevel::from_percent(97.0), None);
+        assert_eq!(ConfidenceLevel::from_percent(f64::NAN), None);
+        assert_eq!(ConfidenceLevel::default().percent, 95.0);
     }
 
     #[test]
     fn published_entries() {
-        assert_eq!(Level::default().t(58), 2.002);
-        assert_eq!((Level::default().t(100), Level::default().t(101)), (1.984, 1.960));
-        assert_eq!(Level::from_percent(99.5).unwrap().t(18), 3.610);
+        assert_eq!(ConfidenceLevel::default().t(58), 2.002);
+        assert_eq!((ConfidenceLevel::default().t(100), ConfidenceLevel::default().t(101)), (1.984, 1.960));
+        assert_eq!(ConfidenceLevel::from_percent(99.5).unwrap().t(18), 3.610);
     }
 }

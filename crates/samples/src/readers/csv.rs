@@ -13,7 +13,7 @@ use std::io::Read;
 use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::measured;
-use crate::options::{Column, Options};
+use crate::options::{BootColumn, Options};
 use crate::readers::csv::records::Records;
 use crate::readers::{MOST_METRICS, ReadValues, no_such_metric, plain_word};
 use crate::series::{Collector, SeriesKey};
@@ -216,8 +216,8 @@ impl Heading {
             None => find("label").or_else(|| find("condition")),
         };
         let boot = match &options.boot {
-            Some(Column::Named(word)) => Some(asked(word, "--boot")?),
-            Some(Column::None) => None,
+            Some(BootColumn::Named(word)) => Some(asked(word, "--boot")?),
+            Some(BootColumn::None) => None,
             None => find("boot"),
         };
         let metric = find("metric").filter(|column| *column != value);

@@ -41,13 +41,13 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let is_sent_asked = chosen("iperf", options, &["throughput", "sent"])? == "sent";
-    let mut reader = Reader { is_sent_asked, collector: Collector::of_program(), ..Reader::default() };
+    let mut reader = IperfReader { is_sent_asked, collector: Collector::of_program(), ..Reader::default() };
     for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 
 #[derive(Default)]
-struct Reader {
+struct IperfReader {
     /// The key is the ends and the number.
     open: HashMap<Vec<u8>, Total>,
     run: Vec<Total>,
@@ -118,7 +118,7 @@ impl Total {
     }
 }
 
-impl Reader {
+impl IperfReader {
     fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
         let bytes = line.bytes.trim_ascii();
         if bytes.is_empty() || bytes.starts_with(b"#") {

@@ -14,20 +14,20 @@ use serde_json::value::RawValue;
 
 use crate::error::{Fault, FilePosition};
 use crate::options::Options;
-use crate::readers::iperf3::run::Metric;
+use crate::readers::iperf3::run::Iperf3Metric;
 use crate::readers::{ReadValues, chosen, json};
 use crate::series::{Collector, SeriesKey};
 
-const METRICS: &[(&str, &str, Metric)] = &[
-    ("throughput", "Mbit/s", Metric::Received),
-    ("throughput_forward", "Mbit/s", Metric::Forward),
-    ("throughput_reverse", "Mbit/s", Metric::Reverse),
-    ("sent", "Mbit/s", Metric::Sent),
-    ("retransmits", "1", Metric::Retransmits),
-    ("jitter", "ms", Metric::Jitter),
-    ("loss", "%", Metric::Loss),
-    ("cpu", "%", Metric::Cpu),
-    ("remote_cpu", "%", Metric::RemoteCpu),
+const METRICS: &[(&str, &str, Iperf3Metric)] = &[
+    ("throughput", "Mbit/s", Iperf3Metric::Received),
+    ("throughput_forward", "Mbit/s", Iperf3Metric::Forward),
+    ("throughput_reverse", "Mbit/s", Iperf3Metric::Reverse),
+    ("sent", "Mbit/s", Iperf3Metric::Sent),
+    ("retransmits", "1", Iperf3Metric::Retransmits),
+    ("jitter", "ms", Iperf3Metric::Jitter),
+    ("loss", "%", Iperf3Metric::Loss),
+    ("cpu", "%", Iperf3Metric::Cpu),
+    ("remote_cpu", "%", Iperf3Metric::RemoteCpu),
 ];
 
 // Intervals of one run belong together like the runs of a boot.
@@ -37,25 +37,25 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     let known: Vec<&str> = METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).collect();
     let word = chosen("iperf3", options, &known)?;
     let metric = METRICS.iter().find(|(known, ..)| *known == word).copied();
-    let mut reader = Reader { metric, collector: Collector::of_program(), ..Reader::default() };
+    let mut reader = Iperf3Reader { metric, collector: Collector::of_program(), ..Reader::default() };
     json::for_each_document(input, |document, place| reader.take(document, place))?;
     reader.finish()
 }
 
 #[derive(Default)]
-struct Reader {
+struct Iperf3Reader {
     /// `None`: the intervals.
-    metric: Option<(&'static str, &'static str, Metric)>,
-    open: Option<Run>,
+    metric: Option<(&'static str, &'static str, Iperf3Metric)>,
+    open: Option<Iperf3Run>,
     count: u64,
     collector: Collector,
 }
 
-impl Reader {
-    fn take(&mut self, document: Run, place: FilePosition) -> Result<(), Fault> {
+impl Iperf3Reader {
+    fn take(&mut self, document: Iperf3Run, place: FilePosition) -> Result<(), Fault> {
         let Some(event) = document.event.as_deref() else {
             self.close()?;
-            let run = Run { place, ..document };
+            let run = Iperf3Run { place, ..document };
             if run.error.is_none() && run.start.is_none() && run.end.is_none() {
                 let what = "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)";
                 return Err(Fault::new(place, what, json::KNOWN));
@@ -66,7 +66,7 @@ impl Reader {
             self.close()?;
         }
         let data = document.data.as_ref().map_or("null", |data| data.get());
-        let run = self.open.get_or_insert_with(|| Run { place, ..Run::default() });
+        let run = self.open.get_or_insert_with(|| Iperf3Run { place, ..Run::default() });
         run.add(event, data).map_err(|error| {
             let what = words::sanitised_line(&error.to_string()).into_owned();
             Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
@@ -77,7 +77,7 @@ impl Reader {
         self.open.take().map_or(Ok(()), |run| self.run(run))
     }
 
-    fn run(&mut self, run: Run) -> Result<(), Fault> {
+    fn run(&mut self, run: Iperf3Run) -> Result<(), Fault> {
         let collector = &mut self.collector;
         let cookie = run.start.as_ref().and_then(|start| start.cookie.as_deref());
         if cookie.is_some_and(|cookie| collector.found.repeats(cookie, run.place)) {
@@ -96,7 +96,7 @@ impl Reader {
         self.collector.push(&key, None, value, run.place)
     }
 
-    fn intervals(&mut self, run: &Run) -> Result<(), Fault> {
+    fn intervals(&mut self, run: &Iperf3Run) -> Result<(), Fault> {
         let boot = format!("run {}", self.count);
         let key = SeriesKey {
             kind: Some(run.kind_of_intervals()),
@@ -122,7 +122,7 @@ impl Reader {
 
 /// A document: one run, or an event of one.
 #[derive(Default, Deserialize)]
-pub(super) struct Run {
+pub(super) struct Iperf3Run {
     #[serde(skip)]
     pub(super) place: FilePosition,
     pub(super) error: Option<String>,

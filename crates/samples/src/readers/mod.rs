@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::error::{Fault, FilePosition};
-use crate::options::{Column, Options};
-use crate::series::Series;
+use crate::options::{BootColumn, Options};
+use crate::series::SampleSeries;
 
 #[derive(Debug, Default)]
 pub(crate) struct ReadValues {
-    pub(crate) series: Vec<Series>,
+    pub(crate) series: Vec<SampleSeries>,
     pub(crate) boots: Vec<Vec<u8>>,
     /// Whether the boots are this file's own, even if other files use the same names.
     pub(crate) owns_boots: bool,
@@ -58,7 +58,7 @@ impl ReadValues {
 }
 
 pub(crate) fn require_no_boot(program: &str, options: &Options) -> Result<(), Fault> {
-    let Some(Column::Named(name)) = &options.boot else { return Ok(()) };
+    let Some(BootColumn::Named(name)) = &options.boot else { return Ok(()) };
     let what = format!("{program}'s results name no boot, so none in {name:?}");
     Err(Fault::new(FilePosition::start_of(1), what, "give the boots with --boots"))
 }

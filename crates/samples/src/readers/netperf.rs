@@ -27,13 +27,13 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     require_no_boot("netperf", options)?;
     let metric = options.metric.as_deref().filter(|metric| *metric != "all").unwrap_or(MAIN);
     let mut reader =
-        Reader { metric: plain_word(metric), collector: Collector::of_program(), ..Reader::default() };
+        NetperfReader { metric: plain_word(metric), collector: Collector::of_program(), ..Reader::default() };
     for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 
 #[derive(Default)]
-struct Reader {
+struct NetperfReader {
     metric: String,
     test: Option<Test>,
     columns: Vec<String>,
@@ -52,7 +52,7 @@ struct Test {
     has_value: bool,
 }
 
-impl Reader {
+impl NetperfReader {
     fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
         let content = line.bytes.trim_ascii();
         if is_banner(content) {

@@ -7,17 +7,17 @@ use std::io::Read;
 
 use crate::error::{Fault, FilePosition, quoted};
 use crate::lines::{Line, for_each_line, measured};
-use crate::options::{Column, Options};
+use crate::options::{BootColumn, Options};
 use crate::readers::{ReadValues, no_such_metric, plain_word};
 use crate::series::{Collector, SeriesKey, bounded};
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
-    let mut reader = Reader::new(options)?;
+    let mut reader = StatReader::new(options)?;
     for_each_line(input, |line| reader.take(line))?;
     reader.finish(options)
 }
 
-struct Reader {
+struct StatReader {
     column: usize,
     /// The column of the boots, from 1.
     boot: Option<usize>,
@@ -37,15 +37,15 @@ fn column_number(word: &str, holds: &str, option: &str, taken: usize) -> Result<
     })
 }
 
-impl Reader {
-    fn new(options: &Options) -> Result<Reader, Fault> {
+impl StatReader {
+    fn new(options: &Options) -> Result<StatReader, Fault> {
         let column = options.value.as_deref();
         let column = column.map_or(Ok(1), |word| column_number(word, "values", "--column", 0))?;
         let boot = match &options.boot {
-            Some(Column::Named(word)) => Some(column_number(word, "boots", "--boot", column)?),
-            Some(Column::None) | None => None,
+            Some(BootColumn::Named(word)) => Some(column_number(word, "boots", "--boot", column)?),
+            Some(BootColumn::None) | None => None,
         };
-        Ok(Reader {
+        Ok(StatReader {
             column,
             boot,
             are_columns_known: boot.is_some() || options.value.is_some(),

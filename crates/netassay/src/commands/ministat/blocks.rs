@@ -6,7 +6,7 @@ use std::mem;
 use std::num::NonZero;
 use std::thread;
 
-use samples::ministat::{Format, InvalidData, Values};
+use samples::ministat::{InvalidData, ValueFormat, Values};
 
 const BLOCK: usize = 1 << 18;
 
@@ -36,7 +36,7 @@ pub(super) enum ReadError {
     Io(io::Error),
 }
 
-pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
+pub(super) fn read(file: File, format: &ValueFormat) -> Result<Values, ReadError> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
     let mut source = Source { file, format, rest: Vec::new(), bytes: 0, line: 0, has_ended: false };
     let (mut values, mut lines) = (Values::default(), 0);
@@ -77,7 +77,7 @@ pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
 
 struct Source<'a> {
     file: File,
-    format: &'a Format,
+    format: &'a ValueFormat,
     /// The start of a line whose end was not read yet.
     rest: Vec<u8>,
     bytes: usize,
@@ -158,7 +158,7 @@ impl Block {
         };
     }
 
-    fn parse(&mut self, format: &Format) {
+    fn parse(&mut self, format: &ValueFormat) {
         self.values.clear();
         if self.lines.is_ok() {
             let lines = format.read(&self.buffer[..self.length], &mut self.values);

@@ -6,11 +6,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use samples::ministat::{Refusal, Request, Set};
+use samples::ministat::{MinistatRefusal, MinistatRequest, Set};
 
 use super::blocks::{self, ReadError};
 
-pub(super) fn read(request: &Request) -> Result<(Vec<Set>, Vec<Vec<u8>>), Refusal> {
+pub(super) fn read(request: &MinistatRequest) -> Result<(Vec<Set>, Vec<Vec<u8>>), MinistatRefusal> {
     let standard_input = [b"-".to_vec()];
     let files = if request.files.is_empty() { &standard_input } else { request.files.as_slice() };
     let mut stdin_is_free = true;
@@ -45,22 +45,22 @@ fn shown(file: &[u8]) -> Vec<u8> {
     }
 }
 
-fn open(file: &[u8], stdin_is_free: &mut bool) -> Result<File, Refusal> {
+fn open(file: &[u8], stdin_is_free: &mut bool) -> Result<File, MinistatRefusal> {
     let opened = if file != b"-" {
         File::open(OsStr::from_bytes(file))
     } else if std::mem::take(stdin_is_free) {
         io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
-        return Err(Refusal::other("standard input can be read only once: give - once", 2));
+        return Err(MinistatRefusal::other("standard input can be read only once: give - once", 2));
     };
-    opened.map_err(|error| Refusal::cannot_open(&shown(file), &reason(&error)))
+    opened.map_err(|error| MinistatRefusal::cannot_open(&shown(file), &reason(&error)))
 }
 
-fn set(source: File, name: &[u8], request: &Request) -> Result<Set, Refusal> {
+fn set(source: File, name: &[u8], request: &MinistatRequest) -> Result<Set, MinistatRefusal> {
     let values = blocks::read(source, &request.format()).map_err(|error| match error {
-        ReadError::InvalidData(line) => Refusal::invalid_data(name, line),
-        ReadError::Io(error) => Refusal::cannot_read(name, &reason(&error)),
+        ReadError::InvalidData(line) => MinistatRefusal::invalid_data(name, line),
+        ReadError::Io(error) => MinistatRefusal::cannot_read(name, &reason(&error)),
     })?;
     let readable = String::from_utf8_lossy(name).into_owned();
-    Set::summed(readable, values, request.plot).map_err(|_| Refusal::too_few_points(name))
+    Set::summed(readable, values, request.plot).map_err(|_| MinistatRefusal::too_few_points(name))
 }

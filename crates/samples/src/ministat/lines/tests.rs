@@ -1,14 +1,14 @@
 use super::*;
 use proptest::prelude::*;
 
-fn read(format: &Format, bytes: &[u8]) -> (Vec<f64>, Result<u64, InvalidData>) {
+fn read(format: &ValueFormat, bytes: &[u8]) -> (Vec<f64>, Result<u64, InvalidData>) {
     let mut values = Vec::new();
     let lines = format.read(bytes, &mut values);
     (values, lines)
 }
 
-fn plain() -> Format {
-    Format::new(1, b" \t", 8191)
+fn plain() -> ValueFormat {
+    ValueFormat::new(1, b" \t", 8191)
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn numbers_comments_and_blanks() {
 
 #[test]
 fn another_column_between_other_bytes() {
-    let format = Format::new(2, b",;", 8191);
+    let format = ValueFormat::new(2, b",;", 8191);
     let text = b"a,1\n;b;; 2,,\nc\n#,3\nd,#3\n,e,4\n";
     assert_eq!(read(&format, text), (vec![1.0, 2.0, 4.0], Ok(6)));
     assert_eq!(read(&format, b"a,1 ,b\n").1, Err(InvalidData { line: 1 }));
@@ -28,14 +28,14 @@ fn another_column_between_other_bytes() {
 
 #[test]
 fn delimiters_that_numbers_are_made_of() {
-    assert_eq!(read(&Format::new(1, b"e", 8191), b"1e5\n2E5\n").0, [1.0, 2e5]);
-    assert_eq!(read(&Format::new(2, b" E", 8191), b"a 1E5\n").0, [1.0]);
-    assert!(read(&Format::new(2, b"\n", 8191), b"1\n2\n").0.is_empty());
+    assert_eq!(read(&ValueFormat::new(1, b"e", 8191), b"1e5\n2E5\n").0, [1.0, 2e5]);
+    assert_eq!(read(&ValueFormat::new(2, b" E", 8191), b"a 1E5\n").0, [1.0]);
+    assert!(read(&ValueFormat::new(2, b"\n", 8191), b"1\n2\n").0.is_empty());
 }
 
 #[test]
 fn long_lines_are_cut() {
-    let format = Format::new(1, b" \t", 4);
+    let format = ValueFormat::new(1, b" \t", 4);
     assert_eq!(read(&format, b"123456\n7\n"), (vec![1234.0, 56.0, 7.0], Ok(3)));
     assert_eq!(read(&format, b"1234\n7\n"), (vec![1234.0, 7.0], Ok(3)), "the newline alone is a line too");
     assert_eq!(read(&format, b"123\n"), (vec![123.0], Ok(1)));
@@ -52,7 +52,7 @@ proptest! {
         column in 1_usize..3,
         at in 0_usize..60,
     ) {
-        let format = Format::new(column, b" \t,", 7);
+        let format = ValueFormat::new(column, b" \t,", 7);
         let text = text.as_bytes();
         let whole = read(&format, text);
         let first = format.complete(&text[..at.min(text.len())]);
@@ -68,7 +68,7 @@ proptest! {
 
     #[test]
     fn any_bytes(text: Vec<u8>, delimiters: Vec<u8>, column in 1_usize..4, longest in 1_usize..20) {
-        let format = Format::new(column, &delimiters, longest);
+        let format = ValueFormat::new(column, &delimiters, longest);
         prop_assert!(format.complete(&text) <= text.len());
         let (values, lines) = read(&format, &text);
         prop_assert!(values.len() as u64 <= lines.unwrap_or_else(|error| error.line));

@@ -10,7 +10,7 @@ fn sets(all: &[&[f64]]) -> Vec<Set> {
 
 fn drawn(all: &[&[f64]], width: usize) -> String {
     let mut text = Vec::new();
-    Plot::new(&sets(all), width, false).unwrap().unwrap().write(&mut text).unwrap();
+    MinistatPlot::new(&sets(all), width, false).unwrap().unwrap().write(&mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn the_last_set_decides_how_tall() {
 
 #[test]
 fn what_cannot_be_plotted() {
-    let refused = |values: &[f64], width| Plot::new(&sets(&[values]), width, false).unwrap_err();
+    let refused = |values: &[f64], width| MinistatPlot::new(&sets(&[values]), width, false).unwrap_err();
     let not_finite = MinistatError::NotFinite("0".to_owned());
     for value in [f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
         assert_eq!(refused(&[value, 1.0, f64::MAX], 10), not_finite, "{value}");
@@ -40,7 +40,7 @@ fn what_cannot_be_plotted() {
         let error = MinistatError::Width { width, limit: MAX_WIDTH };
         assert_eq!(refused(&[1.0, 2.0, 3.0], width), error);
     }
-    assert!(Plot::new(&sets(&[&[3.0, 3.0, 3.0]]), 0, false).unwrap().is_none());
+    assert!(MinistatPlot::new(&sets(&[&[3.0, 3.0, 3.0]]), 0, false).unwrap().is_none());
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn neighbouring_numbers_stay_in_the_frame() {
 }
 
 /// The rows as ministat makes them: the slow way, point by point.
-fn rows_point_by_point(sets: &[Set], axis: &Axis) -> Vec<String> {
+fn rows_point_by_point(sets: &[Set], axis: &MinistatAxis) -> Vec<String> {
     let mut cells: Vec<Vec<usize>> = Vec::new();
     let mut height = 0;
     for (place, set) in sets.iter().enumerate() {
@@ -89,9 +89,9 @@ proptest! {
         let all: Vec<Vec<f64>> =
             all.into_iter().map(|set| set.into_iter().map(f64::from).collect()).collect();
         let sets = sets(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let Ok(Some(axis)) = Axis::new(&sets, width) else { return Ok(()) };
+        let Ok(Some(axis)) = MinistatAxis::new(&sets, width) else { return Ok(()) };
         let mut text = Vec::new();
-        Plot::new(&sets, width, false).unwrap().unwrap().write(&mut text).unwrap();
+        MinistatPlot::new(&sets, width, false).unwrap().unwrap().write(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let lines: Vec<&str> = text.lines().map(|line| &line[1..line.len() - 1]).collect();
         prop_assert_eq!(&lines[1..lines.len() - 2], rows_point_by_point(&sets, &axis));

@@ -1,9 +1,9 @@
 use super::*;
 use proptest::prelude::*;
 
-fn parse(line: &str) -> Result<Request, String> {
+fn parse(line: &str) -> Result<MinistatRequest, String> {
     let words: Vec<Vec<u8>> = line.split_whitespace().map(|word| word.as_bytes().to_vec()).collect();
-    Request::parse(&words, b"/bin/ministat", false).map_err(|refusal| {
+    MinistatRequest::parse(&words, b"/bin/ministat", false).map_err(|refusal| {
         assert_eq!(refusal.code, 2);
         let text = String::from_utf8(refusal.text).unwrap();
         text.split_once("Usage: ").unwrap().0.to_owned()
@@ -12,11 +12,11 @@ fn parse(line: &str) -> Result<Request, String> {
 
 #[test]
 fn defaults_and_everything_given() {
-    assert_eq!(parse(""), Ok(Request::default()));
-    let expected = Request {
+    assert_eq!(parse(""), Ok(MinistatRequest::default()));
+    let expected = MinistatRequest {
         column: 3,
         delimiters: b",;".to_vec(),
-        level: Level::from_percent(99.5).unwrap(),
+        level: ConfidenceLevel::from_percent(99.5).unwrap(),
         width: Some(40),
         separate_bars: true,
         plot: false,
@@ -34,7 +34,7 @@ fn groups_glued_values_and_files_between() {
     assert_eq!((request.column, request.files), (2, [&b"x"[..], b"-"].map(<[u8]>::to_vec).to_vec()));
     assert_eq!(parse("x -- -n --").unwrap().files, [&b"x"[..], b"-n", b"--"].map(<[u8]>::to_vec));
     let words = ["-n", "x", "-s", "--"].map(|word| word.as_bytes().to_vec());
-    let posix = Request::parse(&words, b"ministat", true).unwrap();
+    let posix = MinistatRequest::parse(&words, b"ministat", true).unwrap();
     assert_eq!((posix.verdicts, posix.separate_bars, posix.files), (false, false, words[1..].to_vec()));
 }
 
@@ -74,7 +74,7 @@ fn the_oddities_of_numbers() {
 proptest! {
     #[test]
     fn any_words(words: Vec<Vec<u8>>, posix: bool) {
-        if let Ok(request) = Request::parse(&words, b"ministat", posix) {
+        if let Ok(request) = MinistatRequest::parse(&words, b"ministat", posix) {
             request.format();
         }
     }
@@ -82,7 +82,7 @@ proptest! {
     #[test]
     fn words_like_options(words in prop::collection::vec(r"-{0,2}[AnsqCcdw=x0-9. -]{0,5}|--help", 0..6)) {
         let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
-        if let Ok(request) = Request::parse(&words, b"ministat", false) {
+        if let Ok(request) = MinistatRequest::parse(&words, b"ministat", false) {
             prop_assert!(request.column > 0 && !request.delimiters.is_empty());
         }
     }

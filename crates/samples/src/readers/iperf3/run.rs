@@ -2,10 +2,10 @@
 
 use crate::error::Fault;
 use crate::readers::ReadValues;
-use crate::readers::iperf3::{Run, Sum, Totals};
+use crate::readers::iperf3::{Iperf3Run, Sum, Totals};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Metric {
+pub(super) enum Iperf3Metric {
     /// The received rate in all directions.
     Received,
     Forward,
@@ -19,19 +19,19 @@ pub(super) enum Metric {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum Iperf3Side {
     Client,
     Server,
 }
 
-impl Side {
+impl Iperf3Side {
     fn by(self) -> &'static str {
-        if self == Side::Client { " by the client" } else { " by the server" }
+        if self == Iperf3Side::Client { " by the client" } else { " by the server" }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+enum Iperf3Direction {
     /// From client to server.
     Forward,
     /// From server to client.
@@ -39,23 +39,24 @@ enum Direction {
     Unknown,
 }
 
-impl Direction {
-    fn sender(self) -> Option<Side> {
+impl Iperf3Direction {
+    fn sender(self) -> Option<Iperf3Side> {
         match self {
-            Direction::Forward => Some(Side::Client),
-            Direction::Reverse => Some(Side::Server),
-            Direction::Unknown => None,
+            Iperf3Direction::Forward => Some(Iperf3Side::Client),
+            Iperf3Direction::Reverse => Some(Iperf3Side::Server),
+            Iperf3Direction::Unknown => None,
         }
     }
 
-    fn receiver(self) -> Option<Side> {
-        self.sender().map(|side| if side == Side::Client { Side::Server } else { Side::Client })
+    fn receiver(self) -> Option<Iperf3Side> {
+        self.sender()
+            .map(|side| if side == Iperf3Side::Client { Iperf3Side::Server } else { Iperf3Side::Client })
     }
 }
 
-impl Run {
+impl Iperf3Run {
     pub(super) fn add(&mut self, event: &str, data: &str) -> serde_json::Result<()> {
-        let Run { error, start, intervals, end, .. } = self;
+        let Iperf3Run { error, start, intervals, end, .. } = self;
         match event {
             "start" => *start = serde_json::from_str(data).map(Some)?,
             "interval" => intervals.push(serde_json::from_str(data)?),
@@ -107,34 +108,34 @@ impl Run {
     }
 
     /// The figure and its kind.
-    pub(super) fn value(&self, metric: Metric, word: &str) -> Result<(f64, String), Fault> {
+    pub(super) fn value(&self, metric: Iperf3Metric, word: &str) -> Result<(f64, String), Fault> {
         let directions = self.directions();
         let counted = match metric {
-            Metric::Forward => vec![Direction::Forward],
-            Metric::Reverse => vec![Direction::Reverse],
+            Iperf3Metric::Forward => vec![Iperf3Direction::Forward],
+            Iperf3Metric::Reverse => vec![Iperf3Direction::Reverse],
             _ => directions.clone(),
         };
         if counted.iter().any(|direction| !directions.contains(direction)) {
             let way_out = "choose another metric, or leave it out";
             return Err(self.fault(format!("a run without {word}"), way_out));
         }
-        let total = |of: &dyn Fn(Direction) -> Result<f64, Fault>| -> Result<f64, Fault> {
+        let total = |of: &dyn Fn(Iperf3Direction) -> Result<f64, Fault>| -> Result<f64, Fault> {
             counted.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
         };
-        let received = || self.kind("received", &counted, Direction::receiver);
+        let received = || self.kind("received", &counted, Iperf3Direction::receiver);
         Ok(match metric {
-            Metric::Received | Metric::Forward | Metric::Reverse => {
+            Iperf3Metric::Received | Iperf3Metric::Forward | Iperf3Metric::Reverse => {
                 (total(&|direction| Ok(self.received(direction)? / 1e6))?, received())
             }
-            Metric::Sent => {
+            Iperf3Metric::Sent => {
                 let sum = total(&|direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
-                (sum / 1e6, self.kind("sent", &counted, Direction::sender))
+                (sum / 1e6, self.kind("sent", &counted, Iperf3Direction::sender))
             }
-            Metric::Retransmits => {
+            Iperf3Metric::Retransmits => {
                 let sum = total(&|direction| self.sent(direction, word, |sum| sum.retransmits))?;
-                (sum, self.kind("retransmitted", &counted, Direction::sender))
+                (sum, self.kind("retransmitted", &counted, Iperf3Direction::sender))
             }
-            Metric::Jitter => {
+            Iperf3Metric::Jitter => {
                 let [direction] = counted[..] else {
                     let way_out = "measure each direction by itself, without --bidir";
                     return Err(self.fault("a run of two directions has no single jitter", way_out));
@@ -142,7 +143,7 @@ impl Run {
                 let jitter = self.loss_report(direction, word)?.jitter_ms;
                 (jitter.ok_or_else(|| self.without(word))?, received())
             }
-            Metric::Loss => {
+            Iperf3Metric::Loss => {
                 let counts = |of: fn(&Sum) -> Option<f64>| {
                     total(&|direction| {
                         of(self.loss_report(direction, word)?).ok_or_else(|| self.without(word))
@@ -155,38 +156,38 @@ impl Run {
                 };
                 (lost, received())
             }
-            Metric::Cpu | Metric::RemoteCpu => self.cpu(metric, &counted, word)?,
+            Iperf3Metric::Cpu | Iperf3Metric::RemoteCpu => self.cpu(metric, &counted, word)?,
         })
     }
 
-    fn writer(&self) -> Option<Side> {
+    fn writer(&self) -> Option<Iperf3Side> {
         let start = self.start.as_ref()?;
         if start.connecting_to.is_some() {
-            return Some(Side::Client);
+            return Some(Iperf3Side::Client);
         }
-        start.accepted_connection.is_some().then_some(Side::Server)
+        start.accepted_connection.is_some().then_some(Iperf3Side::Server)
     }
 
-    fn directions(&self) -> Vec<Direction> {
+    fn directions(&self) -> Vec<Iperf3Direction> {
         let test = self.start.as_ref().map(|start| &start.test_start);
         let is_set = |flag: Option<f64>| flag.map(|flag| flag != 0.0);
         let end = self.end.as_ref();
         let has_both = end
             .is_some_and(|end| end.sum_bidir_reverse.is_some() || end.sum_received_bidir_reverse.is_some());
         if has_both || test.and_then(|test| is_set(test.bidir)) == Some(true) {
-            return vec![Direction::Forward, Direction::Reverse];
+            return vec![Iperf3Direction::Forward, Iperf3Direction::Reverse];
         }
         vec![match test.and_then(|test| is_set(test.reverse)) {
-            Some(true) => Direction::Reverse,
-            Some(false) => Direction::Forward,
-            None => Direction::Unknown,
+            Some(true) => Iperf3Direction::Reverse,
+            Some(false) => Iperf3Direction::Forward,
+            None => Iperf3Direction::Unknown,
         }]
     }
 
     /// UDP's total, the sender's, and the receiver's.
-    fn sums(&self, direction: Direction) -> [Option<&Sum>; 3] {
+    fn sums(&self, direction: Iperf3Direction) -> [Option<&Sum>; 3] {
         let Some(end) = &self.end else { return [None; 3] };
-        let sums = if direction == Direction::Reverse && self.directions().len() > 1 {
+        let sums = if direction == Iperf3Direction::Reverse && self.directions().len() > 1 {
             [&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse]
         } else {
             [&end.sum, &end.sum_sent, &end.sum_received]
@@ -194,12 +195,12 @@ impl Run {
         sums.map(Option::as_ref)
     }
 
-    fn knows(&self, side: Option<Side>) -> bool {
-        self.writer() != Some(Side::Server) || side == Some(Side::Server)
+    fn knows(&self, side: Option<Iperf3Side>) -> bool {
+        self.writer() != Some(Iperf3Side::Server) || side == Some(Iperf3Side::Server)
     }
 
     /// In bit/s; where nobody reports it, the sent rate less the loss.
-    fn received(&self, direction: Direction) -> Result<f64, Fault> {
+    fn received(&self, direction: Iperf3Direction) -> Result<f64, Fault> {
         let [total, sent, received] = self.sums(direction);
         if !self.knows(direction.receiver()) {
             return Err(self.unknown_to_server("received", "sent"));
@@ -234,7 +235,12 @@ impl Run {
         Ok(sent * (1.0 - lost))
     }
 
-    fn sent(&self, direction: Direction, word: &str, of: impl Fn(&Sum) -> Option<f64>) -> Result<f64, Fault> {
+    fn sent(
+        &self,
+        direction: Iperf3Direction,
+        word: &str,
+        of: impl Fn(&Sum) -> Option<f64>,
+    ) -> Result<f64, Fault> {
         if !self.knows(direction.sender()) {
             return Err(self.unknown_to_server("sent", "throughput"));
         }
@@ -242,7 +248,7 @@ impl Run {
         sent.or(total).and_then(of).ok_or_else(|| self.without(word))
     }
 
-    fn loss_report(&self, direction: Direction, word: &str) -> Result<&Sum, Fault> {
+    fn loss_report(&self, direction: Iperf3Direction, word: &str) -> Result<&Sum, Fault> {
         // The receiver counts jitter and loss.
         if !self.knows(direction.receiver()) {
             return Err(self.unknown_to_server("received", "sent"));
@@ -252,16 +258,25 @@ impl Run {
         total.or(received).filter(counts).ok_or_else(|| self.without(word))
     }
 
-    fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Fault> {
+    fn cpu(
+        &self,
+        metric: Iperf3Metric,
+        directions: &[Iperf3Direction],
+        word: &str,
+    ) -> Result<(f64, String), Fault> {
         let percent = |key: &str| *self.end.as_ref()?.cpu_utilization_percent.as_ref()?.get(key)?;
         let (value, side) = match (metric, self.writer()) {
-            (Metric::RemoteCpu, Some(Side::Server)) => return Err(self.unknown_to_server("used", "cpu")),
-            (Metric::RemoteCpu, writer) => (percent("remote_total"), writer.map(|_| Side::Server)),
+            (Iperf3Metric::RemoteCpu, Some(Iperf3Side::Server)) => {
+                return Err(self.unknown_to_server("used", "cpu"));
+            }
+            (Iperf3Metric::RemoteCpu, writer) => {
+                (percent("remote_total"), writer.map(|_| Iperf3Side::Server))
+            }
             (_, writer) => (percent("host_total"), writer),
         };
         let what = match side {
-            Some(Side::Client) => "of the client's CPUs",
-            Some(Side::Server) => "of the server's CPUs",
+            Some(Iperf3Side::Client) => "of the client's CPUs",
+            Some(Iperf3Side::Server) => "of the server's CPUs",
             None => "of CPUs",
         };
         Ok((value.ok_or_else(|| self.without(word))?, self.described(what.to_owned(), directions)))
@@ -292,24 +307,29 @@ impl Run {
     }
 
     /// The kind of a figure, such as `received by the server, TCP, forward, 1 stream`.
-    fn kind(&self, what: &str, directions: &[Direction], side: fn(Direction) -> Option<Side>) -> String {
+    fn kind(
+        &self,
+        what: &str,
+        directions: &[Iperf3Direction],
+        side: fn(Iperf3Direction) -> Option<Iperf3Side>,
+    ) -> String {
         let by = match directions {
-            [direction] => side(*direction).map_or("", Side::by),
+            [direction] => side(*direction).map_or("", Iperf3Side::by),
             _ => " at both ends, added up",
         };
         self.described(format!("{what}{by}"), directions)
     }
 
-    fn described(&self, what: String, directions: &[Direction]) -> String {
+    fn described(&self, what: String, directions: &[Iperf3Direction]) -> String {
         let mut parts = vec![what];
         let test = self.start.as_ref().map(|start| &start.test_start);
         let has_udp = self.end.as_ref().is_some_and(|end| end.sum.is_some());
         let protocol = test.and_then(|test| test.protocol.clone());
         parts.extend(protocol.or_else(|| has_udp.then(|| "UDP".to_owned())));
         parts.extend(match directions {
-            [Direction::Forward] => Some("forward".to_owned()),
-            [Direction::Reverse] => Some("reverse".to_owned()),
-            [Direction::Unknown] => None,
+            [Iperf3Direction::Forward] => Some("forward".to_owned()),
+            [Iperf3Direction::Reverse] => Some("reverse".to_owned()),
+            [Iperf3Direction::Unknown] => None,
             _ => Some("both directions".to_owned()),
         });
         if self.directions().len() > directions.len() {
