@@ -6,7 +6,7 @@ use std::time::Instant;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use stats::effects::{Layout, factorial, ladder, shapley};
+use stats::effects::{DesignMatrix, factorial, ladder, shapley};
 use stats::{Against, Margin, Observation, Question, analyse, diagnostics};
 
 use crate::bench::Bench;
@@ -99,9 +99,9 @@ fn draw(shape: Shape, (boots, runs): (u32, usize)) -> Vec<Observation> {
 fn once(observations: &[Observation]) -> Result<[f64; PARTS.len()], Failure> {
     let factors = ["a", "b", "c", "d", "e", "f", "g", "h"].map(str::to_owned);
     let levels: Vec<Vec<bool>> = (0..CONDITIONS).map(levels).collect();
-    let layout = Layout { factors: &factors, levels: &levels };
+    let layout = DesignMatrix { factors: &factors, levels: &levels };
     let switches: Vec<Vec<bool>> = levels.iter().take(SWITCHED).map(|levels| levels[..3].to_vec()).collect();
-    let switched = Layout { factors: &factors[..3], levels: &switches };
+    let switched = DesignMatrix { factors: &factors[..3], levels: &switches };
     let rungs: Vec<usize> = (0..SWITCHED).collect();
     let few: Vec<Observation> = observations.iter().copied().filter(|run| run.condition < SWITCHED).collect();
     let baseline = Question { margin: Some(Margin::Percent(2.0)), ..Question::against(0) };

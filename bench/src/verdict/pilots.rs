@@ -3,7 +3,7 @@
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use stats::planning::{Cost, Family, Goal, Plan};
+use stats::planning::{Cost, PlannedFamily, PowerGoal, SampleSizePlan};
 use stats::{Design, Observation, Question, analyse};
 
 use super::protocol::{CONDITIONS, ERROR_RATE};
@@ -64,17 +64,17 @@ struct Seen {
 impl Seen {
     fn of(cell: f64, boots: u32, pilots: u32) -> Result<Seen, Failure> {
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let plan = |cell: f64| Plan {
+        let plan = |cell: f64| SampleSizePlan {
             design: Design::Crossed,
             conditions: CONDITIONS,
             cell,
             run: 1.0,
-            family: Family::Alone,
+            family: PlannedFamily::Alone,
             alpha: ERROR_RATE,
             looks: None,
         };
         let truth = plan(cell);
-        let goal = Goal { delta: DIFFERENCE, power: POWER, boots_at_most: 10_000, runs_at_most: 100 };
+        let goal = PowerGoal { delta: DIFFERENCE, power: POWER, boots_at_most: 10_000, runs_at_most: 100 };
         let power_of_plan = |cell: f64| {
             let choice = plan(cell).cheapest(goal, COST)?;
             truth.power(goal.delta, choice.boots, choice.runs)

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use stats::Design;
-use stats::planning::{Cost, Family, Goal, Plan};
-use stats::sequential::{Bounds, Schedule};
+use stats::planning::{Cost, PlannedFamily, PowerGoal, SampleSizePlan};
+use stats::sequential::{Schedule, SpendingBounds};
 use study::{Alternate, Order, Percent, PlannedRun, Stop, Study, Turn, format_duration};
 
 use crate::failure::Failure;
@@ -71,17 +71,17 @@ pub(super) fn planned(
     costs: Costs,
     warmup: u32,
 ) -> Option<(u32, u32)> {
-    let plan = Plan {
+    let plan = SampleSizePlan {
         design: Design::Crossed,
         conditions: CONDITIONS,
         cell,
         run,
-        family: Family::Alone,
+        family: PlannedFamily::Alone,
         alpha: ERROR_RATE,
-        looks: Some((Bounds::ObrienFleming, Stop::LOOKS)),
+        looks: Some((SpendingBounds::ObrienFleming, Stop::LOOKS)),
     };
     let goal =
-        Goal { delta: detect.value(), power: POWER, boots_at_most: MOST_BOOTS, runs_at_most: MOST_RUNS };
+        PowerGoal { delta: detect.value(), power: POWER, boots_at_most: MOST_BOOTS, runs_at_most: MOST_RUNS };
     // A boot's warm-up runs do not depend on the number of its runs.
     let warmups = CONDITIONS as f64 * f64::from(warmup);
     let cost = Cost { boot: costs.boot + warmups * costs.run, run: costs.run };
@@ -139,7 +139,7 @@ impl Protocol {
     }
 
     fn looking(detect: Percent, boots: u32) -> Rule {
-        let schedule = Schedule { bounds: Bounds::ObrienFleming, looks: Stop::LOOKS, boots };
+        let schedule = Schedule { bounds: SpendingBounds::ObrienFleming, looks: Stop::LOOKS, boots };
         Rule::Looks { detect, schedule }
     }
 

@@ -2,7 +2,7 @@
 //! `netassay load --latency-curve`.
 
 use serde::Serialize;
-use stats::knee::{Knee, Point, of_repeats};
+use stats::knee::{Knee, KneePoint, of_repeats};
 use words::Traffic;
 
 /// The number of figures of a load.
@@ -49,8 +49,9 @@ pub struct LoadPoint {
 impl LatencyCurve {
     /// The curve of an even number of repeats, each with the [`LoadPoint`] figures by rising load.
     pub fn new(traffic: &Traffic, seconds: f64, most: u32, repeats: &[Vec<[f64; FIGURES]>]) -> Self {
-        let points = |row: &Vec<[f64; FIGURES]>| -> Vec<Point> {
-            let point = |&[offered, served, latency, ..]: &[f64; FIGURES]| Point { offered, served, latency };
+        let points = |row: &Vec<[f64; FIGURES]>| -> Vec<KneePoint> {
+            let point =
+                |&[offered, served, latency, ..]: &[f64; FIGURES]| KneePoint { offered, served, latency };
             row.iter().map(point).collect()
         };
         let loads = repeats.first().map_or(0, Vec::len);

@@ -3,7 +3,7 @@
 
 use load::{Pacing, Traffic};
 use record::{Disturbance, Limit, RateSearch, RateTrial, RunAccount, SideAccount};
-use stats::search::{Goal, Load, Search, Trial};
+use stats::search::{Search, SearchGoal, Trial, TrialLoad};
 use testbed::RunOrder;
 
 use crate::lab::BenchResult;
@@ -83,7 +83,7 @@ fn find_rate(
     let message = f64::from(order.traffic.message) * 8.0;
     let least = (LEAST * message / window).max(f64::from(order.traffic.lanes()));
     let mut search =
-        Search::new(Goal { confidence: CONFIDENCE, width: WIDTH, least, trials: TRIALS as usize });
+        Search::new(SearchGoal { confidence: CONFIDENCE, width: WIDTH, least, trials: TRIALS as usize });
     let mut made: Vec<(JudgedRun, RateTrial)> = Vec::new();
     let mut repeats = REPEATS;
     let (mut disturbed, mut failures) = (Vec::new(), Vec::new());
@@ -149,23 +149,23 @@ fn fell_short(trial: &RateTrial) -> bool {
     trial.asked.is_some_and(|asked| trial.offered < asked * (1.0 - WIDTH))
 }
 
-fn with_load(traffic: &Traffic, load: Load) -> Traffic {
+fn with_load(traffic: &Traffic, load: TrialLoad) -> Traffic {
     let pacing = match load {
-        Load::Most => traffic.pacing,
+        TrialLoad::Most => traffic.pacing,
         // All flows together offer the load.
-        Load::Of(bits) => Pacing::of_bits((bits / f64::from(traffic.lanes())).round().max(1.0) as u64),
+        TrialLoad::Of(bits) => Pacing::of_bits((bits / f64::from(traffic.lanes())).round().max(1.0) as u64),
     };
     Traffic { pacing, find_rate: false, loss: None, ..traffic.clone() }
 }
 
-fn asked(load: Load) -> Option<f64> {
+fn asked(load: TrialLoad) -> Option<f64> {
     match load {
-        Load::Most => None,
-        Load::Of(bits) => Some(bits),
+        TrialLoad::Most => None,
+        TrialLoad::Of(bits) => Some(bits),
     }
 }
 
-fn trial(load: Load, order: &RunOrder, account: &RunAccount, bound: f64) -> RateTrial {
+fn trial(load: TrialLoad, order: &RunOrder, account: &RunAccount, bound: f64) -> RateTrial {
     let sides = || account.sides().map(|(_, own)| own);
     let rate = |own: &SideAccount, bytes: u64| bytes as f64 * 8e9 / own.window.load.at_ns.max(1) as f64;
     let offered: f64 = sides()

@@ -13,7 +13,7 @@ use crate::observed::median_of_sorted;
 
 /// One measured point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct KneePoint {
     /// The load that was offered.
     pub offered: f64,
     /// The load that was served.
@@ -44,21 +44,21 @@ impl Knee {
     }
 }
 
-impl Point {
+impl KneePoint {
     fn power(&self) -> f64 {
         if self.latency > 0.0 { self.served / self.latency } else { 0.0 }
     }
 }
 
 /// The knee of one curve, as an offered load; `None` if it has no point with a latency.
-pub fn of_curve(curve: &[Point]) -> Option<f64> {
+pub fn of_curve(curve: &[KneePoint]) -> Option<f64> {
     let best = curve.iter().max_by(|one, other| one.power().total_cmp(&other.power()))?;
     (best.power() > 0.0).then_some(best.offered)
 }
 
 /// The knee of several measurements of one curve, each a repeat of its own; `None` if one of them
 /// has none, or if there are fewer than two.
-pub fn of_repeats(curves: &[Vec<Point>]) -> Option<Knee> {
+pub fn of_repeats(curves: &[Vec<KneePoint>]) -> Option<Knee> {
     let mut knees: Vec<f64> = curves.iter().map(|curve| of_curve(curve)).collect::<Option<_>>()?;
     knees.sort_by(f64::total_cmp);
     let (lower, upper) = (*knees.first()?, *knees.last()?);

@@ -25,8 +25,8 @@ pub mod sequential;
 mod wording;
 
 pub use compare::{
-    Analysis, Check, Comparison, ConditionEstimate, Gap, Ratio, Spending, Verdict, analyse, analyse_with,
-    estimates,
+    Analysis, Comparison, ConditionEstimate, Gap, Ratio, RobustCheck, Spending, Verdict, analyse,
+    analyse_with, estimates,
 };
 pub use model::{Component, Components, ErrorTerm};
 pub use observed::{Observation, mean};

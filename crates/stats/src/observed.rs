@@ -19,7 +19,7 @@ pub struct Observation {
 
 /// The runs of one condition in one boot, reduced for inference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct BootCell {
     pub(crate) condition: usize,
     pub(crate) boot: u32,
     pub(crate) runs: usize,
@@ -29,9 +29,9 @@ pub(crate) struct Cell {
 }
 
 pub(crate) fn in_common<'a>(
-    one: &'a [Cell],
-    other: &'a [Cell],
-) -> impl Iterator<Item = (&'a Cell, &'a Cell)> {
+    one: &'a [BootCell],
+    other: &'a [BootCell],
+) -> impl Iterator<Item = (&'a BootCell, &'a BootCell)> {
     one.iter().filter_map(|cell| {
         let place = other.binary_search_by_key(&cell.boot, |other| other.boot).ok()?;
         Some((cell, &other[place]))
@@ -40,7 +40,7 @@ pub(crate) fn in_common<'a>(
 
 /// All cells, ordered by condition and then by boot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cells(Vec<Cell>);
+pub(crate) struct Cells(Vec<BootCell>);
 
 impl Cells {
     /// Gathers `observations`, in any order.
@@ -74,7 +74,7 @@ impl Cells {
             values.clear();
             values.extend(own.iter().map(|run| run.value));
             let (runs, mean, root) = reduce(&values);
-            Cell { condition: own[0].condition, boot: own[0].boot, runs, mean, root }
+            BootCell { condition: own[0].condition, boot: own[0].boot, runs, mean, root }
         };
         Cells(cells.map(cell).collect())
     }
@@ -82,15 +82,15 @@ impl Cells {
     /// Each cell as one run; only of conditions with all cells above zero.
     pub(crate) fn logarithms(&self) -> Cells {
         let above_zero = self.conditions().filter(|cells| cells.iter().all(|cell| cell.mean > 0.0));
-        let logarithm = |cell: &Cell| Cell { mean: cell.mean.ln(), runs: 1, root: 0.0, ..*cell };
+        let logarithm = |cell: &BootCell| BootCell { mean: cell.mean.ln(), runs: 1, root: 0.0, ..*cell };
         Cells(above_zero.flatten().map(logarithm).collect())
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Cell> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &BootCell> {
         self.0.iter()
     }
 
-    pub(crate) fn conditions(&self) -> impl Iterator<Item = &[Cell]> {
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &[BootCell]> {
         self.0.chunk_by(|one, next| one.condition == next.condition)
     }
 
@@ -99,7 +99,7 @@ impl Cells {
     }
 
     /// A condition's cells, in the order of the boots; empty if it was not measured.
-    pub(crate) fn condition(&self, condition: usize) -> &[Cell] {
+    pub(crate) fn condition(&self, condition: usize) -> &[BootCell] {
         let start = self.0.partition_point(|cell| cell.condition < condition);
         let end = self.0.partition_point(|cell| cell.condition <= condition);
         &self.0[start..end]
@@ -163,8 +163,8 @@ mod tests {
         assert_eq!(
             cells.condition(2),
             [
-                Cell { condition: 2, boot: 1, runs: 2, mean: 4.0, root: 8.0_f64.sqrt() },
-                Cell { condition: 2, boot: 3, runs: 1, mean: 7.0, root: 0.0 }
+                BootCell { condition: 2, boot: 1, runs: 2, mean: 4.0, root: 8.0_f64.sqrt() },
+                BootCell { condition: 2, boot: 3, runs: 1, mean: 7.0, root: 0.0 }
             ]
         );
         assert_eq!(cells.condition(1), []);

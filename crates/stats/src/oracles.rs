@@ -8,12 +8,12 @@ use serde::Deserialize;
 pub(crate) struct Oracles {
     /// p, degrees of freedom (none: infinite), quantile.
     pub(crate) quantiles: Vec<(f64, Option<f64>, f64)>,
-    pub(crate) summaries: Vec<Summary>,
-    pub(crate) comparisons: Vec<Comparison>,
+    pub(crate) summaries: Vec<SummaryOracle>,
+    pub(crate) comparisons: Vec<ComparisonOracle>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Summary {
+pub(crate) struct SummaryOracle {
     pub(crate) values: Vec<f64>,
     pub(crate) median: f64,
     pub(crate) mean: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Summary {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Comparison {
+pub(crate) struct ComparisonOracle {
     pub(crate) name: String,
     pub(crate) level: f64,
     pub(crate) treated: Vec<f64>,

@@ -1,8 +1,8 @@
 //! The size of a study in boots and runs: power, the smallest difference it can show, and the
 //! cheapest way to show one.
 //!
-//! The model is that of the analysis: a boot's mean of one condition varies with [`Plan::cell`], a
-//! run within the boot with [`Plan::run`]; the error of a difference between two conditions is
+//! The model is that of the analysis: a boot's mean of one condition varies with [`SampleSizePlan::cell`], a
+//! run within the boot with [`SampleSizePlan::run`]; the error of a difference between two conditions is
 //! sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t with the typical degrees of freedom
 //! of conditions that spread alike. They vary between studies, on balance favourably: the power is
 //! a few hundredths above the planned one. Lengths are in the metric's unit throughout.
@@ -16,11 +16,11 @@ use crate::compare::family;
 use crate::distribution::{noncentral_t, numeric, student};
 use crate::model::Common;
 use crate::question::Design;
-use crate::sequential::{Bounds, Schedule, crossings};
+use crate::sequential::{Schedule, SpendingBounds, crossings};
 
 /// The comparisons that share the error rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum PlannedFamily {
     /// Each comparison by itself.
     Alone,
     /// All conditions against one baseline.
@@ -31,7 +31,7 @@ pub enum Family {
 
 /// A study of open size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct SampleSizePlan {
     /// Whether conditions share boots.
     pub design: Design,
     /// The number of conditions, the baseline included.
@@ -43,11 +43,11 @@ pub struct Plan {
     /// The standard deviation between runs of the same condition in the same boot.
     pub run: f64,
     /// The comparisons that share `alpha`.
-    pub family: Family,
+    pub family: PlannedFamily,
     /// The two-sided error rate: 1 - level.
     pub alpha: f64,
     /// The early looks: bounds and number. The power is then a lower bound.
-    pub looks: Option<(Bounds, u32)>,
+    pub looks: Option<(SpendingBounds, u32)>,
 }
 
 /// The cost of measuring, in seconds.
@@ -59,7 +59,7 @@ pub struct Cost {
     pub run: f64,
 }
 
-impl Plan {
+impl SampleSizePlan {
     /// The degrees of freedom of a difference with `boots` boots (of each condition if nested, of
     /// all together if crossed), as they typically are where the conditions spread alike: those of
     /// two variances, which are correlated where conditions share boots, and moderated where
@@ -72,8 +72,8 @@ impl Plan {
         };
         let own = f64::from(boots) - 1.0;
         let of_one = match self.family {
-            Family::Alone => own,
-            Family::Baseline | Family::AllPairs => Common::typical_df(self.conditions, own),
+            PlannedFamily::Alone => own,
+            PlannedFamily::Baseline | PlannedFamily::AllPairs => Common::typical_df(self.conditions, own),
         };
         2.0 * of_one / (1.0 + correlation)
     }
@@ -100,17 +100,19 @@ impl Plan {
     }
 
     /// The width of intervals with `boots` boots relative to a known spread: the cost of few boots
-    /// beyond their number. `None` as for [`Plan::critical`].
+    /// beyond their number. `None` as for [`SampleSizePlan::critical`].
     pub fn stretch(&self, boots: u32) -> Option<f64> {
         Some(self.critical(boots)? / self.judged().critical(self.alpha, f64::INFINITY)?)
     }
 
     fn judged(&self) -> family::ComparisonFamily {
         match self.family {
-            Family::Alone => family::ComparisonFamily::Alone,
+            PlannedFamily::Alone => family::ComparisonFamily::Alone,
             // If conditions spread alike, half of each difference's variance is the baseline's.
-            Family::Baseline => family::ComparisonFamily::beside_baseline(&vec![0.5; self.conditions - 1]),
-            Family::AllPairs => {
+            PlannedFamily::Baseline => {
+                family::ComparisonFamily::beside_baseline(&vec![0.5; self.conditions - 1])
+            }
+            PlannedFamily::AllPairs => {
                 family::ComparisonFamily::independent(self.conditions * (self.conditions - 1) / 2)
             }
         }
@@ -119,7 +121,7 @@ impl Plan {
     /// The probability that a true difference `delta` is proven, with its right sign.
     ///
     /// `None` unless the noise and `delta` are finite and not negative, there is a run, and
-    /// [`Plan::critical`] has a value.
+    /// [`SampleSizePlan::critical`] has a value.
     pub fn power(&self, delta: f64, boots: u32, runs: u32) -> Option<f64> {
         self.check(runs)?;
         let is_length = delta >= 0.0 && delta.is_finite();
@@ -135,7 +137,7 @@ impl Plan {
     }
 
     /// The true difference that is proven with probability `power`. `None` unless 0 < `power` < 1
-    /// and the rest is as for [`Plan::power`].
+    /// and the rest is as for [`SampleSizePlan::power`].
     pub fn detectable(&self, power: f64, boots: u32, runs: u32) -> Option<f64> {
         self.check(runs)?;
         Some(self.noncentrality(power, boots)? * self.standard_error(boots, runs))
@@ -197,7 +199,7 @@ impl Pilot {
     /// The fewest boots, at least those of the pilot, with which a true value of size `delta` is
     /// proven with probability `power` by an interval of this `level`, if the true spread is the
     /// pilot's. The standard error falls with the root of the boots; the degrees of freedom grow
-    /// with the boots less one, as those of [`Plan::df`] do. `None` if `at_most` are too few,
+    /// with the boots less one, as those of [`SampleSizePlan::df`] do. `None` if `at_most` are too few,
     /// and for figures that no pilot can have.
     pub fn boots_needed(self, delta: f64, level: f64, power: f64, at_most: u32) -> Option<u32> {
         let is_sound = delta > 0.0
@@ -223,7 +225,7 @@ impl Pilot {
 
 /// The goal of a plan, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Goal {
+pub struct PowerGoal {
     /// The true difference, in the metric's unit.
     pub delta: f64,
     /// The probability that it is proven.
@@ -236,7 +238,7 @@ pub struct Goal {
 
 /// A size that reaches the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct SampleSize {
     /// Boots: of each condition if nested, of all together if crossed.
     pub boots: u32,
     /// Runs of each condition in each of its boots.
@@ -247,7 +249,7 @@ pub struct Choice {
     pub power: f64,
 }
 
-impl Plan {
+impl SampleSizePlan {
     /// The cost of a study of this size.
     pub fn cost(&self, cost: Cost, boots: u32, runs: u32) -> f64 {
         let (conditions, boots) = (self.conditions as f64, f64::from(boots));
@@ -259,22 +261,22 @@ impl Plan {
     }
 
     /// The fewest boots, from 2, that reach the goal with `runs` runs in each. `None` if the goal's
-    /// limit is too low, or as for [`Plan::power`].
-    pub fn boots_needed(&self, goal: Goal, runs: u32) -> Option<u32> {
+    /// limit is too low, or as for [`SampleSizePlan::power`].
+    pub fn boots_needed(&self, goal: PowerGoal, runs: u32) -> Option<u32> {
         self.check(runs)?;
         self.search(goal)?(runs, 2, goal.boots_at_most)
     }
 
     /// From runs to the fewest boots, between two numbers of them, that reach the goal.
-    fn search(&self, goal: Goal) -> Option<impl Fn(u32, u32, u32) -> Option<u32>> {
+    fn search(&self, goal: PowerGoal) -> Option<impl Fn(u32, u32, u32) -> Option<u32>> {
         if !(goal.delta > 0.0 && goal.delta.is_finite()) {
             return None;
         }
         // A single look needs no more boots than several, and is computed much faster.
-        let plans = [Some(Plan { looks: None, ..*self }), self.looks.map(|_| *self)];
+        let plans = [Some(SampleSizePlan { looks: None, ..*self }), self.looks.map(|_| *self)];
         // The noncentrality takes the time, and depends only on the boots: it is kept.
         let known: RefCell<BTreeMap<(u32, bool), Option<f64>>> = RefCell::default();
-        let reaches = move |plan: &Plan, boots: u32, runs: u32| {
+        let reaches = move |plan: &SampleSizePlan, boots: u32, runs: u32| {
             let needed = *known
                 .borrow_mut()
                 .entry((boots, plan.looks.is_some()))
@@ -288,8 +290,8 @@ impl Plan {
 
     /// The cheapest size within the limits that reaches the goal; of equally cheap ones that with
     /// the fewest runs. `None` if none reaches it, a cost is negative or not finite, or as for
-    /// [`Plan::power`].
-    pub fn cheapest(&self, goal: Goal, cost: Cost) -> Option<Choice> {
+    /// [`SampleSizePlan::power`].
+    pub fn cheapest(&self, goal: PowerGoal, cost: Cost) -> Option<SampleSize> {
         self.check(1)?;
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
         let search = self.search(goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
@@ -316,9 +318,9 @@ impl Plan {
     }
 
     /// Other sizes that reach the goal: a quarter, half, one, two and four times `choice`'s runs.
-    pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
+    pub fn around(&self, choice: SampleSize, goal: PowerGoal, cost: Cost) -> Vec<SampleSize> {
         let Some(search) = self.search(goal) else { return Vec::new() };
-        let Choice { runs, .. } = choice;
+        let SampleSize { runs, .. } = choice;
         let mut runs = vec![runs / 4, runs / 2, runs, runs.saturating_mul(2), runs.saturating_mul(4)];
         runs.retain(|runs| (1..=goal.runs_at_most).contains(runs));
         runs.dedup();
@@ -329,8 +331,8 @@ impl Plan {
         runs.into_iter().filter_map(choice).collect()
     }
 
-    fn choice(&self, goal: Goal, seconds: f64, boots: u32, runs: u32) -> Option<Choice> {
-        Some(Choice { boots, runs, seconds, power: self.power(goal.delta, boots, runs)? })
+    fn choice(&self, goal: PowerGoal, seconds: f64, boots: u32, runs: u32) -> Option<SampleSize> {
+        Some(SampleSize { boots, runs, seconds, power: self.power(goal.delta, boots, runs)? })
     }
 }
 

@@ -205,7 +205,7 @@ pub(crate) fn require_finite(values: impl IntoIterator<Item = f64>) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sequential::Bounds;
+    use crate::sequential::SpendingBounds;
 
     #[test]
     fn what_is_no_question_is_refused() {
@@ -220,7 +220,7 @@ mod tests {
                 ));
             }
         }
-        let bounds = Bounds::Pocock;
+        let bounds = SpendingBounds::Pocock;
         for (number, looks, boots) in [(0, 3, 10), (4, 3, 10), (1, 3, 3), (1, 0, 3), (1, 5, 2)] {
             let look = Some(Look { number, schedule: Schedule { bounds, looks, boots } });
             let refused = Question { look, ..question }.check();

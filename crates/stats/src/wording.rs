@@ -1,6 +1,6 @@
 //! Results in words: numbers and sentences.
 
-use crate::compare::Check;
+use crate::compare::RobustCheck;
 
 const MOST_DECIMALS: usize = 9;
 
@@ -44,7 +44,7 @@ fn is_zero(shown: &str) -> bool {
     shown.bytes().all(|digit| matches!(digit, b'0' | b'.'))
 }
 
-impl Check {
+impl RobustCheck {
     /// The sentence of a check that disagrees with a verdict, without a full stop. `is_proven`: the
     /// verdict is a difference.
     pub fn sentence(&self, is_proven: bool) -> String {

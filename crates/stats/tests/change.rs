@@ -9,7 +9,7 @@ mod sizes;
 use std::f64::consts::TAU;
 
 use netassay_stats::Verdict;
-use netassay_stats::change::{FEWEST, LevelHistory, NewestPoint, Point, find};
+use netassay_stats::change::{FEWEST, HistoryPoint, LevelHistory, NewestPoint, find};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -37,15 +37,15 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// A mean of three boots with this spread around a value, and the error that they tell.
-fn study(value: f64, boots: f64, random: &mut ChaCha8Rng) -> Point {
+fn study(value: f64, boots: f64, random: &mut ChaCha8Rng) -> HistoryPoint {
     let means: Vec<f64> = (0..3).map(|_| value + boots * normal(random)).collect();
     let mean = means.iter().sum::<f64>() / 3.0;
     let squares: f64 = means.iter().map(|one| (one - mean).powi(2)).sum();
-    Point { value: mean, error: Some(((squares / 6.0).sqrt(), 2.0)) }
+    HistoryPoint { value: mean, error: Some(((squares / 6.0).sqrt(), 2.0)) }
 }
 
 /// Levels with noise of 1 (sd) of each point in all: a study's day, and what its three boots leave.
-fn history(levels: &[f64], random: &mut ChaCha8Rng) -> Vec<Point> {
+fn history(levels: &[f64], random: &mut ChaCha8Rng) -> Vec<HistoryPoint> {
     let boots = 0.6_f64;
     let day = (1.0 - boots * boots / 3.0).sqrt();
     levels.iter().map(|level| study(level + day * normal(random), boots, random)).collect()
@@ -56,15 +56,15 @@ fn step(before: usize, after: usize, size: f64) -> Vec<f64> {
     [vec![100.0; before], vec![100.0 + size; after]].concat()
 }
 
-fn plain(values: &[f64]) -> Vec<Point> {
-    values.iter().map(|value| Point { value: *value, error: None }).collect()
+fn plain(values: &[f64]) -> Vec<HistoryPoint> {
+    values.iter().map(|value| HistoryPoint { value: *value, error: None }).collect()
 }
 
 fn firsts(found: &LevelHistory) -> Vec<usize> {
     found.changes.iter().map(|change| change.first).collect()
 }
 
-fn newest(points: &[Point]) -> Option<NewestPoint> {
+fn newest(points: &[HistoryPoint]) -> Option<NewestPoint> {
     find(points, LEVEL).unwrap().newest
 }
 
@@ -86,7 +86,7 @@ fn alarms_are_as_seldom_as_stated(series: u32, seed: u64, noise: fn(&mut ChaCha8
     for length in [8, 12, 30] {
         let mut alarms = 0;
         for _ in 0..series {
-            let points: Vec<Point> =
+            let points: Vec<HistoryPoint> =
                 (0..length).map(|_| study(100.0 + noise(&mut random), 0.5, &mut random)).collect();
             alarms += u32::from(!find(&points, LEVEL).unwrap().changes.is_empty());
         }
@@ -124,7 +124,7 @@ fn studies_of_unequal_errors_raise_no_more_alarms(series: u32) {
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut alarms = 0;
     for _ in 0..series {
-        let points: Vec<Point> = (0..16)
+        let points: Vec<HistoryPoint> = (0..16)
             .map(|_| {
                 let boots = if random.random::<f64>() < 0.3 { 6.0 } else { 0.5 };
                 study(100.0 + 0.5 * normal(&mut random), boots, &mut random)
@@ -242,7 +242,7 @@ fn the_newest_study_is_outside_what_is_expected_as_seldom_as_stated(series: u32)
         let (mut outside, mut found) = (0, 0);
         for _ in 0..series {
             let mut points = history(&vec![100.0; length], &mut random);
-            let verdict = |points: &[Point]| newest(points).unwrap().verdict;
+            let verdict = |points: &[HistoryPoint]| newest(points).unwrap().verdict;
             outside += u32::from(verdict(&points) != Verdict::NoDifferenceProven);
             points[length - 1].value -= 5.0;
             found += u32::from(verdict(&points) == Verdict::Lower);
@@ -284,14 +284,14 @@ fn what_cannot_be_a_history_is_refused() {
     assert!(find(&[], 1.0).is_err() && find(&[], 0.0).is_err());
 }
 
-fn any_point() -> impl Strategy<Value = Point> {
+fn any_point() -> impl Strategy<Value = HistoryPoint> {
     let value = prop_oneof![
         any::<f64>().prop_filter("finite", |value| value.is_finite()),
         (0_u8..3).prop_map(f64::from),
         -1e3..1e3f64
     ];
     let error = prop::option::of((any::<f64>(), -1.0..9.0f64));
-    (value, error).prop_map(|(value, error)| Point { value, error })
+    (value, error).prop_map(|(value, error)| HistoryPoint { value, error })
 }
 
 proptest! {

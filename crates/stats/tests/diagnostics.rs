@@ -7,7 +7,7 @@ mod flag_kinds;
 use std::f64::consts::TAU;
 
 use netassay_stats::Observation;
-use netassay_stats::diagnostics::{Flag, FlagKind, LEVEL, Names, diagnose};
+use netassay_stats::diagnostics::{Flag, FlagKind, FlagNames, LEVEL, diagnose};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -212,7 +212,7 @@ fn a_drift_inside_boots_has_the_sign_of_its_change() {
 }
 
 /// The names of a stored study.
-const STUDY: Names<'_> = Names {
+const STUDY: FlagNames<'_> = FlagNames {
     condition: &|condition| format!("ipv{}", 4 + 2 * condition),
     boot: &|boot| format!("boot {boot}"),
     knows_boots: true,
@@ -256,9 +256,9 @@ fn sentences_say_what_where_how_sure_and_what_to_do() {
 
 #[test]
 fn files_say_only_what_they_know() {
-    let files = Names { knows_order: false, ..STUDY };
+    let files = FlagNames { knows_order: false, ..STUDY };
     let values =
-        Names { knows_boots: false, knows_order: false, boot: &|boot| format!("value {boot}"), ..STUDY };
+        FlagNames { knows_boots: false, knows_order: false, boot: &|boot| format!("value {boot}"), ..STUDY };
     for kind in FLAG_KINDS {
         let rests_on_order = matches!(kind, FlagKind::Drift | FlagKind::DriftInBoots | FlagKind::FirstRun);
         let sentence = flag(kind).sentence(files);

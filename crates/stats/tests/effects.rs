@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use netassay_stats::effects::{EffectsError, Layout, effects_given, factorial, ladder, shapley};
+use netassay_stats::effects::{DesignMatrix, EffectsError, effects_given, factorial, ladder, shapley};
 use netassay_stats::{Observation, StatsError};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -83,7 +83,7 @@ fn main_effects_and_interactions_equal_statsmodels() {
     for case in fixture().factorial {
         let Some(cells) = on(&case.cells) else { continue };
         let factors = names(cells[0].len());
-        let layout = Layout { factors: &factors, levels: &cells };
+        let layout = DesignMatrix { factors: &factors, levels: &cells };
         let runs = observations(&case.runs);
         let effects = factorial(&runs, &layout, 9, 0.95).unwrap();
         assert_eq!(
@@ -112,7 +112,7 @@ fn main_effects_and_interactions_equal_statsmodels() {
 fn shares_equal_those_of_going_through_every_order() {
     for case in fixture().shapley {
         let (factors, cells) = (names(3), on(&case.cells).unwrap());
-        let layout = Layout { factors: &factors, levels: &cells };
+        let layout = DesignMatrix { factors: &factors, levels: &cells };
         let runs = observations(&case.runs);
         let shares = shapley(&runs, &layout, 0.95).unwrap();
         assert_eq!((shares.orders, shares.all_orders), (case.orders, 6), "{}", case.name);
@@ -134,7 +134,7 @@ fn a_known_model_comes_out() {
     };
     let runs = campaign(&cells.iter().map(mean).collect::<Vec<_>>());
     let factors = names(3);
-    let layout = Layout { factors: &factors, levels: &cells };
+    let layout = DesignMatrix { factors: &factors, levels: &cells };
     let values: Vec<(Vec<usize>, f64)> = factorial(&runs, &layout, 2, 0.95)
         .unwrap()
         .iter()
@@ -176,7 +176,7 @@ fn the_effect_given_another_factor_is_that_of_a_known_model() {
     };
     let mut runs = campaign(&cells.iter().map(mean).collect::<Vec<_>>());
     let factors = names(3);
-    let layout = Layout { factors: &factors, levels: &cells };
+    let layout = DesignMatrix { factors: &factors, levels: &cells };
     let found = effects_given(&runs, &layout, 0, 0.95).unwrap();
     assert_eq!(found.iter().map(|one| one.other).collect::<Vec<_>>(), [1, 2]);
     let is_close = |one: f64, other: f64| (one - other).abs() < 1e-9;
@@ -211,7 +211,7 @@ fn half_the_combinations_give_main_effects_only() {
     let cells: Vec<Vec<bool>> = switches(4).into_iter().filter(is_even).collect();
     let means: Vec<f64> = cells.iter().map(|levels| if levels[2] { 8.0 } else { 5.0 }).collect();
     let factors = names(4);
-    let layout = Layout { factors: &factors, levels: &cells };
+    let layout = DesignMatrix { factors: &factors, levels: &cells };
     let effects = factorial(&campaign(&means), &layout, 4, 0.95).unwrap();
     assert_eq!(effects.len(), 4);
     for effect in &effects {
@@ -224,7 +224,7 @@ fn half_the_combinations_give_main_effects_only() {
 fn what_has_no_effects_is_named() {
     let factors = names(2);
     let error = |cells: &[Vec<bool>], means: &[f64]| {
-        let layout = Layout { factors: &factors, levels: cells };
+        let layout = DesignMatrix { factors: &factors, levels: cells };
         factorial(&campaign(means), &layout, 2, 0.95).unwrap_err()
     };
     let together = [vec![false; 2], vec![true; 2]];
@@ -233,14 +233,14 @@ fn what_has_no_effects_is_named() {
     assert_eq!(error(&[vec![true, false], vec![true, false]], &[1.0, 2.0]), EffectsError::Levels(1));
     assert_eq!(error(&together, &[1.0, 2.0, 3.0]), EffectsError::Levels(2));
 
-    let layout = Layout { factors: &factors, levels: &together };
+    let layout = DesignMatrix { factors: &factors, levels: &together };
     let share = |levels: &[Vec<bool>], means: &[f64]| {
-        shapley(&campaign(means), &Layout { levels, ..layout }, 0.95).unwrap_err()
+        shapley(&campaign(means), &DesignMatrix { levels, ..layout }, 0.95).unwrap_err()
     };
     assert_eq!(share(&together, &[1.0, 2.0]), EffectsError::NoOrder);
     let message = share(&[vec![false; 2], vec![true, false]], &[1.0, 2.0]).to_string();
     assert!(message.starts_with("the combination with only checksum, tso on was not measured"), "{message}");
-    let many = Layout { factors: &names(17), levels: &[vec![false; 17]] };
+    let many = DesignMatrix { factors: &names(17), levels: &[vec![false; 17]] };
     let too_many = shapley(&campaign(&[1.0]), &many, 0.95).unwrap_err();
     assert_eq!(too_many, EffectsError::TooMany { given: 17, most: 16 });
 
@@ -257,7 +257,7 @@ fn one_boot_of_each_gives_values_without_intervals() {
     let runs: Vec<Observation> =
         (0..4).map(|condition| Observation { condition, boot: 9, value: condition as f64 }).collect();
     let (factors, cells) = (names(2), switches(2));
-    for effect in factorial(&runs, &Layout { factors: &factors, levels: &cells }, 2, 0.95).unwrap() {
+    for effect in factorial(&runs, &DesignMatrix { factors: &factors, levels: &cells }, 2, 0.95).unwrap() {
         assert_eq!(
             (effect.effect.interval, effect.effect.standard_error, effect.effect.p),
             (None, None, None)
@@ -280,7 +280,7 @@ fn sixteen_factors_are_shared_between_in_time() {
         })
         .collect();
     let factors = names(16);
-    let shares = shapley(&runs, &Layout { factors: &factors, levels: &cells }, 0.95).unwrap();
+    let shares = shapley(&runs, &DesignMatrix { factors: &factors, levels: &cells }, 0.95).unwrap();
     assert_eq!(shares.orders, 20_922_789_888_000);
     for (share, worth) in shares.shares.iter().zip(1..) {
         assert!((share.value - f64::from(worth)).abs() < 1e-8, "{share:?}");
@@ -297,7 +297,7 @@ proptest! {
         let mut runs = campaign(&means);
         runs.retain(|run| !left_out.contains(&run.condition));
         let factors = names(4);
-        let layout = Layout { factors: &factors, levels: &cells };
+        let layout = DesignMatrix { factors: &factors, levels: &cells };
         match shapley(&runs, &layout, 0.95) {
             Ok(shares) => {
                 let sum: f64 = shares.shares.iter().map(|share| share.value).sum();
@@ -307,7 +307,7 @@ proptest! {
                 // Combinations outside of the layout cannot be had.
                 let reached: Vec<Vec<bool>> =
                     (0..16).map(|set| if left_out.contains(&set) { cells[0].clone() } else { cells[set].clone() }).collect();
-                let fewer = shapley(&runs, &Layout { factors: &factors, levels: &reached }, 0.95);
+                let fewer = shapley(&runs, &DesignMatrix { factors: &factors, levels: &reached }, 0.95);
                 prop_assert_eq!(fewer.map(|fewer| fewer.planned_orders), Ok(shares.orders));
             }
             Err(error) => prop_assert_eq!(error, EffectsError::NoOrder),
@@ -331,7 +331,7 @@ proptest! {
             .collect();
         let (factors, runs) = (names(3), campaign(&means));
         let of = |levels: &[Vec<bool>]| {
-            factorial(&runs, &Layout { factors: &factors, levels }, 3, 0.95).unwrap()
+            factorial(&runs, &DesignMatrix { factors: &factors, levels }, 3, 0.95).unwrap()
         };
         for (one, other) in of(&cells).iter().zip(of(&swapped)) {
             let sign = if one.factors.contains(&factor) { -1.0 } else { 1.0 };
@@ -348,7 +348,7 @@ proptest! {
         let runs: Vec<Observation> =
             values.into_iter().map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
         let factors = names(3);
-        let layout = Layout { factors: &factors, levels: &cells };
+        let layout = DesignMatrix { factors: &factors, levels: &cells };
         let seen: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
         if let Ok(effects) = factorial(&runs, &layout, order, 0.95) {
             prop_assert!(!effects.is_empty());
@@ -366,7 +366,7 @@ fn percentages_are_of_the_base_that_is_named() {
     // Off 40, the second on 60, the first 50, both 100.
     let runs = campaign(&[40.0, 60.0, 50.0, 100.0]);
     let factors = names(2);
-    let layout = Layout { factors: &factors, levels: &cells };
+    let layout = DesignMatrix { factors: &factors, levels: &cells };
     let close = |one: Option<f64>, other: f64| (one.unwrap() - other).abs() < 1e-9;
     let shares = shapley(&runs, &layout, 0.95).unwrap();
     assert!(close(shares.total.relative, 150.0) && close(shares.back.relative, -60.0), "{shares:?}");

@@ -6,8 +6,10 @@ mod sizes;
 
 use std::f64::consts::TAU;
 
-use netassay_stats::planning::{Choice, Cost, Family, Goal, Pilot, Plan, expected_boots, noncentrality};
-use netassay_stats::sequential::{Bounds, Schedule};
+use netassay_stats::planning::{
+    Cost, Pilot, PlannedFamily, PowerGoal, SampleSize, SampleSizePlan, expected_boots, noncentrality,
+};
+use netassay_stats::sequential::{Schedule, SpendingBounds};
 use netassay_stats::{Against, Analysis, Design, Observation, Question, Verdict, analyse};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -42,8 +44,16 @@ struct Row {
     tolerance: f64,
 }
 
-fn two(cell: f64, run: f64) -> Plan {
-    Plan { design: Design::Nested, conditions: 2, cell, run, family: Family::Alone, alpha: 0.05, looks: None }
+fn two(cell: f64, run: f64) -> SampleSizePlan {
+    SampleSizePlan {
+        design: Design::Nested,
+        conditions: 2,
+        cell,
+        run,
+        family: PlannedFamily::Alone,
+        alpha: 0.05,
+        looks: None,
+    }
 }
 
 #[test]
@@ -54,15 +64,15 @@ fn powers_equal_those_of_r() {
     let exact: Vec<Row> = oracle.powers.into_iter().filter(|row| row.conditions == 2).collect();
     assert!(exact.len() > 15);
     for row in exact {
-        let plan = Plan {
+        let plan = SampleSizePlan {
             design: if row.design == "nested" { Design::Nested } else { Design::Crossed },
             conditions: row.conditions,
             cell: row.cell,
             run: row.run,
             family: match row.family.as_str() {
-                "alone" => Family::Alone,
-                "baseline" => Family::Baseline,
-                _ => Family::AllPairs,
+                "alone" => PlannedFamily::Alone,
+                "baseline" => PlannedFamily::Baseline,
+                _ => PlannedFamily::AllPairs,
             },
             alpha: row.alpha,
             looks: None,
@@ -90,7 +100,7 @@ fn more_boots_help_and_more_runs_hardly() {
 #[test]
 fn the_cheapest_is_that_of_an_exhaustive_search() {
     use Design::{Crossed, Nested};
-    use Family::{AllPairs, Alone, Baseline};
+    use PlannedFamily::{AllPairs, Alone, Baseline};
     let mut unreachable = 0;
     for (design, conditions, family, cell, run, boot) in [
         (Nested, 2, Alone, 1.0, 1.0, 10.0),
@@ -102,11 +112,11 @@ fn the_cheapest_is_that_of_an_exhaustive_search() {
         (Crossed, 3, Baseline, 0.5, 1.5, 4.0),
         (Nested, 4, AllPairs, 0.3, 1.0, 9.0),
     ] {
-        let plan = Plan { design, conditions, cell, run, family, alpha: 0.05, looks: None };
+        let plan = SampleSizePlan { design, conditions, cell, run, family, alpha: 0.05, looks: None };
         let most = if family == Alone { 30 } else { 9 };
-        let goal = Goal { delta: 2.0, power: 0.8, boots_at_most: most, runs_at_most: most };
+        let goal = PowerGoal { delta: 2.0, power: 0.8, boots_at_most: most, runs_at_most: most };
         let cost = Cost { boot, run: 1.0 };
-        let mut best: Option<Choice> = None;
+        let mut best: Option<SampleSize> = None;
         for runs in 1..=goal.runs_at_most {
             // The power grows with the boots: the first that do are the cheapest.
             let power = |boots| plan.power(goal.delta, boots, runs).unwrap();
@@ -115,7 +125,7 @@ fn the_cheapest_is_that_of_an_exhaustive_search() {
             if let Some(boots) = enough {
                 let whole = plan.cost(cost, boots, runs);
                 if best.is_none_or(|best| whole < best.seconds) {
-                    best = Some(Choice { boots, runs, seconds: whole, power: power(boots) });
+                    best = Some(SampleSize { boots, runs, seconds: whole, power: power(boots) });
                 }
             }
         }
@@ -140,10 +150,17 @@ fn the_cheapest_is_that_of_an_exhaustive_search() {
 fn the_best_number_of_runs_is_near_the_formula() {
     for (cell, run, boot) in [(1.0, 3.0, 60.0), (0.5, 4.0, 20.0), (1.0, 1.0, 100.0)] {
         for (design, shared) in [(Design::Nested, 1.0), (Design::Crossed, 2.0)] {
-            let plan =
-                Plan { design, conditions: 2, cell, run, family: Family::Alone, alpha: 0.05, looks: None };
+            let plan = SampleSizePlan {
+                design,
+                conditions: 2,
+                cell,
+                run,
+                family: PlannedFamily::Alone,
+                alpha: 0.05,
+                looks: None,
+            };
             let cost = Cost { boot, run: 1.0 };
-            let goal = Goal { delta: 0.2, power: 0.9, boots_at_most: 100_000, runs_at_most: 1000 };
+            let goal = PowerGoal { delta: 0.2, power: 0.9, boots_at_most: 100_000, runs_at_most: 1000 };
             let formula = ((boot / shared).sqrt() * run / cell).ceil() as u32;
             let found = plan.cheapest(goal, cost).unwrap();
             assert!(found.runs.abs_diff(formula) <= 2, "{found:?} against {formula}");
@@ -158,7 +175,13 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// Runs of a study of this plan, in which condition 1 is higher by `delta`.
-fn drawn(plan: &Plan, delta: f64, boots: u32, runs: u32, random: &mut ChaCha8Rng) -> Vec<Observation> {
+fn drawn(
+    plan: &SampleSizePlan,
+    delta: f64,
+    boots: u32,
+    runs: u32,
+    random: &mut ChaCha8Rng,
+) -> Vec<Observation> {
     let mut observations = Vec::new();
     for condition in 0..plan.conditions {
         let mean = if condition == 1 { delta } else { 0.0 };
@@ -178,15 +201,17 @@ fn drawn(plan: &Plan, delta: f64, boots: u32, runs: u32, random: &mut ChaCha8Rng
 fn the_planned_power_comes_out(experiments: u32) {
     let mut random = ChaCha8Rng::seed_from_u64(20);
     for (design, conditions, family, against) in [
-        (Design::Nested, 2, Family::Alone, Against::Baseline(0)),
-        (Design::Crossed, 2, Family::Alone, Against::Baseline(0)),
-        (Design::Crossed, 5, Family::Baseline, Against::Baseline(0)),
-        (Design::Nested, 8, Family::Baseline, Against::Baseline(0)),
-        (Design::Nested, 4, Family::AllPairs, Against::AllPairs),
+        (Design::Nested, 2, PlannedFamily::Alone, Against::Baseline(0)),
+        (Design::Crossed, 2, PlannedFamily::Alone, Against::Baseline(0)),
+        (Design::Crossed, 5, PlannedFamily::Baseline, Against::Baseline(0)),
+        (Design::Nested, 8, PlannedFamily::Baseline, Against::Baseline(0)),
+        (Design::Nested, 4, PlannedFamily::AllPairs, Against::AllPairs),
     ] {
-        let plan = Plan { design, conditions, cell: 1.0, run: 2.0, family, alpha: 0.05, looks: None };
-        let goal = Goal { delta: 2.5, power: 0.8, boots_at_most: 100, runs_at_most: 50 };
-        let Choice { boots, runs, power, .. } = plan.cheapest(goal, Cost { boot: 10.0, run: 1.0 }).unwrap();
+        let plan =
+            SampleSizePlan { design, conditions, cell: 1.0, run: 2.0, family, alpha: 0.05, looks: None };
+        let goal = PowerGoal { delta: 2.5, power: 0.8, boots_at_most: 100, runs_at_most: 50 };
+        let SampleSize { boots, runs, power, .. } =
+            plan.cheapest(goal, Cost { boot: 10.0, run: 1.0 }).unwrap();
         let question = Question { against, design: Some(design), ..Question::against(0) };
         let is_found = |random: &mut ChaCha8Rng| {
             let analysis = analyse(&drawn(&plan, goal.delta, boots, runs, random), &question).unwrap();
@@ -208,7 +233,7 @@ fn the_planned_power_comes_out(experiments: u32) {
 
 #[test]
 fn early_looks_spare_boots_where_the_difference_is_large() {
-    let schedule = Schedule { bounds: Bounds::ObrienFleming, looks: 5, boots: 20 };
+    let schedule = Schedule { bounds: SpendingBounds::ObrienFleming, looks: 5, boots: 20 };
     let boots = |drift| expected_boots(schedule, 0.05, drift).unwrap();
     // Without a difference nearly all are needed, with a vast one only the first look's.
     assert!(boots(0.0) > 19.5 && boots(0.0) < 20.0);
@@ -221,7 +246,7 @@ fn early_looks_spare_boots_where_the_difference_is_large() {
     // A look at the end of several asks for more than the only one, and for boots that all looks
     // have.
     let once = two(1.0, 1.0);
-    let looking = Plan { looks: Some((Bounds::ObrienFleming, 5)), ..once };
+    let looking = SampleSizePlan { looks: Some((SpendingBounds::ObrienFleming, 5)), ..once };
     assert_eq!((looking.critical(5), looking.power(1.0, 5, 10)), (None, None));
     for boots in [6, 10, 40] {
         let (one, last) = (once.critical(boots).unwrap(), looking.critical(boots).unwrap());
@@ -251,8 +276,8 @@ fn pilot(cell: f64, boots: u32, runs: u32, level: f64, random: &mut ChaCha8Rng) 
 /// is a spread of boots at all.
 fn the_upper_limit_of_a_pilot_assures_power(pilots: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(8);
-    let noise = |cell| Plan { design: Design::Crossed, ..two(cell, 1.0) };
-    let goal = Goal { delta: 1.0, power: 0.8, boots_at_most: 10_000, runs_at_most: 100 };
+    let noise = |cell| SampleSizePlan { design: Design::Crossed, ..two(cell, 1.0) };
+    let goal = PowerGoal { delta: 1.0, power: 0.8, boots_at_most: 10_000, runs_at_most: 100 };
     let cost = Cost { boot: 4.0, run: 1.0 };
     let (mut assured, mut likely, mut unseen) = (0, 0, 0);
     for _ in 0..pilots {
@@ -287,24 +312,27 @@ fn what_makes_no_plan_has_no_answer() {
     assert_eq!(plan.power(f64::NAN, 5, 5), None);
     assert_eq!(two(f64::NAN, 1.0).power(1.0, 5, 5), None);
     assert_eq!(two(1.0, -1.0).detectable(0.8, 5, 5), None);
-    assert_eq!(Plan { conditions: 1, ..plan }.power(1.0, 5, 5), None);
-    assert_eq!(Plan { conditions: 0, ..plan }.power(1.0, 5, 5), None);
+    assert_eq!(SampleSizePlan { conditions: 1, ..plan }.power(1.0, 5, 5), None);
+    assert_eq!(SampleSizePlan { conditions: 0, ..plan }.power(1.0, 5, 5), None);
     for alpha in [0.0, 1.0, f64::NAN] {
-        for family in [Family::Alone, Family::Baseline, Family::AllPairs] {
-            assert_eq!(Plan { alpha, family, ..plan }.critical(5), None, "{family:?} {alpha}");
+        for family in [PlannedFamily::Alone, PlannedFamily::Baseline, PlannedFamily::AllPairs] {
+            assert_eq!(SampleSizePlan { alpha, family, ..plan }.critical(5), None, "{family:?} {alpha}");
         }
     }
     for power in [0.0, 1.0, f64::NAN] {
         assert_eq!(plan.detectable(power, 5, 5), None);
     }
-    let goal = Goal { delta: 1.0, power: 0.8, boots_at_most: 3, runs_at_most: 10 };
+    let goal = PowerGoal { delta: 1.0, power: 0.8, boots_at_most: 3, runs_at_most: 10 };
     let cost = Cost { boot: 1.0, run: 1.0 };
     assert_eq!(plan.cheapest(goal, cost), None);
-    assert_eq!(plan.cheapest(Goal { delta: 0.0, boots_at_most: 100, ..goal }, cost), None);
-    assert_eq!(plan.cheapest(Goal { boots_at_most: 100, ..goal }, Cost { boot: f64::NAN, run: 1.0 }), None);
-    assert_eq!(plan.cheapest(Goal { boots_at_most: 0, ..goal }, cost), None);
+    assert_eq!(plan.cheapest(PowerGoal { delta: 0.0, boots_at_most: 100, ..goal }, cost), None);
+    assert_eq!(
+        plan.cheapest(PowerGoal { boots_at_most: 100, ..goal }, Cost { boot: f64::NAN, run: 1.0 }),
+        None
+    );
+    assert_eq!(plan.cheapest(PowerGoal { boots_at_most: 0, ..goal }, cost), None);
     // Without any noise two boots of one run do.
-    let found = two(0.0, 0.0).cheapest(Goal { boots_at_most: 100, ..goal }, cost).unwrap();
+    let found = two(0.0, 0.0).cheapest(PowerGoal { boots_at_most: 100, ..goal }, cost).unwrap();
     assert_eq!((found.boots, found.runs, found.power), (2, 1, 1.0));
     assert_eq!(noncentrality(f64::NAN, 5.0, 0.8), None);
 }
@@ -317,7 +345,7 @@ proptest! {
         cell in 0.0..3.0f64, run in 0.01..3.0f64, delta in 0.01..5.0f64, boots in 2..50u32, runs in 1..50u32, conditions in 2..6usize,
     ) {
         for design in [Design::Nested, Design::Crossed] {
-            let plan = Plan { design, conditions, cell, run, family: Family::Baseline, alpha: 0.05, looks: None };
+            let plan = SampleSizePlan { design, conditions, cell, run, family: PlannedFamily::Baseline, alpha: 0.05, looks: None };
             let power = plan.power(delta, boots, runs).unwrap();
             prop_assert!((0.0..=1.0).contains(&power));
             let least = power * (1.0 - 1e-9);
@@ -325,7 +353,7 @@ proptest! {
             prop_assert!(plan.power(delta, boots, runs + 1).unwrap() >= least);
             prop_assert!(plan.power(delta * 1.1, boots, runs).unwrap() >= least);
             // In another unit it is the same.
-            let scaled = Plan { cell: 1e9 * cell, run: 1e9 * run, ..plan };
+            let scaled = SampleSizePlan { cell: 1e9 * cell, run: 1e9 * run, ..plan };
             prop_assert!((scaled.power(1e9 * delta, boots, runs).unwrap() - power).abs() < 1e-9);
         }
     }
@@ -335,8 +363,8 @@ proptest! {
 fn a_pilot_needs_as_many_boots_as_a_plan_with_its_spread() {
     for (cell, run, runs, delta) in [(1.0, 2.0, 3, 1.5), (0.4, 0.1, 1, 0.5), (2.0, 1.0, 4, 1.0)] {
         for design in [Design::Nested, Design::Crossed] {
-            let plan = Plan { design, ..two(cell, run) };
-            let goal = Goal { delta, power: 0.8, boots_at_most: 1000, runs_at_most: 10 };
+            let plan = SampleSizePlan { design, ..two(cell, run) };
+            let goal = PowerGoal { delta, power: 0.8, boots_at_most: 1000, runs_at_most: 10 };
             let pilot = |boots: u32| Pilot {
                 boots,
                 standard_error: plan.standard_error(boots, runs),

@@ -1,11 +1,11 @@
 //! The search for the highest load that stays within a bound, on simulated paths with fixed seeds.
 
-use netassay_stats::search::{Answer, Goal, Load, Search, Trial};
+use netassay_stats::search::{Search, SearchAnswer, SearchGoal, Trial, TrialLoad};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const GOAL: Goal = Goal { confidence: 0.95, width: 0.005, least: 0.1, trials: 100 };
+const GOAL: SearchGoal = SearchGoal { confidence: 0.95, width: 0.005, least: 0.1, trials: 100 };
 const EXPERIMENTS: u64 = 2000;
 /// The most that the sender can offer, and the edge of most paths.
 const MOST: f64 = 500.0;
@@ -34,13 +34,13 @@ fn banded(load: f64) -> f64 {
 }
 
 /// One search. A full path forwards what the edge lets through, and noise of 0.2 % is on it.
-fn search(path: Path, seed: u64, goal: Goal) -> Answer {
+fn search(path: Path, seed: u64, goal: SearchGoal) -> SearchAnswer {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut search = Search::new(goal);
     while let Some(load) = search.next_load() {
         let offered = match load {
-            Load::Most => MOST,
-            Load::Of(load) => load,
+            TrialLoad::Most => MOST,
+            TrialLoad::Of(load) => load,
         };
         let noise = 1.0 + 0.004 * (random.random::<f64>() - 0.5);
         let exceeded = random.random::<f64>() < path(offered);
@@ -50,20 +50,20 @@ fn search(path: Path, seed: u64, goal: Goal) -> Answer {
     search.answer()
 }
 
-fn searches(path: Path) -> Vec<Answer> {
+fn searches(path: Path) -> Vec<SearchAnswer> {
     (0..EXPERIMENTS).map(|seed| search(path, seed, GOAL)).collect()
 }
 
 /// The share of the answers for which something holds.
-fn share(answers: &[Answer], holds: impl Fn(&Answer) -> bool) -> f64 {
+fn share(answers: &[SearchAnswer], holds: impl Fn(&SearchAnswer) -> bool) -> f64 {
     answers.iter().filter(|answer| holds(answer)).count() as f64 / answers.len() as f64
 }
 
-fn holds(answer: &Answer) -> bool {
+fn holds(answer: &SearchAnswer) -> bool {
     answer.lower.is_none_or(|lower| lower <= EDGE) && answer.upper.is_none_or(|upper| upper >= EDGE)
 }
 
-fn mean_trials(answers: &[Answer]) -> f64 {
+fn mean_trials(answers: &[SearchAnswer]) -> f64 {
     answers.iter().map(|answer| answer.trials as f64).sum::<f64>() / answers.len() as f64
 }
 
@@ -111,7 +111,7 @@ fn the_interval_holds_the_edge_as_often_as_it_says() {
 /// not widen the interval for good. (Without the trials between the ends it was 75 and 79 %.)
 #[test]
 fn both_ends_are_within_one_percent_of_an_edge_that_is_as_sharp() {
-    let is_near = |answer: &Answer| {
+    let is_near = |answer: &SearchAnswer| {
         let ends = answer.lower.zip(answer.upper);
         ends.is_some_and(|(lower, upper)| lower >= 0.99 * EDGE && upper <= 1.01 * EDGE)
     };
@@ -158,8 +158,8 @@ fn each_end_is_right_where_loss_is_not_monotonic() {
 #[test]
 fn a_sender_that_never_exceeds_is_the_limit() {
     let answer = search(|_| 0.0, 1, GOAL);
-    let lower_at = Some(Load::Most);
-    assert_eq!(answer, Answer { lower: Some(MOST), lower_at, upper: None, complete: true, trials: 9 });
+    let lower_at = Some(TrialLoad::Most);
+    assert_eq!(answer, SearchAnswer { lower: Some(MOST), lower_at, upper: None, complete: true, trials: 9 });
     // A loss now and then does not hide it.
     let answers = searches(|_| 0.1);
     assert!(share(&answers, |answer| answer.lower.is_some() && answer.upper.is_none()) > 0.95);
@@ -179,8 +179,8 @@ fn a_load_that_cannot_be_offered_is_not_claimed() {
     let mut search = Search::new(GOAL);
     while let Some(load) = search.next_load() {
         let offered = match load {
-            Load::Most => MOST,
-            Load::Of(load) => load.min(80.0),
+            TrialLoad::Most => MOST,
+            TrialLoad::Of(load) => load.min(80.0),
         };
         let forwarded = offered.min(EDGE);
         search.record_trial(Trial { offered, forwarded, sustained: offered, exceeded: offered > EDGE });
@@ -197,7 +197,7 @@ fn a_lower_end_is_what_its_trials_sustained() {
     for forgiven in [0.0, 0.002, 0.01] {
         let mut search = Search::new(GOAL);
         while let Some(load) = search.next_load() {
-            let offered = if let Load::Of(load) = load { load } else { MOST };
+            let offered = if let TrialLoad::Of(load) = load { load } else { MOST };
             let forwarded = offered.min(EDGE);
             let sustained = forwarded * (1.0 - 0.0001 * random.random::<f64>());
             let exceeded = forwarded < offered * (1.0 - forgiven);
@@ -217,13 +217,13 @@ proptest! {
         outcomes in prop::collection::vec((0.0..2.0f64, 0.0..2.0f64, any::<bool>()), 1..40),
         confidence in 0.0..0.999f64, width in 0.0001..0.2f64, least in 0.001..10.0f64, trials in 1usize..200,
     ) {
-        let mut search = Search::new(Goal { confidence, width, least, trials });
+        let mut search = Search::new(SearchGoal { confidence, width, least, trials });
         let mut made = 0;
         for (offered, forwarded, exceeded) in outcomes.iter().cycle() {
             let Some(load) = search.next_load() else { break };
             let asked = match load {
-                Load::Most => 100.0,
-                Load::Of(load) => load,
+                TrialLoad::Most => 100.0,
+                TrialLoad::Of(load) => load,
             };
             prop_assert!(asked.is_finite() && asked >= least * 0.999, "{asked}");
             let (offered, forwarded) = (asked * offered, asked * forwarded);

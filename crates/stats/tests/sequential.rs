@@ -7,7 +7,7 @@ mod sizes;
 use std::f64::consts::TAU;
 
 use netassay_stats::distribution::{normal, student};
-use netassay_stats::sequential::{Bounds, Schedule, crossings};
+use netassay_stats::sequential::{Schedule, SpendingBounds, crossings};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,7 +24,7 @@ struct Oracle {
 
 #[derive(Deserialize)]
 struct Design {
-    bounds: Bounds,
+    bounds: SpendingBounds,
     fractions: Vec<f64>,
     alpha: f64,
     z: Vec<f64>,
@@ -69,7 +69,9 @@ fn equals_the_published_constants() {
         (10, 2.555, 2.087),
         (20, 2.672, 2.126),
     ] {
-        for (bounds, constant) in [(Bounds::Pocock, pocock), (Bounds::ObrienFleming, obrien_fleming)] {
+        for (bounds, constant) in
+            [(SpendingBounds::Pocock, pocock), (SpendingBounds::ObrienFleming, obrien_fleming)]
+        {
             let last = bounds.z(&equal(looks), 0.05).pop().unwrap();
             assert!(
                 (last - constant).abs() < 6e-4,
@@ -81,7 +83,7 @@ fn equals_the_published_constants() {
 
 #[test]
 fn one_look_has_all_of_alpha() {
-    for bounds in Bounds::ALL {
+    for bounds in SpendingBounds::ALL {
         for alpha in [1e-9, 0.05, 0.9] {
             let one = Schedule { bounds, looks: 1, boots: 9 };
             for df_per_boot in [1.0, 1.7, 7.0, f64::INFINITY] {
@@ -105,7 +107,7 @@ fn two_hundred_looks_have_bounds() {
 
 fn many_looks_have_bounds(looks: u32) {
     let fractions = equal(looks);
-    let z = Bounds::Pocock.z(&fractions, 0.05);
+    let z = SpendingBounds::Pocock.z(&fractions, 0.05);
     let crossed: f64 = crossings(&fractions, &z, 0.0).iter().sum();
     assert!((crossed - 0.05).abs() < 1e-9, "{crossed}");
 }
@@ -115,11 +117,11 @@ fn what_makes_no_schedule_has_no_bounds() {
     for fractions in
         [&[][..], &[0.5], &[0.5, 0.5, 1.0], &[0.0, 1.0], &[0.7, 0.2, 1.0], &[f64::NAN, 1.0], &[0.9999, 1.0]]
     {
-        assert!(Bounds::Pocock.z(fractions, 0.05).is_empty(), "{fractions:?}");
+        assert!(SpendingBounds::Pocock.z(fractions, 0.05).is_empty(), "{fractions:?}");
         assert!(crossings(fractions, &vec![2.0; fractions.len()], 0.0).is_empty(), "{fractions:?}");
     }
     for alpha in [0.0, 1.0, f64::NAN, -0.1] {
-        assert!(Bounds::ObrienFleming.z(&[0.5, 1.0], alpha).is_empty(), "{alpha}");
+        assert!(SpendingBounds::ObrienFleming.z(&[0.5, 1.0], alpha).is_empty(), "{alpha}");
     }
     assert!(crossings(&[0.5, 1.0], &[2.0], 0.0).is_empty());
     assert!(crossings(&[0.5, 1.0], &[2.0, f64::NAN], 0.0).is_empty());
@@ -129,7 +131,7 @@ fn what_makes_no_schedule_has_no_bounds() {
 #[test]
 fn looks_need_boots() {
     for (looks, boots) in [(0, 5), (5, 5), (6, 5), (1, 1), (u32::MAX, u32::MAX)] {
-        let schedule = Schedule { bounds: Bounds::Pocock, looks, boots };
+        let schedule = Schedule { bounds: SpendingBounds::Pocock, looks, boots };
         assert_eq!(
             (schedule.after(), schedule.looks(1.0).nominal(0.05)),
             (vec![], vec![]),
@@ -137,7 +139,7 @@ fn looks_need_boots() {
         );
         assert_eq!(schedule.looks(1.0).p(1, 0.05), None);
     }
-    let schedule = Schedule { bounds: Bounds::Pocock, looks: 5, boots: 6 };
+    let schedule = Schedule { bounds: SpendingBounds::Pocock, looks: 5, boots: 6 };
     assert_eq!(schedule.after(), [2, 3, 4, 5, 6]);
     let looks = schedule.looks(1.0);
     assert_eq!((looks.p(0, 0.05), looks.p(6, 0.05), looks.p(1, f64::NAN)), (None, None, None));
@@ -205,7 +207,7 @@ fn t_crosses_as_often_as_stated(experiments: u32) {
             "{schedule:?}, {df_per_boot} a boot: {seen} instead of {alpha}"
         );
     };
-    for bounds in Bounds::ALL {
+    for bounds in SpendingBounds::ALL {
         for looks in 2..=10 {
             is_kept(Schedule { bounds, looks, boots: if looks < 10 { 10 } else { 11 } }, 1, 0.05);
         }
@@ -224,7 +226,7 @@ fn t_crosses_as_often_as_stated(experiments: u32) {
 #[test]
 #[ignore = "200,000 experiments: fewer do not tell 5.5 % from 5 %"]
 fn normal_bounds_err_more_often_with_t() {
-    for bounds in Bounds::ALL {
+    for bounds in SpendingBounds::ALL {
         let schedule = Schedule { bounds, looks: 5, boots: 10 };
         let nominal = schedule.looks(f64::INFINITY).nominal(0.05);
         assert!(crossed(schedule, 1, &nominal, 100_000, 11) > 0.053, "{bounds:?}");
@@ -233,7 +235,7 @@ fn normal_bounds_err_more_often_with_t() {
 
 #[test]
 fn constants_of_t_approach_those_of_the_normal_distribution() {
-    for bounds in Bounds::ALL {
+    for bounds in SpendingBounds::ALL {
         for (looks, boots) in [(2, 4), (5, 10), (5, 6), (10, 20), (20, 40)] {
             let schedule = Schedule { bounds, looks, boots };
             let last = |df_per_boot: f64| schedule.looks(df_per_boot).nominal(0.05).pop().unwrap();
@@ -249,7 +251,7 @@ fn constants_of_t_approach_those_of_the_normal_distribution() {
 /// The repeated p-value is alpha where the level is just reached, at every look.
 #[test]
 fn p_over_all_looks_is_below_alpha_where_the_level_is_reached() {
-    for bounds in Bounds::ALL {
+    for bounds in SpendingBounds::ALL {
         for df_per_boot in [1.0, 1.4, 5.0, f64::INFINITY] {
             let looks = Schedule { bounds, looks: 4, boots: 9 }.looks(df_per_boot);
             for alpha in [0.001, 0.05] {
@@ -275,7 +277,7 @@ proptest! {
         let mut sum = 0.0;
         let mut fractions: Vec<f64> = steps.iter().map(|step| { sum += step; sum / total }).collect();
         *fractions.last_mut().unwrap() = 1.0;
-        for bounds in Bounds::ALL {
+        for bounds in SpendingBounds::ALL {
             let z = bounds.z(&fractions, alpha);
             let whole: f64 = crossings(&fractions, &z, 0.0).iter().sum();
             prop_assert!((whole - alpha).abs() < 1e-10, "{:?}: {}", bounds, whole);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use results::{capital, grouped, rounded};
-use stats::knee::{Knee, Point, of_curve, of_repeats};
+use stats::knee::{Knee, KneePoint, of_curve, of_repeats};
 use study::metric::{self, Metric};
 use study::{Name, NameWord};
 
@@ -95,7 +95,7 @@ fn name(view: &StudyView<'_>, condition: usize) -> Name {
     words.iter().filter(|word| !is_rate(word)).cloned().collect::<Vec<_>>().into()
 }
 
-fn curves(view: &StudyView<'_>, loads: &[(f64, usize)]) -> Vec<Vec<Point>> {
+fn curves(view: &StudyView<'_>, loads: &[(f64, usize)]) -> Vec<Vec<KneePoint>> {
     let by_boot = |metric: Metric| {
         let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
         for (condition, boot, value) in view.results.stored.values(metric) {
@@ -111,11 +111,11 @@ fn curves(view: &StudyView<'_>, loads: &[(f64, usize)]) -> Vec<Vec<Point>> {
     };
     let mut boots: Vec<u32> = latency.keys().map(|key| key.0).collect();
     boots.dedup();
-    let curve = |boot: u32| -> Option<Vec<Point>> {
+    let curve = |boot: u32| -> Option<Vec<KneePoint>> {
         let point = |(offered, condition): &(f64, usize)| {
             let served = of(&served, boot, *condition)?;
             let latency = of(&latency, boot, *condition)?;
-            Some(Point { offered: *offered, served, latency })
+            Some(KneePoint { offered: *offered, served, latency })
         };
         loads.iter().map(point).collect()
     };

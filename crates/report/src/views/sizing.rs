@@ -1,7 +1,7 @@
 //! The boots and runs that a study needs to show a difference.
 
 use results::{Nearness, PilotSpread, Sizing, counted, duration_of, percent};
-use stats::planning::Choice;
+use stats::planning::SampleSize;
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
@@ -36,7 +36,7 @@ pub fn sizing(found: &Sizing) -> Vec<Block<'static>> {
         texts.push("Conditions take turns, which pays where runs of one condition differ from flow to flow: `netassay run STUDY --aa --set apart=true` measures both ways, and tells which takes less time here.".to_owned());
     }
     let end = match &found.cheapest {
-        Some(Choice { boots, runs, .. }) => {
+        Some(SampleSize { boots, runs, .. }) => {
             Block::Verbatim(format!("[protocol]\nboots = {boots}\nruns = {runs}\n"))
         }
         None => Block::Text(format!(

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use results::GateCases;
 use results::gate::{Gate, GateOutcome, GateRequest};
 use stats::Design;
-use stats::planning::{Family, Plan};
+use stats::planning::{PlannedFamily, SampleSizePlan};
 use store::Outline;
 use study::Study;
 
@@ -108,12 +108,12 @@ fn one_check(experiments: usize, seed: u64, regression: f64, bound: &str) -> (f6
 
 /// The power that [`stats::planning`] states for a difference of `percent` % with these boots.
 fn planned(percent: f64) -> f64 {
-    let plan = Plan {
+    let plan = SampleSizePlan {
         design: Design::Nested,
         conditions: 2,
         cell: SD,
         run: SD,
-        family: Family::Alone,
+        family: PlannedFamily::Alone,
         alpha: 2.0 * ALPHA,
         looks: None,
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use stats::effects::Layout;
+use stats::effects::DesignMatrix;
 use store::StoredStudy;
 use study::metric::Metric;
 use study::{Condition, Design, Kind, Plan};
@@ -59,8 +59,8 @@ impl<'a> Combination<'a> {
         grouped(designed).into_iter().map(combination).collect()
     }
 
-    pub(super) fn layout(&self) -> Layout<'_> {
-        Layout { factors: &self.design.factors, levels: &self.levels }
+    pub(super) fn layout(&self) -> DesignMatrix<'_> {
+        DesignMatrix { factors: &self.design.factors, levels: &self.levels }
     }
 
     pub(super) fn missing(&self, stored: &StoredStudy, metric: Metric) -> Vec<MissingState> {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
-use serde_json::json;
-use stats::diagnostics::Names;
+use stats::diagnostics::FlagNames;
 use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm};
 use study::Name;
 use study::metric::Better;
@@ -34,9 +33,8 @@ pub struct ComparisonGroup {
     pub design: Design,
     /// The spread on which the intervals rest.
     pub error: ErrorTerm,
-    /// Each condition by itself, with its name.
-    #[serde(serialize_with = "with_labels")]
-    pub conditions: Vec<(Name, ConditionEstimate)>,
+    /// Each condition by itself.
+    pub conditions: Vec<NamedEstimate>,
     /// The known limits of conditions.
     #[serde(skip)]
     pub limits: BTreeMap<usize, ConditionLimit>,
@@ -62,18 +60,18 @@ pub struct ComparisonGroup {
     pub resolution: Option<f64>,
 }
 
-fn with_labels<S: Serializer>(conditions: &[(Name, ConditionEstimate)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(conditions.iter().map(|(label, one)| {
-        let ConditionEstimate { condition, mean, interval, boots, runs, error: _ } = one;
-        json!({
-            "label": label.as_str(),
-            "condition": condition,
-            "mean": mean,
-            "interval": interval,
-            "boots": boots,
-            "runs": runs,
-        })
-    }))
+/// A condition by itself, with its name.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct NamedEstimate {
+    #[serde(rename = "label", serialize_with = "name_text")]
+    pub name: Name,
+    #[serde(flatten)]
+    pub estimate: ConditionEstimate,
+}
+
+pub(crate) fn name_text<S: Serializer>(name: &Name, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(name)
 }
 
 impl ComparisonGroup {
@@ -110,7 +108,7 @@ impl ComparisonGroup {
             conditions: analysis
                 .conditions
                 .into_iter()
-                .map(|one| (subject.name(one.condition), one))
+                .map(|estimate| NamedEstimate { name: subject.name(estimate.condition), estimate })
                 .collect(),
             limits: BTreeMap::new(),
             rows: analysis.comparisons.into_iter().map(row).collect(),
@@ -128,12 +126,12 @@ impl ComparisonGroup {
 
     /// The mean of all conditions, in the metric's unit.
     pub fn mean(&self) -> f64 {
-        stats::mean(&self.conditions.iter().map(|(_, one)| one.mean).collect::<Vec<_>>())
+        stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 
     /// Is this condition compared and measured?
     pub fn has(&self, label: &str) -> bool {
-        self.conditions.iter().any(|(name, _)| **name == *label)
+        self.conditions.iter().any(|one| *one.name == *label)
     }
 }
 
@@ -142,7 +140,7 @@ fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
         // Counts that do not repeat are reported first.
         return Ok(Vec::new());
     }
-    let names = Names {
+    let names = FlagNames {
         condition: &|condition| subject.label(condition),
         boot: &|number| subject.boot(number),
         knows_boots: !matches!(subject.boots, BootNames::Unknown),

@@ -1,7 +1,7 @@
 //! The early end of a study: its looks, and whether its comparisons are decided.
 
 use stats::Look;
-use stats::sequential::{Bounds, Schedule};
+use stats::sequential::{Schedule, SpendingBounds};
 use store::StoredStudy;
 use study::{Protocol, Stop};
 
@@ -63,8 +63,8 @@ pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
 
 pub(crate) fn schedule(stop: Stop, boots: u32) -> Schedule {
     let bounds = match stop.bounds {
-        study::Bounds::ObrienFleming => Bounds::ObrienFleming,
-        study::Bounds::Pocock => Bounds::Pocock,
+        study::Bounds::ObrienFleming => SpendingBounds::ObrienFleming,
+        study::Bounds::Pocock => SpendingBounds::Pocock,
     };
     Schedule { bounds, looks: stop.looks, boots }
 }

@@ -1,6 +1,6 @@
 //! The method of judging differences, in words.
 
-use stats::planning::{Family, Plan};
+use stats::planning::{PlannedFamily, SampleSizePlan};
 use stats::{Against, Analysis, Correction, Design, ErrorTerm};
 
 use crate::data::exact;
@@ -109,15 +109,15 @@ pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String
         .collect();
     let is_family = subject.question.correction == Correction::Family && judged.len() > 1;
     let boots = judged.iter().copied().min().filter(|_| is_family)?;
-    let plan = Plan {
+    let plan = SampleSizePlan {
         // Between states of the testbed boots are compared as nested.
         design: if is_of_several_states(analysis) { Design::Nested } else { analysis.design },
         conditions: analysis.conditions.len(),
         cell: 0.0,
         run: 0.0,
         family: match subject.question.against {
-            Against::Baseline(_) => Family::Baseline,
-            Against::AllPairs => Family::AllPairs,
+            Against::Baseline(_) => PlannedFamily::Baseline,
+            Against::AllPairs => PlannedFamily::AllPairs,
         },
         alpha: 1.0 - analysis.level,
         looks: None,

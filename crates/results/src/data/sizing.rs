@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stats::Design;
-use stats::planning::{Choice, Cost, Family, Goal, Plan, expected_boots};
+use stats::planning::{Cost, PlannedFamily, PowerGoal, SampleSize, SampleSizePlan, expected_boots};
 use study::metric::Metric;
 use study::{Percent, Protocol, Study};
 
@@ -45,12 +45,12 @@ pub struct Sizing {
     pub turns_dropped: Option<String>,
     pub spread: PilotSpread,
     /// The cheapest size; `None` if [`Self::MOST`] boots of as many runs are not enough.
-    pub cheapest: Option<Choice>,
+    pub cheapest: Option<SampleSize>,
     /// The cheapest size for the upper limit of the spread: has the power with 80 % confidence.
-    pub assured: Option<Choice>,
-    pub alternatives: Vec<Choice>,
+    pub assured: Option<SampleSize>,
+    pub alternatives: Vec<SampleSize>,
     /// The study of the file.
-    pub as_written: Choice,
+    pub as_written: SampleSize,
     /// The difference in % that it detects.
     pub as_written_detects: Option<f64>,
     /// For a study that may stop: the expected boots without a difference, and with it.
@@ -73,16 +73,16 @@ impl Sizing {
         let alpha = 1.0 - request.confidence;
         // Conditions of several states have their own boots; those of one state share them.
         let states = states_of(&study.plan(), &target);
-        let plan = |interaction: f64| Plan {
+        let plan = |interaction: f64| SampleSizePlan {
             design: if states > 1 { Design::Nested } else { Design::Crossed },
             conditions: if states > 1 { states } else { conditions },
             cell: interaction,
             run: spread.runs.unwrap_or(0.0),
-            family: Family::Baseline,
+            family: PlannedFamily::Baseline,
             alpha,
             looks: early.map(|early| (early.bounds, early.looks)),
         };
-        let goal = Goal {
+        let goal = PowerGoal {
             delta: request.detect.value(),
             power: request.power,
             boots_at_most: Self::MOST,
@@ -91,7 +91,7 @@ impl Sizing {
         let cost = cost(study, conditions, states);
         let likely = plan(spread.interaction);
         let cheapest = likely.cheapest(goal, cost);
-        let as_written = Choice {
+        let as_written = SampleSize {
             boots: protocol.boots,
             runs: protocol.runs,
             seconds: likely.cost(cost, protocol.boots, protocol.runs),

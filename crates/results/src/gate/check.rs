@@ -2,7 +2,7 @@
 
 use crate::GateCase;
 use serde::Serialize;
-use stats::planning::{Family, Goal, Plan};
+use stats::planning::{PlannedFamily, PowerGoal, SampleSizePlan};
 use stats::{Analysis, Component, Design};
 
 use crate::gate::acknowledged::Acknowledgement;
@@ -152,13 +152,13 @@ fn boots_to_settle(
         Design::Crossed => sd(spread.interaction)?,
     };
     let is_beyond = bound.is_broken_by((measured, measured));
-    let plan = Plan {
+    let plan = SampleSizePlan {
         design: if is_nested { Design::Nested } else { Design::Crossed },
         conditions: 2,
         cell: factor * cell,
         // With one run in each boot, the spread between boots includes that of the runs.
         run: factor * sd(spread.runs).unwrap_or(0.0),
-        family: Family::Alone,
+        family: PlannedFamily::Alone,
         alpha: 2.0 * if is_beyond { of_failure } else { of_pass },
         looks: None,
     };
@@ -167,8 +167,12 @@ fn boots_to_settle(
     let runs = own.map_or(1.0, |own| own.runs as f64 / own.boots.max(1) as f64);
     // More boots are asked for, not more runs in each.
     let runs = (runs.round() as u32).max(1);
-    let goal =
-        Goal { delta, power: SettlingBoots::POWER, boots_at_most: SettlingBoots::MOST, runs_at_most: runs };
+    let goal = PowerGoal {
+        delta,
+        power: SettlingBoots::POWER,
+        boots_at_most: SettlingBoots::MOST,
+        runs_at_most: runs,
+    };
     let now = u32::try_from(comparison.boots).unwrap_or(SettlingBoots::MOST);
     if delta == 0.0 || now >= SettlingBoots::MOST {
         return Some(SettlingBoots::TooMany);

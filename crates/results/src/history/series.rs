@@ -1,7 +1,7 @@
 //! One condition in one metric over the studies of a history.
 
 use serde::Serialize;
-use stats::change::{self, Change, Level, LevelHistory, NewestPoint};
+use stats::change::{self, DetectedChange, Level, LevelHistory, NewestPoint};
 use stats::{Verdict, signed};
 use study::Quality;
 use study::metric::{Better, Metric};
@@ -38,7 +38,7 @@ pub struct HistorySeries {
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct LevelChange {
     #[serde(flatten)]
-    pub change: Change,
+    pub change: DetectedChange,
     /// The first study of the new level.
     pub study: i64,
     /// 1 - p; `None` for counts.
@@ -135,7 +135,7 @@ impl HistorySeries {
 }
 
 impl LevelChange {
-    fn in_words(change: Change, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
+    fn in_words(change: DetectedChange, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let verdict = if change.difference > 0.0 { Verdict::Higher } else { Verdict::Lower };
         let (low, high) = change.place;
@@ -183,11 +183,10 @@ impl NewestStudy {
         let quality = quality_word(quality, verdict);
         let meaning = in_brackets(quality);
         let sentence = match expected.interval {
-            Some((low, high)) => format!(
-                "the newest, {newest}: {verdict}{meaning} against the level of {level}: {by}; {}, where {} to {} are expected",
+            Some(ends) => format!(
+                "the newest, {newest}: {verdict}{meaning} against the level of {level}: {by}; {}, where {} are expected",
                 with_unit(figure(*mean), unit),
-                figure(low),
-                with_unit(figure(high), unit)
+                with_unit(range(Some(ends), figure), unit)
             ),
             None => format!(
                 "the newest, {newest}: {by} against {level}; how much studies differ is not known before there are three"

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use stats::change::Point;
+use stats::change::HistoryPoint;
 use stats::{Correction, Observation, Question};
 use store::Outline;
 use study::Plan;
@@ -39,7 +39,7 @@ pub struct StudyMean {
     pub boots: usize,
     pub runs: usize,
     #[serde(skip)]
-    pub(crate) point: Point,
+    pub(crate) point: HistoryPoint,
 }
 
 /// By its name in the history, with pairs of conditions: its own, the newest study's.
@@ -98,7 +98,7 @@ pub(crate) fn means(
             interval: estimate.interval,
             boots: estimate.boots,
             runs: estimate.runs,
-            point: Point { value: estimate.mean, error: estimate.error },
+            point: HistoryPoint { value: estimate.mean, error: estimate.error },
         }));
     }
     Ok(means)

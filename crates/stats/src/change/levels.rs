@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::Verdict;
 use crate::change::contrast::Sums;
-use crate::change::point::{FEWEST, Own, Scale, Split, mean_and_squares};
+use crate::change::point::{FEWEST, Own, Split, VarianceScale, mean_and_squares};
 use crate::distribution::student;
 
 // The number of points from which a recent level has a spread of its own; with fewer, all levels
@@ -18,7 +18,7 @@ pub(super) struct Levels {
     pub(super) means: Vec<f64>,
     /// The sum of the weights of each level's points.
     pub(super) sums: Vec<f64>,
-    scale: Scale,
+    scale: VarianceScale,
     /// The weighted squares of the points around their levels, and of those of the last level.
     pub(super) residual: f64,
     recent: f64,
@@ -33,7 +33,7 @@ impl Levels {
         let parts = || edges.windows(2).map(|edge| &points[edge[0]..edge[1]]);
         let df = (points.len() as f64 - (edges.len() - 1) as f64).max(0.0);
         let squares: f64 = parts().map(|part| mean_and_squares(part).1).sum();
-        let scale = Scale::from_points(points, squares / df.max(1.0));
+        let scale = VarianceScale::from_points(points, squares / df.max(1.0));
         let weights: Vec<f64> = points.iter().map(|point| scale.weight(point)).collect();
         let (mut means, mut sums, mut residual, mut recent) = (Vec::new(), Vec::new(), 0.0, 0.0);
         for (edge, part) in edges.windows(2).zip(parts()) {

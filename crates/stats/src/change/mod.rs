@@ -36,14 +36,14 @@ use crate::distribution::student;
 use crate::question::{StatsError, require_finite};
 
 pub use levels::NewestPoint;
-pub use point::{FEWEST, Point};
+pub use point::{FEWEST, HistoryPoint};
 
 /// Finds the changes of a history. In a history without one, a change is found with a chance of
 /// 1 - `level` at most.
 ///
 /// # Errors
 /// [`StatsError`] for a value that is not finite, or an invalid level.
-pub fn find(points: &[Point], level: f64) -> Result<LevelHistory, StatsError> {
+pub fn find(points: &[HistoryPoint], level: f64) -> Result<LevelHistory, StatsError> {
     let (points, unit) = point::scaled(points, level)?;
     let mut splits = point::splits(&points, 1.0 - level);
     levels::settle(&points, &mut splits);
@@ -80,7 +80,7 @@ pub fn of_counts(counts: &[f64], resolution: f64) -> Result<LevelHistory, StatsE
     let levels: Vec<Level> = firsts.iter().zip(ends).map(level).collect();
     let change = |pair: &[Level]| {
         let difference = (pair[1].mean - pair[0].mean).clamp(f64::MIN, f64::MAX);
-        Change {
+        DetectedChange {
             first: pair[1].first,
             place: (pair[1].first, pair[1].first),
             p: None,
@@ -100,7 +100,7 @@ pub struct LevelHistory {
     /// The levels, from the oldest point on. There is at least one if there is a point.
     pub levels: Vec<Level>,
     /// Between each two of them a change.
-    pub changes: Vec<Change>,
+    pub changes: Vec<DetectedChange>,
     /// The newest point against the recent level; `None` if it is alone, and for counts.
     pub newest: Option<NewestPoint>,
     /// The number of points that are needed for any change to be proven at this confidence.
@@ -109,7 +109,7 @@ pub struct LevelHistory {
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Change {
+pub struct DetectedChange {
     /// The first point of the new level, from 0.
     pub first: usize,
     /// The range of points that may begin the new level, at the confidence of the history.
@@ -140,7 +140,12 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
 }
 
-fn levels_and_changes(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> (Vec<Level>, Vec<Change>) {
+fn levels_and_changes(
+    levels: &Levels,
+    splits: &[Split],
+    level: f64,
+    unit: f64,
+) -> (Vec<Level>, Vec<DetectedChange>) {
     let critical = student::upper_quantile((1.0 - level) / 2.0, levels.df.max(1.0));
     // The spread of a point of weight 1, if it is known.
     let deviation = (levels.df > 0.0).then(|| (levels.residual / levels.df).sqrt());
@@ -165,7 +170,7 @@ fn levels_and_changes(levels: &Levels, splits: &[Split], level: f64, unit: f64) 
         let share = (new / old - 1.0).is_finite().then(|| new / old);
         // The variance of a ratio, by its derivatives.
         let variance = share.map(|share| (1.0 / after + share * share / before) / (old * old));
-        Change {
+        DetectedChange {
             first: split.first,
             place: levels::interval(levels, index, level),
             p: Some(split.p),

@@ -7,7 +7,7 @@ use crate::question::{StatsError, require_finite, require_level};
 
 /// One study: a mean, in the metric's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Point {
+pub struct HistoryPoint {
     /// The mean.
     pub value: f64,
     /// The standard error of the mean, with its degrees of freedom, as the study itself knows it;
@@ -31,7 +31,7 @@ pub(super) struct Own {
     pub(super) variance: f64,
 }
 
-pub(super) fn scaled(points: &[Point], level: f64) -> Result<(Vec<Own>, f64), StatsError> {
+pub(super) fn scaled(points: &[HistoryPoint], level: f64) -> Result<(Vec<Own>, f64), StatsError> {
     require_level(level)?;
     require_finite(points.iter().map(|point| point.value))?;
     let largest = points.iter().map(|point| point.value.abs()).fold(0.0, f64::max);
@@ -39,7 +39,7 @@ pub(super) fn scaled(points: &[Point], level: f64) -> Result<(Vec<Own>, f64), St
     let known: Vec<Option<(f64, f64)>> = points.iter().map(|point| known(point, unit)).collect();
     let weights: f64 = known.iter().flatten().map(|(_, df)| df).sum();
     let common: f64 = known.iter().flatten().map(|(variance, df)| variance * (df / weights)).sum();
-    let own = |(point, known): (&Point, &Option<(f64, f64)>)| {
+    let own = |(point, known): (&HistoryPoint, &Option<(f64, f64)>)| {
         let variance = known.map_or(common, |(own, df)| (own * df + common * COMMON_DF) / (df + COMMON_DF));
         Own { value: point.value / unit, variance }
     };
@@ -47,7 +47,7 @@ pub(super) fn scaled(points: &[Point], level: f64) -> Result<(Vec<Own>, f64), St
 }
 
 /// The variance that a study knows, in squares of the unit, with its degrees of freedom.
-fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
+fn known(point: &HistoryPoint, unit: f64) -> Option<(f64, f64)> {
     let (standard, df) = point.error?;
     // An error beyond that says nothing, and its square would not be finite.
     let share = (standard / unit).abs().min(1e9);
@@ -56,13 +56,13 @@ fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
 
 /// One over the variance of a point's boots and the variance between studies of one level.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scale {
+pub(super) struct VarianceScale {
     between: f64,
     /// The largest variance of a point: its weight is 1.
     largest: f64,
 }
 
-impl Scale {
+impl VarianceScale {
     /// `spread` is the variance of the values around their levels.
     pub(super) fn from_points(points: &[Own], spread: f64) -> Self {
         let of_boots = crate::mean(&points.iter().map(|point| point.variance).collect::<Vec<_>>());
@@ -107,7 +107,7 @@ fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f6
     // With a change among the values their variance is larger, and the weights are more alike: that
     // costs a little power, and no order of the points has other weights.
     let (mean, squares) = mean_and_squares(part);
-    let scale = Scale::from_points(part, squares / (part.len() as f64 - 1.0).max(1.0));
+    let scale = VarianceScale::from_points(part, squares / (part.len() as f64 - 1.0).max(1.0));
     // Sums of values less their mean round little.
     let centred = part.iter().map(|point| (scale.weight(point), point.value - mean));
     let Some(split) = contrast::proven(&centred.collect::<Vec<_>>(), alpha * share) else { return };

@@ -132,7 +132,7 @@ fn estimate(fit: &Fit, condition: usize, question: &Question, spending: &Spendin
     let estimate = fit.contrast(&[(condition, 1.0)], Borrowing::None);
     let alpha = |estimate: &Estimate| match question.look {
         Some(look) if estimate.is_sure() => {
-            spending.nominal(At::new(look, estimate.df, cells.len()), question.alpha())
+            spending.nominal(LookPosition::new(look, estimate.df, cells.len()), question.alpha())
         }
         _ => Some(question.alpha()),
     };
@@ -170,36 +170,36 @@ pub struct Spending(RefCell<BTreeMap<(Schedule, i64), KnownLooks>>);
 type KnownLooks = (Looks, BTreeMap<u64, Vec<f64>>);
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
+pub(crate) struct LookPosition {
     pub(crate) look: Look,
     /// Degrees of freedom of its error per boot but one, in steps.
     df: i64,
 }
 
-impl At {
+impl LookPosition {
     /// The position of a look with `df` degrees of freedom from this many boots.
-    pub(crate) fn new(look: Look, df: f64, boots: usize) -> At {
+    pub(crate) fn new(look: Look, df: f64, boots: usize) -> LookPosition {
         let per_boot = (df / (boots as f64 - 1.0).max(1.0)).max(1.0);
-        At { look, df: (per_boot.ln() / STEP).round() as i64 }
+        LookPosition { look, df: (per_boot.ln() / STEP).round() as i64 }
     }
 }
 
 impl Spending {
     /// The two-sided level of the look for a comparison with the error rate `alpha` over all looks.
-    pub(crate) fn nominal(&self, at: At, alpha: f64) -> Option<f64> {
+    pub(crate) fn nominal(&self, at: LookPosition, alpha: f64) -> Option<f64> {
         let number = at.look.number as usize;
         self.with_bounds(at, alpha, |_, z| z.get(number - 1).map(|z| normal::two_sided(*z)))
     }
 
     /// The error rate over all looks at which a comparison with this two-sided p at the look is
     /// just proven.
-    pub(crate) fn p(&self, at: At, nominal: f64) -> Option<f64> {
+    pub(crate) fn p(&self, at: LookPosition, nominal: f64) -> Option<f64> {
         self.with_looks(at, |(looks, _)| looks.p(at.look.number, nominal))
     }
 
     /// The shift, in standard errors, of the median-unbiased estimate toward zero for this t at the
     /// look, if no earlier look decided.
-    pub(crate) fn shift(&self, at: At, alpha: f64, t: f64, df: f64) -> f64 {
+    pub(crate) fn shift(&self, at: LookPosition, alpha: f64, t: f64, df: f64) -> f64 {
         let before = at.look.number as usize - 1;
         let z = normal::upper_quantile(student::sf(t, df)).unwrap_or(0.0);
         self.with_bounds(at, alpha, |looks, bounds| match bounds.get(..before) {
@@ -208,14 +208,14 @@ impl Spending {
         })
     }
 
-    fn with_bounds<T>(&self, at: At, alpha: f64, ask: impl FnOnce(&Looks, &[f64]) -> T) -> T {
+    fn with_bounds<T>(&self, at: LookPosition, alpha: f64, ask: impl FnOnce(&Looks, &[f64]) -> T) -> T {
         self.with_looks(at, |(looks, bounds)| {
             let bounds = bounds.entry(alpha.to_bits()).or_insert_with(|| looks.z(alpha));
             ask(looks, bounds)
         })
     }
 
-    fn with_looks<T>(&self, at: At, ask: impl FnOnce(&mut KnownLooks) -> T) -> T {
+    fn with_looks<T>(&self, at: LookPosition, ask: impl FnOnce(&mut KnownLooks) -> T) -> T {
         let schedule = at.look.schedule;
         let computed = || (schedule.looks((at.df as f64 * STEP).exp()), BTreeMap::new());
         ask(self.0.borrow_mut().entry((schedule, at.df)).or_insert_with(computed))

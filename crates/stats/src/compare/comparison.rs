@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::analysis::Analysis;
-use crate::compare::robust::Check;
+use crate::compare::robust::RobustCheck;
 use crate::model::ErrorTerm;
 use crate::question::{Margin, ValueRange};
 
@@ -67,7 +67,7 @@ pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,
     /// The check by medians; empty without an interval, and for fewer than three runs in each boot.
-    pub checks: Vec<Check>,
+    pub checks: Vec<RobustCheck>,
 }
 
 impl Comparison {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::compare::analysis::{At, QuestionAtLook, Spending};
+use crate::compare::analysis::{LookPosition, QuestionAtLook, Spending};
 use crate::compare::comparison::{Comparison, Gap, Verdict};
 use crate::compare::family::{ComparisonFamily, detectable};
 use crate::distribution::student;
@@ -290,8 +290,8 @@ impl Judge<'_> {
         Some(self.family.of_all(each))
     }
 
-    fn look_of(&self, pair: &Pair, df: f64) -> Option<At> {
-        Some(At::new(self.asked.question.look?, df, pair.plain.boots))
+    fn look_of(&self, pair: &Pair, df: f64) -> Option<LookPosition> {
+        Some(LookPosition::new(self.asked.question.look?, df, pair.plain.boots))
     }
 
     fn detectable(&mut self, pair: &Pair, alpha: f64, estimate: Estimate) -> Option<f64> {

@@ -9,4 +9,4 @@ mod robust;
 
 pub use analysis::{Analysis, ConditionEstimate, Spending, analyse, analyse_with, estimates};
 pub use comparison::{Comparison, Gap, Ratio, Verdict};
-pub use robust::Check;
+pub use robust::RobustCheck;

@@ -48,13 +48,13 @@ pub(crate) fn state(
     let medians = QuestionAtLook { question, ..asked.clone() }.judge(&Cells::medians(observations));
     for one in comparisons.iter_mut().filter(|one| one.interval.is_some()) {
         let by_medians = one.same_among(&medians);
-        one.checks = by_medians.and_then(|other| Check::new(one, other, family)).into_iter().collect();
+        one.checks = by_medians.and_then(|other| RobustCheck::new(one, other, family)).into_iter().collect();
     }
 }
 
 /// The result of a check of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Check {
+pub struct RobustCheck {
     /// Its data: the median of each boot's runs.
     pub looks: &'static str,
     /// Its estimate of the difference, in % of its baseline; `None` for a baseline of zero.
@@ -65,8 +65,8 @@ pub struct Check {
     pub agrees: bool,
 }
 
-impl Check {
-    fn new(one: &Comparison, by_medians: &Comparison, family: usize) -> Option<Check> {
+impl RobustCheck {
+    fn new(one: &Comparison, by_medians: &Comparison, family: usize) -> Option<RobustCheck> {
         let (p, baseline) = (by_medians.p?, by_medians.baseline_mean);
         let share = (baseline != 0.0).then(|| 100.0 * by_medians.difference / baseline.abs());
         let relative = share.filter(|share| share.is_finite());
@@ -77,6 +77,6 @@ impl Check {
         } else {
             one.p.is_none_or(|p| p <= DOUBT) || p * family as f64 >= SURE
         };
-        Some(Check { looks: "run_medians", relative, p, agrees })
+        Some(RobustCheck { looks: "run_medians", relative, p, agrees })
     }
 }

@@ -24,7 +24,7 @@ pub enum FlagKind {
 
 /// The names of conditions and boots, and the known order of the runs.
 #[derive(Clone, Copy)]
-pub struct Names<'a> {
+pub struct FlagNames<'a> {
     /// A condition by its number.
     pub condition: &'a dyn Fn(usize) -> String,
     /// A boot by its number, with its noun: `boot 3`.
@@ -68,12 +68,12 @@ impl Flag {
     }
 
     /// Finding, place, certainty and remedy: two sentences without the last full stop.
-    pub fn sentence(&self, names: Names<'_>) -> String {
+    pub fn sentence(&self, names: FlagNames<'_>) -> String {
         let how_sure = self.how_sure().map_or_else(String::new, |sure| format!(" ({sure})"));
         format!("{}{how_sure}. {}{}", self.finding(names), self.order(names), self.advice(names))
     }
 
-    fn finding(&self, names: Names<'_>) -> String {
+    fn finding(&self, names: FlagNames<'_>) -> String {
         let (size, far) = (self.size, self.size.abs());
         let run = self.run.map_or_else(String::new, |run| format!("run {run} of "));
         let place = run + &self.boot.map_or_else(String::new, names.boot);
@@ -116,7 +116,7 @@ impl Flag {
         Some(if self.p < 0.0001 { format!("{test}, p < 0.0001") } else { format!("{test}, p {:.4}", self.p) })
     }
 
-    fn order(&self, names: Names<'_>) -> &'static str {
+    fn order(&self, names: FlagNames<'_>) -> &'static str {
         let rests_on_order =
             matches!(self.kind, FlagKind::Drift | FlagKind::DriftInBoots | FlagKind::FirstRun);
         if names.knows_order || !rests_on_order {
@@ -125,7 +125,7 @@ impl Flag {
         "The order is that of the files, which do not say whether it is that of the measurement. "
     }
 
-    fn advice(&self, names: Names<'_>) -> &'static str {
+    fn advice(&self, names: FlagNames<'_>) -> &'static str {
         match self.kind {
             FlagKind::Drift => {
                 "Look for what changes with time: heat, a disk or a log that fills, a neighbour. Conditions that are not \

@@ -28,7 +28,7 @@ use crate::diagnostics::campaign::{CampaignValues, ConditionValues, boot_effects
 use crate::observed::Observation;
 use crate::question::{StatsError, require_finite};
 
-pub use flag::{Flag, FlagKind, Names};
+pub use flag::{Flag, FlagKind, FlagNames};
 
 /// Flags suspicious `observations`, given in the order of measurement, by kind.
 ///

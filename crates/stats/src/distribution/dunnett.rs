@@ -6,7 +6,7 @@
 //! sqrt(1/2) where all are equal. Dunnett, Journal of the American Statistical Association 50
 //! (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
 
-use crate::distribution::numeric::{Both, Curve, inner_even_line, over_chi};
+use crate::distribution::numeric::{Both, LogDensity, inner_even_line, over_chi};
 use crate::distribution::special::Tails;
 use crate::distribution::{is_inside, normal, numeric, student};
 
@@ -30,7 +30,7 @@ pub struct Dunnett {
     /// The width, in Z(0), within which the integrands change.
     scale: f64,
     /// P(any |T(i)| > x) for S = 1.
-    curve: Curve,
+    curve: LogDensity,
 }
 
 impl Dunnett {
@@ -49,7 +49,13 @@ impl Dunnett {
         };
         let groups: Vec<EqualComparisons> = sorted.chunk_by(|one, other| one == other).map(group).collect();
         let scale = groups.iter().map(|group| group.own / group.lambda).fold(1.0, f64::min);
-        Some(Dunnett { curve: Curve::default(), groups, df, largest_lambda: sorted.last().copied()?, scale })
+        Some(Dunnett {
+            curve: LogDensity::default(),
+            groups,
+            df,
+            largest_lambda: sorted.last().copied()?,
+            scale,
+        })
     }
 
     /// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`;

@@ -203,9 +203,9 @@ const END: f64 = 36.0;
 
 /// ln f in the used cells of the half-line.
 #[derive(Debug, Default)]
-pub(crate) struct Curve(RefCell<Vec<Option<Polynomial>>>);
+pub(crate) struct LogDensity(RefCell<Vec<Option<Polynomial>>>);
 
-impl Curve {
+impl LogDensity {
     /// `f`(`x`), where `f` is always the same, positive, smooth on the scale above, and negligible
     /// beyond its end; `x` is not negative.
     pub(crate) fn value(&self, x: f64, f: impl Fn(f64) -> f64) -> f64 {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::effects::{EffectsError, Estimated, Estimator, Layout};
+use crate::effects::{DesignMatrix, EffectsError, Estimated, Estimator};
 use crate::observed::Observation;
 
 /// The effect of switching a factor on, with another factor on and with it off.
@@ -36,7 +36,7 @@ pub struct ConditionalEffect {
 /// measured together.
 pub fn effects_given(
     observations: &[Observation],
-    layout: &Layout,
+    layout: &DesignMatrix,
     factor: usize,
     level: f64,
 ) -> Result<Vec<ConditionalEffect>, EffectsError> {
@@ -72,7 +72,7 @@ fn squares(states: &BTreeMap<&[bool], usize>, factor: usize, other: usize) -> Ve
 
 fn of_squares(
     estimator: &Estimator,
-    layout: &Layout,
+    layout: &DesignMatrix,
     factor: usize,
     other: usize,
     squares: &[Square],

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::effects::{EffectsError, Estimated, Estimator, Layout};
-use crate::model::Factor;
+use crate::effects::{DesignMatrix, EffectsError, Estimated, Estimator};
+use crate::model::CholeskyFactor;
 use crate::observed::Observation;
 
 /// A main effect or an interaction.
@@ -31,7 +31,7 @@ pub struct Effect {
 /// factor whose main effect cannot be separated from the others'.
 pub fn factorial(
     observations: &[Observation],
-    layout: &Layout,
+    layout: &DesignMatrix,
     order: usize,
     level: f64,
 ) -> Result<Vec<Effect>, EffectsError> {
@@ -58,7 +58,7 @@ pub fn factorial(
 }
 
 /// With the largest interactions, up to `order` factors, that the conditions can separate.
-fn largest(layout: &Layout, levels: &[&[bool]], order: usize) -> Result<Model, EffectsError> {
+fn largest(layout: &DesignMatrix, levels: &[&[bool]], order: usize) -> Result<Model, EffectsError> {
     let varies = |factor: &usize| levels.iter().any(|of| of[*factor] != levels[0][*factor]);
     let varied: Vec<usize> = (0..layout.factors.len()).filter(varies).collect();
     if varied.is_empty() {
@@ -81,7 +81,7 @@ struct Model {
     terms: Vec<Vec<usize>>,
     /// X: a row for each condition.
     rows: Vec<Vec<f64>>,
-    factor: Factor,
+    factor: CholeskyFactor,
 }
 
 impl Model {
@@ -99,7 +99,7 @@ impl Model {
         let columns = 0..terms.len();
         let entry = |(i, j)| if j > i { 0.0 } else { rows.iter().map(|row| row[i] * row[j]).sum() };
         let matrix = columns.clone().flat_map(|i| columns.clone().map(move |j| (i, j))).map(entry).collect();
-        let factor = Factor::decompose(matrix, terms.len());
+        let factor = CholeskyFactor::decompose(matrix, terms.len());
         match factor.dependent {
             Some(column) => Err(terms[column].clone()),
             None => Ok(Model { terms, rows, factor }),

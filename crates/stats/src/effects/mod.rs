@@ -26,7 +26,7 @@ pub use shapley::{Shares, shapley};
 
 /// The levels of conditions.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout<'a> {
+pub struct DesignMatrix<'a> {
     /// The factors' names, for messages.
     pub factors: &'a [String],
     /// For each condition of the plan whether each factor is on. Combinations that could not be
@@ -34,7 +34,7 @@ pub struct Layout<'a> {
     pub levels: &'a [Vec<bool>],
 }
 
-impl Layout<'_> {
+impl DesignMatrix<'_> {
     fn states(&self, conditions: &[usize]) -> Result<BTreeMap<&[bool], usize>, EffectsError> {
         let mut states: BTreeMap<&[bool], usize> = BTreeMap::new();
         for condition in conditions {

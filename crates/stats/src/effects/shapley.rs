@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::effects::{EffectsError, Estimated, Estimator, Layout};
+use crate::effects::{DesignMatrix, EffectsError, Estimated, Estimator};
 use crate::observed::Observation;
 
 // The most factors: all their combinations are 65,536.
@@ -36,7 +36,11 @@ pub struct Shares {
 /// # Errors
 /// [`EffectsError`] for more than 16 factors, and for the combinations with nothing
 /// and with everything on that were not measured, by name.
-pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Result<Shares, EffectsError> {
+pub fn shapley(
+    observations: &[Observation],
+    layout: &DesignMatrix,
+    level: f64,
+) -> Result<Shares, EffectsError> {
     let estimator = Estimator::new(observations, level)?;
     let conditions = conditions_by_set(layout, &estimator)?;
     let everything = conditions.len() - 1;
@@ -70,7 +74,7 @@ pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Res
     })
 }
 
-fn planned_orders(layout: &Layout) -> u64 {
+fn planned_orders(layout: &DesignMatrix) -> u64 {
     let factors = layout.factors.len();
     let mut planned = vec![false; 1 << factors];
     layout.levels.iter().for_each(|levels| planned[switched_on(levels)] = true);
@@ -81,7 +85,7 @@ fn switched_on(levels: &[bool]) -> usize {
     levels.iter().enumerate().fold(0, |set, (factor, is_on)| set | usize::from(*is_on) << factor)
 }
 
-fn subset(layout: &Layout, set: usize) -> String {
+fn subset(layout: &DesignMatrix, set: usize) -> String {
     let on = (0..layout.factors.len()).filter(|factor| set >> factor & 1 == 1);
     let names: Vec<&str> = on.map(|factor| layout.factors[factor].as_str()).collect();
     match names.as_slice() {
@@ -91,7 +95,10 @@ fn subset(layout: &Layout, set: usize) -> String {
 }
 
 /// The condition of each set of factors, by the bits of the set.
-fn conditions_by_set(layout: &Layout, estimator: &Estimator) -> Result<Vec<Option<usize>>, EffectsError> {
+fn conditions_by_set(
+    layout: &DesignMatrix,
+    estimator: &Estimator,
+) -> Result<Vec<Option<usize>>, EffectsError> {
     let factors = layout.factors.len();
     if factors == 0 {
         return Err(EffectsError::NothingVaried);

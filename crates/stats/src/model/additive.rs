@@ -6,7 +6,7 @@
 //! only test of one mean that errs equally often whatever that variance is.
 
 use crate::model::fit::Estimate;
-use crate::model::layout::Layout;
+use crate::model::layout::CellLayout;
 use crate::model::normal_equations::{NormalEquations, effects, equations};
 use crate::model::rows::{ConditionSpread, rows};
 use crate::model::spread::{Common, Spread};
@@ -14,7 +14,7 @@ use crate::model::spread::{Common, Spread};
 /// The fitted model. Variances are in the layout's units squared.
 #[derive(Clone, Debug)]
 pub(crate) struct Additive {
-    pub(crate) layout: Layout,
+    pub(crate) layout: CellLayout,
     /// `None` for complete layouts, which need no equations.
     equations: Option<NormalEquations>,
     /// The mean of each row over the boots of its part, less the centre.
@@ -28,7 +28,7 @@ pub(crate) struct Additive {
 #[derive(Clone, Debug)]
 struct Spreads {
     rows: Vec<ConditionSpread>,
-    boots: Vec<Boots>,
+    boots: Vec<BootEffects>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) enum Borrowing {
 }
 
 #[derive(Clone, Debug)]
-struct Boots {
+struct BootEffects {
     /// The mean square of the estimated effects, which includes some of the cells' spread.
     spread: Spread,
     count: f64,
@@ -50,7 +50,7 @@ struct Boots {
 }
 
 impl Additive {
-    pub(crate) fn fit(layout: Layout, baseline: Option<usize>) -> Additive {
+    pub(crate) fn fit(layout: CellLayout, baseline: Option<usize>) -> Additive {
         let weights = vec![1.0; layout.rows()];
         let equations = equations(&layout, &weights);
         let effects = effects(&layout, equations.as_ref(), &weights);
@@ -60,7 +60,8 @@ impl Additive {
         let residual = (df > 0.0).then(|| Spread { variance: squares / df, df });
         let (rows, common) = rows(&layout, left);
         let parts = if layout.columns() == 0 { 0 } else { layout.part_count };
-        let boots = (0..parts).map(|part| Boots::new(&layout, equations.as_ref(), &effects, part)).collect();
+        let boots =
+            (0..parts).map(|part| BootEffects::new(&layout, equations.as_ref(), &effects, part)).collect();
         let own = Spreads { rows, boots };
         let moderated = own.moderated(common, baseline.and_then(|baseline| layout.row(baseline)));
         let means = (0..layout.rows()).map(|row| effects[row] + layout.boot_mean(&effects, row)).collect();
@@ -73,10 +74,10 @@ impl Additive {
     pub(crate) fn boots(&self) -> Option<(Spread, f64)> {
         let parts = &self.own.boots;
         let df: f64 = parts.iter().map(|part| part.count - 1.0).sum();
-        let over = |of: &dyn Fn(&Boots) -> f64| {
+        let over = |of: &dyn Fn(&BootEffects) -> f64| {
             parts.iter().map(|part| of(part) * (part.count - 1.0)).sum::<f64>() / df
         };
-        let held = |part: &Boots| part.held.iter().map(|(_, share)| share).sum();
+        let held = |part: &BootEffects| part.held.iter().map(|(_, share)| share).sum();
         let variance = over(&|part| part.spread.variance);
         (df > 0.0).then(|| (Spread { variance, df }, over(&held)))
     }
@@ -215,7 +216,7 @@ impl Satterthwaite {
         self.spread += shared * shared - squares;
     }
 
-    fn add_boots(&mut self, boots: &Boots, factor: f64, rows: &[ConditionSpread]) {
+    fn add_boots(&mut self, boots: &BootEffects, factor: f64, rows: &[ConditionSpread]) {
         let Spread { variance, df } = boots.spread;
         let held: f64 = boots.held.iter().map(|(row, share)| share * rows[*row].spread.variance).sum();
         // Boots that differ by less than their cells explain have a spread of zero, not a negative
@@ -267,8 +268,13 @@ impl Spreads {
     }
 }
 
-impl Boots {
-    fn new(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64], part: usize) -> Boots {
+impl BootEffects {
+    fn new(
+        layout: &CellLayout,
+        equations: Option<&NormalEquations>,
+        effects: &[f64],
+        part: usize,
+    ) -> BootEffects {
         let columns: Vec<usize> =
             (layout.rows()..layout.parts.len()).filter(|column| layout.parts[*column] == part).collect();
         let count = columns.len() as f64;
@@ -289,7 +295,7 @@ impl Boots {
                 held.iter_mut().for_each(|(row, share)| *share += weights[*row] / df);
             }
         }
-        Boots { spread, count, held }
+        BootEffects { spread, count, held }
     }
 }
 

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use crate::distribution::student;
 use crate::model::fit::{Estimate, ROUNDING};
-use crate::observed::{Cell, deviation, in_common, mean};
+use crate::observed::{BootCell, deviation, in_common, mean};
 
 // Doublings of the first step in the search for a bound; a farther bound is not worth stating.
 const STEPS: usize = 60;
@@ -137,7 +137,11 @@ fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> 
 ///
 /// `None` for fewer than two boots, and where zero is in the baseline's interval: then the ratios
 /// are unbounded, and no percentage is stated.
-pub(crate) fn paired_relative_interval(treated: &[Cell], baseline: &[Cell], t: f64) -> Option<(f64, f64)> {
+pub(crate) fn paired_relative_interval(
+    treated: &[BootCell],
+    baseline: &[BootCell],
+    t: f64,
+) -> Option<(f64, f64)> {
     let means: Vec<(f64, f64)> =
         in_common(treated, baseline).map(|(one, other)| (one.mean, other.mean)).collect();
     if means.len() < 2 {

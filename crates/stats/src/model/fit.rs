@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::distribution::student;
 use crate::model::additive::{Additive, Borrowing};
-use crate::model::layout::Layout;
-use crate::observed::{Cell, Cells};
+use crate::model::layout::CellLayout;
+use crate::observed::{BootCell, Cells};
 use crate::question::{Design, Question};
 
 /// The error term of a difference.
@@ -63,20 +63,20 @@ pub(crate) struct Fit {
 impl Fit {
     pub(crate) fn new(cells: &Cells, question: &Question) -> Fit {
         let (baseline, range) = (question.baseline(), question.range);
-        let design = question.design.unwrap_or_else(|| Layout::recognised(cells));
+        let design = question.design.unwrap_or_else(|| CellLayout::recognised(cells));
         let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
         let (least, most) = range.ends();
         let natural = (if is_non_negative { least.max(0.0) } else { least }, most);
         let ends =
             cells.iter().fold(natural, |(least, most), cell| (least.min(cell.mean), most.max(cell.mean)));
         let fit = |design, error, model| Fit { design, error, model, ends, cells: cells.clone() };
-        let model = Additive::fit(Layout::new(cells, design), baseline);
+        let model = Additive::fit(CellLayout::new(cells, design), baseline);
         // If boots lack conditions, a condition's mean over all boots includes the boots' common
         // effects on the others; if boots multiply instead of add, that can be far off.
         if is_non_negative && !model.layout.is_complete() {
             let largest = cells.iter().fold(0.0, |most: f64, cell| most.max(cell.mean));
             if (0..model.layout.rows()).any(|row| model.mean(row) < -ROUNDING * largest) {
-                let nested = Layout::new(cells, Design::Nested);
+                let nested = CellLayout::new(cells, Design::Nested);
                 return fit(Design::Nested, ErrorTerm::OwnBoots, Additive::fit(nested, baseline));
             }
         }
@@ -92,7 +92,7 @@ impl Fit {
         &self.model.layout.conditions
     }
 
-    pub(crate) fn cells(&self, condition: usize) -> &[Cell] {
+    pub(crate) fn cells(&self, condition: usize) -> &[BootCell] {
         self.cells.condition(condition)
     }
 

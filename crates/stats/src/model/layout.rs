@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::observed::{Cell, Cells};
+use crate::observed::{BootCell, Cells};
 use crate::question::Design;
 
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct CellPosition {
 /// The cells as a table of conditions (rows) and, in a crossed design, boots (columns), some of
 /// them empty.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct CellLayout {
     pub(crate) design: Design,
     pub(crate) conditions: Vec<usize>,
     pub(crate) places: Vec<CellPosition>,
@@ -34,7 +34,7 @@ pub(crate) struct Layout {
     pub(crate) scale: f64,
 }
 
-impl Layout {
+impl CellLayout {
     /// The detected design: crossed if two conditions share a boot.
     pub(crate) fn recognised(cells: &Cells) -> Design {
         let mut boots: Vec<u32> = cells.iter().map(|cell| cell.boot).collect();
@@ -42,7 +42,7 @@ impl Layout {
         if boots.windows(2).any(|pair| pair[0] == pair[1]) { Design::Crossed } else { Design::Nested }
     }
 
-    pub(crate) fn new(cells: &Cells, design: Design) -> Layout {
+    pub(crate) fn new(cells: &Cells, design: Design) -> CellLayout {
         let conditions: Vec<usize> = cells.conditions().map(|cells| cells[0].condition).collect();
         // The boots of the columns.
         let mut columns: Vec<u32> = match design {
@@ -71,7 +71,7 @@ impl Layout {
         };
         let mut part_columns = vec![0; part_count];
         parts[conditions.len()..].iter().for_each(|part| part_columns[*part] += 1);
-        Layout {
+        CellLayout {
             design,
             parts,
             part_count,
@@ -154,7 +154,7 @@ fn centre_and_scale(cells: &Cells) -> (f64, f64) {
     let extreme = |best: fn(f64, f64) -> f64| cells.iter().map(|cell| cell.mean).reduce(best).unwrap_or(0.0);
     let (low, high) = (extreme(f64::min), extreme(f64::max));
     let centre = low.midpoint(high);
-    let reach = |cell: &Cell| (cell.mean - centre).abs().max(cell.root);
+    let reach = |cell: &BootCell| (cell.mean - centre).abs().max(cell.root);
     let scale = cells.iter().map(reach).fold(0.0, f64::max);
     (centre, if scale > 0.0 && scale.is_finite() { scale } else { 1.0 })
 }
@@ -204,15 +204,16 @@ mod tests {
 
     #[test]
     fn the_design_shows_in_the_data() {
-        assert_eq!(Layout::recognised(&cells(&[(0, 1), (0, 2), (1, 3), (1, 4)])), Design::Nested);
-        assert_eq!(Layout::recognised(&cells(&[(0, 1), (0, 2), (1, 2), (1, 3)])), Design::Crossed);
-        assert_eq!(Layout::recognised(&cells(&[])), Design::Nested);
+        assert_eq!(CellLayout::recognised(&cells(&[(0, 1), (0, 2), (1, 3), (1, 4)])), Design::Nested);
+        assert_eq!(CellLayout::recognised(&cells(&[(0, 1), (0, 2), (1, 2), (1, 3)])), Design::Crossed);
+        assert_eq!(CellLayout::recognised(&cells(&[])), Design::Nested);
     }
 
     #[test]
     fn parts_that_share_no_boot_are_distinguished() {
         // 0 and 1 meet in boot 1, 1 and 2 in boot 2; 7 and 9 only in boot 5.
-        let layout = Layout::new(&cells(&[(0, 1), (1, 1), (1, 2), (2, 2), (7, 5), (9, 5)]), Design::Crossed);
+        let layout =
+            CellLayout::new(&cells(&[(0, 1), (1, 1), (1, 2), (2, 2), (7, 5), (9, 5)]), Design::Crossed);
         assert_eq!(layout.conditions, [0, 1, 2, 7, 9]);
         assert_eq!(layout.parts, [0, 0, 0, 1, 1, 0, 0, 1]);
         assert_eq!((layout.places.len(), layout.residual_df()), (6, 0));
@@ -221,7 +222,7 @@ mod tests {
 
     #[test]
     fn nested_rows_need_no_boots_in_common() {
-        let layout = Layout::new(&cells(&[(3, 1), (3, 2), (5, 1)]), Design::Nested);
+        let layout = CellLayout::new(&cells(&[(3, 1), (3, 2), (5, 1)]), Design::Nested);
         assert_eq!(
             (layout.rows(), layout.columns(), layout.places.len(), layout.residual_df()),
             (2, 0, 3, 1)

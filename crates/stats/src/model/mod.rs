@@ -21,5 +21,5 @@ pub use components::{Component, Components};
 pub(crate) use fieller::{Quantiles, paired_relative_interval, relative_interval};
 pub use fit::ErrorTerm;
 pub(crate) use fit::{Estimate, Fit, ROUNDING};
-pub(crate) use normal_equations::Factor;
+pub(crate) use normal_equations::CholeskyFactor;
 pub(crate) use spread::{Common, Spread};

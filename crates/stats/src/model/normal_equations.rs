@@ -1,6 +1,6 @@
 //! The normal equations of the model, and their solution.
 
-use crate::model::layout::{CellPosition, Layout};
+use crate::model::layout::{CellLayout, CellPosition};
 use crate::question::Design;
 
 /// X' W X of the model with one effect per row and column of the layout, factored; W holds the
@@ -14,7 +14,7 @@ pub(crate) struct NormalEquations {
     /// The index of each effect of the shorter side among the kept; `None` for those set to zero.
     kept: Vec<Option<usize>>,
     eliminated_diagonal: Vec<f64>,
-    factor: Factor,
+    factor: CholeskyFactor,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ struct Tie {
 }
 
 impl NormalEquations {
-    pub(crate) fn new(layout: &Layout, weights: &[f64]) -> NormalEquations {
+    pub(crate) fn new(layout: &CellLayout, weights: &[f64]) -> NormalEquations {
         let (rows, columns) = (layout.rows(), layout.columns());
         // A cell ties one row to one column, so the effects of the longer side are eliminated by
         // hand and only the shorter side needs a dense (Cholesky) factor: the work grows with cells
@@ -58,7 +58,7 @@ impl NormalEquations {
                 }
             }
         }
-        let factor = Factor::decompose(matrix, size);
+        let factor = CholeskyFactor::decompose(matrix, size);
         NormalEquations { ties, rows, is_row_eliminated, kept, eliminated_diagonal, factor }
     }
 
@@ -98,7 +98,7 @@ impl NormalEquations {
 }
 
 /// Numbers the effects of the shorter side, less the first in each part.
-fn effect_numbers(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>> {
+fn effect_numbers(layout: &CellLayout, is_row_eliminated: bool) -> Vec<Option<usize>> {
     let parts =
         if is_row_eliminated { &layout.parts[layout.rows()..] } else { &layout.parts[..layout.rows()] };
     let mut is_settled = vec![false; layout.part_count];
@@ -116,16 +116,16 @@ const SINGULAR: f64 = 1e-9;
 
 /// The factor of a symmetric positive definite matrix, by rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Factor {
+pub(crate) struct CholeskyFactor {
     size: usize,
     lower: Vec<f64>,
     /// The first column that depends on those before it.
     pub(crate) dependent: Option<usize>,
 }
 
-impl Factor {
+impl CholeskyFactor {
     /// The factor of a matrix of `size` rows; its upper triangle is not read.
-    pub(crate) fn decompose(mut matrix: Vec<f64>, size: usize) -> Factor {
+    pub(crate) fn decompose(mut matrix: Vec<f64>, size: usize) -> CholeskyFactor {
         let mut dependent = None;
         for row in 0..size {
             let largest = matrix[row * size + row];
@@ -146,7 +146,7 @@ impl Factor {
                 };
             }
         }
-        Factor { size, lower: matrix, dependent }
+        CholeskyFactor { size, lower: matrix, dependent }
     }
 
     pub(crate) fn solve(&self, right: &mut [f64]) {
@@ -168,12 +168,12 @@ impl Factor {
 }
 
 /// The normal equations of a layout; `None` for a complete one, which needs none.
-pub(super) fn equations(layout: &Layout, weights: &[f64]) -> Option<NormalEquations> {
+pub(super) fn equations(layout: &CellLayout, weights: &[f64]) -> Option<NormalEquations> {
     (!layout.is_complete()).then(|| NormalEquations::new(layout, weights))
 }
 
 /// The effects of rows and then columns, from the layout's [`equations`] with the same weights.
-pub(super) fn effects(layout: &Layout, equations: Option<&NormalEquations>, weights: &[f64]) -> Vec<f64> {
+pub(super) fn effects(layout: &CellLayout, equations: Option<&NormalEquations>, weights: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; layout.parts.len()];
     let mut counts = vec![0.0; layout.parts.len()];
     let mut parts = vec![(0.0, 0.0); layout.part_count];
@@ -205,7 +205,7 @@ mod tests {
     use crate::observed::{Cells, Observation};
     use crate::question::Design;
 
-    fn layout(conditions: usize, boots: u32, is_missing: impl Fn(usize, u32) -> bool) -> Layout {
+    fn layout(conditions: usize, boots: u32, is_missing: impl Fn(usize, u32) -> bool) -> CellLayout {
         let mut runs = Vec::new();
         for condition in 0..conditions {
             for boot in 0..boots {
@@ -215,7 +215,7 @@ mod tests {
                 }
             }
         }
-        Layout::new(&Cells::from_observations(&runs).unwrap(), Design::Crossed)
+        CellLayout::new(&Cells::from_observations(&runs).unwrap(), Design::Crossed)
     }
 
     /// X' W X times the solution is the right side again, whichever side is longer.

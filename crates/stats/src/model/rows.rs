@@ -1,6 +1,6 @@
 //! The spread of each condition's cells: their residuals.
 
-use crate::model::layout::Layout;
+use crate::model::layout::CellLayout;
 use crate::model::normal_equations::{effects, equations};
 use crate::model::spread::{Common, Spread};
 use crate::question::Design;
@@ -23,7 +23,7 @@ pub(super) struct ConditionSpread {
 
 /// Each row's variance from its residuals, and the variances' common part. `left` are the residuals
 /// with equal weights.
-pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<ConditionSpread>, Option<Common>) {
+pub(super) fn rows(layout: &CellLayout, left: Vec<f64>) -> (Vec<ConditionSpread>, Option<Common>) {
     let first = row_sums(layout, &left, &vec![1.0; layout.rows()]);
     let mut rows = condition_spreads(layout, &first);
     // Two conditions alone in their boots have the same residuals except for the sign: they
@@ -44,7 +44,7 @@ pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<ConditionSpread>, Op
     (rows, common)
 }
 
-fn row_sums(layout: &Layout, left: &[f64], weights: &[f64]) -> Vec<RowSums> {
+fn row_sums(layout: &CellLayout, left: &[f64], weights: &[f64]) -> Vec<RowSums> {
     // The sum of the weights of each boot's cells; none where nested.
     let mut on_columns = vec![0.0; layout.columns()];
     if !on_columns.is_empty() {
@@ -60,7 +60,7 @@ fn row_sums(layout: &Layout, left: &[f64], weights: &[f64]) -> Vec<RowSums> {
     rows
 }
 
-fn condition_spreads(layout: &Layout, rows: &[RowSums]) -> Vec<ConditionSpread> {
+fn condition_spreads(layout: &CellLayout, rows: &[RowSums]) -> Vec<ConditionSpread> {
     // The variance of a boot's effect, from the mixed variances.
     let mut of_boots = vec![0.0; layout.part_count];
     for (sum, part) in rows.iter().zip(&layout.parts) {
@@ -74,7 +74,7 @@ fn condition_spreads(layout: &Layout, rows: &[RowSums]) -> Vec<ConditionSpread> 
     rows.iter().zip(&layout.parts).map(spread).collect()
 }
 
-fn spread_of_part(layout: &Layout, rows: &[RowSums], part: usize) -> Spread {
+fn spread_of_part(layout: &CellLayout, rows: &[RowSums], part: usize) -> Spread {
     let of_it = rows.iter().zip(&layout.parts).filter(|(_, of)| **of == part);
     let (squares, df) =
         of_it.fold((0.0, 0.0), |(squares, df), (sum, _)| (squares + sum.squares, df + sum.df() * sum.scale));
@@ -160,7 +160,7 @@ const FEWEST: usize = 3;
 const LEAST: f64 = 1e-9;
 
 /// Weights of a layout's rows by their estimated variances. `None` if all weights are equal.
-fn weights(layout: &Layout, spreads: &[Spread]) -> Option<Vec<f64>> {
+fn weights(layout: &CellLayout, spreads: &[Spread]) -> Option<Vec<f64>> {
     if layout.design == Design::Nested {
         return None;
     }

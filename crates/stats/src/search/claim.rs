@@ -7,7 +7,7 @@
 //! with a chance of e 2^-k, so that all of them together are with e at most; e is half of the error
 //! that the confidence allows, because the interval has two ends.
 
-use crate::search::{Goal, Load, Trial};
+use crate::search::{SearchGoal, Trial, TrialLoad};
 
 // The share of the stake that is put on each trial. Eight trials of the same outcome show a load
 // at 95 %; smaller bets need more of them, larger ones do not outlive a contrary trial now and
@@ -31,10 +31,10 @@ pub(super) enum Toward {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Claim {
+pub(super) struct LoadClaim {
     pub(super) toward: Toward,
-    state: State,
-    pub(super) load: Load,
+    state: ClaimState,
+    pub(super) load: TrialLoad,
     error: f64,
     attempts: i32,
     stake: f64,
@@ -45,18 +45,18 @@ pub(super) struct Claim {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ClaimState {
     Closed,
     Open,
     Shown,
 }
 
-impl Claim {
+impl LoadClaim {
     pub(super) fn new(toward: Toward, confidence: f64) -> Self {
         Self {
             toward,
-            state: State::Closed,
-            load: Load::Most,
+            state: ClaimState::Closed,
+            load: TrialLoad::Most,
             error: (1.0 - confidence) / 2.0,
             attempts: 0,
             stake: 1.0,
@@ -65,10 +65,10 @@ impl Claim {
         }
     }
 
-    pub(super) fn open(&mut self, load: Load) {
+    pub(super) fn open(&mut self, load: TrialLoad) {
         self.error /= 2.0;
         self.attempts += 1;
-        (self.state, self.load) = (State::Open, load);
+        (self.state, self.load) = (ClaimState::Open, load);
         self.stake = 1.0;
         self.spoken_for = if self.toward == Toward::Within { f64::INFINITY } else { 0.0 };
     }
@@ -77,7 +77,7 @@ impl Claim {
     pub(super) fn farther_in(&self, load: f64) -> Self {
         // This one stays shown if that fails; the error of both is that of one end.
         let mut claim = self.clone();
-        claim.open(Load::Of(load));
+        claim.open(TrialLoad::Of(load));
         claim
     }
 
@@ -92,7 +92,7 @@ impl Claim {
     }
 
     pub(super) fn close(&mut self) {
-        self.state = State::Closed;
+        self.state = ClaimState::Closed;
     }
 
     /// Notes a trial with its load.
@@ -114,12 +114,12 @@ impl Claim {
             self.stake *= 1.0 - BET;
         }
         if self.stake >= 1.0 / self.error {
-            self.state = State::Shown;
+            self.state = ClaimState::Shown;
         }
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.state == State::Open
+        self.state == ClaimState::Open
     }
 
     pub(super) fn is_hopeless(&self) -> bool {
@@ -133,16 +133,16 @@ impl Claim {
 
     /// The load for which all its trials speak, if it was shown.
     pub(super) fn shown_load(&self) -> Option<f64> {
-        (self.state == State::Shown).then(|| match (self.load, self.toward) {
-            (Load::Of(load), Toward::Within) => load.min(self.spoken_for),
-            (Load::Of(load), Toward::Exceeded) => load,
-            (Load::Most, _) => self.spoken_for,
+        (self.state == ClaimState::Shown).then(|| match (self.load, self.toward) {
+            (TrialLoad::Of(load), Toward::Within) => load.min(self.spoken_for),
+            (TrialLoad::Of(load), Toward::Exceeded) => load,
+            (TrialLoad::Most, _) => self.spoken_for,
         })
     }
 
     pub(super) fn tried(&self) -> Option<f64> {
         let shown = self.shown_load()?;
-        Some(if let Load::Of(load) = self.load { load } else { shown })
+        Some(if let TrialLoad::Of(load) = self.load { load } else { shown })
     }
 }
 
@@ -161,7 +161,7 @@ pub(super) struct Bracket {
 
 impl Bracket {
     /// A bracket below a load that exceeded the bound.
-    pub(super) fn below(most: f64, forwarded: f64, goal: &Goal) -> Self {
+    pub(super) fn below(most: f64, forwarded: f64, goal: &SearchGoal) -> Self {
         let mut bracket = Self { within: None, exceeded: most, step: goal.width, next: None };
         // The load that came through is the first guess: a link that is full forwards as much as it
         // can.
@@ -170,7 +170,7 @@ impl Bracket {
     }
 
     /// Notes a trial with the load [`next`](Self::next).
-    pub(super) fn record_trial(&mut self, reached: bool, trial: Trial, goal: &Goal) {
+    pub(super) fn record_trial(&mut self, reached: bool, trial: Trial, goal: &SearchGoal) {
         let Some(load) = self.next.take() else { return };
         // Where the load could not even be offered, nothing is learned above it.
         if trial.exceeded || !reached {
@@ -186,7 +186,7 @@ impl Bracket {
 
     /// Goes below the lowest load that exceeded: to the load that came through, or by steps that
     /// double.
-    fn down(&mut self, forwarded: f64, goal: &Goal) {
+    fn down(&mut self, forwarded: f64, goal: &SearchGoal) {
         if self.exceeded <= goal.least {
             return;
         }
@@ -198,7 +198,7 @@ impl Bracket {
 
     /// Between the two, once there are two: upwards by steps that double while that stays below
     /// the upper one, else in the middle.
-    fn inwards(&mut self, goal: &Goal) {
+    fn inwards(&mut self, goal: &SearchGoal) {
         let Some(within) = self.within else { return };
         // Rounding must not cost a trial.
         if self.exceeded <= within * (1.0 + goal.width * 1.01) {

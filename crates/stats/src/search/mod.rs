@@ -13,16 +13,16 @@
 
 mod claim;
 
-use crate::search::claim::{Bracket, Claim, Toward};
+use crate::search::claim::{Bracket, LoadClaim, Toward};
 
 /// The result of a search. If the search is complete, no `upper` means that nothing that can be
 /// offered exceeds the bound, and no `lower` that not even the least load stays within it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
+pub struct SearchAnswer {
     /// A load that was shown to stay within the bound.
     pub lower: Option<f64>,
     /// The load of the trials that showed it.
-    pub lower_at: Option<Load>,
+    pub lower_at: Option<TrialLoad>,
     /// A load that was shown to exceed it.
     pub upper: Option<f64>,
     /// Whether it ended before its trials were used up.
@@ -34,16 +34,16 @@ pub struct Answer {
 /// A search under way.
 #[derive(Debug, Clone)]
 pub struct Search {
-    goal: Goal,
+    goal: SearchGoal,
     trials: usize,
     /// The most that can be offered, once tried.
     most: Option<f64>,
     bracket: Bracket,
-    lower: Claim,
-    upper: Claim,
+    lower: LoadClaim,
+    upper: LoadClaim,
     /// Further attempts at both ends, the lower and the upper one, by the same trials at one load
     /// between them.
-    between: Option<[Claim; 2]>,
+    between: Option<[LoadClaim; 2]>,
 }
 
 // The distance of the ends, in widths, above which trials between them are made. At a sharp edge
@@ -52,8 +52,8 @@ const APART: f64 = 2.0;
 
 impl Search {
     /// A search that has seen nothing.
-    pub fn new(goal: Goal) -> Self {
-        let claim = |toward| Claim::new(toward, goal.confidence);
+    pub fn new(goal: SearchGoal) -> Self {
+        let claim = |toward| LoadClaim::new(toward, goal.confidence);
         Self {
             goal,
             trials: 0,
@@ -66,21 +66,21 @@ impl Search {
     }
 
     /// The load of the next trial; `None` if the search is over.
-    pub fn next_load(&self) -> Option<Load> {
+    pub fn next_load(&self) -> Option<TrialLoad> {
         if self.trials >= self.goal.trials {
             return None;
         }
         if self.most.is_none() {
-            return Some(Load::Most);
+            return Some(TrialLoad::Most);
         }
         if let Some(load) = self.bracket.next {
-            return Some(Load::Of(load));
+            return Some(TrialLoad::Of(load));
         }
         self.turn().or(self.between.as_ref().map(|[lower, _]| lower)).map(|claim| claim.load)
     }
 
     /// The claim whose turn it is.
-    fn turn(&self) -> Option<&Claim> {
+    fn turn(&self) -> Option<&LoadClaim> {
         let open = [&self.lower, &self.upper].into_iter().filter(|claim| claim.is_open());
         // Claims alternate, so that a drift in time meets both alike.
         open.min_by_key(|claim| claim.made)
@@ -91,8 +91,8 @@ impl Search {
         let Some(asked) = self.next_load() else { return };
         self.trials += 1;
         let reached = match asked {
-            Load::Most => true,
-            Load::Of(load) => trial.offered >= load * (1.0 - self.goal.width),
+            TrialLoad::Most => true,
+            TrialLoad::Of(load) => trial.offered >= load * (1.0 - self.goal.width),
         };
         let Some(most) = self.most else {
             return self.begin(trial);
@@ -133,7 +133,7 @@ impl Search {
 
     /// Notes a trial between the ends. The first that is shown is the new end; if neither can be,
     /// the edge is as wide as that.
-    fn narrow(&mut self, mut between: [Claim; 2], reached: bool, trial: Trial) {
+    fn narrow(&mut self, mut between: [LoadClaim; 2], reached: bool, trial: Trial) {
         between.iter_mut().for_each(|claim| claim.record_trial(reached, trial));
         let [is_lower, is_upper] = between.each_ref().map(|claim| claim.shown_load().is_some());
         if is_lower || is_upper {
@@ -146,7 +146,7 @@ impl Search {
                 self.upper = upper;
             }
             self.look_between();
-        } else if !between.iter().all(Claim::is_hopeless) {
+        } else if !between.iter().all(LoadClaim::is_hopeless) {
             self.between = Some(between);
         }
     }
@@ -161,16 +161,16 @@ impl Search {
                 self.claim(most);
             }
         } else {
-            self.lower.open(Load::Most);
+            self.lower.open(TrialLoad::Most);
         }
     }
 
     fn claim(&mut self, most: f64) {
         if let Some(within) = self.bracket.within {
-            self.lower.open(Load::Of(within));
+            self.lower.open(TrialLoad::Of(within));
         }
         let exceeded = self.bracket.exceeded;
-        self.upper.open(if exceeded < most { Load::Of(exceeded) } else { Load::Most });
+        self.upper.open(if exceeded < most { TrialLoad::Of(exceeded) } else { TrialLoad::Most });
     }
 
     /// A load that could not be shown to be an end is moved outwards: it may be shown there.
@@ -180,28 +180,28 @@ impl Search {
         let from = claim.load;
         claim.close();
         match (from, lowers) {
-            (Load::Of(load), true) => {
+            (TrialLoad::Of(load), true) => {
                 let next = load * (1.0 - step);
                 if next >= self.goal.least {
-                    self.lower.open(Load::Of(next));
+                    self.lower.open(TrialLoad::Of(next));
                 }
             }
-            (Load::Most, true) => {
-                self.lower.open(Load::Of((most * (1.0 - step)).max(self.goal.least)));
-                self.upper.open(Load::Most);
+            (TrialLoad::Most, true) => {
+                self.lower.open(TrialLoad::Of((most * (1.0 - step)).max(self.goal.least)));
+                self.upper.open(TrialLoad::Most);
             }
-            (Load::Of(load), false) => {
+            (TrialLoad::Of(load), false) => {
                 let next = load * (1.0 + step);
-                self.upper.open(if next < most { Load::Of(next) } else { Load::Most });
+                self.upper.open(if next < most { TrialLoad::Of(next) } else { TrialLoad::Most });
             }
-            (Load::Most, false) => {}
+            (TrialLoad::Most, false) => {}
         }
     }
 
     /// The result so far; complete once there is no [`next_load`](Self::next_load).
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> SearchAnswer {
         let is_open = self.bracket.next.is_some() || self.lower.is_open() || self.upper.is_open();
-        Answer {
+        SearchAnswer {
             lower: self.lower.shown_load(),
             lower_at: self.lower.shown_load().map(|_| self.lower.load),
             upper: self.upper.shown_load(),
@@ -214,7 +214,7 @@ impl Search {
 
 /// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Goal {
+pub struct SearchGoal {
     /// The chance that the interval holds the load that is looked for, such as 0.95.
     pub confidence: f64,
     /// The width of the interval where trials allow it, as a share of the load.
@@ -227,7 +227,7 @@ pub struct Goal {
 
 /// A load that a trial is made with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
+pub enum TrialLoad {
     /// The most that can be offered.
     Most,
     /// This much.

@@ -1,6 +1,6 @@
 //! Early looks without more false positives: the bounds of group-sequential designs.
 //!
-//! [`Bounds`] are for a normal statistic with known variance: Jennison and Turnbull, Group
+//! [`SpendingBounds`] are for a normal statistic with known variance: Jennison and Turnbull, Group
 //! Sequential Methods with Applications to Clinical Trials (2000), chapter 2. A [`Schedule`]
 //! converts them to bounds of t statistics, whose variance is estimated.
 
@@ -20,7 +20,7 @@ const REACH: f64 = 10.0;
 /// The way in which the error rate is spread over the looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Bounds {
+pub enum SpendingBounds {
     /// Little at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979): |z|
     /// at a fraction f of the information must reach c / sqrt(f).
     ObrienFleming,
@@ -28,9 +28,9 @@ pub enum Bounds {
     Pocock,
 }
 
-impl Bounds {
+impl SpendingBounds {
     /// Both kinds.
-    pub const ALL: [Bounds; 2] = [Bounds::ObrienFleming, Bounds::Pocock];
+    pub const ALL: [SpendingBounds; 2] = [SpendingBounds::ObrienFleming, SpendingBounds::Pocock];
 
     /// The bound of each look on |z|, so that the chance of crossing any of them without a
     /// difference is `alpha`; `fractions` are the looks' shares of all information (boots).
@@ -42,8 +42,8 @@ impl Bounds {
 
     fn shape(self, fraction: f64) -> f64 {
         match self {
-            Bounds::ObrienFleming => 1.0 / fraction.sqrt(),
-            Bounds::Pocock => 1.0,
+            SpendingBounds::ObrienFleming => 1.0 / fraction.sqrt(),
+            SpendingBounds::Pocock => 1.0,
         }
     }
 }
@@ -53,7 +53,7 @@ impl Bounds {
 /// probability that it never does.
 ///
 /// Empty unless there are as many bounds as fractions, none of them negative, the fractions are as
-/// for [`Bounds::z`] and `drift` is finite.
+/// for [`SpendingBounds::z`] and `drift` is finite.
 pub fn crossings(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
     let is_valid = are_valid(fractions)
         && z.len() == fractions.len()
@@ -123,7 +123,7 @@ const NORMAL: f64 = 150.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Schedule {
     /// The bounds.
-    pub bounds: Bounds,
+    pub bounds: SpendingBounds,
     /// The number of looks, the last one included.
     pub looks: u32,
     /// The number of boots at the last look.
@@ -158,7 +158,7 @@ impl Schedule {
 
 /// The looks of a [`Schedule`] for a comparison.
 pub struct Looks {
-    bounds: Bounds,
+    bounds: SpendingBounds,
     /// The share of all boots that each look has.
     pub fractions: Vec<f64>,
     /// `None` where t counts as normal.

@@ -18,7 +18,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use statrs::function::beta::beta;
 
-use crate::distribution::numeric::{Curve, Polynomial, gauss_legendre};
+use crate::distribution::numeric::{LogDensity, Polynomial, gauss_legendre};
 use crate::distribution::student;
 
 // From this many added degrees of freedom on, the bend does not matter.
@@ -30,7 +30,7 @@ const PANEL: f64 = 2.5;
 
 pub(super) struct Sequence {
     df: Vec<f64>,
-    steps: Vec<Step>,
+    steps: Vec<LookStep>,
 }
 
 impl Sequence {
@@ -40,7 +40,7 @@ impl Sequence {
         let df = |boots: u32| df_per_boot * (f64::from(boots) - 1.0);
         let step = |pair: &[u32]| {
             let fraction = f64::from(pair[0]) / f64::from(pair[1]);
-            Step::new(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0))
+            LookStep::new(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0))
         };
         let steps = boots.windows(2).map(step).collect();
         Sequence { df: boots.iter().map(|boots| df(*boots)).collect(), steps }
@@ -67,7 +67,7 @@ fn angle(level: f64, df: f64) -> f64 {
     student::upper_quantile(0.5 * level, df).map_or(FRAC_PI_2, |t| (t / df.sqrt()).atan())
 }
 
-struct Step {
+struct LookStep {
     /// The share of the earlier boots.
     fraction: f64,
     /// The earlier degrees of freedom.
@@ -77,13 +77,13 @@ struct Step {
     /// The integral over the density without bounds.
     whole: f64,
     /// The integral over the longitude, by the logarithm of half its variable, below and above 0.
-    longitude: [Curve; 2],
+    longitude: [LogDensity; 2],
 }
 
-impl Step {
-    fn new(fraction: f64, df: f64, added: f64) -> Step {
+impl LookStep {
+    fn new(fraction: f64, df: f64, added: f64) -> LookStep {
         let whole = 0.5 * beta(0.5 * (df + 1.0), 0.5 * (added + 1.0));
-        Step { fraction, df, added, whole, longitude: Default::default() }
+        LookStep { fraction, df, added, whole, longitude: Default::default() }
     }
 
     /// The chance that no later bound is crossed, from sin θ = `from` on, if the next bound is

@@ -1,7 +1,7 @@
 //! Small data sets whose outcome can be told by hand.
 
 use crate::close;
-use netassay_stats::sequential::{Bounds, Schedule};
+use netassay_stats::sequential::{Schedule, SpendingBounds};
 use netassay_stats::{
     Against, Design, Gap, Look, Margin, Observation, Question, StatsError, Verdict, analyse,
 };
@@ -178,7 +178,7 @@ fn a_look_asks_for_more() {
         &[(1, &[102.0]), (2, &[102.5]), (3, &[101.9]), (4, &[102.0])],
     ]);
     let final_one = analyse(&data, &Question::against(0)).unwrap().comparisons.remove(0);
-    let schedule = Schedule { bounds: Bounds::ObrienFleming, looks: 5, boots: 20 };
+    let schedule = Schedule { bounds: SpendingBounds::ObrienFleming, looks: 5, boots: 20 };
     let look = Some(Look { number: 1, schedule });
     let early = analyse(&data, &Question { look, ..Question::against(0) }).unwrap().comparisons.remove(0);
     assert_eq!((final_one.verdict, early.verdict), (Verdict::Higher, Verdict::NoDifferenceProven));
@@ -206,7 +206,7 @@ fn growing(boots: u32, by: f64) -> Vec<Observation> {
 
 #[test]
 fn a_difference_that_a_look_chose_is_stated_nearer_to_zero() {
-    let schedule = Schedule { bounds: Bounds::Pocock, looks: 5, boots: 10 };
+    let schedule = Schedule { bounds: SpendingBounds::Pocock, looks: 5, boots: 10 };
     let at = |number: u32, by: f64| {
         let question = Question { look: Some(Look { number, schedule }), ..Question::against(0) };
         analyse(&growing(2 * number, by), &question).unwrap().comparisons.remove(0)

@@ -1,6 +1,6 @@
 //! Standard errors and degrees of freedom beside those of `fixtures/moderated.py`.
 
-use netassay_stats::effects::{Layout, factorial};
+use netassay_stats::effects::{DesignMatrix, factorial};
 use netassay_stats::{Design, Observation, Question, analyse};
 use serde::Deserialize;
 
@@ -71,7 +71,7 @@ fn errors_and_degrees_of_freedom_are_those_of_the_formulas() {
         let bits = |place: usize| vec![place >= half, place % half % 2 == 1, place % half > 1];
         let levels: Vec<Vec<bool>> = (0..2 * half).map(bits).collect();
         let factors = ["half", "first", "second"].map(str::to_owned);
-        let effects = factorial(&runs, &Layout { factors: &factors, levels: &levels }, 2, 0.95);
+        let effects = factorial(&runs, &DesignMatrix { factors: &factors, levels: &levels }, 2, 0.95);
         // Of fewer conditions the place is no factor, or one.
         let effect = effects.unwrap().remove(0).effect;
         close(name, effect.value, expected.value, 1e-9);

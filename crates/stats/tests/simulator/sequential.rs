@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Serialize;
 use stats::Design;
 use stats::distribution::{normal, student};
-use stats::sequential::{Bounds, Schedule, shift, shifted};
+use stats::sequential::{Schedule, SpendingBounds, shift, shifted};
 
 use super::in_threads;
 use super::means::Anova;
@@ -38,11 +38,11 @@ impl Looking {
         [Looking::Once, Looking::Unguarded, Looking::ObrienFleming, Looking::Pocock];
 
     /// The bounds, if there are any.
-    fn bounds(self) -> Option<Bounds> {
+    fn bounds(self) -> Option<SpendingBounds> {
         match self {
             Looking::Once | Looking::Unguarded => None,
-            Looking::ObrienFleming => Some(Bounds::ObrienFleming),
-            Looking::Pocock => Some(Bounds::Pocock),
+            Looking::ObrienFleming => Some(SpendingBounds::ObrienFleming),
+            Looking::Pocock => Some(SpendingBounds::Pocock),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(crate) struct Estimates {
 /// As for [`simulate`](super::simulate), and if the boots do not divide into the looks.
 pub(crate) fn look_often(plan: &Plan, looks: u32, threads: usize) -> Result<SequentialRates, String> {
     plan.check()?;
-    let at = Schedule { bounds: Bounds::Pocock, looks, boots: plan.world.boots as u32 }.after();
+    let at = Schedule { bounds: SpendingBounds::Pocock, looks, boots: plan.world.boots as u32 }.after();
     if at.is_empty() {
         let (boots, most) = (plan.world.boots, plan.world.boots.saturating_sub(1));
         return Err(format!(
@@ -158,8 +158,11 @@ impl Rule {
             Design::Nested => a,
             Design::Crossed => a - 1.0,
         };
-        let schedule =
-            Schedule { bounds: looking.bounds().unwrap_or(Bounds::Pocock), looks, boots: world.boots as u32 };
+        let schedule = Schedule {
+            bounds: looking.bounds().unwrap_or(SpendingBounds::Pocock),
+            looks,
+            boots: world.boots as u32,
+        };
         let (after, looks) = (schedule.after(), schedule.looks(df_per_boot));
         let nominal: Vec<f64> = match looking {
             Looking::Once => {
