@@ -198,7 +198,7 @@ fn directory_of(path: &Path) -> PathBuf {
 fn field_at(json: &str, line: usize, column: usize) -> String {
     let before: usize = json.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let read = &json.as_bytes()[..(before + column).min(json.len())];
-    let mut path: Vec<Step> = Vec::new();
+    let mut path: Vec<JsonStep> = Vec::new();
     let mut bytes = read.iter();
     // Whether the next text is a key.
     let mut is_key = false;
@@ -213,19 +213,19 @@ fn field_at(json: &str, line: usize, column: usize) -> String {
                         text.extend(bytes.next());
                     }
                 }
-                if let (true, Some(Step::Key(key))) = (is_key, path.last_mut()) {
+                if let (true, Some(JsonStep::Key(key))) = (is_key, path.last_mut()) {
                     *key = String::from_utf8_lossy(&text).into_owned();
                 }
                 is_key = false;
             }
             b'{' => {
-                path.push(Step::Key(String::new()));
+                path.push(JsonStep::Key(String::new()));
                 is_key = true;
             }
-            b'[' => path.push(Step::Item(0)),
+            b'[' => path.push(JsonStep::Item(0)),
             b',' => match path.last_mut() {
-                Some(Step::Item(index)) => *index += 1,
-                Some(Step::Key(_)) => is_key = true,
+                Some(JsonStep::Item(index)) => *index += 1,
+                Some(JsonStep::Key(_)) => is_key = true,
                 None => {}
             },
             // A missing field is reported at its object's end: name the object, not its last key.
@@ -234,13 +234,13 @@ fn field_at(json: &str, line: usize, column: usize) -> String {
         }
     }
     path.iter().fold(String::new(), |path, step| match step {
-        Step::Key(key) if path.is_empty() || key.is_empty() => path + key,
-        Step::Key(key) => path + "." + key,
-        Step::Item(index) => format!("{path}[{index}]"),
+        JsonStep::Key(key) if path.is_empty() || key.is_empty() => path + key,
+        JsonStep::Key(key) => path + "." + key,
+        JsonStep::Item(index) => format!("{path}[{index}]"),
     })
 }
 
-enum Step {
+enum JsonStep {
     Key(String),
     Item(usize),
 }

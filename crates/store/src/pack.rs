@@ -19,7 +19,7 @@ use crate::error::{Result, StoreError};
 use crate::fleet;
 use crate::open::{self, beside};
 use crate::records::{StudyId, StudyRow};
-use crate::store::{Failure, Store, intern};
+use crate::store::{Store, TransactionFailure, intern};
 
 /// A study that went from one file to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Copies a study of this file into another one.
-    fn copy_study(&self, study: StudyId, to_file: &Transaction<'_>) -> Result<Moved, Failure> {
+    fn copy_study(&self, study: StudyId, to_file: &Transaction<'_>) -> Result<Moved, TransactionFailure> {
         let copied = self.copy_rows(to_file, ("study", "id"), study.0, |column, value| match value {
             // A process that records it here does not record the copy.
             Value::Text(status) if column == "status" && status == "running" => {
@@ -152,8 +152,8 @@ impl Store {
         to_file: &Transaction<'_>,
         (table, reference): (&str, &str),
         id: i64,
-        mut changed: impl FnMut(&str, Value) -> Result<Value, Failure>,
-    ) -> Result<Vec<(i64, i64)>, Failure> {
+        mut changed: impl FnMut(&str, Value) -> Result<Value, TransactionFailure>,
+    ) -> Result<Vec<(i64, i64)>, TransactionFailure> {
         let query = format!("SELECT * FROM {table} WHERE {reference} = ?1 ORDER BY 1");
         let rows: Vec<Vec<(String, Value)>> = self.rows(&query, [id], |row| {
             let columns = row.as_ref().column_names().into_iter().map(str::to_owned);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::records::StudyId;
-use crate::store::{Failure, Store, require_study};
+use crate::store::{Store, TransactionFailure, require_study};
 
 /// The amount of stored data of a study, which goes when it is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -55,7 +55,7 @@ impl Store {
     }
 }
 
-fn contents(connection: &Connection, path: &Path, study: StudyId) -> Result<Contents, Failure> {
+fn contents(connection: &Connection, path: &Path, study: StudyId) -> Result<Contents, TransactionFailure> {
     require_study(connection, path, study)?;
     let count = |table: &str| -> rusqlite::Result<u32> {
         let query = format!("SELECT count(*) FROM {table} WHERE study = ?1");

@@ -220,7 +220,7 @@ impl Store {
     /// Does `work` with the right to record, which is kept if it succeeds.
     pub(crate) fn campaign<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
+        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, TransactionFailure>,
     ) -> Result<T> {
         let campaign = match self.campaign.take() {
             Some(campaign) => campaign,
@@ -235,10 +235,10 @@ impl Store {
     /// Does `work` in one transaction, committed (and so synced) or without any trace.
     pub(crate) fn write<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
+        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, TransactionFailure>,
     ) -> Result<T> {
         self.budget.renew();
-        let attempt = || -> Result<T, Failure> {
+        let attempt = || -> Result<T, TransactionFailure> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&transaction, &self.place.named)?;
             self.place.check()?;
@@ -252,33 +252,37 @@ impl Store {
 const INTERRUPT_OTHERS: &str =
     "UPDATE study SET status = 'interrupted' WHERE status = 'running' AND id <> ?1";
 
-pub(crate) enum Failure {
+pub(crate) enum TransactionFailure {
     Sql(rusqlite::Error),
     Ours(Box<StoreError>),
 }
 
-impl Failure {
+impl TransactionFailure {
     pub(crate) fn into_error(self, path: &Path) -> StoreError {
         match self {
-            Failure::Sql(error) => StoreError::from_sqlite(path, error),
-            Failure::Ours(error) => *error,
+            TransactionFailure::Sql(error) => StoreError::from_sqlite(path, error),
+            TransactionFailure::Ours(error) => *error,
         }
     }
 }
 
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Failure {
-        Failure::Sql(error)
+impl From<rusqlite::Error> for TransactionFailure {
+    fn from(error: rusqlite::Error) -> TransactionFailure {
+        TransactionFailure::Sql(error)
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Failure {
-        Failure::Ours(Box::new(error))
+impl From<StoreError> for TransactionFailure {
+    fn from(error: StoreError) -> TransactionFailure {
+        TransactionFailure::Ours(Box::new(error))
     }
 }
 
-pub(crate) fn require_study(connection: &Connection, path: &Path, study: StudyId) -> Result<(), Failure> {
+pub(crate) fn require_study(
+    connection: &Connection,
+    path: &Path,
+    study: StudyId,
+) -> Result<(), TransactionFailure> {
     if connection.prepare_cached("SELECT 1 FROM study WHERE id = ?1")?.exists([study.0])? {
         return Ok(());
     }
