@@ -30,6 +30,11 @@ fn the_page_a_study_ends_with() {
     let results = Results::new(&stored(3)).unwrap();
     insta::assert_snapshot!("results", results.text(Layout::WIDE));
     insta::assert_snapshot!("proof", proof(&results));
+    let elsewhere = terminal(&views::show(&results, "my runs.db", false), Layout::WIDE);
+    assert!(
+        elsewhere.contains("\nNext: netassay show 1 --db 'my runs.db' --wide: all figures"),
+        "{elsewhere}"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::cli::{AdviceFormat, Advise, Wanted};
 use crate::commands::report::advice_of;
 use crate::commands::stored::load_each;
 use crate::failure::{Failure, bail};
-use crate::output::{json, print, print_blocks};
+use crate::output::{json, named, print, print_blocks};
 
 pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     let studies = load(&flags.database.db, &flags.studies)?;
@@ -25,11 +25,12 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
 }
 
 /// Empty for studies without a design.
-pub(crate) fn in_short(stored: &StoredStudy) -> Result<Vec<Block<'static>>, Failure> {
+pub(crate) fn in_short(stored: &StoredStudy, db: &Path) -> Result<Vec<Block<'static>>, Failure> {
     let advice = stored.plan.design.as_ref().map_or(Ok(None), |_| advice_of([stored]))?;
     let Some(advice) = advice else { return Ok(Vec::new()) };
     let mut blocks = views::advice_tables(&advice);
-    blocks.push(Block::Text(format!("Intervals, costs and commands: netassay advise {}", stored.row.id.0)));
+    let of = views::database_option(&named(db));
+    blocks.push(Block::Text(format!("Intervals, costs and commands: netassay advise {}{of}", stored.row.id)));
     Ok(blocks)
 }
 

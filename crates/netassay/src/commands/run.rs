@@ -45,7 +45,7 @@ pub(crate) fn measure_and_show(name: &str, flags: &RunFlags) -> Result<ExitCode,
     let results = results::Results::new(&stored)?;
     let written = if flags.no_report { None } else { report_beside(db, summary.study) };
     let written = written.map(|path| named(&path));
-    let short = in_short(&stored)?;
+    let short = in_short(&stored, db)?;
     // A document for programs names no file of this machine.
     if let (Format::Json, Some(path)) = (flags.output.format, &written) {
         say(&format!("wrote {path}"));
@@ -77,7 +77,8 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
 fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
     let not_written = |failure: &Failure| {
         say(&format!(
-            "netassay: the report was not written: {failure}; netassay report {study} -o FILE writes it elsewhere"
+            "netassay: the report was not written: {failure}; `netassay report {study}{} -o FILE` writes it elsewhere",
+            views::database_option(&named(db))
         ));
     };
     // The runs are stored all the same.
@@ -236,7 +237,8 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
         bail!(Usage, "stored study {id} is {:?}, not {name:?}", row.name);
     }
     if row.toml != study.text {
-        let text = format!("`netassay show {id} --format json` holds its text");
+        let of = views::database_option(&named(store.path()));
+        let text = format!("`netassay show {id}{of} --format json` holds its text");
         let ways = "restore its file and what --set changed, or run it without --resume";
         bail!(Usage, "{name:?} has changed since stored study {id} began ({text}): {ways}");
     }
@@ -248,9 +250,9 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
     let db = named(&flags.campaign.database.db);
     if summary.invalid > 0 {
         let invalid = results::counted(summary.invalid, "run");
-        let id = summary.study;
+        let (id, of) = (summary.study, views::database_option(&db));
         say(&format!(
-            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs shows it) and try again: {again} --resume {id}. With --keep-disturbed they count"
+            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (`netassay show {id}{of} --runs` shows it) and try again: `{again} --resume {id}`. With --keep-disturbed they count"
         ));
     }
     if let Some((kernel, why)) = &summary.kernel_stays {
@@ -264,12 +266,12 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
         StudyStatus::Complete => exit::OK,
         StudyStatus::Failed | StudyStatus::Running => {
             let failed = results::counted(summary.failed, "run");
-            say(&format!("netassay: {failed} failed; {again} --resume tries again"));
+            say(&format!("netassay: {failed} failed; `{again} --resume` tries again"));
             exit::SOME_FAILED
         }
         StudyStatus::Interrupted => {
             let kept = results::counted(summary.recorded, "recorded run");
-            say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume continues"));
+            say(&format!("netassay: interrupted; {kept} kept in {db}; `{again} --resume` continues"));
             exit::INTERRUPTED
         }
     };

@@ -82,6 +82,6 @@ pub(crate) fn show(
     if environment {
         blocks.extend(views::environment(&results));
     }
-    blocks.extend(in_short(&stored)?);
+    blocks.extend(in_short(&stored, db)?);
     print_blocks(&blocks, wide)
 }

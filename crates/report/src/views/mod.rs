@@ -55,7 +55,7 @@ pub use runs::{left_out, runs};
 pub use sizing::sizing;
 pub use stage_ranges::stage_ranges;
 pub use stages::stage_differences;
-pub use study::show;
+pub use study::{database_option, show};
 
 pub(crate) use answer::{answer, answers_in_full, facts};
 pub(crate) use credit::{combinations, proven_credit};

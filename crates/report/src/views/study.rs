@@ -6,6 +6,7 @@ use results::{
 };
 use store::{RunStatus, StoredRun};
 use study::Copies;
+use words::shell_command;
 
 use super::answer::{answer, answers_in_full, facts};
 use super::comparison_table::{compared, uncompared};
@@ -18,6 +19,11 @@ use crate::chart::ends;
 use crate::document::{Block, Cell, Table};
 
 const COMMANDS: usize = 3;
+
+/// The end of a command about a stored study: ` --db FILE`, or empty for the default file.
+pub fn database_option(database: &str) -> String {
+    if database == "netassay.db" { String::new() } else { format!(" {}", shell_command(["--db", database])) }
+}
 
 /// The page at the end of a study. `database`: the name of its file.
 pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'static>> {
@@ -47,13 +53,13 @@ pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'sta
     let flags: usize = results.comparisons.iter().map(|group| group.flags.len()).sum();
     if flags > 0 && !is_whole {
         let flags = counted(flags, "data-quality warning");
-        list.push(format!("{flags}: netassay compare {}", results.study));
+        list.push(format!("{flags}: netassay compare {}{}", results.study, database_option(database)));
     }
     list.extend(machines(&results.stored).iter().map(|line| format!("Measured on the {line}")));
     let tags = &results.stored.row.tags;
     let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", listed(tags)) };
     list.push(format!("Results: study {}{tagged} in {database}", results.study));
-    list.extend(commands(results, is_whole));
+    list.extend(commands(results, database, is_whole));
     blocks.push(Block::List(list));
     blocks
 }
@@ -100,7 +106,7 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
     for group in groups {
         let is_apart = |other: &&ComparisonGroup| {
             (&other.metric, other.level) == (&group.metric, group.level)
-                && !group.conditions.iter().any(|(name, _)| other.has(name))
+                && !group.conditions.iter().any(|one| other.has(&one.name))
         };
         match tables.iter_mut().find(|table| table.iter().all(is_apart)) {
             Some(table) => table.push(group),
@@ -196,8 +202,8 @@ fn copies(results: &Results) -> Vec<String> {
     counted_by(Copies::Words).filter_map(sentence).collect()
 }
 
-fn commands(results: &Results, is_whole: bool) -> Vec<String> {
-    let id = results.study;
+fn commands(results: &Results, database: &str, is_whole: bool) -> Vec<String> {
+    let id = format!("{}{}", results.study, database_option(database));
     let rows = || results.comparisons.iter().flat_map(|group| &group.rows);
     let (show, compare) = (format!("netassay show {id}"), format!("netassay compare {id}"));
     let is_measured = results.has_measurements();

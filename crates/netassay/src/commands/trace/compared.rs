@@ -75,8 +75,9 @@ pub(super) fn print(word: &str, flags: &Trace) -> Result<(), Failure> {
         Flames::of_study(&stages, &stored.row.name).write(path)?;
     }
     let (id, db) = (stored.row.id, named(db));
+    let of = views::database_option(&db);
     let next =
-        format!("Results: study {id} in {db}; `netassay compare {id}` judges the runs before the traces");
+        format!("Results: study {id} in {db}; `netassay compare {id}{of}` judges the runs before the traces");
     show(stages, &flags.output, Some(next), views::stage_differences)
 }
 
