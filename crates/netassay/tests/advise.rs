@@ -87,7 +87,7 @@ fn every_format_has_the_recommendation() {
     let sh = found(&["--format", "sh"]);
     assert!(sh.starts_with("#!/bin/sh\n") && sh.contains("feature \"$IF\" tso "), "{sh}");
     let json: Value = serde_json::from_str(&found(&["1", "--format", "json"])).unwrap();
-    let one = &json["studies"][0]["under"][0]["recommendations"][0][1][0];
+    let one = &json["studies"][0]["cases"][0]["goals"][0]["recommendations"][0];
     assert_eq!(
         (one["factors"][0].as_str(), one["standing"]["kind"].as_str()),
         (Some("transmitter.tso"), Some("recommended"))

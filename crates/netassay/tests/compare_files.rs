@@ -62,7 +62,7 @@ fn published_samples_with_their_boots() {
     let json = bench.run(&[arguments.as_slice(), &["--boots", "10,10,10", "--format", "json"]].concat());
     expect(&json, 0);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(json["groups"][0]["rows"].as_array().unwrap().len(), 3, "{json}");
+    assert_eq!(json["comparisons"][0]["rows"].as_array().unwrap().len(), 3, "{json}");
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn what_a_look_chose_is_stated_beside_what_was_measured() {
     });
     let results = Results::new(&stored).unwrap();
     let compared = Comparisons::new(&stored, &ComparisonRequest::default()).unwrap();
-    let row = serde_json::to_value(&compared).unwrap()["groups"][0]["rows"][0].clone();
+    let row = serde_json::to_value(&compared).unwrap()["comparisons"][0]["rows"][0].clone();
     let figure = |key: &str| row[key].as_f64().unwrap();
     assert!(figure("unadjusted") < figure("difference") && figure("difference") < 0.0, "{row}");
     assert!(figure("unadjusted_relative") < figure("relative"), "{row}");

@@ -31,8 +31,8 @@ pub use data::between::BetweenStudies;
 pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
 pub use data::cases::{GateBaseline, GateCase, GateCases};
 pub use data::classic::ClassicTest;
-pub use data::comparison_group::ComparisonGroup;
-pub use data::comparison_row::ComparisonRow;
+pub use data::comparison_group::{ComparisonGroup, NamedEstimate};
+pub use data::comparison_row::{ComparisonRow, short_verdict};
 pub use data::comparisons::Comparisons;
 pub use data::differences::StudyDifference;
 pub use data::early_stop::is_decided;
@@ -69,14 +69,14 @@ pub use latency_curve::{FIGURES, LatencyCurve, LoadPoint};
 pub use load_run::LoadRun;
 pub use path_trace::{ListedPath, PathList, PathTrace, Place, SizedTrace, TracedMachine, unlike};
 pub use switches::{
-    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, MetricChange, SwitchContext, SwitchEffect,
-    SwitchEffects,
+    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FactorLevel, MetricChange, SwitchContext,
+    SwitchEffect, SwitchEffects,
 };
 pub use why::Explanation;
 pub use words::lists::{distinct, grouped};
 pub use words::number::{
-    beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, percent, plain, range,
-    rounded, times,
+    beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, interval_ends, percent,
+    plain, range, rounded, times,
 };
 pub use words::phrases::{
     before as workload_prefix, capital, first_of, levels_without, listed, metric_heading, metric_name,

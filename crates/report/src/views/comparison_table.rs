@@ -1,9 +1,10 @@
 //! A table of conditions in one metric, each beside its baseline.
 
 use results::{
-    ComparedMetric, ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure,
-    metric_name, plain, workload_prefix,
+    ComparedMetric, ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, NamedEstimate, Results,
+    figure, metric_name, plain, short_verdict, workload_prefix,
 };
+use stats::signed;
 use study::Name;
 use study::metric::Better;
 
@@ -26,12 +27,14 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
     let difference = |row: &ComparisonRow| {
         let comparison = &row.comparison;
         let [size, its_interval] = Cell::difference(comparison, metric.unit(), !is_percent);
-        let words = if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
-        let intervals = [Cell::interval(comparison.interval, figure), its_interval];
+        let short = short_verdict(comparison, row.quality);
+        let words = if is_whole { row.verdict() } else { short.to_owned() };
+        let intervals = [Cell::signed_interval(comparison.interval, figure), its_interval];
         // Where nothing has an interval a column of `-` would only take room.
         let [interval, its_interval] = intervals.map(|one| if judged.is_some() { one } else { Cell::EMPTY });
         let verdict = Cell::verdict(words, comparison.verdict, *better);
-        [in_full(comparison.difference.into()), in_full(interval), size, its_interval, verdict]
+        let difference = Cell::Number(signed(figure(comparison.difference)));
+        [in_full(difference), in_full(interval), size, its_interval, verdict]
     };
     let without = |word: &str| [in_full(Cell::Missing), Cell::EMPTY, Cell::Missing, Cell::EMPTY, word.into()];
     let line = |name: &Name, mean: Option<f64>, boots: usize, compared: [Cell; 5], limit: Cell| {
@@ -50,7 +53,7 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
         table = table.units(["", "", unit, unit]);
     }
     for group in groups {
-        for (name, one) in &group.conditions {
+        for NamedEstimate { name, estimate: one } in &group.conditions {
             let compared = match &group.baseline {
                 None => [Cell::EMPTY; 5],
                 Some(baseline) if **baseline == **name => without("baseline"),

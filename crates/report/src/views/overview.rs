@@ -33,7 +33,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
     let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
     let rows = groups.iter().map(|group| {
         let baseline = group.baseline.as_deref().unwrap_or("all pairs");
-        let own = group.conditions.iter().find(|(name, _)| **name == *baseline);
+        let own = group.conditions.iter().find(|one| *one.name == *baseline);
         let mut proven: Vec<&ComparisonRow> = group.rows.iter().filter(|row| row.is_proven()).collect();
         proven.sort_by(|one, other| one.comparison.difference.total_cmp(&other.comparison.difference));
         let equal = |row: &&ComparisonRow| row.comparison.verdict == stats::Verdict::Equivalent;
@@ -42,7 +42,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
         let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
         cells![
             baseline,
-            own.map(|(_, own)| own.mean),
+            own.map(|own| own.estimate.mean),
             Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
             differences(&proven, group.metric.unit()).map(|differences| Cell::Measure(differences, tone)),
             largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(beside(row, group).as_str()))),

@@ -46,7 +46,7 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     assert!((there.relative.unwrap() - 100.0 / 3.0).abs() < 1.0, "{as_left:?}");
     assert_eq!(as_left.off, ["receiver.rx"]);
     let gso = switch_named(all, GSO);
-    let loses = Standing::TradeOff(vec![metric::SERVICE_DEMAND_BYTE.receiver]);
+    let loses = Standing::TradeOff { loses: vec![metric::SERVICE_DEMAND_BYTE.receiver] };
     assert_eq!((&gso.standing, gso.to.as_str()), (&loses, "on"));
     let gro = switch_named(all, GRO);
     assert_eq!((&gro.standing, gro.apply.len(), &gro.more), (&Standing::Tie, 0, &None));
@@ -80,7 +80,7 @@ fn a_proven_loss_without_a_percentage_is_a_trade_off_and_a_small_one_with_it_is_
         assert_eq!(change.is_better(), Some(false), "{change:?}");
         (change.there.relative.map(f64::round), one.standing.clone(), one.to.as_str())
     };
-    let loses = Standing::TradeOff(vec![metric::SERVICE_DEMAND_BYTE.receiver]);
+    let loses = Standing::TradeOff { loses: vec![metric::SERVICE_DEMAND_BYTE.receiver] };
     assert_eq!(loss(TSO, "receiver.service_demand_byte"), (None, loses, "on"));
     let small = (Some(1.0), Standing::Recommended, "on");
     assert_eq!(loss(GRO, "transmitter.service_demand_byte"), small);
@@ -96,7 +96,7 @@ fn a_rate_that_the_link_sets_is_saturated_and_the_cpu_decides() {
         limited(&mut stored, label);
         let advice = advice(&stored, &[]);
         for one in recommendations(&advice, AdviceGoal::Throughput) {
-            assert_eq!(one.standing, Standing::Saturated(limit.to_owned()));
+            assert_eq!(one.standing, Standing::Saturated { limit: limit.to_owned() });
             assert!(one.apply.is_empty() && one.more.is_none(), "{one:?}");
         }
         assert_eq!(
@@ -112,7 +112,7 @@ fn one_boot_is_no_evidence_and_three_are_the_least() {
     let (study, plan) = study(&factorial(&[TSO, GRO], 1));
     let advice = advice(&measured(&study, &plan, QUIET, 3, &truth), &[AdviceGoal::Throughput]);
     for one in recommendations(&advice, AdviceGoal::Throughput) {
-        assert!(matches!(one.standing, Standing::Unknown(_)), "{one:?}");
+        assert!(matches!(one.standing, Standing::Unknown { .. }), "{one:?}");
         assert!(one.apply.is_empty());
         assert_eq!(
             one.more,
@@ -143,7 +143,7 @@ fn counts_are_judged_by_their_resolution() {
     let why = "exact mode counts instructions, it measures no rate".to_owned();
     assert_eq!(
         switch_named(recommendations(&advice, AdviceGoal::Throughput), TSO).standing,
-        Standing::Unknown(why)
+        Standing::Unknown { why }
     );
     let text = wide(&advice);
     assert!(text.contains("above the resolution of counts is real") && !text.contains("Holm"), "{text}");
@@ -158,7 +158,10 @@ fn counts_that_do_not_repeat_prove_nothing() {
         vec![("kernel_instructions_byte", 10.0 - 2.0 * on(one, TSO))]
     });
     for one in recommendations(&advice(&stored, &[AdviceGoal::Cpu]), AdviceGoal::Cpu) {
-        assert!(matches!(&one.standing, Standing::Unknown(why) if why.contains("do not repeat")), "{one:?}");
+        assert!(
+            matches!(&one.standing, Standing::Unknown { why } if why.contains("do not repeat")),
+            "{one:?}"
+        );
     }
 }
 
@@ -196,11 +199,12 @@ fn what_settles_one_row_leaves_out_what_that_row_does_not_need() {
         *place += 1;
     }
     let advice = advice(&stored, &[AdviceGoal::Throughput]);
-    let open: Vec<_> = advice.studies[0].under.iter().map(|under| &under.recommendations[0].1[0]).collect();
+    let open: Vec<_> = advice.studies[0].cases.iter().map(|case| &case.goals[0].recommendations[0]).collect();
     assert_eq!(open.len(), 2);
     for (one, family) in open.into_iter().zip(["ipv4", "ipv6"]) {
         let more = one.more.as_ref().unwrap_or_else(|| panic!("{one:?}"));
-        assert_eq!(more.set, [("family".to_owned(), family.to_owned())]);
+        let set: Vec<String> = more.set.iter().map(ToString::to_string).collect();
+        assert_eq!(set, [format!("family={family}")]);
         assert!((more.seconds - 40.0 * f64::from(more.boots)).abs() < 1e-6, "{more:?}");
     }
     let text = wide(&advice);
@@ -310,9 +314,9 @@ fn scenarios_have_a_table_each_and_one_over_all() {
         vec![("throughput", 1000.0 * (1.0 + gain + 0.1 * on(one, GRO)))]
     });
     let found = advice(&stored, &[AdviceGoal::Throughput]);
-    assert_eq!(found.studies[0].under.len(), 2);
+    assert_eq!(found.studies[0].cases.len(), 2);
     let tso = found.studies[0]
-        .under
+        .cases
         .iter()
         .map(|one| switch_named(of_goal(one, AdviceGoal::Throughput), TSO).to.as_str());
     assert_eq!(tso.collect::<Vec<_>>(), ["on", "off"]);
@@ -345,7 +349,7 @@ fn open_questions_of_one_traffic_share_a_sentence() {
     let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
     let noisy = measured(&study, &plan, noise, 5, &|_| vec![("throughput", 1000.0)]);
     let found = advice(&noisy, &[AdviceGoal::Throughput]);
-    assert_eq!(found.studies[0].under.len(), 5);
+    assert_eq!(found.studies[0].cases.len(), 5);
     let text = brief(&found);
     let open = "no evidence for tso at the transmitter and gro at the receiver: a difference of 2 %";
     assert_eq!(text.matches(open).count(), 5, "{text}");

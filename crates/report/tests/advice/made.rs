@@ -112,12 +112,12 @@ pub(crate) fn wide(advice: &Advice) -> String {
 /// The recommendations for a goal, of the only traffic.
 pub(crate) fn recommendations(advice: &Advice, goal: AdviceGoal) -> &[Recommendation] {
     let [study] = &advice.studies[..] else { panic!("{} studies", advice.studies.len()) };
-    let [under] = &study.under[..] else { panic!("{} kinds of traffic", study.under.len()) };
-    of_goal(under, goal)
+    let [case] = &study.cases[..] else { panic!("{} kinds of traffic", study.cases.len()) };
+    of_goal(case, goal)
 }
 
-pub(crate) fn of_goal(under: &WorkloadAdvice, goal: AdviceGoal) -> &[Recommendation] {
-    &under.recommendations.iter().find(|(of, _)| *of == goal).unwrap().1
+pub(crate) fn of_goal(case: &WorkloadAdvice, goal: AdviceGoal) -> &[Recommendation] {
+    &case.goals.iter().find(|one| one.goal == goal).unwrap().recommendations
 }
 
 /// The recommendation of one switch.

@@ -206,7 +206,7 @@ fn check_figures(
         let Ok(found) = Comparisons::new(&stored, &request) else { continue };
         let (text, json) = (found.text(Layout::WIDE), serde_json::to_value(&found).unwrap());
         check_words(&text)?;
-        for (group, row) in rows(&json, "groups") {
+        for (group, row) in rows(&json, "comparisons") {
             check_row(row, largest(&stored))?;
             prop_assert_eq!(group["unit"].as_str(), metric::find(metric).map(|metric| metric.unit));
         }

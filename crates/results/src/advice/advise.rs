@@ -44,13 +44,13 @@ pub struct Advice {
 /// Advice drawn from one study.
 #[derive(Debug, Clone, Serialize)]
 pub struct StudyAdvice {
-    /// The study and its switches, whose contexts are in `under`.
+    /// The study and its switches, whose contexts are in `cases`.
     #[serde(flatten)]
     pub switches: SwitchEffects,
     /// The extent of the checks against the other switches; `None` if there was nothing to check.
     pub checked: Option<DependenceTests>,
     /// The advice for each kind of traffic at each combination of the other factors' levels.
-    pub under: Vec<WorkloadAdvice>,
+    pub cases: Vec<WorkloadAdvice>,
 }
 
 /// The advice for one kind of traffic and one combination of the other factors' levels.
@@ -61,8 +61,17 @@ pub struct WorkloadAdvice {
     pub context: SwitchContext,
     #[serde(skip)]
     pub(crate) place: usize,
-    /// By goal, in the order of [`Advice::goals`]; those that are proven first.
-    pub recommendations: Vec<(AdviceGoal, Vec<Recommendation>)>,
+    /// In the order of [`Advice::goals`].
+    pub goals: Vec<GoalAdvice>,
+}
+
+/// The recommendations for one goal.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct GoalAdvice {
+    pub goal: AdviceGoal,
+    /// Those that are proven come first.
+    pub recommendations: Vec<Recommendation>,
 }
 
 /// The recommendations of one scenario, or of all, in short.
@@ -103,7 +112,7 @@ impl Advice {
 
     /// Whether any switch was tried.
     pub fn has_switches(&self) -> bool {
-        self.studies.iter().any(|study| !study.under.is_empty())
+        self.studies.iter().any(|study| !study.cases.is_empty())
     }
 }
 
@@ -116,30 +125,32 @@ impl StudyAdvice {
     ) -> Self {
         let contexts = std::mem::take(&mut switches.contexts).into_iter().enumerate();
         // The checks find the combination of a context by its place among all, also empty ones.
-        let under = |(place, context): (usize, SwitchContext)| {
-            let all = |goal| Recommendation::for_context(&context, goal, &switches, request);
-            let recommendations = goals.iter().map(|goal| (*goal, all(*goal))).collect();
-            WorkloadAdvice { recommendations, context, place }
+        let case = |(place, context): (usize, SwitchContext)| {
+            let for_goal = |goal: &AdviceGoal| GoalAdvice {
+                goal: *goal,
+                recommendations: Recommendation::for_context(&context, *goal, &switches, request),
+            };
+            WorkloadAdvice { goals: goals.iter().map(for_goal).collect(), context, place }
         };
         let tried = contexts.filter(|(_, context)| !context.effects.is_empty());
-        let mut under: Vec<WorkloadAdvice> = tried.map(under).collect();
-        let checks = DependenceChecks::from_stored(stored, &switches, &under);
-        checks.settle(&mut under);
-        Self { checked: checks.made, under, switches }
+        let mut cases: Vec<WorkloadAdvice> = tried.map(case).collect();
+        let checks = DependenceChecks::from_stored(stored, &switches, &cases);
+        checks.settle(&mut cases);
+        Self { checked: checks.made, cases, switches }
     }
 }
 
 fn summaries(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<AdviceSummary> {
-    let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
+    let cases: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.cases).collect();
     let summary = |scope, own: &[&WorkloadAdvice]| AdviceSummary {
         scope,
         rows: AdviceRow::by_traffic_and_goal(own, goals),
     };
-    let scenarios = grouped(under.iter().map(|one| (one.context.scenario, *one)));
+    let scenarios = grouped(cases.iter().map(|one| (one.context.scenario, *one)));
     let mut summaries: Vec<AdviceSummary> =
         scenarios.iter().map(|(scenario, own)| summary(SummaryScope::Scenario(*scenario), own)).collect();
     if scenarios.len() > 1 {
-        summaries.push(summary(SummaryScope::All, &under));
+        summaries.push(summary(SummaryScope::All, &cases));
     }
     summaries
 }

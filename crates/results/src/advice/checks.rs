@@ -7,7 +7,7 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
 
-use crate::advice::advise::WorkloadAdvice;
+use crate::advice::advise::{GoalAdvice, WorkloadAdvice};
 use crate::advice::command::on_or_off;
 use crate::advice::judge::Standing;
 use crate::advice::recommendation::{AsLeft, DependsOn, Recommendation};
@@ -41,20 +41,20 @@ impl<'s> DependenceChecks<'s> {
     pub(crate) fn from_stored(
         stored: &'s StoredStudy,
         switches: &SwitchEffects,
-        under: &[WorkloadAdvice],
+        cases: &[WorkloadAdvice],
     ) -> Self {
         let combinations = Combination::from_plan(&stored.plan);
         let read = |level: f64| {
             let mut pairs = SwitchPairs::new();
-            for under in under {
-                for one in under.recommendations.iter().flat_map(|(_, all)| all) {
+            for case in cases {
+                for one in case.goals.iter().flat_map(|one| &one.recommendations) {
                     let [factor] = one.factors.as_slice() else { continue };
                     for metric in serving(one) {
                         let measured = combinations
-                            .get(under.place)
+                            .get(case.place)
                             .and_then(|one| MeasuredCombination::new(stored, one, metric, level));
                         let found = measured.map_or_else(Vec::new, |measured| measured.pairs(factor));
-                        pairs.insert((under.place, metric, factor.clone()), found);
+                        pairs.insert((case.place, metric, factor.clone()), found);
                     }
                 }
             }
@@ -68,13 +68,13 @@ impl<'s> DependenceChecks<'s> {
         Self { stored, combinations, level: switches.level, made, pairs }
     }
 
-    pub(crate) fn settle(&self, under: &mut [WorkloadAdvice]) {
-        for under in under {
-            for (_, all) in &mut under.recommendations {
-                self.withdraw(under.place, all);
+    pub(crate) fn settle(&self, cases: &mut [WorkloadAdvice]) {
+        for case in cases {
+            for GoalAdvice { recommendations: all, .. } in &mut case.goals {
+                self.withdraw(case.place, all);
                 let off = set_off(all);
                 for one in all.iter_mut().filter(|one| !serving(one).is_empty()) {
-                    self.describe(under.place, one, &off);
+                    self.describe(case.place, one, &off);
                 }
                 Recommendation::sort(all);
             }

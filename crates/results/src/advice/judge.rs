@@ -6,7 +6,8 @@ use study::metric::{Metric, MetricGroup};
 
 /// The judgement of a switch for a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind", content = "why")]
+#[serde(rename_all = "snake_case", tag = "kind")]
+#[expect(missing_docs, reason = "the names of its variants' fields say it")]
 pub enum Standing {
     /// The switch is proven to serve the goal, and no loss elsewhere that matters is proven.
     Recommended,
@@ -15,7 +16,7 @@ pub enum Standing {
     /// that one.
     Conditional,
     /// The switch serves the goal, and other metrics are proven to lose.
-    TradeOff(Vec<Metric>),
+    TradeOff { loses: Vec<Metric> },
     /// The switch is proven to serve the goal on average only: with the other switches as this
     /// advice leaves them the opposite is proven, or the effect depends on one of them and no
     /// benefit is proven there.
@@ -25,15 +26,15 @@ pub enum Standing {
     /// The data prove no difference, and exclude none that matters.
     NoEvidence,
     /// The rate was set from outside the hosts, by this: the switch could not change it.
-    Saturated(String),
+    Saturated { limit: String },
     /// No judgement is possible, for this reason.
-    Unknown(String),
+    Unknown { why: String },
 }
 
 impl Standing {
     /// Whether a level is named that serves the goal.
     pub fn is_proven(&self) -> bool {
-        matches!(self, Self::Recommended | Self::Conditional | Self::TradeOff(_))
+        matches!(self, Self::Recommended | Self::Conditional | Self::TradeOff { .. })
     }
 }
 
@@ -53,21 +54,22 @@ pub(crate) fn judge(
                 metrics.iter().map(|metric| crate::metric_words(&(*metric).into())).collect();
             let is_cpu = metrics.iter().any(|metric| metric.group == MetricGroup::ServiceDemand);
             let why = if is_cpu { "; disturbed runs have no CPU time" } else { "" };
-            Standing::Unknown(format!("no run has {}{why}", crate::listed(&names)))
+            Standing::Unknown { why: format!("no run has {}{why}", crate::listed(&names)) }
         }
         [false, false] => open(&changes, matters),
         // One way says both only where two sides have the goal's metric.
         [true, true] => match ends.iter().find(|one| says(one, true) && says(one, false)) {
             Some(both) => {
                 let losing = both.changes_of(metrics).filter(|change| change.is_better() == Some(false));
-                Standing::TradeOff(losing.map(|change| change.metric).collect())
+                Standing::TradeOff { loses: losing.map(|change| change.metric).collect() }
             }
             None => Standing::Depends,
         },
         [better, _] => {
             let ends = if better { ends } else { ends.iter().map(SwitchEffect::reversed).collect() };
-            let losses = losses(&ends, metrics, matters);
-            let standing = if losses.is_empty() { Standing::Recommended } else { Standing::TradeOff(losses) };
+            let loses = losses(&ends, metrics, matters);
+            let standing =
+                if loses.is_empty() { Standing::Recommended } else { Standing::TradeOff { loses } };
             return (standing, ends);
         }
     };
@@ -76,14 +78,14 @@ pub(crate) fn judge(
 
 fn open(changes: &[&MetricChange], matters: f64) -> Standing {
     let reasons = changes.iter().filter_map(|change| match &change.outcome {
-        ChangeOutcome::Saturated(limit) => Some(Standing::Saturated(limit.clone())),
-        ChangeOutcome::Unknown(why) => Some(Standing::Unknown(why.clone())),
+        ChangeOutcome::Saturated(limit) => Some(Standing::Saturated { limit: limit.clone() }),
+        ChangeOutcome::Unknown(why) => Some(Standing::Unknown { why: why.clone() }),
         ChangeOutcome::Proven | ChangeOutcome::NotProven => None,
     });
     let is_tie = changes.iter().all(|change| is_small(change, matters));
     let open = if is_tie { Standing::Tie } else { Standing::NoEvidence };
     // A limit from outside says more than missing evidence.
-    reasons.min_by_key(|reason| matches!(reason, Standing::Unknown(_))).unwrap_or(open)
+    reasons.min_by_key(|reason| matches!(reason, Standing::Unknown { .. })).unwrap_or(open)
 }
 
 fn is_small(change: &MetricChange, matters: f64) -> bool {

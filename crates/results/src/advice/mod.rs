@@ -12,7 +12,9 @@ mod judge;
 mod recommendation;
 mod row;
 
-pub use advise::{Advice, AdviceRequest, AdviceSummary, StudyAdvice, SummaryScope, WorkloadAdvice};
+pub use advise::{
+    Advice, AdviceRequest, AdviceSummary, GoalAdvice, StudyAdvice, SummaryScope, WorkloadAdvice,
+};
 pub use checks::DependenceTests;
 pub use command::{HostCommand, HostInterface};
 pub use goal::AdviceGoal;

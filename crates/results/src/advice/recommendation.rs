@@ -1,6 +1,9 @@
 //! The recommendation of one switch for one goal.
 
-use crate::{ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects, grouped};
+use crate::{
+    ChangeOutcome, EffectMethod, FactorLevel, MetricChange, SwitchContext, SwitchEffect, SwitchEffects,
+    grouped,
+};
 use serde::Serialize;
 use stats::planning::Pilot;
 use study::Side;
@@ -77,8 +80,8 @@ pub struct SettlingStudy {
     pub boots: u32,
     /// The duration of these boots, in seconds, with the factors of `set` held at one level.
     pub seconds: f64,
-    /// The factors to hold, each with its level; empty for the whole study.
-    pub set: Vec<(String, String)>,
+    /// The levels at which factors are held; empty for the whole study.
+    pub set: Vec<FactorLevel>,
     /// The difference that they prove with 80 % power, in % of the base; `None` if unknown.
     pub detects: Option<f64>,
 }
@@ -117,7 +120,7 @@ impl Recommendation {
         } else {
             judge(effects.to_vec(), &metrics, matters)
         };
-        if let (Standing::Unknown(why), Some(missing)) =
+        if let (Standing::Unknown { why }, Some(missing)) =
             (&mut standing, goal.missing(context.kind, study.exact))
         {
             *why = missing.to_owned();
@@ -134,7 +137,7 @@ impl Recommendation {
         let (expected, elsewhere): (Vec<MetricChange>, Vec<MetricChange>) =
             main.changes.iter().cloned().partition(|change| metrics.contains(&change.metric));
         let more = |change: &MetricChange| settling_study(change, context, study, matters);
-        let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
+        let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown { .. });
         let more = expected.iter().filter(|_| is_open).filter_map(more);
         Self {
             side: side(&main.factors),

@@ -1,9 +1,7 @@
 //! A switch in the table of recommendations.
 
-use std::collections::BTreeMap;
-
-use crate::{EffectMethod, MetricChange, distinct, grouped};
-use serde::{Serialize, Serializer};
+use crate::{EffectMethod, FactorLevel, MetricChange, distinct, grouped};
+use serde::Serialize;
 use study::metric::Metric;
 use study::{Kind, Side, Switch};
 
@@ -33,6 +31,9 @@ pub struct AdviceRow {
     pub tried: usize,
     /// The least and the largest proven change of the goal's metric.
     pub change: Option<(f64, f64)>,
+    /// The same changes in % of `to`, as a study's answer has them whose baseline is `to`.
+    #[serde(skip)]
+    pub answered: Option<(f64, f64)>,
     /// From the lowest to the highest end of these changes' intervals; `None` where one has none.
     pub interval: Option<(f64, f64)>,
     /// The unit of `change`: `%` of the bases, or the metric's where a base is not known.
@@ -43,37 +44,29 @@ pub struct AdviceRow {
     pub is_share: bool,
     pub loses: Vec<Metric>,
     /// The factor and level that all cases in which it is proven have, and no other one.
-    pub proven_with: Option<(String, String)>,
+    pub proven_with: Option<FactorLevel>,
     /// The factors and levels that a case needs; without `to`, those that the effect depends on.
-    #[serde(serialize_with = "factors_with_levels")]
-    pub depends_on: Vec<(String, String)>,
+    pub depends_on: Vec<FactorLevel>,
     /// The words of the cell if no change is proven.
     pub why: Option<String>,
     /// The commands that set it, once each; empty where it depends.
     pub apply: Vec<HostCommand>,
 }
 
-fn factors_with_levels<S: Serializer>(levels: &[(String, String)], to: S) -> Result<S::Ok, S::Error> {
-    let object = |(factor, level): &(String, String)| {
-        BTreeMap::from([("factor", factor.clone()), ("level", level.clone())])
-    };
-    to.collect_seq(levels.iter().map(object))
-}
-
 type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
 
 impl AdviceRow {
-    pub(crate) fn by_traffic_and_goal(under: &[&WorkloadAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
-        let kinds = grouped(under.iter().map(|one| (one.context.kind, *one)));
+    pub(crate) fn by_traffic_and_goal(cases: &[&WorkloadAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
+        let kinds = grouped(cases.iter().map(|one| (one.context.kind, *one)));
         let kinds = kinds.iter().flat_map(|(kind, own)| goals.iter().map(move |goal| (*kind, own, *goal)));
         kinds.flat_map(|(kind, own, goal)| of_goal(own, kind, goal)).collect()
     }
 }
 
-fn of_goal(under: &[&WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<AdviceRow> {
-    let cases = under.iter().flat_map(|under| {
-        let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
-        own.flat_map(|(_, all)| all).map(move |one| (one.factors.as_slice(), (*under, one)))
+fn of_goal(cases: &[&WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<AdviceRow> {
+    let cases = cases.iter().flat_map(|case| {
+        let own = case.goals.iter().filter(move |one| one.goal == goal);
+        own.flat_map(|one| &one.recommendations).map(move |one| (one.factors.as_slice(), (*case, one)))
     });
     let groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = grouped(cases);
     let mut rows: Vec<AdviceRow> =
@@ -103,7 +96,7 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
     let (to, otherwise) = if depends.is_empty() { (agreed, None) } else { (None, agreed) };
     let on = if to.is_some() { &proven } else { &depends };
     let on = on.iter().flat_map(|one| &one.depends_on);
-    let depends_on = distinct(on.map(|on| (on.factor.clone(), on.left.clone())));
+    let depends_on = distinct(on.map(|on| FactorLevel::new(&on.factor, &on.left)));
     let changes = proven.iter().flat_map(|one| &one.expected);
     let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
     // All changes of a row are in one unit, or their range would mean nothing.
@@ -129,12 +122,13 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
     });
     let intervals: Option<Vec<(f64, f64)>> = sizes.clone().map(|(_, interval)| interval).collect();
     let loses = proven.iter().filter_map(|one| match &one.standing {
-        Standing::TradeOff(metrics) => Some(metrics),
+        Standing::TradeOff { loses } => Some(loses),
         _ => None,
     });
     Some(AdviceRow {
         to: Some(to),
         change: sizes.map(|(size, _)| (size, size)).reduce(hull),
+        answered: answered(cases).filter(|_| unit == "%"),
         interval: intervals.and_then(|all| all.into_iter().reduce(hull)),
         loses: distinct(loses.flatten().cloned()),
         proven_with: proven_with(cases),
@@ -143,18 +137,33 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
     })
 }
 
+/// `None` where the answer has the changes from the other level, too.
+fn answered(cases: &[SwitchCase<'_>]) -> Option<(f64, f64)> {
+    // An effect goes from the earlier level of the plan, the baseline, to the later one.
+    let is_from_baseline = |(case, one): &&SwitchCase<'_>| {
+        case.context.effects.iter().any(|effect| {
+            let is_back = (&effect.from, &effect.to) == (&one.to, &one.from);
+            effect.how == EffectMethod::Alone && effect.factors == one.factors && is_back
+        })
+    };
+    let proven = cases.iter().filter(|case| case.1.standing.is_proven()).filter(is_from_baseline);
+    let gains = proven.flat_map(|case| &case.1.expected).filter(|change| change.is_better() == Some(true));
+    let shares: Option<Vec<f64>> = gains.map(|change| change.back.relative).collect();
+    shares?.into_iter().map(|share| (share, share)).reduce(hull)
+}
+
 fn hull((low, high): (f64, f64), (one, other): (f64, f64)) -> (f64, f64) {
     (low.min(one), high.max(other))
 }
 
-fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
-    let levels = |case: &SwitchCase<'_>| -> Vec<(String, String)> {
+fn proven_with(cases: &[SwitchCase<'_>]) -> Option<FactorLevel> {
+    let levels = |case: &SwitchCase<'_>| -> Vec<FactorLevel> {
         let context = &case.0.context;
-        let mut levels = context.at.clone();
+        let mut levels = context.levels.clone();
         // The first that fits is named, so a level of a switch comes first: it can be set.
-        levels.sort_by_key(|(name, _)| Switch::named(name).is_none());
-        levels.push(("scenario".to_owned(), context.scenario.to_string()));
-        levels.push(("workload".to_owned(), context.workload.clone()));
+        levels.sort_by_key(|one| Switch::named(&one.factor).is_none());
+        levels.push(FactorLevel::new("scenario", &context.scenario.to_string()));
+        levels.push(FactorLevel::new("workload", &context.workload));
         levels
     };
     let (proven, open): (Vec<&SwitchCase<'_>>, Vec<&SwitchCase<'_>>) =
@@ -169,7 +178,7 @@ fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
 
 fn nothing(kind: Kind, goal: AdviceGoal, cases: &[SwitchCase<'_>]) -> AdviceRow {
     let limit = cases.iter().find_map(|case| match &case.1.standing {
-        Standing::Saturated(limit) => Some(limit),
+        Standing::Saturated { limit } => Some(limit),
         _ => None,
     });
     let is = |of: fn(&Standing) -> bool| cases.iter().any(|case| of(&case.1.standing));
@@ -178,7 +187,7 @@ fn nothing(kind: Kind, goal: AdviceGoal, cases: &[SwitchCase<'_>]) -> AdviceRow 
         None if goal.missing(kind, false).is_some() => "not measured by this traffic".to_owned(),
         None if is(|one| *one == Standing::NoEvidence) => "no evidence".to_owned(),
         None if is(|one| *one == Standing::Tie) => "a tie".to_owned(),
-        None if is(|one| matches!(one, Standing::Unknown(_))) => "no evidence".to_owned(),
+        None if is(|one| matches!(one, Standing::Unknown { .. })) => "no evidence".to_owned(),
         None => "not measured".to_owned(),
     };
     AdviceRow {
@@ -191,6 +200,7 @@ fn nothing(kind: Kind, goal: AdviceGoal, cases: &[SwitchCase<'_>]) -> AdviceRow 
         proven: 0,
         tried: cases.len(),
         change: None,
+        answered: None,
         interval: None,
         unit: "%",
         base: None,

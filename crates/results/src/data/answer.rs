@@ -71,8 +71,8 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
         }
     }
     // The mean that the table shows.
-    let own = group.conditions.iter().find(|(_, one)| one.condition == first.comparison.baseline);
-    let mean = own.map_or(first.comparison.baseline_mean, |(_, own)| own.mean);
+    let own = group.conditions.iter().find(|one| one.estimate.condition == first.comparison.baseline);
+    let mean = own.map_or(first.comparison.baseline_mean, |own| own.estimate.mean);
     // Between two studies each condition has a baseline of its own.
     let is_one = rows.iter().all(|row| row.comparison.baseline == first.comparison.baseline);
     let base = if is_one {

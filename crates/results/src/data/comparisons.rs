@@ -1,12 +1,10 @@
 //! Proven differences in a stored study or in other values.
 
 use serde::Serialize;
-use stats::ConditionEstimate;
 use store::StoredStudy;
-use study::Name;
 
 use crate::credit::Credits;
-use crate::data::comparison_group::ComparisonGroup;
+use crate::data::comparison_group::{ComparisonGroup, NamedEstimate};
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::limits::ConditionLimit;
@@ -32,6 +30,7 @@ pub struct Comparisons {
     /// A note that disturbed runs count, without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<String>,
+    #[serde(rename = "comparisons")]
     pub groups: Vec<ComparisonGroup>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<Credits>,
@@ -80,7 +79,7 @@ pub(crate) fn of_targets(
     let mut groups = groups(&mut subjects(stored, targets, request)?)?;
     explain(&mut groups, stored);
     for group in &mut groups {
-        let limit = |(_, one): &(Name, ConditionEstimate)| {
+        let limit = |NamedEstimate { estimate: one, .. }: &NamedEstimate| {
             Some((one.condition, ConditionLimit::for_condition(stored, one.condition)?))
         };
         group.limits = group.conditions.iter().filter_map(limit).collect();

@@ -10,7 +10,7 @@ use study::{Condition, Kind, Name, Side};
 
 use crate::credit::Credits;
 use crate::data::acted::ActedOffloads;
-use crate::data::comparison_group::ComparisonGroup;
+use crate::data::comparison_group::{ComparisonGroup, name_text};
 use crate::data::comparisons::of_targets;
 use crate::data::congestion_control::of_runs;
 use crate::data::disturbed::DisturbedRuns;
@@ -81,10 +81,6 @@ pub struct ConditionResult {
     /// have the model's estimate with an interval, the others the mean of boot means.
     #[serde(rename = "means", serialize_with = "means_only")]
     pub estimates: BTreeMap<Metric, ConditionEstimate>,
-}
-
-fn name_text<S: Serializer>(name: &Name, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(name)
 }
 
 fn means_only<S: Serializer>(
@@ -216,10 +212,10 @@ fn estimate(
     }
     // A compared condition has the figure of its comparison in every table.
     for (group, metric) in groups.iter().filter_map(|group| Some((group, group.metric.known()?))) {
-        for (_, own) in &group.conditions {
+        for own in group.conditions.iter().map(|one| one.estimate) {
             let estimates = conditions.get_mut(own.condition).map(|one| &mut one.estimates);
             if let Some(known) = estimates.and_then(|all| all.get_mut(&metric)) {
-                *known = *own;
+                *known = own;
             }
         }
     }

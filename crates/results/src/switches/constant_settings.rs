@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::{BootRow, StoredRun, StoredStudy};
 use study::{Assignment, Condition, Reader, Sender, Side, Study};
 
-use super::switch_effect::{ConstantSetting, SwitchContext, SwitchEffect};
+use super::switch_effect::{ConstantSetting, FactorLevel, SwitchContext, SwitchEffect};
 use crate::data::acted::{self, ActedOffloads};
 use crate::data::congestion_control;
 use crate::data::means::boot_means;
@@ -24,7 +24,8 @@ impl SwitchContext {
         let first = of_plan[0];
         let is_other =
             |name: &String| !["workload", "scenario"].contains(&name.as_str()) && !switched.contains(name);
-        let at: Vec<_> = first.levels.iter().filter(|(name, _)| is_other(name)).cloned().collect();
+        let others = first.levels.iter().filter(|(name, _)| is_other(name));
+        let levels: Vec<_> = others.map(|(name, level)| FactorLevel::new(name, level)).collect();
         let boots: BTreeSet<u32> = stored
             .measurements()
             .filter(|run| conditions.contains(&run.condition))
@@ -35,13 +36,13 @@ impl SwitchContext {
         };
         let acted: Vec<ActedOffloads> = of_plan.iter().map(acted).collect();
         let labels = of_plan.iter().map(|condition| condition.label.as_str());
-        let (narrowed, seconds_per_boot) = narrowed(stored, first, &at);
+        let (narrowed, seconds_per_boot) = narrowed(stored, first, &levels);
         Self {
             scenario: first.boot.scenario,
             workload: first.workload.name.clone(),
             kind: first.workload.traffic.kind,
-            at,
-            held: held(stored, &of_plan),
+            levels,
+            constant_settings: constant_settings(stored, &of_plan),
             boots: u32::try_from(boots.len()).unwrap_or(u32::MAX),
             narrowed,
             seconds_per_boot,
@@ -51,12 +52,12 @@ impl SwitchContext {
     }
 }
 
-fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<ConstantSetting> {
-    let mut held = Vec::new();
+fn constant_settings(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<ConstantSetting> {
+    let mut settings = Vec::new();
     let mut add = |what, value: &dyn Fn(&Condition) -> Option<String>| {
         let values: BTreeSet<Option<String>> = conditions.iter().map(|one| value(one)).collect();
         if let (1, Some(Some(value))) = (values.len(), values.into_iter().next()) {
-            held.push(ConstantSetting { what, value });
+            settings.push(ConstantSetting { what, value });
         }
     };
     add("message", &|one| Some(format!("{} bytes", one.workload.traffic.message)));
@@ -78,7 +79,7 @@ fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<ConstantSetting>
     add("pacing", &|one| Some(one.workload.traffic.pacing?.to_string()));
     add("CPUs", &|one| placement(stored, one));
     add("kernel", &|one| boot_of(stored, one)?.environment.transmitter.kernel.release.clone());
-    held
+    settings
 }
 
 fn boot_of<'s>(stored: &'s StoredStudy, condition: &Condition) -> Option<&'s BootRow> {
@@ -103,34 +104,30 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     })
 }
 
-fn narrowed(
-    stored: &StoredStudy,
-    first: &Condition,
-    at: &[(String, String)],
-) -> (Vec<(String, String)>, f64) {
+fn narrowed(stored: &StoredStudy, first: &Condition, levels: &[FactorLevel]) -> (Vec<FactorLevel>, f64) {
     // A workload may lack a factor.
     let level_of = |one: &Condition, factor: &str| match factor {
         SCENARIO => Some(one.boot.scenario.to_string()),
         _ => one.levels.iter().find(|(name, _)| name == factor).map(|(_, level)| level.clone()),
     };
-    let has = |one: &Condition, (factor, level): &(String, String)| {
+    let has = |one: &Condition, FactorLevel { factor, level }: &FactorLevel| {
         level_of(one, factor).is_none_or(|own| own == *level)
     };
     // No option chooses a level that is no plain word, so it is left to vary, and so are workloads.
     let is_plain =
         |level: &str| level.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
-    let scenario = (SCENARIO.to_owned(), first.boot.scenario.to_string());
-    let wanted = std::iter::once(&scenario).chain(at).filter(|setting| {
+    let scenario = FactorLevel::new(SCENARIO, &first.boot.scenario.to_string());
+    let wanted = std::iter::once(&scenario).chain(levels).filter(|setting| {
         let varies = stored.plan.conditions.iter().any(|one| !has(one, setting));
-        setting.0 != "twin" && is_plain(&setting.1) && varies
+        setting.factor != "twin" && is_plain(&setting.level) && varies
     });
     // The study's file must be readable with them: a baseline may be of another level.
-    let (mut set, mut changes): (Vec<(String, String)>, Vec<Assignment>) = (Vec::new(), Vec::new());
-    for (name, level) in wanted {
-        let Ok(change) = format!("{name}={level}").parse() else { continue };
+    let (mut set, mut changes): (Vec<FactorLevel>, Vec<Assignment>) = (Vec::new(), Vec::new());
+    for setting in wanted {
+        let Ok(change) = setting.to_string().parse() else { continue };
         changes.push(change);
         if Study::parse_with("study", &stored.row.toml, &changes).is_ok() {
-            set.push((name.clone(), level.clone()));
+            set.push(setting.clone());
         } else {
             changes.pop();
         }

@@ -14,7 +14,8 @@ use crate::data::truth::truth;
 use crate::words::lists::{distinct, grouped};
 
 pub use switch_effect::{
-    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, MetricChange, SwitchContext, SwitchEffect,
+    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FactorLevel, MetricChange, SwitchContext,
+    SwitchEffect,
 };
 
 /// The effect of each switch of a stored study on its rate, its CPU time and its latency.

@@ -1,6 +1,7 @@
 //! The effect of a switch as data.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Serialize, Serializer};
 use stats::effects::Estimated;
@@ -14,14 +15,13 @@ pub struct SwitchContext {
     pub scenario: Scenario,
     pub workload: String,
     pub kind: Kind,
-    /// The levels of the other factors: `mtu` and `1500`.
-    pub at: Vec<(String, String)>,
-    pub held: Vec<ConstantSetting>,
+    /// The levels of the other factors.
+    pub levels: Vec<FactorLevel>,
+    pub constant_settings: Vec<ConstantSetting>,
     pub boots: u32,
-    /// The factors that a study holds at one level to measure it alone: `family` and `ipv4`, as
-    /// `--set` takes them.
+    /// The factors that a study holds at one level to measure it alone, as `--set` takes them.
     #[serde(skip)]
-    pub(crate) narrowed: Vec<(String, String)>,
+    pub(crate) narrowed: Vec<FactorLevel>,
     /// In seconds, of one boot of each state of the testbed together, with the runs that are left.
     #[serde(skip)]
     pub(crate) seconds_per_boot: f64,
@@ -29,6 +29,26 @@ pub struct SwitchContext {
     pub effects: Vec<SwitchEffect>,
     /// The contradictions between counters and switches, in sentences without a full stop.
     pub flags: Vec<String>,
+}
+
+/// A factor at one of its levels: `mtu=1500`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct FactorLevel {
+    pub factor: String,
+    pub level: String,
+}
+
+impl FactorLevel {
+    pub(crate) fn new(factor: &str, level: &str) -> Self {
+        Self { factor: factor.to_owned(), level: level.to_owned() }
+    }
+}
+
+impl fmt::Display for FactorLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.factor, self.level)
+    }
 }
 
 /// The effect of one switch.

@@ -5,8 +5,8 @@ mod planned;
 mod script;
 
 use results::advice::{
-    Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
-    WorkloadAdvice,
+    Advice, AdviceGoal, AdviceRow, AdviceSummary, GoalAdvice, Recommendation, Standing, StudyAdvice,
+    SummaryScope, WorkloadAdvice,
 };
 use results::{SwitchEffects, figure, grouped, listed, percent};
 
@@ -37,7 +37,7 @@ pub fn advice(advice: &Advice) -> Vec<Block<'static>> {
         let truth = study.switches.truth.map(str::to_owned);
         let method = [phrase::judged(study), phrase::settling(study), truth];
         blocks.extend(method.into_iter().flatten().map(|line| Block::Text(format!("{line}."))));
-        for workload in &study.under {
+        for workload in &study.cases {
             // A fold is found by its title alone: by a search in the page, or from one fold to the
             // next.
             let SwitchEffects { study: number, name, .. } = &study.switches;
@@ -85,8 +85,8 @@ fn notes(study: &StudyAdvice) -> Vec<String> {
 
 fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvice) -> Vec<Block<'static>> {
     let matters = advice.matters.value();
-    let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::held(workload)))];
-    for (goal, all) in &workload.recommendations {
+    let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::constant_settings(workload)))];
+    for GoalAdvice { goal, recommendations: all } in &workload.goals {
         blocks.push(Block::Text(format!("For {goal}:")));
         let mut items: Vec<(String, Vec<(String, Cell)>)> =
             all.iter().filter_map(|one| Some((head(one)?, switch_facts(one, study)))).collect();
@@ -142,8 +142,8 @@ fn switch_facts(one: &Recommendation, study: &StudyAdvice) -> Vec<(String, Cell)
 /// Each reason once, with all its switches.
 fn reasons(all: &[Recommendation]) -> Vec<String> {
     let reason = |one: &Recommendation| match &one.standing {
-        Standing::Unknown(why) => Some(format!("no evidence ({why})")),
-        Standing::Saturated(limit) => {
+        Standing::Unknown { why } => Some(format!("no evidence ({why})")),
+        Standing::Saturated { limit } => {
             Some(format!("saturated ({limit} set the rate, which hides any gain: look at the CPU)"))
         }
         _ => None,
@@ -168,7 +168,7 @@ fn head(one: &Recommendation) -> Option<String> {
     Some(match &one.standing {
         Standing::Recommended => format!("set {here}: {expected}"),
         Standing::Conditional => format!("set {here}{only}: {expected}"),
-        Standing::TradeOff(metrics) => {
+        Standing::TradeOff { loses: metrics } => {
             let metrics: Vec<String> =
                 metrics.iter().map(|metric| results::metric_words(&(*metric).into())).collect();
             format!("trade-off, set {here}{only}: {expected}; it loses in {}", listed(&metrics))
@@ -181,7 +181,9 @@ fn head(one: &Recommendation) -> Option<String> {
             let switch = switch(one);
             format!("{switch} depends on {on}, so neither level is recommended; on average {set}: {expected}")
         }
-        Standing::NoEvidence | Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
+        Standing::NoEvidence | Standing::Saturated { .. } | Standing::Unknown { .. } | Standing::Tie => {
+            return None;
+        }
     })
 }
 
@@ -198,7 +200,7 @@ fn table(rows: &[AdviceRow]) -> Table {
         }
         let change = if row.change.is_some() { Cell::measure(change) } else { change.into() };
         let show = if row.unit == "%" { percent } else { figure };
-        let interval = row.interval.map_or(Cell::EMPTY, |ends| Cell::interval(Some(ends), show));
+        let interval = row.interval.map_or(Cell::EMPTY, |ends| Cell::signed_interval(Some(ends), show));
         table.row(cells![kind, goal, set, on, change, interval]);
     }
     table.compact()
@@ -231,19 +233,23 @@ fn texts(row: &AdviceRow) -> [String; 5] {
     [row.kind.to_string(), row.goal.to_string(), set, on.to_owned(), change.trim_start().to_owned()]
 }
 
-/// The level of another factor under which it is proven, and the switches on which it depends.
+/// The level of another factor under which it is proven, the switches on which it depends, and the
+/// change as the study's answer has it.
 fn row_note(row: &AdviceRow) -> Option<String> {
     let mut parts = Vec::new();
-    if let Some((name, level)) = &row.proven_with {
-        parts.push(format!("proven with {name}={level}"));
+    if let Some(with) = &row.proven_with {
+        parts.push(format!("proven with {with}"));
     }
     let (is_set, is_conditional) = (row.to.is_some(), !row.depends_on.is_empty());
     if is_conditional && is_set {
-        let each = row.depends_on.iter().map(|(factor, level)| phrase::set_at(factor, level));
+        let each = row.depends_on.iter().map(|one| phrase::set_at(&one.factor, &one.level));
         parts.push(format!("only with {}", listed(&each.collect::<Vec<_>>())));
     } else if is_conditional {
-        let on = phrase::switches_at(row.depends_on.iter().map(|(factor, _)| factor));
+        let on = phrase::switches_at(row.depends_on.iter().map(|one| &one.factor));
         parts.push(format!("depends on {on}"));
+    }
+    if let (Some(ends), Some(base)) = (row.answered, &row.base) {
+        parts.push(phrase::answered(ends, base));
     }
     if let Some(to) = &row.otherwise {
         parts.push(format!("{to} is proven in {} of {} cases", row.proven, row.tried));

@@ -1,6 +1,7 @@
 //! The settings of one host: its commands, their reasons, and the recommendations that are left
 //! out.
 
+use results::FactorLevel;
 use results::advice::{Advice, AdviceRow, HostCommand};
 use study::{Side, Switch};
 
@@ -69,12 +70,11 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> (Vec<PlannedSett
 }
 
 fn setting(command: &HostCommand, own: &[&AdviceRow], planned: &[PlannedCommand<'_>]) -> PlannedSetting {
-    let mut needed: Vec<(String, String)> = own.iter().flat_map(|row| needs(row)).collect();
+    let mut needed: Vec<FactorLevel> = own.iter().flat_map(|row| needs(row)).collect();
     needed.dedup();
     let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
-    let need = |(factor, level): (String, String)| {
-        format!("{set} is proven only with {}", phrase::set_at(&factor, &level))
-    };
+    let need =
+        |one: FactorLevel| format!("{set} is proven only with {}", phrase::set_at(&one.factor, &one.level));
     let reason = |row: &&AdviceRow| {
         let [kind, goal, set, _, change] = texts(row);
         // The note on other switches is in `needs`, so its mark is cut.
@@ -107,19 +107,19 @@ fn assignment(command: &HostCommand) -> (String, String) {
     }
 }
 
-fn needs(row: &AdviceRow) -> Vec<(String, String)> {
-    let with = row.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
+fn needs(row: &AdviceRow) -> Vec<FactorLevel> {
+    let with = row.proven_with.iter().filter(|one| Switch::named(&one.factor).is_some());
     let own = row.depends_on.iter().filter(|_| row.to.is_some());
     own.chain(with).cloned().collect()
 }
 
 /// The switch and level that a row needs and another row sets otherwise.
 fn broken_need(row: &AdviceRow, other: &AdviceRow) -> Option<String> {
-    let is_broken = |(factor, level): &(String, String)| {
+    let is_broken = |FactorLevel { factor, level }: &FactorLevel| {
         other.factors.contains(factor) && other.to.as_ref().is_some_and(|to| to != level)
     };
     let broken = needs(row).into_iter().find(is_broken);
-    broken.map(|(factor, level)| phrase::set_at(&factor, &level))
+    broken.map(|one| phrase::set_at(&one.factor, &one.level))
 }
 
 /// The rows that hold beside each other, and the others with the reason.

@@ -27,9 +27,9 @@ pub fn advice_script(advice: &Advice) -> String {
         head.push_str(&comment(&super::study_title(study)));
         head.extend(phrase::judged(study).map(|line| comment(&format!("{line}."))));
     }
-    for under in advice.studies.iter().flat_map(|study| &study.under) {
-        let (context, held) = (phrase::workload_context(under), phrase::held(under));
-        head.push_str(&comment(&format!("{context} holds for: {held}.")));
+    for case in advice.studies.iter().flat_map(|study| &study.cases) {
+        let (context, settings) = (phrase::workload_context(case), phrase::constant_settings(case));
+        head.push_str(&comment(&format!("{context} holds for: {settings}.")));
     }
     let goals: Vec<String> = advice.goals.iter().map(ToString::to_string).collect();
     head.push_str(&comment(&format!("Goals: {}.", goals.join(", "))));
