@@ -9,7 +9,7 @@ use agent::Interrupt;
 use clap::Args;
 use load::Kind;
 use study::Scenario;
-use testbed::{CpuSplit, End, Options, RunAccount, Testbed};
+use testbed::{CpuSplit, End, RunAccount, Testbed, TestbedOptions};
 
 use crate::failure::Failure;
 use crate::report::Report;
@@ -132,7 +132,7 @@ impl Bench {
     }
 
     pub(crate) fn testbed(&self, scenario: Scenario, rootless: bool) -> Result<Testbed, Failure> {
-        let options = Options::new(scenario, &self.netassay, self.cpus.clone(), rootless);
+        let options = TestbedOptions::new(scenario, &self.netassay, self.cpus.clone(), rootless);
         Ok(Testbed::build(&options, &self.interrupt)?)
     }
 }

@@ -66,7 +66,8 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
 
 /// The instructions of a datagram of each size in a fresh guest.
 fn boot_and_count(bench: &Bench, image: &str) -> Result<[f64; MESSAGES.len()], Failure> {
-    let mut options = testbed::Options::new(Scenario::Veth, &bench.netassay, bench.cpus.clone(), false);
+    let mut options =
+        testbed::TestbedOptions::new(Scenario::Veth, &bench.netassay, bench.cpus.clone(), false);
     (options.inside_guest, options.exact) = (true, true);
     options.state.guest = Some(study::Guest { kernel: Some(image.to_owned()), ..study::Guest::default() });
     let mut testbed = Testbed::build(&options, &bench.interrupt)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use study::{Acceleration, Copies, Nic};
-use testbed::guest::{Archive, Guest, GuestOrder, Kernel, Tools};
+use testbed::guest::{Archive, GuestOrder, Kernel, RunningGuest, Tools};
 
 use crate::bench::{Bench, temporary_directory, write};
 use crate::failure::Failure;
@@ -115,7 +115,7 @@ fn order(bench: &Bench, kernel: &Kernel, acceleration: Acceleration) -> GuestOrd
 
 /// Boots a guest until its agent serves; how long that took, in ms.
 fn to_agent(bench: &Bench, order: &GuestOrder) -> Result<f64, Failure> {
-    let mut guest = Guest::start(order).map_err(Failure::environment)?;
+    let mut guest = RunningGuest::start(order).map_err(Failure::environment)?;
     let alive = guest.await_life(&bench.interrupt);
     bench.check()?;
     Ok(alive.map_err(Failure::environment)?.as_secs_f64() * 1e3)

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use study::{Family, Scenario};
 use testbed::guest::Kernel;
-use testbed::{Options, Testbed};
+use testbed::{Testbed, TestbedOptions};
 
 use crate::bench::{Bench, receiver, this_program};
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ const OWN_IPV6: (IpAddr, u8) = (IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 
 
 /// The testbed: its guests boot this program, which is netassay and the shell.
 pub(crate) fn testbed(bench: &Bench, kernel: &Kernel) -> Result<Testbed, Failure> {
-    let mut options = Options::new(Scenario::Vm, this_program()?, bench.cpus.clone(), bench.rootless);
+    let mut options = TestbedOptions::new(Scenario::Vm, this_program()?, bench.cpus.clone(), bench.rootless);
     let kernel = Some(kernel.image.to_string_lossy().into_owned());
     options.state.guest = Some(study::Guest { kernel, ..study::Guest::default() });
     Ok(Testbed::build(&options, &bench.interrupt)?)

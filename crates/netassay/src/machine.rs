@@ -12,7 +12,7 @@ use record::Cause;
 use report::Layout;
 use report::document::{Block, terminal};
 use study::{BootState, BySide, Study};
-use testbed::{MachineSideSettings, Options, SettingsAgent};
+use testbed::{MachineSideSettings, SettingsAgent, TestbedOptions};
 
 use crate::failure::{Failure, bail, say};
 
@@ -23,14 +23,14 @@ pub(crate) fn testbed_options(
     state: impl Into<BootState>,
     rootless: bool,
     interrupt: &Interrupt,
-) -> Result<Options, Failure> {
+) -> Result<TestbedOptions, Failure> {
     // This process is not pinned yet: the split is of the CPUs that it may use.
     let cpus = testbed::cpu_split_of_this_machine(PROGRAM.as_ref(), interrupt)?;
-    Ok(Options::new(state, PROGRAM, cpus, rootless))
+    Ok(TestbedOptions::new(state, PROGRAM, cpus, rootless))
 }
 
 /// Pins the controller to a CPU outside of the measured ones. Returns whether there is one.
-pub(crate) fn pin_to_own_cpu(options: &Options) -> Result<bool, Failure> {
+pub(crate) fn pin_to_own_cpu(options: &TestbedOptions) -> Result<bool, Failure> {
     let own = &options.cpus.controller;
     if !own.is_empty() {
         host::affinity::pin_current_thread(own)?;

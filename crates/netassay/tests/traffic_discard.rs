@@ -14,7 +14,7 @@ use common::{Bench, is_root, links, skip};
 use host::DiscardDevice;
 use record::Note;
 use study::Scenario;
-use testbed::{Error, InterfaceSwitches, Options, RunAccount, RunOrder, Switches, Testbed};
+use testbed::{Error, InterfaceSwitches, RunAccount, RunOrder, Switches, Testbed, TestbedOptions};
 
 /// Multicast listener reports for the interface's own addresses: IPv6 sends them by itself within
 /// its first seconds.
@@ -22,7 +22,7 @@ const NOISE: u64 = 10;
 
 fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result<Testbed, Error> {
     let cpus = testbed::split_cpus(&host::affinity::usable());
-    let options = Options {
+    let options = TestbedOptions {
         discard_device: device,
         ..Options::new(Scenario::Discard, bench.path("netassay"), cpus, rootless)
     };

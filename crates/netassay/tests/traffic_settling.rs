@@ -11,11 +11,11 @@ use std::time::Duration;
 use agent::Interrupt;
 use common::Bench;
 use study::{BySide, Placement, Scenario, Tuning, TuningKey, feature};
-use testbed::{InterfaceSwitches, Options, RunOrder, Switches, Testbed};
+use testbed::{InterfaceSwitches, RunOrder, Switches, Testbed, TestbedOptions};
 
 fn build(bench: &Bench, scenario: Scenario) -> Testbed {
     let cpus = testbed::split_cpus(&host::affinity::usable());
-    let options = Options::new(scenario, bench.path("netassay"), cpus, !common::is_root());
+    let options = TestbedOptions::new(scenario, bench.path("netassay"), cpus, !common::is_root());
     Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()
 }
 

@@ -17,7 +17,7 @@ use common::{Bench, Watched, children_of, expect, expect_no_agents_of, is_root, 
 use record::{Cause, Disturbance, Note};
 use serde_json::Value;
 use study::{BootState, Family, Guest, Scenario};
-use testbed::{Options, RunOrder, Switches, Testbed};
+use testbed::{RunOrder, Switches, Testbed, TestbedOptions};
 
 /// One workload and one switch, over two boots.
 fn small(scenario: &str, factor: &str) -> String {
@@ -209,10 +209,10 @@ fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
 }
 
 /// A VXLAN tunnel inside one guest with so many virtual CPUs.
-fn tunnel_in_a_guest(bench: &Bench, vcpus: u32) -> Options {
+fn tunnel_in_a_guest(bench: &Bench, vcpus: u32) -> TestbedOptions {
     let guest = Guest { kernel: Some(kernel::directory().display().to_string()), vcpus, ..Guest::default() };
     let cpus = testbed::split_cpus(&host::affinity::usable());
-    Options {
+    TestbedOptions {
         state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
         inside_guest: true,
         ..Options::new(BootState::default(), bench.path("netassay"), cpus, !is_root())
@@ -327,7 +327,8 @@ fn traffic_inside_a_guest() {
     let error = testbed.settle(&Switches::default()).unwrap_err();
     assert!(matches!(error, testbed::Error::Guest { .. }) && !error.testbed_is_well(), "{error:?}");
     assert!(error.to_string().contains("guest") && error.to_string().contains("signal: 9"), "{error}");
-    let nested = Options { state: BootState { scenario: Scenario::Vm, ..options.state.clone() }, ..options };
+    let nested =
+        TestbedOptions { state: BootState { scenario: Scenario::Vm, ..options.state.clone() }, ..options };
     let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();
     assert!(error.contains("scenario \"vm\" already has virtual machines"), "{error}");
 }
@@ -344,8 +345,10 @@ fn traffic_inside_a_guest_runs_on_the_cpus_that_the_guest_has() {
     };
     let state = BootState { guest: Some(guest), ..Scenario::Veth.into() };
     let cpus = testbed::split_cpus(&host::affinity::usable());
-    let options =
-        Options { inside_guest: true, ..Options::new(state, bench.path("netassay"), cpus, !is_root()) };
+    let options = TestbedOptions {
+        inside_guest: true,
+        ..Options::new(state, bench.path("netassay"), cpus, !is_root())
+    };
     let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
     for end in [&testbed.transmitter, testbed.receiver.as_ref().unwrap()] {
         assert_eq!(end.cpus, [0], "{}", end.side);

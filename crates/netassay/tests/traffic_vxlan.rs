@@ -13,7 +13,7 @@ use agent::Interrupt;
 use common::{Bench, is_root, links, skip};
 use host::Vxlan;
 use study::{BootState, BySide, Effective, Family, Fragments, Scenario};
-use testbed::{InterfaceSwitches, Options, RunAccount, RunOrder, Switches, Testbed};
+use testbed::{InterfaceSwitches, RunAccount, RunOrder, Switches, Testbed, TestbedOptions};
 
 /// Segmentation of what goes through a tunnel, by what carries it: without an outer checksum, as
 /// over IPv4, and with one, as over IPv6.
@@ -22,7 +22,7 @@ const SEGMENTATION: [&str; 2] = ["tx-udp_tnl-segmentation", "tx-udp_tnl-csum-seg
 fn build(bench: &Bench, family: Family, rootless: bool) -> Testbed {
     let cpus = testbed::split_cpus(&host::affinity::usable());
     let state = BootState { underlay_family: family, ..Scenario::Vxlan.into() };
-    let options = Options::new(state, bench.path("netassay"), cpus, rootless);
+    let options = TestbedOptions::new(state, bench.path("netassay"), cpus, rootless);
     Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()
 }
 

@@ -19,7 +19,7 @@ use crate::rate::{JudgedRun, carry_out, judge_run, no_rate};
 #[derive(Debug, Clone)]
 pub struct LocalLab {
     /// Options for building testbeds, except for their state.
-    pub options: testbed::Options,
+    pub options: testbed::TestbedOptions,
     /// The user's request to stop.
     pub interrupt: Interrupt,
     /// The restarter of the user's machines; none where none restart.

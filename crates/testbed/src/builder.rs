@@ -11,7 +11,7 @@ use study::{BootState, BySide, Family, Scenario};
 
 use crate::cpus::{oversubscription, split_cpus};
 use crate::error::Error;
-use crate::guest::{Guest, GuestOrder};
+use crate::guest::{GuestOrder, RunningGuest};
 use crate::guests::IMPAIRING;
 use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
 use crate::launched_agent::{AGENT, AgentStart, LaunchedAgent};
@@ -22,7 +22,7 @@ use crate::testbed::Testbed;
 /// The options of a testbed.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct Options {
+pub struct TestbedOptions {
     pub program: PathBuf,
     pub cpus: CpuSplit,
     /// Use a user namespace even with privileges.
@@ -41,7 +41,7 @@ pub struct Options {
     pub machine: BySide<MachineSideSettings>,
 }
 
-impl Options {
+impl TestbedOptions {
     /// The default options.
     pub fn new(
         state: impl Into<BootState>,
@@ -71,10 +71,10 @@ impl Options {
 
 #[derive(Debug)]
 pub(crate) struct Builder<'a> {
-    pub(crate) options: &'a Options,
+    pub(crate) options: &'a TestbedOptions,
     pub(crate) interrupt: &'a Interrupt,
     /// The virtual machine around the testbed, and the number of its ports in use.
-    pub(crate) inside: Option<(Rc<RefCell<Guest>>, usize)>,
+    pub(crate) inside: Option<(Rc<RefCell<RunningGuest>>, usize)>,
     /// The machine of the user's that the testbed is on, in namespaces of its own.
     pub(crate) on: Option<&'a HostPlace>,
 }
@@ -85,7 +85,7 @@ impl Testbed {
     /// # Errors
     /// When a namespace is not allowed, an interface cannot be made, or the user interrupts;
     /// everything built until then is removed.
-    pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
+    pub fn build(options: &TestbedOptions, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut builder = Builder { options, interrupt, inside: None, on: None };
         match &options.hosts {
             _ if options.inside_guest => inside_guest(&builder),
@@ -166,10 +166,10 @@ fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
     // memory.
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
     let order = GuestOrder { ports, modules: may_need, ..builder.order("guest", &own)? };
-    let (mut machine, guest) = builder.await_boot(Guest::start(&order)?, order)?;
+    let (mut machine, guest) = builder.await_boot(RunningGuest::start(&order)?, order)?;
     let first = LaunchedAgent::in_guest(&guest, 0, builder.start("guest"))?.greeted()?;
     // A guest has no users to protect from each other.
-    let within = Options { cpus: split_cpus(&first.cpus), rootless: false, ..options.clone() };
+    let within = TestbedOptions { cpus: split_cpus(&first.cpus), rootless: false, ..options.clone() };
     machine.agent = Some(first);
     let place = Some((Rc::clone(&guest), 1));
     let mut testbed =
@@ -192,7 +192,7 @@ fn remote_namespaces(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Er
     let place = &hosts.places.transmitter;
     // It reports the CPUs, of which each host gets a part.
     let first = LaunchedAgent::on_machine(place, AGENT, builder.start("transmitter"))?.greeted()?;
-    let within = Options { cpus: split_cpus(&first.cpus), ..options.clone() };
+    let within = TestbedOptions { cpus: split_cpus(&first.cpus), ..options.clone() };
     let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;
     let interface = testbed.transmitter.interface.clone();
     let named = NamedMachine { host: place.to_string(), interface, changed: Vec::new() };

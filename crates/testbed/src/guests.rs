@@ -11,9 +11,9 @@ use record::{CpuSplit, GuestEnvironment, Note};
 use study::{BySide, Side};
 use words::Accelerated;
 
-use crate::builder::{Builder, Options};
+use crate::builder::{Builder, TestbedOptions};
 use crate::error::Error;
-use crate::guest::{self, Guest, GuestOrder, Kernel, Tools};
+use crate::guest::{self, GuestOrder, Kernel, RunningGuest, Tools};
 use crate::hosts::{Brought, Hosts};
 use crate::launched_agent::{ANY_TIME, AgentStart, GUEST, LaunchedAgent, ask};
 use crate::path::node::{Node, NodeGuest, TAPS};
@@ -33,10 +33,10 @@ pub(crate) struct VirtualMachine {
     absent: Vec<String>,
 }
 
-type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
+type LocalGuest = (VirtualMachine, Rc<RefCell<RunningGuest>>);
 
 impl Builder<'_> {
-    pub(crate) fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
+    pub(crate) fn await_boot(&self, guest: RunningGuest, order: GuestOrder) -> Result<LocalGuest, Error> {
         let (guest, booted) = guest.alive(&order, &Tools::of_this_machine(), self.interrupt)?;
         let absent = guest.absent_modules.clone();
         Ok((VirtualMachine { agent: None, booted, order, absent }, Rc::new(RefCell::new(guest))))
@@ -117,7 +117,7 @@ pub(crate) fn boot_guests(builder: &Builder<'_>, places: BySide<u32>) -> Result<
         let exact = order.exact && side == Side::Transmitter;
         Ok::<_, Error>(GuestOrder { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
     })?;
-    let mut started = BySide::try_from_fn(|side| Guest::start(&orders[side]).map(Some))?;
+    let mut started = BySide::try_from_fn(|side| RunningGuest::start(&orders[side]).map(Some))?;
     orders.try_map(|side, order| {
         let guest = started[side].take().expect("one was started for each side");
         let (machine, guest) = builder.await_boot(guest, order)?;
@@ -134,7 +134,11 @@ pub(crate) fn guests_of_nodes(guests: &Guests, cpus: &CpuSplit) -> BySide<NodeGu
     })
 }
 
-pub(crate) fn between_guests(guests: Guests, options: &Options, nodes: Vec<Node>) -> Result<Testbed, Error> {
+pub(crate) fn between_guests(
+    guests: Guests,
+    options: &TestbedOptions,
+    nodes: Vec<Node>,
+) -> Result<Testbed, Error> {
     let mut machines = Vec::new();
     let mut ends = guests.try_map(|side: Side, (machine, mut agent)| {
         agent.greet()?;
@@ -208,7 +212,7 @@ impl RemoteGuest {
 
     pub(crate) fn between(
         mut both: BySide<Self>,
-        options: &Options,
+        options: &TestbedOptions,
         nodes: BySide<Node>,
         cpus: BySide<Vec<u32>>,
     ) -> Result<Testbed, Error> {

@@ -24,7 +24,7 @@ mod testbed;
 mod turns;
 mod two_machines;
 
-pub use builder::Options;
+pub use builder::TestbedOptions;
 pub use cpus::{cpu_split_of_this_machine, oversubscription, split_cpus};
 pub use drift::drift;
 pub use error::{Error, GuestFault};

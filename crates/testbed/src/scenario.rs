@@ -5,7 +5,7 @@ use host::DiscardDevice;
 use record::Note;
 use study::{BySide, Family, Scenario, Side};
 
-use crate::builder::{Builder, Options};
+use crate::builder::{Builder, TestbedOptions};
 use crate::cpus::oversubscription;
 use crate::error::Error;
 use crate::guests::{between_guests, boot_guests, guests_of_nodes};
@@ -54,7 +54,7 @@ fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
 }
 
 fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
-    let options = Options { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
+    let options = TestbedOptions { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
     let cpus = &options.cpus.transmitter;
     let mut host = builder.agent_in_namespace(None, NAMES.transmitter, cpus)?;
     let (device, errors) = create_discard(&mut host, options.discard_device, &options.families)?;

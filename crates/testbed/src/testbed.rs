@@ -8,7 +8,7 @@ use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
 use study::{BySide, Family, Scenario, Side};
 
-use crate::builder::Options;
+use crate::builder::TestbedOptions;
 use crate::error::Error;
 use crate::guests::VirtualMachine;
 use crate::launched_agent::{LaunchedAgent, ask};
@@ -41,7 +41,7 @@ pub struct Testbed {
 
 impl Testbed {
     pub(crate) fn between(
-        options: &Options,
+        options: &TestbedOptions,
         hosts: BySide<LaunchedAgent>,
         interfaces: BySide<&str>,
         addresses: BySide<Addresses>,
@@ -58,7 +58,7 @@ impl Testbed {
         Self::new(options, transmitter, Some(receiver))
     }
 
-    pub(crate) fn new(options: &Options, transmitter: End, receiver: Option<End>) -> Self {
+    pub(crate) fn new(options: &TestbedOptions, transmitter: End, receiver: Option<End>) -> Self {
         Self {
             transmitter,
             receiver,

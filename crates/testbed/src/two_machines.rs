@@ -9,7 +9,7 @@ use host::{InterfaceEnvironment, LocatedInterface};
 use record::CpuSplit;
 use study::{BootState, BySide, Family, Scenario, Side};
 
-use crate::builder::{Builder, Options};
+use crate::builder::{Builder, TestbedOptions};
 use crate::error::Error;
 use crate::guests::RemoteGuest;
 use crate::hosts::{HostPlace, Hosts};
@@ -280,9 +280,9 @@ pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32
     if near.is_empty() { all } else { near }
 }
 
-pub(crate) fn with_cpus(options: &Options, cpus: BySide<Vec<u32>>) -> Options {
+pub(crate) fn with_cpus(options: &TestbedOptions, cpus: BySide<Vec<u32>>) -> TestbedOptions {
     let BySide { transmitter, receiver } = cpus;
-    Options { cpus: CpuSplit { transmitter, receiver, controller: Vec::new() }, ..options.clone() }
+    TestbedOptions { cpus: CpuSplit { transmitter, receiver, controller: Vec::new() }, ..options.clone() }
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let measured = reached.as_ref().and_then(ReachedHosts::measured_ends);
     let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
     let mut lab = LocalLab {
-        options: testbed::Options {
+        options: testbed::TestbedOptions {
             inside_guest: study.inside_guest,
             exact: study.exact,
             hosts,

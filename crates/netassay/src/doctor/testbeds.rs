@@ -7,7 +7,7 @@ use host::Privileges;
 use record::Note;
 use results::Finding;
 use study::{Family, Scenario};
-use testbed::{Options, Testbed};
+use testbed::{Testbed, TestbedOptions};
 
 use crate::failure::Failure;
 use crate::machine;
@@ -48,7 +48,7 @@ pub(super) fn scenarios(privileges: &Privileges, interrupt: &Interrupt) -> Resul
             let name = format!("{scenario}, {}", if rootless { "rootless" } else { "as root" });
             // A machine without IPv6 can measure.
             let families = vec![Family::Ipv4];
-            let options = Options { state: scenario.into(), rootless, families, ..here.clone() };
+            let options = TestbedOptions { state: scenario.into(), rootless, families, ..here.clone() };
             match Testbed::build(&options, interrupt) {
                 Ok(testbed) => {
                     let built = begun.elapsed();

@@ -11,7 +11,7 @@ use load::Traffic;
 use record::{Label, Limit};
 use runner::limit;
 use study::{Scenario, metric};
-use testbed::{End, Options, RunAccount, RunOrder, Testbed};
+use testbed::{End, RunAccount, RunOrder, Testbed, TestbedOptions};
 
 use crate::common::{Bench, is_root};
 
@@ -43,7 +43,7 @@ impl Wire {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let program = Bench::new();
         let cpus = testbed::split_cpus(&host::affinity::usable());
-        let options = Options::new(scenario, program.path("netassay"), cpus, !is_root());
+        let options = TestbedOptions::new(scenario, program.path("netassay"), cpus, !is_root());
         let interrupt = Interrupt::new().unwrap();
         let testbed = Testbed::build(&options, &interrupt).unwrap();
         Self { testbed, _interrupt: interrupt, _program: program, _turn: turn }

@@ -8,7 +8,7 @@ use agent::message::{Answer, ExactReceiver, PROTOCOL, Request};
 use agent::{CallError, Client, Interrupt, Isolation, Launch};
 use load::exact::Account;
 use load::{Kind, Reader, Sender, Spec, Traffic};
-use testbed::guest::{Guest, GuestOrder};
+use testbed::guest::{GuestOrder, RunningGuest};
 
 use crate::common::{Bench, apart, expect, stdout};
 use crate::{kernel, order};
@@ -23,7 +23,7 @@ pub(crate) struct World {
     clients: [Client; 2],
     receiver: u32,
     // After the clients: their agents go first.
-    _guest: Guest,
+    _guest: RunningGuest,
 }
 
 impl World {
@@ -35,7 +35,7 @@ impl World {
             command_line: command_line.to_owned(),
             ..order()
         };
-        let mut guest = Guest::start(&exact).unwrap();
+        let mut guest = RunningGuest::start(&exact).unwrap();
         let mut clients = [0, 1].map(|port| {
             let (to, from) = guest.port(port).unwrap();
             let launch = Launch { isolation: Isolation::Network, ..Launch::default() };

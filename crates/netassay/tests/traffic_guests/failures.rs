@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use testbed::guest::{Guest, GuestOrder, Kernel};
+use testbed::guest::{GuestOrder, Kernel, RunningGuest};
 use testbed::{Error, GuestFault};
 use words::Nic;
 
@@ -20,7 +20,7 @@ fn with_init(directory: &tempfile::TempDir, program: &[u8]) -> GuestOrder {
 }
 
 fn await_death(order: &GuestOrder) -> Error {
-    Guest::start(order).unwrap().await_life(&Interrupt::new().unwrap()).unwrap_err()
+    RunningGuest::start(order).unwrap().await_life(&Interrupt::new().unwrap()).unwrap_err()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_panic_is_reported_with_its_words() {
 fn a_guest_that_hangs_is_given_up_when_its_cpus_have_nothing_to_do() {
     let directory = tempfile::tempdir().unwrap();
     let interrupt = Interrupt::new().unwrap();
-    let mut guest = Guest::start(&with_init(&directory, &elf::that_hangs("stuck here\n"))).unwrap();
+    let mut guest = RunningGuest::start(&with_init(&directory, &elf::that_hangs("stuck here\n"))).unwrap();
     let error = guest.await_life(&interrupt).unwrap_err();
     assert!(error.may_pass() && error.to_string().contains("have had no work for"), "{error}");
     let text = error.to_string();
@@ -69,7 +69,7 @@ fn a_kernel_without_virtio_is_reported_before_or_after_it_was_booted() {
     let mut blind = order();
     let modules = tempfile::tempdir().unwrap();
     blind.kernel.modules = Some(modules.path().to_owned());
-    let error = Guest::start(&blind).unwrap_err().to_string();
+    let error = RunningGuest::start(&blind).unwrap_err().to_string();
     assert!(
         error.contains("has no virtio_pci (bus), virtio_console (ports), which a guest needs"),
         "{error}"
@@ -94,7 +94,7 @@ fn a_kernel_without_virtio_is_reported_before_or_after_it_was_booted() {
 #[test]
 fn a_kernel_for_clouds_has_no_e1000e() {
     let order = GuestOrder { nic: Nic::E1000e, tap: Some("wire".to_owned()), ..order() };
-    let error = Guest::start(&order).unwrap_err().to_string();
+    let error = RunningGuest::start(&order).unwrap_err().to_string();
     assert!(error.contains(" has no e1000e (network card), which a guest needs"), "{error}");
     assert!(error.contains("nic = \"virtio-net\""), "{error}");
 }
@@ -109,7 +109,8 @@ fn what_qemu_says_before_it_gives_up_is_reported() {
             && text.contains("the transmitter's QEMU exited (exit status: 1)"),
         "{text}"
     );
-    let error = Guest::start(&GuestOrder { place: Some(u32::MAX), ..order() }).unwrap_err().to_string();
+    let error =
+        RunningGuest::start(&GuestOrder { place: Some(u32::MAX), ..order() }).unwrap_err().to_string();
     assert!(error.contains("open the namespaces of its place"), "{error}");
 }
 
@@ -128,7 +129,7 @@ const CONTROLLER: &str = "NETASSAY_TEST_CONTROLLER";
 #[test]
 fn a_killed_controller_leaves_no_guest() {
     if let Some(told) = std::env::var_os(CONTROLLER) {
-        let guest = Guest::start(&order()).unwrap();
+        let guest = RunningGuest::start(&order()).unwrap();
         let beside = PathBuf::from(&told).with_extension("new");
         fs::write(&beside, guest.pid().to_string()).unwrap();
         fs::rename(&beside, &told).unwrap();

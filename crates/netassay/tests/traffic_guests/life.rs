@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, PROTOCOL, Request};
 use agent::{Client, Interrupt, Isolation, Launch};
-use testbed::guest::{Guest, GuestOrder};
+use testbed::guest::{GuestOrder, RunningGuest};
 use words::Accelerated;
 
 use crate::order;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PATIENCE_WITH_BOOT: Duration = Duration::from_secs(300);
 
 /// Writes the launch before anything else, as a testbed does; it waits in the socket.
-fn agent_at(guest: &mut Guest, port: usize, isolation: Isolation, interrupt: &Interrupt) -> Client {
+fn agent_at(guest: &mut RunningGuest, port: usize, isolation: Isolation, interrupt: &Interrupt) -> Client {
     let (to, from) = guest.port(port).unwrap();
     let client = Client::new("agent", to, from, interrupt.clone());
     let launch = Launch { isolation, ..Launch::default() };
@@ -39,7 +39,8 @@ fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
     let interrupt = Interrupt::new().unwrap();
     let cpu = *host::affinity::allowed_cpus().last().unwrap();
     let mut guest =
-        Guest::start(&GuestOrder { modules: &["veth", "no-such"], pin: vec![cpu], ..order() }).unwrap();
+        RunningGuest::start(&GuestOrder { modules: &["veth", "no-such"], pin: vec![cpu], ..order() })
+            .unwrap();
     assert_eq!(guest.accelerated, Accelerated::Emulation { why: "requested".to_owned() });
     assert_eq!(guest.absent_modules, ["no-such"]);
     // Both launches and greetings are there before the guest is.
@@ -123,7 +124,7 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
     let place_of = Some(place.0.id());
     let wired =
         GuestOrder { tap: Some("wire".to_owned()), place: place_of, rootless, ports: 1, vcpus: 2, ..order() };
-    let mut guest = Guest::start(&wired).unwrap();
+    let mut guest = RunningGuest::start(&wired).unwrap();
     let mut client = agent_at(&mut guest, 0, Isolation::None, &interrupt);
     guest.await_life(&interrupt).unwrap();
     assert_eq!(guest.threads().unwrap().len(), 2);
@@ -165,7 +166,7 @@ fn qemu_enters_a_user_namespace_too() {
     let place = Place::make(true);
     let wired =
         GuestOrder { tap: Some("wire".to_owned()), place: Some(place.0.id()), rootless: true, ..order() };
-    let guest = Guest::start(&wired).unwrap();
+    let guest = RunningGuest::start(&wired).unwrap();
     let of = |pid: u32, kind: &str| fs::read_link(format!("/proc/{pid}/ns/{kind}")).unwrap();
     for kind in ["user", "net"] {
         assert_eq!(of(guest.pid(), kind), of(place.0.id(), kind));
@@ -177,7 +178,7 @@ fn qemu_enters_a_user_namespace_too() {
 #[ignore = "boots a guest: the gate proves this with an exact study"]
 fn an_exact_guest_is_emulated_and_lives() {
     let interrupt = Interrupt::new().unwrap();
-    let mut guest = Guest::start(&GuestOrder { exact: true, ports: 1, ..order() }).unwrap();
+    let mut guest = RunningGuest::start(&GuestOrder { exact: true, ports: 1, ..order() }).unwrap();
     assert!(matches!(&guest.accelerated, Accelerated::Emulation { why } if why.contains("exact mode")));
     let mut client = agent_at(&mut guest, 0, Isolation::Network, &interrupt);
     client.send(&Request::Hello { protocol: PROTOCOL }, PATIENCE_WITH_BOOT).unwrap();

@@ -55,15 +55,16 @@ fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
         return Err("it is not a program for x86-64");
     }
     let start = header.e_phoff(LE);
-    if start < size_of::<Header>() as u64 {
+    if start < size_of::<ElfHeader>() as u64 {
         return Err("its program headers lie inside its header");
     }
     // The kernel takes no other (load_elf_phdrs in fs/binfmt_elf.c).
-    if usize::from(header.e_phentsize(LE)) != size_of::<Program>() {
+    if usize::from(header.e_phentsize(LE)) != size_of::<ElfProgramHeader>() {
         return Err("its program headers do not have the size that the kernel accepts");
     }
     // Not by the crate's `program_headers`: for the kernel no number stands in the first section.
-    let programs: &[Program] = head.read_slice_at(start, header.e_phnum(LE).into()).map_err(|()| BEYOND)?;
+    let programs: &[ElfProgramHeader] =
+        head.read_slice_at(start, header.e_phnum(LE).into()).map_err(|()| BEYOND)?;
     if programs.iter().any(|program| program.p_type(LE) == elf::PT_INTERP) {
         return Err("it is linked dynamically, and a guest has no libraries: build it static");
     }
@@ -90,11 +91,11 @@ pub(crate) fn section<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
     sections.iter().find(is_named)?.data(LE, file).ok()
 }
 
-type Header = elf::FileHeader64<LE>;
-type Program = elf::ProgramHeader64<LE>;
+type ElfHeader = elf::FileHeader64<LE>;
+type ElfProgramHeader = elf::ProgramHeader64<LE>;
 
-fn header(file: &[u8]) -> Option<&Header> {
-    Header::parse(file).ok().filter(|header| header.is_little_endian())
+fn header(file: &[u8]) -> Option<&ElfHeader> {
+    ElfHeader::parse(file).ok().filter(|header| header.is_little_endian())
 }
 
 #[cfg(test)]
@@ -148,7 +149,7 @@ mod elf_tests {
     #[test]
     fn what_is_no_program_is_refused_in_words() {
         assert!(loaded_part(b"#!/bin/sh\n").unwrap_err().contains("not a 64-bit"));
-        let mut empty = vec![0; size_of::<Header>()];
+        let mut empty = vec![0; size_of::<ElfHeader>()];
         empty[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
         assert!(loaded_part(&empty).unwrap_err().contains("x86-64"));
         empty[0x12] = 62;

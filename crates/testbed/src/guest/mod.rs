@@ -1,7 +1,7 @@
 //! Guests: virtual machines of our own, booted from any kernel's image with our own initramfs.
 //!
 //! [`Kernel::find`] finds an image and its modules, [`fetch`] fetches a distribution's,
-//! [`Guest::start`] boots it in QEMU, and [`Guest::port`] has each agent's pipe.
+//! [`RunningGuest::start`] boots it in QEMU, and [`RunningGuest::port`] has each agent's pipe.
 
 mod apt;
 #[cfg(test)]
@@ -30,6 +30,6 @@ pub use initramfs::Archive;
 pub(crate) use initramfs::{pack, read_image};
 pub use kernel::Kernel;
 pub use order::GuestOrder;
-pub use running_guest::{Guest, serve_remote_guest};
+pub use running_guest::{RunningGuest, serve_remote_guest};
 pub(crate) use spawn::in_memory;
 pub use tools::Tools;

@@ -84,25 +84,26 @@ pub(crate) fn order<E>(
     wanted: &[String],
     mut needs: impl FnMut(&str) -> Result<Option<Vec<String>>, E>,
 ) -> Result<Vec<String>, E> {
-    enum Step {
+    enum VisitStep {
         Enter(String),
         Leave(String),
     }
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
     // Not recursive: a file decides the depth.
-    let mut steps: Vec<Step> = wanted.iter().rev().map(|name| Step::Enter(plain_name(name))).collect();
+    let mut steps: Vec<VisitStep> =
+        wanted.iter().rev().map(|name| VisitStep::Enter(plain_name(name))).collect();
     while let Some(step) = steps.pop() {
         match step {
-            Step::Leave(name) => order.push(name),
-            Step::Enter(name) => {
+            VisitStep::Leave(name) => order.push(name),
+            VisitStep::Enter(name) => {
                 // A circle ends here: the kernel rejects such modules.
                 if !seen.insert(name.clone()) {
                     continue;
                 }
                 if let Some(needs) = needs(&name)? {
-                    steps.push(Step::Leave(name));
-                    steps.extend(needs.into_iter().rev().map(Step::Enter));
+                    steps.push(VisitStep::Leave(name));
+                    steps.extend(needs.into_iter().rev().map(VisitStep::Enter));
                 }
             }
         }

@@ -31,7 +31,7 @@ const LAST_BREATH: Duration = Duration::from_secs(5);
 
 /// A running virtual machine; it ends with this value, and with the thread that started it.
 #[derive(Debug)]
-pub struct Guest {
+pub struct RunningGuest {
     name: String,
     process: Child,
     console: Console,
@@ -47,7 +47,7 @@ pub struct Guest {
     started: Instant,
 }
 
-impl Guest {
+impl RunningGuest {
     /// Starts QEMU without waiting for the guest. The first call may [try](Tools::try_kvm) KVM.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Guest {
     /// Starts a guest with other tools than this machine's.
     ///
     /// # Errors
-    /// As [`Guest::start`].
+    /// As [`RunningGuest::start`].
     pub fn start_with(order: &GuestOrder, tools: &Tools) -> Result<Self, Error> {
         let qemu = tools.qemu()?;
         let (bytes, absent) = initramfs::pack_or_read(order)?;
@@ -291,7 +291,7 @@ impl Guest {
     }
 }
 
-impl Drop for Guest {
+impl Drop for RunningGuest {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -326,7 +326,8 @@ pub fn serve_remote_guest() -> Result<(), Error> {
     let Some(order) = relay.receive::<GuestOrder>()? else { return Ok(()) };
     // The end of the controller ends this process, whatever it does.
     let interrupt = Interrupt::new().map_err(ServeError::from)?;
-    let alive = Guest::start_with(&order, &tools).and_then(|guest| guest.alive(&order, &tools, &interrupt));
+    let alive =
+        RunningGuest::start_with(&order, &tools).and_then(|guest| guest.alive(&order, &tools, &interrupt));
     let (mut guest, booted) = match alive {
         Ok(alive) => alive,
         Err(error) => {

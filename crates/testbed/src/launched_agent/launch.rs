@@ -15,7 +15,7 @@ use agent::{Client, Interrupt, Isolation, Launch};
 
 use super::{AGENT, Carrier, LaunchedAgent, PATIENCE, PATIENCE_WITH_A_GUEST};
 use crate::error::Error;
-use crate::guest::Guest;
+use crate::guest::RunningGuest;
 use crate::hosts::HostPlace;
 use crate::reach::{PipedCommand, TO_ANSWER};
 
@@ -81,7 +81,7 @@ impl LaunchedAgent {
     }
 
     pub(crate) fn in_guest(
-        guest: &Rc<RefCell<Guest>>,
+        guest: &Rc<RefCell<RunningGuest>>,
         port: usize,
         start: AgentStart<'_>,
     ) -> Result<Self, Error> {

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::error::Error;
-use crate::guest::Guest;
+use crate::guest::RunningGuest;
 use crate::reach::{RemoteHost, TO_ANSWER, look_until};
 
 macro_rules! answer {
@@ -85,7 +85,7 @@ pub(crate) struct LaunchedAgent {
 #[derive(Debug)]
 enum Carrier {
     Process(Child, Console),
-    Guest(Rc<RefCell<Guest>>),
+    Guest(Rc<RefCell<RunningGuest>>),
 }
 
 impl LaunchedAgent {

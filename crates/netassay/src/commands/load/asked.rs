@@ -2,7 +2,7 @@
 
 use agent::Interrupt;
 use study::{Assignment, Condition, CongestionControl, Family, Scenario, Study};
-use testbed::{Options, RunOrder, Testbed};
+use testbed::{RunOrder, Testbed, TestbedOptions};
 use words::{Kind, suggest};
 
 use crate::cli::{HostFlags, Load, traffic_keys};
@@ -92,8 +92,8 @@ impl Asked {
         Ok(())
     }
 
-    pub(crate) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<Options, Failure> {
-        Ok(Options {
+    pub(crate) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<TestbedOptions, Failure> {
+        Ok(TestbedOptions {
             discard_device: self.discard_device,
             families: vec![self.condition.family],
             state: self.condition.boot.clone(),

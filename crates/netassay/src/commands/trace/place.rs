@@ -3,7 +3,7 @@
 use agent::Interrupt;
 use results::TracedMachine;
 use study::{Assignment, Scenario, Tracing, Waiting};
-use testbed::{Hosts, Options, Testbed};
+use testbed::{Hosts, Testbed, TestbedOptions};
 use trace::ProbeLadder;
 
 use crate::cli::Trace;
@@ -126,7 +126,7 @@ pub(super) fn testbed(
 ) -> Result<Testbed, Failure> {
     let rootless = hosts.is_none() && !host::Privileges::read().privileged();
     let options = asked.options(rootless, interrupt)?;
-    Ok(Testbed::build(&Options { exact, hosts: hosts.cloned(), beside, ..options }, interrupt)?)
+    Ok(Testbed::build(&TestbedOptions { exact, hosts: hosts.cloned(), beside, ..options }, interrupt)?)
 }
 
 pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<TracedMachine, Failure> {
