@@ -164,7 +164,7 @@ fn undo(mut settings: SettingsAgent, all: bool) -> Result<(), Failure> {
     Err(Failure::Environment(why))
 }
 
-pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
+pub(crate) fn requested(wanted: &study::MachineTuning) -> MachineRequest {
     let feature = |(interface, features, on): (&str, Vec<&str>, bool)| FeatureRequest {
         interface: interface.to_owned(),
         features: features.into_iter().map(str::to_owned).collect(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use study::{Condition, Design, Dropped, Effective, Offload, Plan, Scenario, Settled, Side};
+use study::{Condition, Dropped, Effective, Offload, OffloadDesign, Plan, Scenario, Settled, Side};
 use testbed::Switches;
 
 use crate::flows::switches_of;
@@ -18,7 +18,7 @@ pub(crate) struct TriedStates {
 /// factors that cannot be switched here, or not in every scenario.
 pub(crate) fn reads(
     plan: &Plan,
-    design: &Design,
+    design: &OffloadDesign,
     shown: &[TriedStates],
 ) -> (Vec<Vec<Option<bool>>>, Vec<Dropped>) {
     let offloads: Vec<Option<Offload>> = design.factors.iter().map(|name| Offload::named(name)).collect();
@@ -136,7 +136,7 @@ fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone) -> String {
 }
 
 /// Equal for conditions that differ in the design or the traffic only.
-fn groups(plan: &Plan, design: &Design) -> Vec<usize> {
+fn groups(plan: &Plan, design: &OffloadDesign) -> Vec<usize> {
     let mut known: HashMap<(Switches, usize), usize> = HashMap::new();
     let mut group = |(condition, state): (&Condition, usize)| {
         let switches = switches_of(&condition.with_all(design, true));

@@ -25,14 +25,14 @@ mod write;
 
 pub use edit::assignment::Assignment;
 pub use model::boot_state::{BootState, Guest};
-pub use model::design::{Design, DesignKind, Dropped, Unreachable};
+pub use model::design::{DesignKind, Dropped, OffloadDesign, Unreachable};
 pub use model::factor::Factor;
-pub use model::machine::{Machine, Machines};
+pub use model::machine::{MachineTuning, Machines};
 pub use model::name::{Name, NameWord};
 pub use model::protocol::{Alternate, BootKind, Bounds, Order, Protocol, Stop, Tracing};
 pub use model::study::Study;
 pub use model::switch::{Offload, Offloads, Switch};
-pub use plan::comparison::Comparison;
+pub use plan::comparison::PlannedComparison;
 pub use plan::condition::{Condition, SideSettings, Underlay};
 pub use plan::costs::{Costs, Expected, expected_duration};
 pub use plan::effective::{Effective, Fragments};

@@ -5,7 +5,7 @@ use words::{DEFAULT, DeviceForm, DeviceSetting, KEYS, Shape, Side, TuningKey, Vo
 
 use crate::model::switch::UNDERLAY as UNDER;
 use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, SWITCH, UNDERLAY};
-use crate::model::{Part, Scope, Subject, Table, limit};
+use crate::model::{FactorSubject, KeyPart, KeyTable, Scope, limit};
 
 /// The JSON schema of a study file (draft 2020-12), indented. The same in every build.
 pub fn schema() -> String {
@@ -31,7 +31,7 @@ impl Parts {
         json!({ "$ref": format!("#/$defs/{name}") })
     }
 
-    fn table(&mut self, table: &Table) -> Value {
+    fn table(&mut self, table: &KeyTable) -> Value {
         let rows = table.rows.iter();
         let properties = rows.map(|row| (row.name.to_owned(), described(self.part(&row.part), row.help)));
         let mut schema = object(table.help, properties.collect());
@@ -43,50 +43,50 @@ impl Parts {
         schema
     }
 
-    fn part(&mut self, part: &Part) -> Value {
+    fn part(&mut self, part: &KeyPart) -> Value {
         match part {
-            Part::Name => {
+            KeyPart::Name => {
                 let pattern = format!("^[A-Za-z0-9][A-Za-z0-9_.-]{{0,{}}}$", limit::NAME - 1);
                 self.named("Name", text(&pattern))
             }
-            Part::Sentence => json!({ "type": "string" }),
-            Part::Fields => {
+            KeyPart::Sentence => json!({ "type": "string" }),
+            KeyPart::Fields => {
                 let letters: String = words::flow_hash::letters().collect();
                 self.named("Fields", text(&format!("^([{letters}]{{1,{}}}|default)$", letters.len())))
             }
-            Part::Metric => self.named("MetricKey", json!({ "enum": metric::keys().collect::<Vec<_>>() })),
-            Part::Kernel => {
+            KeyPart::Metric => self.named("MetricKey", json!({ "enum": metric::keys().collect::<Vec<_>>() })),
+            KeyPart::Kernel => {
                 self.named("Kernel", json!({ "type": "string", "minLength": 1, "maxLength": limit::PATH }))
             }
-            Part::CommandLine => {
+            KeyPart::CommandLine => {
                 self.named("CommandLine", json!({ "type": "string", "maxLength": limit::COMMAND_LINE }))
             }
-            Part::Memory => self.named("Memory", text(r"^\d+ *(MiB|GiB)$")),
-            Part::OrDefault(name, shape) => {
+            KeyPart::Memory => self.named("Memory", text(r"^\d+ *(MiB|GiB)$")),
+            KeyPart::OrDefault(name, shape) => {
                 json!({ "anyOf": [self.shaped(name, *shape), { "const": "default" }] })
             }
-            Part::Shaped(name, shape) => self.shaped(name, *shape),
-            Part::OrWord(name, shape, vocabulary) => {
+            KeyPart::Shaped(name, shape) => self.shaped(name, *shape),
+            KeyPart::OrWord(name, shape, vocabulary) => {
                 let word = self.shaped(vocabulary.name, Shape::Word(*vocabulary));
                 json!({ "anyOf": [self.shaped(name, *shape), word] })
             }
-            Part::Words(vocabulary) => {
+            KeyPart::Words(vocabulary) => {
                 one_or_several("", self.shaped(vocabulary.name, Shape::Word(*vocabulary)))
             }
-            Part::Table(table) => self.table_named(table),
-            Part::Counted(name, shape, table) => {
+            KeyPart::Table(table) => self.table_named(table),
+            KeyPart::Counted(name, shape, table) => {
                 json!({ "anyOf": [self.shaped(name, *shape), self.table_named(table)] })
             }
-            Part::Tables(table, most) => several(self.table_named(table), *most),
-            Part::Workloads => {
+            KeyPart::Tables(table, most) => several(self.table_named(table), *most),
+            KeyPart::Workloads => {
                 let workload = self.workload();
                 several(self.named("Workload", workload), limit::BLOCKS)
             }
-            Part::Factors => {
+            KeyPart::Factors => {
                 let factors = self.factors_but_workloads("What is varied, and the levels it takes.");
                 self.named("Factors", factors)
             }
-            Part::Exclusions => {
+            KeyPart::Exclusions => {
                 let mut schema = self.choice("Combinations that are not measured.");
                 schema["minProperties"] = 1.into();
                 schema["properties"]["reason"] =
@@ -94,29 +94,29 @@ impl Parts {
                 several(self.named("Exclude", schema), limit::EXCLUSIONS)
             }
             // `baseline` and `only`
-            Part::Levels => {
+            KeyPart::Levels => {
                 let levels = self.choice("Conditions chosen by levels: by one, or by a list of them.");
                 self.named("Levels", levels)
             }
-            Part::Offloads => {
+            KeyPart::Offloads => {
                 let features = features();
                 let pattern = format!("^((transmitter|receiver)\\.)?({UNDER}\\.)?({features})$");
                 self.named("DesignOffloads", one_or_several("Features of `ethtool -k`.", text(&pattern)))
             }
-            Part::Sysctls => {
+            KeyPart::Sysctls => {
                 // A value, or a table of sysctls with a common prefix.
                 let value = json!({ "type": ["integer", "string", "object"] });
                 by_name(self.named("SysctlValue", value))
             }
-            Part::Cpus => {
+            KeyPart::Cpus => {
                 let (cpu, list) = (of_shape(limit::CPU, false), text("^[0-9]+([,-][0-9]+)*$"));
                 self.named("Cpus", json!({ "anyOf": [cpu, several(cpu, limit::LEVELS), list] }))
             }
-            Part::Interfaces(part) => by_name(self.part(part)),
-            Part::Placement(table) => {
+            KeyPart::Interfaces(part) => by_name(self.part(part)),
+            KeyPart::Placement(table) => {
                 json!({ "anyOf": [self.table_named(table), text("^irq[0-9]+-traffic[0-9]+$")] })
             }
-            Part::Features => by_name(by_name(self.part(&SWITCH))),
+            KeyPart::Features => by_name(by_name(self.part(&SWITCH))),
         }
     }
 
@@ -128,7 +128,7 @@ impl Parts {
         self.named(name, schema)
     }
 
-    fn table_named(&mut self, table: &Table) -> Value {
+    fn table_named(&mut self, table: &KeyTable) -> Value {
         let schema = self.table(table);
         self.named(table.name, schema)
     }
@@ -139,7 +139,7 @@ impl Parts {
             (key.name.to_owned(), described(of_shape(key.shape, key.has_default()), &key.description()))
         });
         let mut schema = object("The traffic.", keys.collect());
-        let name = described(self.part(&Part::Name), "What the study calls it. Default: its kind.");
+        let name = described(self.part(&KeyPart::Name), "What the study calls it. Default: its kind.");
         schema["properties"]["name"] = name;
         schema["properties"]["kind"] = described(self.part(&KIND), "The kind of traffic.");
         schema["required"] = json!(["kind"]);
@@ -148,15 +148,15 @@ impl Parts {
 
     fn choice(&mut self, description: &str) -> Value {
         let mut schema = self.factors_but_workloads(description);
-        schema["properties"]["workload"] = self.of_subject(&Subject::Workload);
+        schema["properties"]["workload"] = self.of_subject(&FactorSubject::Workload);
         schema
     }
 
     fn factors_but_workloads(&mut self, description: &str) -> Value {
-        let mut schema = self.table_of(description, Subject::names());
+        let mut schema = self.table_of(description, FactorSubject::names());
         let under_side =
-            self.table_of("What differs under the tunnel on this side only.", Subject::names_in(SIDE));
-        let mut of_side = self.table_of("What differs on this side only.", Subject::names_in(SIDE));
+            self.table_of("What differs under the tunnel on this side only.", FactorSubject::names_in(SIDE));
+        let mut of_side = self.table_of("What differs on this side only.", FactorSubject::names_in(SIDE));
         of_side["properties"][UNDER] = self.named("UnderlayOfSide", under_side);
         let of_side = self.named("OfSide", of_side);
         for side in Side::BOTH {
@@ -164,29 +164,29 @@ impl Parts {
         }
         let both = Scope { side: None, underlay: true };
         let of_underlay =
-            self.table_of("What the interfaces under the tunnel have.", Subject::names_in(both));
+            self.table_of("What the interfaces under the tunnel have.", FactorSubject::names_in(both));
         schema["properties"][UNDER] = self.named("OfUnderlay", of_underlay);
         // A side's factors are under the side (`transmitter.tso`), or in a quoted key.
         let sides = Side::BOTH.map(Side::word).join("|");
         let quoted = |names: &str| format!("^((({sides})\\.)?{UNDER}|{sides})\\.({names})$");
         schema["patternProperties"] = json!({
-            quoted("offloads"): self.of_subject(&Subject::Offloads(SIDE)),
-            quoted(&features()): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
+            quoted("offloads"): self.of_subject(&FactorSubject::Offloads(SIDE)),
+            quoted(&features()): self.of_subject(&FactorSubject::Feature(SIDE, Vec::new())),
         });
         let all_like = |one: DeviceSetting| {
             let chosen = DeviceSetting::ALL.into_iter().filter(|setting| setting.form() == one.form());
             quoted(&chosen.map(DeviceSetting::word).collect::<Vec<_>>().join("|"))
         };
         for one in [DeviceSetting::RxRing, DeviceSetting::AdaptiveRx, DeviceSetting::FlowHashUdp4] {
-            let levels = self.of_subject(&Subject::Device(SIDE, one));
+            let levels = self.of_subject(&FactorSubject::Device(SIDE, one));
             schema["patternProperties"][all_like(one)] = levels;
         }
         for key in TuningKey::ALL {
-            let levels = self.of_subject(&Subject::Tuning(SIDE, key));
+            let levels = self.of_subject(&FactorSubject::Tuning(SIDE, key));
             schema["patternProperties"][format!("^({sides})\\.{key}$")] = levels;
         }
         for key in UNDERLAY.factors() {
-            let levels = self.of_subject(&Subject::Underlay(key));
+            let levels = self.of_subject(&FactorSubject::Underlay(key));
             schema["patternProperties"][format!("^{UNDER}\\.{key}$")] = levels;
         }
         schema
@@ -194,27 +194,29 @@ impl Parts {
 
     fn table_of(&mut self, description: &str, names: impl Iterator<Item = &'static str>) -> Value {
         let levels =
-            |name: &'static str| Some((name.to_owned(), self.of_subject(&Subject::from_name(name)?)));
+            |name: &'static str| Some((name.to_owned(), self.of_subject(&FactorSubject::from_name(name)?)));
         object(description, names.filter_map(levels).collect())
     }
 
-    fn of_subject(&mut self, subject: &Subject) -> Value {
-        let of_table = |table: &Table, key: &str| {
+    fn of_subject(&mut self, subject: &FactorSubject) -> Value {
+        let of_table = |table: &KeyTable, key: &str| {
             (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
         };
         let own = |name: &str, help| (name.to_owned(), help);
         let (name, help) = match subject {
-            Subject::Key(key) => return one_or_several(key.help, of_shape(key.shape, key.has_default())),
-            Subject::Workload => own("Names", "The name of a workload, if there are several."),
-            Subject::Scenario => own(
+            FactorSubject::Key(key) => {
+                return one_or_several(key.help, of_shape(key.shape, key.has_default()));
+            }
+            FactorSubject::Workload => own("Names", "The name of a workload, if there are several."),
+            FactorSubject::Scenario => own(
                 "ScenarioLevels",
                 "The kind of testbed; a study with this factor has no `scenario` at its top.",
             ),
-            Subject::Family => own("FamilyLevels", "The version of IP."),
-            Subject::Offloads(_) => {
+            FactorSubject::Family => own("FamilyLevels", "The version of IP."),
+            FactorSubject::Offloads(_) => {
                 own("OffloadsLevels", "All offloads at once; a feature named by itself wins over it.")
             }
-            Subject::Device(_, setting) => match setting.form() {
+            FactorSubject::Device(_, setting) => match setting.form() {
                 DeviceForm::Number => own(
                     "DeviceLevels",
                     "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
@@ -225,17 +227,17 @@ impl Parts {
                     "The fields of a packet whose hash selects its receive queue, as letters of `ethtool -N`; `default` leaves them as they are.",
                 ),
             },
-            Subject::Tuning(_, key) => of_table(&MACHINE, key.word()),
-            Subject::Feature(..) => own("SwitchLevels", "On or off."),
-            Subject::Mtu => own("MtuLevels", "The MTU in bytes."),
-            Subject::Twin => {
+            FactorSubject::Tuning(_, key) => of_table(&MACHINE, key.word()),
+            FactorSubject::Feature(..) => own("SwitchLevels", "On or off."),
+            FactorSubject::Mtu => own("MtuLevels", "The MTU in bytes."),
+            FactorSubject::Twin => {
                 own("TwinLevels", "Labels that change nothing: the same condition several times.")
             }
-            Subject::Guest(key) => of_table(&GUEST, key),
-            Subject::Underlay(key) => of_table(&UNDERLAY, key),
+            FactorSubject::Guest(key) => of_table(&GUEST, key),
+            FactorSubject::Underlay(key) => of_table(&UNDERLAY, key),
         };
         let mut one = subject.part().map(|part| self.part(part)).unwrap_or_default();
-        if let Subject::Tuning(_, key) = subject {
+        if let FactorSubject::Tuning(_, key) = subject {
             let other = match key {
                 TuningKey::Sysctl => json!({ "type": "string" }),
                 _ => json!({ "const": DEFAULT }),

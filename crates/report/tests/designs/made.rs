@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Evidence, Limit};
 use store::{StoredRun, StoredStudy};
-use study::{Condition, Design, DesignKind, Plan, Study};
+use study::{Condition, DesignKind, OffloadDesign, Plan, Study};
 
 /// A study with these lines of factors, and its plan.
 pub(crate) fn study(factors: &str) -> (Study, Plan) {
@@ -31,7 +31,8 @@ pub(crate) fn design(
         study::Unreachable { reads: [&[false], &asked[1..]].concat(), asked }
     });
     let unreachable = unreachable.collect();
-    plan.design = Some(Design { kind, factors, aliases: Vec::new(), unreachable, dropped: Vec::new() });
+    plan.design =
+        Some(OffloadDesign { kind, factors, aliases: Vec::new(), unreachable, dropped: Vec::new() });
     keep(plan, is_reached);
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use stats::effects::DesignMatrix;
 use store::StoredStudy;
 use study::metric::Metric;
-use study::{Condition, Design, Kind, Plan};
+use study::{Condition, Kind, OffloadDesign, Plan};
 
 use crate::data::missing::why_without;
 use crate::words::lists::grouped;
@@ -28,7 +28,7 @@ pub struct MissingState {
 
 pub(crate) struct Combination<'a> {
     // Not the plan's: here only some of its factors may be switchable.
-    pub(super) design: Design,
+    pub(super) design: OffloadDesign,
     pub(super) workload: &'a str,
     pub(super) kind: Kind,
     /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
@@ -48,13 +48,15 @@ impl<'a> Combination<'a> {
             (!own.factors.is_empty()).then_some(((condition.workload.name.as_str(), at, own), condition))
         });
         let combination =
-            |((workload, at, design), conditions): ((&'a str, String, Design), Vec<&Condition>)| Self {
-                workload,
-                kind: conditions[0].workload.traffic.kind,
-                at,
-                conditions: conditions.iter().map(|one| one.index).collect(),
-                levels: conditions.iter().map(|one| one.designed(&design)).collect(),
-                design,
+            |((workload, at, design), conditions): ((&'a str, String, OffloadDesign), Vec<&Condition>)| {
+                Self {
+                    workload,
+                    kind: conditions[0].workload.traffic.kind,
+                    at,
+                    conditions: conditions.iter().map(|one| one.index).collect(),
+                    levels: conditions.iter().map(|one| one.designed(&design)).collect(),
+                    design,
+                }
             };
         grouped(designed).into_iter().map(combination).collect()
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use stats::effects::Estimated;
 use store::StoredStudy;
 use study::metric::{Instructions, Metric};
-use study::{Design, DesignKind, Dropped, Kind, Unreachable};
+use study::{DesignKind, Dropped, Kind, OffloadDesign, Unreachable};
 
 use crate::data::exact::UnequalCounts;
 use crate::data::truth::truth;
@@ -112,7 +112,7 @@ impl Credits {
     }
 }
 
-fn unreachable(design: &Design) -> Vec<UnreachableState> {
+fn unreachable(design: &OffloadDesign) -> Vec<UnreachableState> {
     let on = |states: &[bool]| {
         let factors = design.factors.iter().zip(states).filter(|(_, is_on)| **is_on);
         factors.map(|(name, _)| name.clone()).collect()

@@ -82,7 +82,7 @@ pub(crate) fn targets(
 }
 
 pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
-    let target = |comparison: &study::Comparison| {
+    let target = |comparison: &study::PlannedComparison| {
         let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
         // In exact mode the metric is a count, whatever the file says.
         let metric = Metric::from_key(&comparison.metric).filter(|one| !plan.exact || exact::is_count(*one));

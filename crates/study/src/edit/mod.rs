@@ -11,7 +11,7 @@ use crate::edit::assignment::Assignment;
 use crate::edit::file::{Base, File};
 use crate::model::switch::UNDERLAY;
 use crate::model::tables::{BOOTS, DESIGN, GUEST, PROTOCOL, STOP, STUDY, TRACE};
-use crate::model::{Part, Study, Subject, Table, limit, tables};
+use crate::model::{FactorSubject, KeyPart, KeyTable, Study, limit, tables};
 use crate::read::{Diagnostics, Problem, workload_keys};
 use crate::write::toml_value;
 
@@ -55,14 +55,14 @@ impl Study {
 }
 
 fn apply(file: &mut File, Assignment { key, values }: &Assignment) -> Result<(), Problem> {
-    let target = Target::resolve(file, key, values).ok_or_else(|| unknown(key))?;
+    let target = EditTarget::resolve(file, key, values).ok_or_else(|| unknown(key))?;
     target.put(file, values).ok_or_else(|| {
         Problem::new(0..key.len(), "`--set` cannot change a file that is written like this")
             .help("change it in the file itself")
     })
 }
 
-const TABLES: &[(&str, Table)] = &[
+const TABLES: &[(&str, KeyTable)] = &[
     ("guest", GUEST),
     (UNDERLAY, tables::UNDERLAY),
     ("design", DESIGN),
@@ -72,20 +72,21 @@ const TABLES: &[(&str, Table)] = &[
     ("protocol.boots", BOOTS),
 ];
 
-enum Target<'k> {
+enum EditTarget<'k> {
     /// A key of each of these tables, by its path there.
     Keys(Vec<Base>, Vec<&'k str>),
     /// A factor, and its name with the side if it has one.
-    Factor(Subject, &'k str),
+    Factor(FactorSubject, &'k str),
 }
 
-impl<'k> Target<'k> {
+impl<'k> EditTarget<'k> {
     fn resolve(file: &File, key: &'k str, values: &[String]) -> Option<Self> {
         if let Some(name) = key.strip_prefix("factors.") {
             return Self::factor(name);
         }
         // Several values are levels of a factor; so is one value where the file has the factor.
-        let is_written = || Subject::from_name(key).is_some_and(|factor| file.path_of(&factor).is_some());
+        let is_written =
+            || FactorSubject::from_name(key).is_some_and(|factor| file.path_of(&factor).is_some());
         let varies = values.len() > 1 || is_written();
         match key.rsplit_once('.') {
             None => Self::bare(file, key, values.is_empty(), varies),
@@ -98,7 +99,8 @@ impl<'k> Target<'k> {
     }
 
     fn bare(file: &File, key: &'k str, removes: bool, varies: bool) -> Option<Self> {
-        let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Shaped(..));
+        let is_value =
+            |part: &KeyPart| matches!(part, KeyPart::Name | KeyPart::Sentence | KeyPart::Shaped(..));
         let is_of_study = STUDY.row(key).is_some_and(|row| is_value(&row.part));
         if is_of_study && !(varies && key == "scenario") || removes && STUDY.row(key).is_some() {
             return Some(Self::Keys(vec![Base::Root], vec![key]));
@@ -121,7 +123,7 @@ impl<'k> Target<'k> {
     }
 
     fn factor(name: &'k str) -> Option<Self> {
-        Subject::from_name(name).map(|subject| Self::Factor(subject, name))
+        FactorSubject::from_name(name).map(|subject| Self::Factor(subject, name))
     }
 
     fn workloads(file: &File, name: Option<&str>, key: &'k str) -> Option<Self> {
@@ -184,20 +186,20 @@ pub(crate) fn workload_name(table: &dyn TableLike) -> Option<&str> {
     ["name", "kind"].into_iter().find_map(|key| table.get(key)?.as_str())
 }
 
-fn take_elsewhere(file: &mut File, factor: &Subject, name: &str) {
+fn take_elsewhere(file: &mut File, factor: &FactorSubject, name: &str) {
     match factor {
-        Subject::Scenario => drop(file.take(Base::Root, &[name])),
-        Subject::Guest(key) => drop(file.take(Base::Root, &["guest", key])),
-        Subject::Underlay(key) => drop(file.take(Base::Root, &[UNDERLAY, key])),
-        Subject::Key(_) => {
+        FactorSubject::Scenario => drop(file.take(Base::Root, &[name])),
+        FactorSubject::Guest(key) => drop(file.take(Base::Root, &["guest", key])),
+        FactorSubject::Underlay(key) => drop(file.take(Base::Root, &[UNDERLAY, key])),
+        FactorSubject::Key(_) => {
             for place in 0..file.tables("workload").len() {
                 file.take(Base::Item("workload", place), &[name]);
             }
         }
-        Subject::Feature(..) => {
+        FactorSubject::Feature(..) => {
             let offloads = file.0.get_mut("design").and_then(|design| design.get_mut("offloads"));
             let Some(offloads) = offloads.and_then(Item::as_array_mut) else { return };
-            offloads.retain(|one| one.as_str().and_then(Subject::from_name).as_ref() != Some(factor));
+            offloads.retain(|one| one.as_str().and_then(FactorSubject::from_name).as_ref() != Some(factor));
             if offloads.is_empty() {
                 file.take(Base::Root, &["design"]);
             }
@@ -209,7 +211,7 @@ fn take_elsewhere(file: &mut File, factor: &Subject, name: &str) {
 fn unknown(key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
     let known = STUDY.keys().into_iter().chain(PROTOCOL.keys()).chain(GUEST.keys()).chain(workload_keys());
-    let near = suggest::nearest(bare, known.chain(Subject::names()));
+    let near = suggest::nearest(bare, known.chain(FactorSubject::names()));
     let help = near.map(|near| format!("did you mean `{near}`?"));
     Problem::new(0..key.len(), format!("`--set` cannot change `{}`", quoted(key))).help(help.unwrap_or_else(|| {
         "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]`, `[design]` or `[trace]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"

@@ -7,7 +7,7 @@ use words::{Percent, grouped};
 
 use crate::model::{DesignKind, Factor};
 
-pub(crate) type Cell = Vec<usize>;
+pub(crate) type LevelIndexes = Vec<usize>;
 
 /// The number of combinations with `designed` rows of a design; `None` if it overflows.
 pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
@@ -16,10 +16,10 @@ pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
 
 /// In odometer order: the last factor varies fastest. The last factors, one for each place of a
 /// row, take only the rows' combinations. Without factors there is one, empty combination.
-pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Item = Cell> {
+pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Item = LevelIndexes> {
     let designed = rows.first().map_or(0, Vec::len);
     let free = factors.len().saturating_sub(designed);
-    let rows: Vec<Cell> =
+    let rows: Vec<LevelIndexes> =
         rows.iter().map(|row| row.iter().map(|on| if *on { ON } else { OFF }).collect()).collect();
     odometer(&factors[..free])
         .flat_map(move |cell| rows.clone().into_iter().map(move |row| [cell.clone(), row].concat()))
@@ -32,7 +32,7 @@ pub(crate) fn row(levels: &[usize]) -> Vec<bool> {
     levels.iter().map(|level| *level == ON).collect()
 }
 
-fn odometer(factors: &[Factor]) -> impl Iterator<Item = Cell> + use<> {
+fn odometer(factors: &[Factor]) -> impl Iterator<Item = LevelIndexes> + use<> {
     let sizes: Vec<usize> = factors.iter().map(|factor| factor.levels().len()).collect();
     let first = sizes.iter().all(|&size| size > 0).then(|| vec![0; sizes.len()]);
     std::iter::successors(first, move |cell| {
@@ -166,12 +166,12 @@ fn letters(word: &str) -> impl Iterator<Item = usize> {
 /// Levels by index: a condition has one of each factor named. The empty selection selects all.
 pub(crate) type Selection = Vec<(usize, BTreeSet<usize>)>;
 
-pub(crate) fn chooses(selection: &Selection, cell: &Cell) -> bool {
+pub(crate) fn chooses(selection: &Selection, cell: &LevelIndexes) -> bool {
     selection.iter().all(|(factor, levels)| levels.contains(&cell[*factor]))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct ComparisonRequest {
+pub(crate) struct ComparisonSpec {
     /// `None`: the workload's main one, in exact mode the kernel's instructions.
     pub(crate) metric: Option<Metric>,
     pub(crate) baseline: Option<Selection>,
@@ -184,17 +184,17 @@ mod tests {
     use words::Value;
 
     use super::*;
-    use crate::model::Subject;
+    use crate::model::FactorSubject;
 
     fn factor(levels: u64) -> Factor {
         let levels = (0..levels).map(Value::Number).collect();
-        Factor { name: "mtu".into(), subject: Subject::Mtu, values: levels }
+        Factor { name: "mtu".into(), subject: FactorSubject::Mtu, values: levels }
     }
 
     #[test]
     fn the_last_factor_varies_fastest() {
         let factors = [factor(2), factor(3)];
-        let cells: Vec<Cell> = cells(&factors, &[vec![]]).collect();
+        let cells: Vec<LevelIndexes> = cells(&factors, &[vec![]]).collect();
         assert_eq!(cells, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
         assert_eq!(size(&factors, 1), Some(cells.len()));
     }
@@ -203,7 +203,7 @@ mod tests {
     fn a_design_takes_some_combinations_of_the_last_factors() {
         let factors = [factor(2), factor(2), factor(2)];
         let rows = [vec![true, true], vec![false, true]];
-        let cells: Vec<Cell> = cells(&factors, &rows).collect();
+        let cells: Vec<LevelIndexes> = cells(&factors, &rows).collect();
         assert_eq!(cells, [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]);
         assert_eq!(size(&factors[..1], rows.len()), Some(cells.len()));
         assert_eq!(row(&cells[1][1..]), rows[1]);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn no_factor_means_one_combination_and_no_level_means_none() {
-        assert_eq!(cells(&[], &[vec![]]).collect::<Vec<_>>(), [Cell::new()]);
+        assert_eq!(cells(&[], &[vec![]]).collect::<Vec<_>>(), [LevelIndexes::new()]);
         assert_eq!(size(&[], 1), Some(1));
         assert_eq!(cells(&[factor(2), factor(0)], &[vec![]]).count(), 0);
     }

@@ -5,9 +5,9 @@ use words::grouped;
 
 use crate::model::{NameWord, Scope};
 
-/// On and off states of offloads; every condition reads back as its level of [`Design::factors`].
+/// On and off states of offloads; every condition reads back as its level of [`OffloadDesign::factors`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Design {
+pub struct OffloadDesign {
     /// Which combinations.
     pub kind: DesignKind,
     /// The names of its factors; those of a ladder in the order in which they go off.
@@ -26,7 +26,7 @@ pub struct Design {
 /// A combination that cannot be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreachable {
-    /// The requested state of each of [`Design::factors`]; `true` is on.
+    /// The requested state of each of [`OffloadDesign::factors`]; `true` is on.
     pub asked: Vec<bool>,
     /// The state that the factors read back.
     pub reads: Vec<bool>,
@@ -44,7 +44,7 @@ words::vocabulary! {
     }
 }
 
-impl Design {
+impl OffloadDesign {
     /// A combination in words, for labels: `all on`, `without transmitter.tso,tx receiver.gro`.
     pub fn words(&self, on: &[bool]) -> String {
         self.word(on).to_string()
@@ -113,9 +113,9 @@ mod tests {
     use super::*;
     use crate::model::DesignKind;
 
-    fn design(kind: DesignKind, factors: &[&str]) -> Design {
+    fn design(kind: DesignKind, factors: &[&str]) -> OffloadDesign {
         let factors = factors.iter().map(ToString::to_string).collect();
-        Design { kind, factors, aliases: Vec::new(), unreachable: Vec::new(), dropped: Vec::new() }
+        OffloadDesign { kind, factors, aliases: Vec::new(), unreachable: Vec::new(), dropped: Vec::new() }
     }
 
     #[test]

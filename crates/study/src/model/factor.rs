@@ -3,14 +3,14 @@
 use words::{DeviceForm, DeviceSetting, KEYS, Key, Scenario, TuningKey, Value, Word, feature};
 
 use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, SCENARIO, SWITCH, UNDERLAY};
-use crate::model::{Part, Scope};
+use crate::model::{KeyPart, Scope};
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Factor {
     /// Its name as the file has it: `family`, `tso`, `receiver.gro`.
     pub name: String,
-    pub(crate) subject: Subject,
+    pub(crate) subject: FactorSubject,
     pub(crate) values: Vec<Value>,
 }
 
@@ -39,7 +39,7 @@ impl Factor {
 
 /// The thing that a factor changes; equal for `gso` and `tx-generic-segmentation`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum FactorSubject {
     Workload,
     Scenario,
     Family,
@@ -55,7 +55,7 @@ pub(crate) enum Subject {
     Feature(Scope, Vec<&'static str>),
 }
 
-impl Subject {
+impl FactorSubject {
     const WHOLE: [(&'static str, Self); 4] =
         [("scenario", Self::Scenario), ("family", Self::Family), ("mtu", Self::Mtu), ("twin", Self::Twin)];
 
@@ -108,10 +108,10 @@ impl Subject {
     }
 
     /// The values that a level may have; `None` for a key of the traffic, which declares its own.
-    pub(crate) fn part(&self) -> Option<&'static Part> {
+    pub(crate) fn part(&self) -> Option<&'static KeyPart> {
         match self {
             Self::Key(_) => None,
-            Self::Workload | Self::Twin => Some(&Part::Name),
+            Self::Workload | Self::Twin => Some(&KeyPart::Name),
             Self::Scenario => Some(&SCENARIO),
             Self::Family => Some(&FAMILY),
             Self::Mtu => Some(&MTU),
@@ -121,10 +121,10 @@ impl Subject {
             Self::Device(_, setting) => Some(match setting.form() {
                 DeviceForm::Number => &AMOUNT,
                 DeviceForm::Switch => &SWITCH,
-                DeviceForm::Fields => &Part::Fields,
+                DeviceForm::Fields => &KeyPart::Fields,
             }),
             Self::Tuning(_, key) => MACHINE.row(key.word()).map(|row| match &row.part {
-                Part::Interfaces(part) => *part,
+                KeyPart::Interfaces(part) => *part,
                 part => part,
             }),
             Self::Feature(..) => Some(&SWITCH),

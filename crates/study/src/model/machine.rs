@@ -9,14 +9,14 @@ use words::{BySide, Placement, Side, feature};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machines {
     /// Settings of each machine.
-    pub both: Machine,
+    pub both: MachineTuning,
     /// Settings of the machine of one side, which override `both`.
-    pub own: BySide<Machine>,
+    pub own: BySide<MachineTuning>,
 }
 
 /// The settings of one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Machine {
+pub struct MachineTuning {
     /// Sysctls by name, as sysctl(8) writes both.
     pub sysctl: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
@@ -33,13 +33,13 @@ pub struct Machine {
 
 impl Machines {
     /// The settings of the machine of one side.
-    pub fn of_side(&self, side: Side) -> Machine {
+    pub fn of_side(&self, side: Side) -> MachineTuning {
         let (both, own) = (&self.both, &self.own[side]);
         let mut features = both.features.clone();
         for (interface, switches) in &own.features {
             features.entry(interface.clone()).or_default().extend(switches.clone());
         }
-        Machine {
+        MachineTuning {
             sysctl: with_overrides(&both.sysctl, &own.sysctl),
             governor: own.governor.clone().or_else(|| both.governor.clone()),
             cpu_latency: own.cpu_latency.or(both.cpu_latency),
@@ -66,7 +66,7 @@ fn with_overrides<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V
     both.iter().chain(own).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-impl Machine {
+impl MachineTuning {
     /// The requested features: interface, the kernel's names of a feature, on or off.
     pub fn kernel_features(&self) -> Vec<(&str, Vec<&'static str>, bool)> {
         let all = self.features.iter().flat_map(|(interface, features)| {

@@ -13,12 +13,12 @@ pub(crate) mod switch;
 pub(crate) mod tables;
 
 pub(crate) use boot_state::{BootState, Guest};
-pub(crate) use combinations::{Cell, ComparisonRequest, Fraction, Selection};
-pub(crate) use design::{Design, DesignKind, Dropped, Unreachable};
-pub(crate) use factor::{Factor, Subject};
-pub(crate) use machine::{Machine, Machines};
+pub(crate) use combinations::{ComparisonSpec, Fraction, LevelIndexes, Selection};
+pub(crate) use design::{DesignKind, Dropped, OffloadDesign, Unreachable};
+pub(crate) use factor::{Factor, FactorSubject};
+pub(crate) use machine::{MachineTuning, Machines};
 pub(crate) use name::{Name, NameWord};
 pub(crate) use protocol::{Alternate, BootKind, Bounds, Order, Protocol, Stop, Tracing, WhetherTurns};
 pub(crate) use study::Study;
 pub(crate) use switch::{Offload, Offloads, Scope};
-pub(crate) use tables::{Part, Table, TestbedPlace};
+pub(crate) use tables::{KeyPart, KeyTable, TestbedPlace};

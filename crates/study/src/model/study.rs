@@ -3,8 +3,8 @@
 use words::{Scenario, Value, Workload};
 
 use crate::model::{
-    BootState, Cell, ComparisonRequest, Design, Factor, Machines, Protocol, Selection, Subject, Tracing,
-    combinations,
+    BootState, ComparisonSpec, Factor, FactorSubject, LevelIndexes, Machines, OffloadDesign, Protocol,
+    Selection, Tracing, combinations,
 };
 
 /// A study: the parsed, valid file.
@@ -23,7 +23,7 @@ pub struct Study {
     pub(crate) exclusions: Vec<(Selection, String)>,
     /// The number and the order of measurements.
     pub protocol: Protocol,
-    pub(crate) requests: Vec<ComparisonRequest>,
+    pub(crate) requests: Vec<ComparisonSpec>,
     /// Whether the whole testbed stands inside one virtual machine.
     pub inside_guest: bool,
     /// Whether it counts instructions, in one emulated virtual machine, instead of time.
@@ -32,7 +32,7 @@ pub struct Study {
     pub(crate) boot: BootState,
     pub(crate) underlay_mtu: Option<u32>,
     /// The design, if it has one.
-    pub design: Option<Design>,
+    pub design: Option<OffloadDesign>,
     /// The combinations of the design's factors, which are the last of `factors`; without a design,
     /// one empty combination.
     pub(crate) rows: Vec<Vec<bool>>,
@@ -49,7 +49,7 @@ pub struct Study {
 impl Study {
     /// The kinds of testbed it runs on: one, unless `scenario` is a factor. Never empty.
     pub fn scenarios(&self) -> Vec<Scenario> {
-        let factor = self.factors.iter().find(|factor| factor.subject == Subject::Scenario);
+        let factor = self.factors.iter().find(|factor| factor.subject == FactorSubject::Scenario);
         factor.map_or_else(|| vec![self.boot.scenario], Factor::scenarios)
     }
 
@@ -58,16 +58,19 @@ impl Study {
         self.scenarios().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
-    pub(crate) fn cells(&self) -> impl Iterator<Item = Cell> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = LevelIndexes> {
         combinations::cells(&self.factors, &self.rows)
     }
 
-    pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
+    pub(crate) fn levels<'s>(
+        &'s self,
+        cell: &'s LevelIndexes,
+    ) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
         let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, &factor.values[level]));
         levels.take(self.undesigned())
     }
 
-    pub(crate) fn designed(&self, cell: &Cell) -> Option<(&Design, Vec<bool>)> {
+    pub(crate) fn designed(&self, cell: &LevelIndexes) -> Option<(&OffloadDesign, Vec<bool>)> {
         let design = self.design.as_ref()?;
         Some((design, combinations::row(&cell[self.undesigned()..])))
     }
@@ -79,7 +82,7 @@ impl Study {
 
     /// The factors that are settings of the machines themselves.
     pub fn machine_factors(&self) -> impl Iterator<Item = &str> {
-        let of_machine = |factor: &&Factor| matches!(factor.subject, Subject::Tuning(..));
+        let of_machine = |factor: &&Factor| matches!(factor.subject, FactorSubject::Tuning(..));
         self.factors.iter().filter(of_machine).map(|factor| factor.name.as_str())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use words::{Side, Word};
 
-use crate::model::Subject;
+use crate::model::FactorSubject;
 
 /// A setting of the hosts that a factor changes; not of the traffic, testbed or kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +30,14 @@ pub enum Switch {
 impl Switch {
     /// The switch that a factor's name means; `None` if the factor is no switch.
     pub fn named(factor: &str) -> Option<Self> {
-        match Subject::from_name(factor)? {
-            Subject::Feature(..) => Offload::named(factor).map(Self::Features),
-            Subject::Offloads(scope) => Some(Self::Offloads { side: scope.side, underlay: scope.underlay }),
-            Subject::Mtu => Some(Self::Mtu { underlay: false }),
-            Subject::Underlay("mtu") => Some(Self::Mtu { underlay: true }),
-            Subject::Key(key) if key.name == "congestion_control" => Some(Self::CongestionControl),
+        match FactorSubject::from_name(factor)? {
+            FactorSubject::Feature(..) => Offload::named(factor).map(Self::Features),
+            FactorSubject::Offloads(scope) => {
+                Some(Self::Offloads { side: scope.side, underlay: scope.underlay })
+            }
+            FactorSubject::Mtu => Some(Self::Mtu { underlay: false }),
+            FactorSubject::Underlay("mtu") => Some(Self::Mtu { underlay: true }),
+            FactorSubject::Key(key) if key.name == "congestion_control" => Some(Self::CongestionControl),
             _ => None,
         }
     }
@@ -113,8 +115,8 @@ pub struct Offload {
 impl Offload {
     /// The feature that a name means: `transmitter.underlay.tx-udp_tnl-segmentation`.
     pub fn named(factor: &str) -> Option<Self> {
-        match Subject::from_name(factor)? {
-            Subject::Feature(scope, features) => {
+        match FactorSubject::from_name(factor)? {
+            FactorSubject::Feature(scope, features) => {
                 Some(Self { side: scope.side, underlay: scope.underlay, features })
             }
             _ => None,

@@ -8,7 +8,7 @@ use words::{
 
 use crate::model::{BootKind, Bounds, DesignKind, Offloads, Order, WhetherTurns, limit};
 
-pub(crate) struct Table {
+pub(crate) struct KeyTable {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
     pub(crate) rows: &'static [KeyRow],
@@ -18,11 +18,11 @@ pub(crate) struct KeyRow {
     pub(crate) name: &'static str,
     pub(crate) is_required: bool,
     pub(crate) is_factor: bool,
-    pub(crate) part: Part,
+    pub(crate) part: KeyPart,
     pub(crate) help: &'static str,
 }
 
-pub(crate) enum Part {
+pub(crate) enum KeyPart {
     Name,
     Sentence,
     /// Fields of a packet whose hash selects a queue, as letters, or `default`.
@@ -39,10 +39,10 @@ pub(crate) enum Part {
     /// A value as a key of traffic has it, or a word.
     OrWord(&'static str, Shape, Vocabulary),
     Words(Vocabulary),
-    Table(&'static Table),
+    Table(&'static KeyTable),
     /// A value with its name in the schema, or a table that has it as `count`.
-    Counted(&'static str, Shape, &'static Table),
-    Tables(&'static Table, usize),
+    Counted(&'static str, Shape, &'static KeyTable),
+    Tables(&'static KeyTable, usize),
     Workloads,
     Factors,
     Exclusions,
@@ -51,9 +51,9 @@ pub(crate) enum Part {
     Offloads,
     Sysctls,
     Cpus,
-    Interfaces(&'static Part),
+    Interfaces(&'static KeyPart),
     /// Two CPUs, as a table or in one word.
-    Placement(&'static Table),
+    Placement(&'static KeyTable),
     Features,
 }
 
@@ -65,7 +65,7 @@ words::vocabulary! {
     }
 }
 
-impl Table {
+impl KeyTable {
     pub(crate) fn keys(&self) -> Vec<&'static str> {
         self.rows.iter().map(|row| row.name).collect()
     }
@@ -83,67 +83,67 @@ impl Table {
     }
 }
 
-const fn may(name: &'static str, part: Part, help: &'static str) -> KeyRow {
+const fn may(name: &'static str, part: KeyPart, help: &'static str) -> KeyRow {
     KeyRow { name, is_required: false, is_factor: false, part, help }
 }
 
-const fn must(name: &'static str, part: Part, help: &'static str) -> KeyRow {
+const fn must(name: &'static str, part: KeyPart, help: &'static str) -> KeyRow {
     KeyRow { name, is_required: true, is_factor: false, part, help }
 }
 
-const fn vary(name: &'static str, part: Part, help: &'static str) -> KeyRow {
+const fn vary(name: &'static str, part: KeyPart, help: &'static str) -> KeyRow {
     KeyRow { name, is_required: false, is_factor: true, part, help }
 }
 
-const fn word(vocabulary: Vocabulary) -> Part {
-    Part::Shaped(vocabulary.name, Shape::Word(vocabulary))
+const fn word(vocabulary: Vocabulary) -> KeyPart {
+    KeyPart::Shaped(vocabulary.name, Shape::Word(vocabulary))
 }
 
-pub(crate) const MTU: Part = Part::OrDefault("Mtu", limit::MTU);
-pub(crate) const AMOUNT: Part = Part::OrDefault("DeviceAmount", limit::DEVICE_AMOUNT);
-pub(crate) const SWITCH: Part = Part::Shaped("Switch", Shape::Switch);
-pub(crate) const SHARE: Part = Part::Shaped("Share", Shape::Share);
-pub(crate) const SCENARIO: Part = word(Scenario::VOCABULARY);
-pub(crate) const FAMILY: Part = word(Family::VOCABULARY);
-pub(crate) const KIND: Part = word(Kind::VOCABULARY);
-pub(crate) const OFFLOADS: Part = word(Offloads::VOCABULARY);
+pub(crate) const MTU: KeyPart = KeyPart::OrDefault("Mtu", limit::MTU);
+pub(crate) const AMOUNT: KeyPart = KeyPart::OrDefault("DeviceAmount", limit::DEVICE_AMOUNT);
+pub(crate) const SWITCH: KeyPart = KeyPart::Shaped("Switch", Shape::Switch);
+pub(crate) const SHARE: KeyPart = KeyPart::Shaped("Share", Shape::Share);
+pub(crate) const SCENARIO: KeyPart = word(Scenario::VOCABULARY);
+pub(crate) const FAMILY: KeyPart = word(Family::VOCABULARY);
+pub(crate) const KIND: KeyPart = word(Kind::VOCABULARY);
+pub(crate) const OFFLOADS: KeyPart = word(Offloads::VOCABULARY);
 
 /// Declares a table: its name in the schema, its help, and its keys. Of each key: whether a file
 /// `must` or `may` have it, or may `vary` it as a factor too; its values; its help.
 macro_rules! table {
     ($table:ident $name:literal: $help:literal $($need:ident $key:ident: $part:expr, $of_key:expr;)+) => {
-        pub(crate) const $table: Table =
-            Table { name: $name, help: $help, rows: &[$($need(stringify!($key), $part, $of_key)),+] };
+        pub(crate) const $table: KeyTable =
+            KeyTable { name: $name, help: $help, rows: &[$($need(stringify!($key), $part, $of_key)),+] };
     };
 }
 
 table! { STUDY "netassay study": "A netassay study: a question, a testbed, traffic, what is varied, how often it is measured, and what is compared."
-    must name: Part::Name, "The name, of letters, digits, `-`, `_` and `.`.";
-    must question: Part::Sentence, "The question the study asks, in one line.";
+    must name: KeyPart::Name, "The name, of letters, digits, `-`, `_` and `.`.";
+    must question: KeyPart::Sentence, "The question the study asks, in one line.";
     may scenario: SCENARIO, "The kind of testbed. Required, unless it is a factor.";
     may inside: word(TestbedPlace::VOCABULARY),
         "`guest`: the whole testbed stands inside one virtual machine.";
     may exact: SWITCH,
         "Whether instructions are counted instead of time: one emulated virtual machine, the same figures everywhere. Default: off.";
-    may guest: Part::Table(&GUEST), "The virtual machines.";
-    may underlay: Part::Table(&UNDERLAY), "What carries the tunnel.";
-    must workload: Part::Workloads, "The traffic. Several become the factor `workload`.";
-    may factors: Part::Factors, "What is varied, and the levels it takes. The last factor varies fastest.";
-    may design: Part::Table(&DESIGN), DESIGN.help;
-    may exclude: Part::Exclusions, "Combinations that are not measured.";
-    may machine: Part::Table(&MACHINE), "Settings of the machine itself.";
-    may trace: Part::Table(&TRACE), TRACE.help;
-    may protocol: Part::Table(&PROTOCOL), PROTOCOL.help;
-    may comparison: Part::Tables(&COMPARISON, limit::BLOCKS),
+    may guest: KeyPart::Table(&GUEST), "The virtual machines.";
+    may underlay: KeyPart::Table(&UNDERLAY), "What carries the tunnel.";
+    must workload: KeyPart::Workloads, "The traffic. Several become the factor `workload`.";
+    may factors: KeyPart::Factors, "What is varied, and the levels it takes. The last factor varies fastest.";
+    may design: KeyPart::Table(&DESIGN), DESIGN.help;
+    may exclude: KeyPart::Exclusions, "Combinations that are not measured.";
+    may machine: KeyPart::Table(&MACHINE), "Settings of the machine itself.";
+    may trace: KeyPart::Table(&TRACE), TRACE.help;
+    may protocol: KeyPart::Table(&PROTOCOL), PROTOCOL.help;
+    may comparison: KeyPart::Tables(&COMPARISON, limit::BLOCKS),
         "What is compared. Left out: every condition with the first, in the workload's main metric.";
 }
 
 table! { GUEST "Guest": "The virtual machines; all are alike."
-    vary kernel: Part::Kernel,
+    vary kernel: KeyPart::Kernel,
         "A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or `running`. Between machines a factor only: the release of a kernel that is installed there, or `running` for the one that they boot by default. Default: running.";
-    vary command_line: Part::CommandLine, "What is added to the kernel's command line. Default: nothing.";
-    vary vcpus: Part::Shaped("Vcpus", limit::VCPUS), "Its CPUs. Default: 1.";
-    may memory: Part::Memory, "Its memory: `\"512MiB\"`, `\"2GiB\"`. Default: 512MiB.";
+    vary command_line: KeyPart::CommandLine, "What is added to the kernel's command line. Default: nothing.";
+    vary vcpus: KeyPart::Shaped("Vcpus", limit::VCPUS), "Its CPUs. Default: 1.";
+    may memory: KeyPart::Memory, "Its memory: `\"512MiB\"`, `\"2GiB\"`. Default: 512MiB.";
     vary nic: word(Nic::VOCABULARY), "Its network interface. Default: virtio-net.";
     may acceleration: word(Acceleration::VOCABULARY),
         "How its instructions are executed. Default: auto.";
@@ -159,31 +159,31 @@ table! { UNDERLAY "Underlay": "The interfaces under the tunnel."
 
 table! { DESIGN "Design": "Offloads that go on and off, and in which combinations."
     must kind: word(DesignKind::VOCABULARY), "Which combinations.";
-    must offloads: Part::Offloads,
+    must offloads: KeyPart::Offloads,
         "The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in which they go off.";
-    may most: Part::Shaped("Most", limit::MOST), "(fractional) the most combinations. Default: 32.";
+    may most: KeyPart::Shaped("Most", limit::MOST), "(fractional) the most combinations. Default: 32.";
 }
 
 table! { PROTOCOL "Protocol": "How often and in which order the conditions are measured."
-    may boots: Part::Counted("Boots", limit::BOOTS, &BOOTS),
+    may boots: KeyPart::Counted("Boots", limit::BOOTS, &BOOTS),
         "Fresh starts of every host: the unit of replication. Default: 3. Between machines a table says what a start is: `{ how = \"reboot\", count = 3 }`.";
-    may warmup: Part::Shaped("Warmup", limit::WARMUP),
+    may warmup: KeyPart::Shaped("Warmup", limit::WARMUP),
         "Warm-up runs of each condition in each boot. Default: 1.";
-    may runs: Part::Shaped("Runs", limit::RECORDED),
+    may runs: KeyPart::Shaped("Runs", limit::RECORDED),
         "Recorded runs of each condition in each boot. Default: 10.";
     may order: word(Order::VOCABULARY), "The order of the runs inside a boot. Default: interleaved.";
-    may seed: Part::Shaped("Seed", limit::SEED), "The seed of the random order. Default: 1.";
-    may stop: Part::Table(&STOP), "When it may stop before the last boot. Default: never.";
-    may alternate: Part::OrWord("Turn", limit::TURN, WhetherTurns::VOCABULARY),
+    may seed: KeyPart::Shaped("Seed", limit::SEED), "The seed of the random order. Default: 1.";
+    may stop: KeyPart::Table(&STOP), "When it may stop before the last boot. Default: never.";
+    may alternate: KeyPart::OrWord("Turn", limit::TURN, WhetherTurns::VOCABULARY),
         "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `off`: each condition has runs of its own. `auto`: turns of 100 ms if any conditions can take turns, nothing is lost that is counted for whole flows, and turns are known to find what runs find; otherwise as `off`. Default: auto.";
-    may settle: Part::Shaped("Settle", limit::SETTLE),
+    may settle: KeyPart::Shaped("Settle", limit::SETTLE),
         "The first part of each turn, which is not counted; at most half of a turn. More is left out where a switch is seen to act longer. Default: a fifth of a turn.";
     may apart: SWITCH,
         "Whether conditions take turns in every second block of a boot only, and have runs of their own in the others: so that both ways can be compared. Default: off.";
 }
 
 table! { BOOTS "BootsOfAKind": "How many boots, and what each of them starts afresh."
-    may count: Part::Shaped("Boots", limit::BOOTS), "How many. Default: 3.";
+    may count: KeyPart::Shaped("Boots", limit::BOOTS), "How many. Default: 3.";
     may how: word(BootKind::VOCABULARY),
         "What a boot between machines (scenarios `ssh` and `ssh-vxlan`) starts afresh. Elsewhere each boot rebuilds the network namespaces or restarts the virtual machines, which is `reset`. Default: reset.";
 }
@@ -192,32 +192,32 @@ table! { STOP "Stop": "Planned looks at the data; the study stops when every com
     may bounds: word(Bounds::VOCABULARY),
         "How the error rate is spent over the looks. Default: obrien-fleming.";
     must detect: SHARE, "The smallest difference of interest, in % of the baseline.";
-    may looks: Part::Shaped("Looks", limit::LOOKS),
+    may looks: KeyPart::Shaped("Looks", limit::LOOKS),
         "How many looks, the one after the last boot included. Default: 5.";
 }
 
 table! { TRACE "Trace": "Paths of packets through the kernel that are traced behind each recorded run, with the same switches."
-    must paths: Part::Words(KernelPath::VOCABULARY), "The paths. Each workload has those of its protocol.";
-    may readers: Part::Words(Waiting::VOCABULARY),
+    must paths: KeyPart::Words(KernelPath::VOCABULARY), "The paths. Each workload has those of its protocol.";
+    may readers: KeyPart::Words(Waiting::VOCABULARY),
         "What readers do until a packet is there; each path is traced with each of these. Default: awake.";
-    may batch: Part::Shaped("Batch", limit::BATCH), "Messages of a batch. Default: 4096.";
-    may rounds: Part::Shaped("Rounds", limit::ROUNDS),
+    may batch: KeyPart::Shaped("Batch", limit::BATCH), "Messages of a batch. Default: 4096.";
+    may rounds: KeyPart::Shaped("Rounds", limit::ROUNDS),
         "Batches without probes, with some, and with all. Default: 5.";
     may profile: SWITCH,
         "Whether the functions that take the CPU are sampled too, without probes. Default: false.";
 }
 
 table! { COMPARISON "Comparison": "What is compared."
-    may baseline: Part::Levels,
+    may baseline: KeyPart::Levels,
         "The condition compared with: the level of every factor that varies. Default: the first condition.";
     may equivalent: SHARE,
         "Differences up to this share of the baseline do not matter: the verdict may be `equivalent`.";
-    may metric: Part::Metric,
+    may metric: KeyPart::Metric,
         "The metric. Default: the workload's main one, in exact mode the kernel's instructions. A bare metric of a side (`cpu`) is the transmitter's.";
-    may only: Part::Levels, "The conditions that take part. Default: all.";
+    may only: KeyPart::Levels, "The conditions that take part. Default: all.";
 }
 
-pub(crate) const MACHINE: Table = Table {
+pub(crate) const MACHINE: KeyTable = KeyTable {
     name: "Machine",
     help: "Settings of the machine itself, or of both machines that a study runs between: changed if the command line has `--change-machine`, and undone at the end.",
     rows: &[
@@ -227,12 +227,12 @@ pub(crate) const MACHINE: Table = Table {
         PLACEMENT_KEY,
         IRQ_AFFINITY,
         FEATURES,
-        may("transmitter", Part::Table(&MACHINE_OF_SIDE), "The same of the transmitter's machine only."),
-        may("receiver", Part::Table(&MACHINE_OF_SIDE), "The same of the receiver's machine only."),
+        may("transmitter", KeyPart::Table(&MACHINE_OF_SIDE), "The same of the transmitter's machine only."),
+        may("receiver", KeyPart::Table(&MACHINE_OF_SIDE), "The same of the receiver's machine only."),
     ],
 };
 
-pub(crate) const MACHINE_OF_SIDE: Table = Table {
+pub(crate) const MACHINE_OF_SIDE: KeyTable = KeyTable {
     name: "MachineOfSide",
     help: "Settings of the machine of one side, which win over those of both.",
     rows: &[SYSCTL, GOVERNOR, CPU_LATENCY, PLACEMENT_KEY, IRQ_AFFINITY, FEATURES],
@@ -240,31 +240,31 @@ pub(crate) const MACHINE_OF_SIDE: Table = Table {
 
 const SYSCTL: KeyRow = vary(
     "sysctl",
-    Part::Sysctls,
+    KeyPart::Sysctls,
     "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes. As a factor each level has a value for each of them: `[{ \"net.core.netdev_budget\" = 300 }, { \"net.core.netdev_budget\" = 600 }]`.",
 );
 const GOVERNOR: KeyRow =
-    vary("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
+    vary("governor", KeyPart::Name, "The frequency governor of every CPU: `\"performance\"`.");
 const CPU_LATENCY: KeyRow = vary(
     "cpu_latency",
-    Part::Shaped("CpuLatency", limit::CPU_LATENCY),
+    KeyPart::Shaped("CpuLatency", limit::CPU_LATENCY),
     "How long a CPU may take to wake up, in µs: idle states that take longer are not entered. 0: it does not sleep.",
 );
 const PLACEMENT_KEY: KeyRow = vary(
     "placement",
-    Part::Placement(&PLACEMENT),
+    KeyPart::Placement(&PLACEMENT),
     "Where the work of its end of the traffic runs: `{ irq = 0, traffic = 1 }`. In `[machine]` only between machines.",
 );
 const IRQ_AFFINITY: KeyRow = vary(
     "irq_affinity",
-    Part::Interfaces(&Part::Cpus),
+    KeyPart::Interfaces(&KeyPart::Cpus),
     "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`. As a factor those of the traffic's interface: `[\"0\", \"0-3\"]`.",
 );
 const FEATURES: KeyRow =
-    may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`.");
+    may("features", KeyPart::Features, "Features of an interface: `\"eth0\" = { tso = false }`.");
 
 table! { PLACEMENT "Placement": "One queue with its interrupt on one CPU, and the traffic on another."
-    must irq: Part::Shaped("Cpu", limit::CPU),
+    must irq: KeyPart::Shaped("Cpu", limit::CPU),
         "The CPU that handles the interrupts of the interface, or receives for one without interrupts.";
-    must traffic: Part::Shaped("Cpu", limit::CPU), "The CPU of the threads that send and receive.";
+    must traffic: KeyPart::Shaped("Cpu", limit::CPU), "The CPU of the threads that send and receive.";
 }

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use words::{Percent, grouped};
 
 use crate::model::combinations::chooses;
-use crate::model::{Cell, ComparisonRequest};
+use crate::model::{ComparisonSpec, LevelIndexes};
 use crate::plan::Condition;
 
 /// Conditions of one workload and one way to count copies, compared with one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct PlannedComparison {
     /// The name of the workload.
     pub workload: String,
     /// The key of the metric, in full: `transmitter.cpu`.
@@ -35,29 +35,29 @@ pub(crate) enum Unresolved {
 /// # Errors
 /// [`Unresolved`], if no workload has the baseline, one has several, or none has another condition.
 pub(crate) fn resolve(
-    request: &ComparisonRequest,
-    planned: &[(Cell, &Condition)],
+    request: &ComparisonSpec,
+    planned: &[(LevelIndexes, &Condition)],
     exact: bool,
-) -> Result<Vec<Comparison>, Unresolved> {
+) -> Result<Vec<PlannedComparison>, Unresolved> {
     let mut comparisons = Vec::new();
     let mut found = false;
     let by_world = planned.iter().map(|one| ((&one.1.workload.name, one.1.copies()), one));
     for ((name, _), members) in grouped(by_world) {
         let kind = members[0].1.workload.traffic.kind;
         let metric = request.metric.unwrap_or_else(|| kind.main_metric(exact));
-        let takes_part = |(cell, condition): &&(Cell, &Condition)| {
+        let takes_part = |(cell, condition): &&(LevelIndexes, &Condition)| {
             condition.workload.traffic.produces(metric)
                 && metric.needs.is_met(condition.boot.scenario, exact)
                 && chooses(&request.only, cell)
         };
-        let members: Vec<&(Cell, &Condition)> = members.into_iter().filter(takes_part).collect();
+        let members: Vec<&(LevelIndexes, &Condition)> = members.into_iter().filter(takes_part).collect();
         let Some(baseline) = baseline(request, &members)? else { continue };
         found = true;
         let conditions: Vec<usize> =
             members.iter().map(|(_, condition)| condition.index).filter(|index| *index != baseline).collect();
         if !conditions.is_empty() {
             let (workload, metric, equivalent) = (name.clone(), metric.to_string(), request.equivalent);
-            comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
+            comparisons.push(PlannedComparison { workload, metric, baseline, conditions, equivalent });
         }
     }
     match (found, comparisons.is_empty()) {
@@ -68,8 +68,8 @@ pub(crate) fn resolve(
 }
 
 fn baseline(
-    request: &ComparisonRequest,
-    members: &[&(Cell, &Condition)],
+    request: &ComparisonSpec,
+    members: &[&(LevelIndexes, &Condition)],
 ) -> Result<Option<usize>, Unresolved> {
     let Some(selection) = &request.baseline else {
         return Ok(members.first().map(|(_, condition)| condition.index));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use words::{Copies, DeviceSetting, Family, Field, Side, Tuning, Value, Workload, feature};
 
-use crate::model::{BootState, Cell, Factor, Name, Offloads, Study, Subject};
+use crate::model::{BootState, Factor, FactorSubject, LevelIndexes, Name, Offloads, Study};
 
 /// A combination of levels, and its requests to the testbed and to the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,11 +55,11 @@ impl Condition {
     }
 
     /// The settings of a combination of levels; the plan sets index, label and slug.
-    pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
+    pub(crate) fn resolve(study: &Study, cell: &LevelIndexes) -> Self {
         let (factors, workloads) = (&study.factors, &study.workloads);
         let levels: Vec<(&Factor, &Value)> =
             factors.iter().zip(cell).map(|(factor, &level)| (factor, &factor.values[level])).collect();
-        let named = levels.iter().find(|(factor, _)| factor.subject == Subject::Workload);
+        let named = levels.iter().find(|(factor, _)| factor.subject == FactorSubject::Workload);
         let named = named.map(|(_, name)| name.to_string());
         let is_named = |one: &&Workload| named.as_ref().is_none_or(|name| one.name == *name);
         let mut condition = Self {
@@ -94,15 +94,15 @@ impl Condition {
         condition
     }
 
-    fn apply(&mut self, subject: &Subject, level: &Value) {
+    fn apply(&mut self, subject: &FactorSubject, level: &Value) {
         match subject {
-            Subject::Scenario => self.boot.scenario.set(level),
-            Subject::Family => self.family.set(level),
-            Subject::Mtu => self.mtu.set(level),
-            Subject::Key(key) => key.set(&mut self.workload, level),
-            Subject::Underlay("mtu") => self.underlay.mtu.set(level),
-            Subject::Underlay(_) => self.boot.underlay_family.set(level),
-            Subject::Guest(key) => {
+            FactorSubject::Scenario => self.boot.scenario.set(level),
+            FactorSubject::Family => self.family.set(level),
+            FactorSubject::Mtu => self.mtu.set(level),
+            FactorSubject::Key(key) => key.set(&mut self.workload, level),
+            FactorSubject::Underlay("mtu") => self.underlay.mtu.set(level),
+            FactorSubject::Underlay(_) => self.boot.underlay_family.set(level),
+            FactorSubject::Guest(key) => {
                 if let Some(guest) = &mut self.boot.guest {
                     guest.set(key, level);
                 }
@@ -160,20 +160,21 @@ impl SideSettings {
         // A side wins over both, then a feature by its kernel name over a group, then any feature
         // over the offloads as a whole.
         levels.sort_by_key(|(factor, _)| {
-            let features = if let Subject::Feature(_, names) = &factor.subject { names.len() } else { 0 };
+            let features =
+                if let FactorSubject::Feature(_, names) = &factor.subject { names.len() } else { 0 };
             (factor.subject.scope().side.is_some(), std::cmp::Reverse(features))
         });
         let mut settings = Self::default();
         for (factor, level) in levels {
             match (&factor.subject, level) {
-                (Subject::Offloads(_), _) => settings.offloads.set(level),
-                (Subject::Device(_, setting), _) => {
+                (FactorSubject::Offloads(_), _) => settings.offloads.set(level),
+                (FactorSubject::Device(_, setting), _) => {
                     // Without a value, which `default` has not, it stays as it is.
                     settings.device.remove(setting);
                     settings.device.extend(setting.of_level(level).map(|value| (*setting, value)));
                 }
-                (Subject::Tuning(_, key), _) => settings.tuning.set(*key, level),
-                (Subject::Feature(_, names), Value::Switch(on)) => {
+                (FactorSubject::Tuning(_, key), _) => settings.tuning.set(*key, level),
+                (FactorSubject::Feature(_, names), Value::Switch(on)) => {
                     settings.features.extend(names.iter().map(|name| ((*name).to_owned(), *on)));
                 }
                 _ => {}

@@ -7,7 +7,7 @@ use words::{DeviceSetting, Family, KEYS, Kind, Scenario, Side, Traffic, VXLAN_OV
 
 use crate::model::combinations::chooses;
 use crate::model::{
-    Cell, ComparisonRequest, Dropped, Factor, Name, NameWord, Offloads, Scope, Study, Subject,
+    ComparisonSpec, Dropped, Factor, FactorSubject, LevelIndexes, Name, NameWord, Offloads, Scope, Study,
 };
 use crate::plan::{Condition, Plan, PlannedQuestion, comparison};
 
@@ -21,7 +21,7 @@ impl Study {
 /// A plan whose conditions still have their combination of levels.
 pub(crate) struct Draft {
     pub(crate) conditions: Vec<Condition>,
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<LevelIndexes>,
     pub(crate) excluded: Vec<Dropped>,
 }
 
@@ -50,14 +50,14 @@ impl Draft {
         draft
     }
 
-    pub(crate) fn planned(&self) -> Vec<(Cell, &Condition)> {
+    pub(crate) fn planned(&self) -> Vec<(LevelIndexes, &Condition)> {
         self.cells.iter().cloned().zip(&self.conditions).collect()
     }
 
     pub(crate) fn finish(self, study: &Study) -> Plan {
         let planned = self.planned();
         // Reading checked the file's: only the default comparison of a single condition fails.
-        let resolve = |request: &ComparisonRequest| comparison::resolve(request, &planned, study.exact).ok();
+        let resolve = |request: &ComparisonSpec| comparison::resolve(request, &planned, study.exact).ok();
         let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {
             conditions: self.conditions,
@@ -108,13 +108,15 @@ const LONGEST_PART: usize = 48;
 
 /// The label: the levels of the varied factors, in file order, and the design's name for the
 /// offloads. If nothing varies, the workload and the family.
-pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> Name {
+pub(crate) fn label(study: &Study, cell: &LevelIndexes, condition: &Condition) -> Name {
     let words: Vec<NameWord> = study
         .levels(cell)
         .filter(|(factor, _)| factor.varies())
         .map(|(factor, level)| match &factor.subject {
             // They are understood without the factor's name.
-            Subject::Workload | Subject::Scenario | Subject::Family => NameWord::alone(level.to_string()),
+            FactorSubject::Workload | FactorSubject::Scenario | FactorSubject::Family => {
+                NameWord::alone(level.to_string())
+            }
             _ => NameWord { factor: Some(factor.name.clone()), level: factor.short(level) },
         })
         .chain(study.designed(cell).map(|(design, on)| design.word(&on)))
@@ -128,16 +130,16 @@ pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> Name {
 
 /// The slug, as in the reference study R1 (`udp4_default_nocksum`): traffic and family, then
 /// offloads, then `nocksum`, then everything else that varies.
-pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String {
+pub(crate) fn slug(study: &Study, cell: &LevelIndexes, condition: &Condition) -> String {
     let kind = condition.workload.traffic.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
     let levels = || study.levels(cell);
-    if levels().any(|(factor, _)| factor.subject == Subject::Workload)
+    if levels().any(|(factor, _)| factor.subject == FactorSubject::Workload)
         && condition.workload.name != kind.word()
     {
         parts.push(condition.workload.name.to_lowercase());
     }
-    let of_all = levels().filter(|(factor, _)| factor.subject == Subject::Offloads(Scope::default()));
+    let of_all = levels().filter(|(factor, _)| factor.subject == FactorSubject::Offloads(Scope::default()));
     parts.extend(of_all.map(|(_, level)| offloads_slug(level).to_owned()));
     if !condition.workload.traffic.checksum {
         parts.push("nocksum".to_owned());
@@ -167,23 +169,27 @@ fn other(factor: &Factor, level: &Value) -> Option<String> {
     let scope = factor.subject.scope().short();
     let name = factor.name.rsplit('.').next().unwrap_or_default();
     Some(match &factor.subject {
-        Subject::Workload | Subject::Family | Subject::Offloads(Scope { side: None, underlay: false }) => {
+        FactorSubject::Workload
+        | FactorSubject::Family
+        | FactorSubject::Offloads(Scope { side: None, underlay: false }) => {
             return None;
         }
-        Subject::Key(key) if key.name == "checksum" => return None,
-        Subject::Key(key) => {
+        FactorSubject::Key(key) if key.name == "checksum" => return None,
+        FactorSubject::Key(key) => {
             format!("{}{}", key.slug, level.to_string().to_lowercase().replace(['_', '+'], "-"))
         }
-        Subject::Offloads(_) => format!("{scope}{}", offloads_slug(level)),
-        Subject::Feature(..) => format!("{scope}{name}-{level}"),
-        Subject::Device(..) => format!("{scope}{}-{level}", name.replace('_', "-")),
-        Subject::Tuning(..) => format!("{scope}{}-{}", name.replace('_', "-"), plain(&level.to_string())),
-        Subject::Twin => format!("twin-{}", level.to_string().to_lowercase()),
-        Subject::Scenario => level.to_string(),
-        Subject::Underlay("family") => format!("{scope}{level}"),
-        Subject::Guest("kernel") => format!("kernel-{}", plain(&factor.short(level))),
-        Subject::Guest("command_line") if *level == Value::Default => "command-line-default".to_owned(),
-        Subject::Guest("command_line") => plain(&level.to_string()),
+        FactorSubject::Offloads(_) => format!("{scope}{}", offloads_slug(level)),
+        FactorSubject::Feature(..) => format!("{scope}{name}-{level}"),
+        FactorSubject::Device(..) => format!("{scope}{}-{level}", name.replace('_', "-")),
+        FactorSubject::Tuning(..) => {
+            format!("{scope}{}-{}", name.replace('_', "-"), plain(&level.to_string()))
+        }
+        FactorSubject::Twin => format!("twin-{}", level.to_string().to_lowercase()),
+        FactorSubject::Scenario => level.to_string(),
+        FactorSubject::Underlay("family") => format!("{scope}{level}"),
+        FactorSubject::Guest("kernel") => format!("kernel-{}", plain(&factor.short(level))),
+        FactorSubject::Guest("command_line") if *level == Value::Default => "command-line-default".to_owned(),
+        FactorSubject::Guest("command_line") => plain(&level.to_string()),
         _ => format!("{scope}{}{level}", name.replace('_', "-")),
     })
 }

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use words::{CongestionControl, Family};
 
-use crate::model::{BootKind, BootState, Design, Dropped, Protocol, Tracing, limit};
-use crate::plan::comparison::Comparison;
+use crate::model::{BootKind, BootState, Dropped, OffloadDesign, Protocol, Tracing, limit};
+use crate::plan::comparison::PlannedComparison;
 use crate::plan::effective::Effective;
 
 pub(crate) use comparison::Unresolved;
@@ -42,10 +42,10 @@ pub struct Plan {
     /// Conditions that read back the same state as one that stays; see [`Plan::merge`].
     pub merged: Vec<Dropped>,
     /// The pairs of conditions to compare.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<PlannedComparison>,
     /// The study's design, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub design: Option<Design>,
+    pub design: Option<OffloadDesign>,
     /// Whether instructions are counted instead of time.
     pub exact: bool,
     /// The traces behind each recorded run; `None`: no traces.
@@ -158,7 +158,7 @@ impl Plan {
             let label = condition.label.to_string();
             self.lacking.extend(reason(condition.index).map(|why| Dropped { label, why: why.clone() }));
         }
-        for Comparison { metric, baseline, .. } in &self.comparisons {
+        for PlannedComparison { metric, baseline, .. } in &self.comparisons {
             if let (Some(_), Some(condition)) = (reason(*baseline), self.conditions.get(*baseline)) {
                 let label = format!("the comparison of {metric} with {}", condition.label);
                 self.lacking.push(Dropped { label, why: "its baseline is not measured".to_owned() });
@@ -218,11 +218,14 @@ fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<
     (0..conditions.len()).map(&mut first).collect()
 }
 
-fn follow(comparison: Comparison, renumber: impl Fn(usize) -> Option<usize>) -> Option<Comparison> {
+fn follow(
+    comparison: PlannedComparison,
+    renumber: impl Fn(usize) -> Option<usize>,
+) -> Option<PlannedComparison> {
     let baseline = renumber(comparison.baseline)?;
     let mut conditions: Vec<usize> = comparison.conditions.into_iter().filter_map(renumber).collect();
     conditions.sort_unstable();
     conditions.dedup();
     conditions.retain(|index| *index != baseline);
-    (!conditions.is_empty()).then_some(Comparison { baseline, conditions, ..comparison })
+    (!conditions.is_empty()).then_some(PlannedComparison { baseline, conditions, ..comparison })
 }

@@ -6,24 +6,24 @@ use std::collections::HashMap;
 use words::{Side, grouped};
 
 use crate::model::design::{ON, state};
-use crate::model::{Design, Dropped, Offload, Unreachable};
+use crate::model::{Dropped, Offload, OffloadDesign, Unreachable};
 use crate::plan::{Condition, Plan, SideSettings, draft};
 
 impl Condition {
     /// Which of a design's factors it has on.
-    pub fn designed(&self, design: &Design) -> Vec<bool> {
+    pub fn designed(&self, design: &OffloadDesign) -> Vec<bool> {
         let level = |factor: &String| self.levels.iter().find(|(name, _)| name == factor);
         design.factors.iter().map(|factor| level(factor).is_some_and(|(_, level)| level == ON)).collect()
     }
 
     /// The design without the factors that no interface can switch in this condition's scenario.
-    pub fn own_design(&self, design: &Design) -> Design {
+    pub fn own_design(&self, design: &OffloadDesign) -> OffloadDesign {
         let has = |factor: &&String| self.levels.iter().any(|(name, _)| name == *factor);
-        Design { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }
+        OffloadDesign { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }
     }
 
     /// The condition with all offloads of a design on, or off, under the same names: for a try.
-    pub fn with_all(&self, design: &Design, on: bool) -> Self {
+    pub fn with_all(&self, design: &OffloadDesign, on: bool) -> Self {
         let mut condition = self.clone();
         for (factor, was) in design.factors.iter().zip(self.designed(design)) {
             condition.switch(factor, was, on);
@@ -54,7 +54,7 @@ impl Condition {
 
     /// Names it by its offloads that are on, of a design that may have lost factors, here (`None`)
     /// or altogether.
-    fn rename(&mut self, old: &Design, new: &Design, reads: &[Option<bool>]) {
+    fn rename(&mut self, old: &OffloadDesign, new: &OffloadDesign, reads: &[Option<bool>]) {
         // The settings stay: they led to this state.
         let was = self.designed(old);
         let (new, on) = new.of_states(reads);
@@ -72,12 +72,12 @@ impl Condition {
         self.levels.extend(levels.map(|(name, on)| (name.clone(), state(on).to_owned())));
     }
 
-    fn undesigned(&self, design: &Design) -> Vec<(String, String)> {
+    fn undesigned(&self, design: &OffloadDesign) -> Vec<(String, String)> {
         self.levels.iter().filter(|(name, _)| !design.factors.contains(name)).cloned().collect()
     }
 }
 
-impl Design {
+impl OffloadDesign {
     fn of_states(&self, states: &[Option<bool>]) -> (Self, Vec<bool>) {
         let known = self.factors.iter().zip(states).filter_map(|(name, on)| Some((name.clone(), (*on)?)));
         let (factors, on) = known.unzip();

@@ -17,7 +17,11 @@ fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
 }
 
 /// Reports traffic that no scenario of the study can carry.
-pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
+pub(crate) fn scenarios(
+    scenarios: &[Scenario],
+    workloads: &[workload::ParsedWorkload],
+    problems: &mut Problems,
+) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
         // If some scenario can, the plan leaves out the others.
@@ -30,8 +34,8 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
 /// Reports settings of workloads that exact mode does not support, and levels that no workload of
 /// the study, or none in exact mode, can have.
 pub(crate) fn settings(
-    workloads: &[workload::Read],
-    factors: &[factor::Read],
+    workloads: &[workload::ParsedWorkload],
+    factors: &[factor::ParsedFactor],
     exact: bool,
     problems: &mut Problems,
 ) {
@@ -58,9 +62,9 @@ pub(crate) fn settings(
 /// Problems that only show when all levels are combined. Returns the combined levels.
 pub(crate) fn plan(
     study: &Study,
-    workloads: &[workload::Read],
-    factors: &[factor::Read],
-    (exclusions, comparisons): (&[Range<usize>], &[comparison::Read]),
+    workloads: &[workload::ParsedWorkload],
+    factors: &[factor::ParsedFactor],
+    (exclusions, comparisons): (&[Range<usize>], &[comparison::ParsedComparison]),
     stop: Option<Range<usize>>,
     problems: &mut Problems,
 ) -> Option<Draft> {
@@ -72,7 +76,7 @@ pub(crate) fn plan(
         problems.report(place_of(study, "[factors]"), message, "use fewer factors or levels");
         return None;
     }
-    let mut left: Vec<combinations::Cell> = study.cells().collect();
+    let mut left: Vec<combinations::LevelIndexes> = study.cells().collect();
     for ((selection, _), place) in study.exclusions.iter().zip(exclusions) {
         let before = left.len();
         left.retain(|cell| !combinations::chooses(selection, cell));
@@ -111,8 +115,8 @@ pub(crate) fn plan(
 fn sizes(
     study: &Study,
     draft: &Draft,
-    workloads: &[workload::Read],
-    factors: &[factor::Read],
+    workloads: &[workload::ParsedWorkload],
+    factors: &[factor::ParsedFactor],
     problems: &mut Problems,
 ) {
     let protocol = &study.protocol;

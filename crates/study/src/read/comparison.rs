@@ -10,14 +10,14 @@ use words::suggest::quoted;
 use words::{Scenario, Shape, Traffic, metric, suggest};
 
 use crate::model::tables::COMPARISON;
-use crate::model::{ComparisonRequest, Factor, Selection, Subject};
+use crate::model::{ComparisonSpec, Factor, FactorSubject, Selection};
 use crate::plan::Unresolved;
 use crate::read::factor::{flatten, level};
-use crate::read::{Entry, Named, Problem, Problems, Stale, Table};
+use crate::read::{Named, Problem, Problems, Stale, TomlEntry, TomlTable};
 
 #[derive(Debug)]
-pub(crate) struct Read {
-    pub(crate) request: ComparisonRequest,
+pub(crate) struct ParsedComparison {
+    pub(crate) request: ComparisonSpec,
     pub(crate) place: Range<usize>,
     pub(crate) baseline: Option<Range<usize>>,
 }
@@ -49,11 +49,11 @@ impl Offer<'_> {
 }
 
 pub(crate) fn read(
-    mut table: Table<'_>,
-    scope: Scope<'_>,
+    mut table: TomlTable<'_>,
+    scope: FactorScope<'_>,
     offer: Offer<'_>,
     problems: &mut Problems,
-) -> Option<Read> {
+) -> Option<ParsedComparison> {
     let found = problems.count();
     let place = table.span.clone();
     let metric = table.take("metric").and_then(|entry| metric(&entry, offer, problems));
@@ -63,11 +63,11 @@ pub(crate) fn read(
     let only = table.take("only").and_then(|entry| inline(&entry, scope, problems)).unwrap_or_default();
     let equivalent = table.take("equivalent").and_then(|entry| entry.get(Shape::Share, problems));
     table.finish(&COMPARISON.keys(), problems);
-    let request = ComparisonRequest { metric, baseline, only, equivalent };
-    (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
+    let request = ComparisonSpec { metric, baseline, only, equivalent };
+    (problems.count() == found).then_some(ParsedComparison { request, place, baseline: baseline_place })
 }
 
-fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<Metric> {
+fn metric(value: &TomlEntry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
         let near = metric::nearest(key).map(|near| format!("did you mean `{near}`?"));
@@ -100,7 +100,7 @@ fn yields(offer: Offer<'_>) -> String {
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))
 }
 
-pub(crate) fn explain(read: &Read, why: Unresolved) -> Problem {
+pub(crate) fn explain(read: &ParsedComparison, why: Unresolved) -> Problem {
     let at_baseline = read.baseline.clone().unwrap_or(read.place.clone());
     match why {
         Unresolved::NoBaseline => Problem::new(at_baseline, "the baseline matches no condition")
@@ -115,7 +115,7 @@ pub(crate) fn explain(read: &Read, why: Unresolved) -> Problem {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scope<'f> {
+pub(crate) struct FactorScope<'f> {
     pub(crate) factors: &'f [Factor],
     /// Whether all factors of the file could be read. If not, a missing name is not reported.
     pub(crate) whole: bool,
@@ -125,7 +125,7 @@ pub(crate) struct Scope<'f> {
     pub(crate) part: Option<&'f str>,
 }
 
-impl Scope<'_> {
+impl FactorScope<'_> {
     fn stale(&self, named: &Named<'_>, level: Option<usize>) -> Stale {
         let path = self.part.iter().chain(&named.path).map(ToString::to_string).collect();
         Stale { table: self.table, path, level }
@@ -133,8 +133,8 @@ impl Scope<'_> {
 }
 
 pub(crate) fn exclusion(
-    mut table: Table<'_>,
-    scope: Scope<'_>,
+    mut table: TomlTable<'_>,
+    scope: FactorScope<'_>,
     problems: &mut Problems,
 ) -> Option<(Selection, String)> {
     let reason = table.take("reason").and_then(|entry| entry.sentence(problems));
@@ -147,12 +147,16 @@ pub(crate) fn exclusion(
     Some((select(rest, scope, problems)?, reason.unwrap_or_else(|| "excluded by the study".to_owned())))
 }
 
-pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
-    let table = Table::from_entry("{ family = \"ipv4\" }", entry, problems)?;
-    select(table.rest(), Scope { part: Some(entry.key), ..scope }, problems)
+pub(crate) fn inline(
+    entry: &TomlEntry<'_>,
+    scope: FactorScope<'_>,
+    problems: &mut Problems,
+) -> Option<Selection> {
+    let table = TomlTable::from_entry("{ family = \"ipv4\" }", entry, problems)?;
+    select(table.rest(), FactorScope { part: Some(entry.key), ..scope }, problems)
 }
 
-fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
+fn select(rest: Vec<TomlEntry<'_>>, scope: FactorScope<'_>, problems: &mut Problems) -> Option<Selection> {
     let mut chosen = Vec::new();
     let mut seen = HashSet::new();
     let mut whole = true;
@@ -175,9 +179,13 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
     whole.then_some(chosen)
 }
 
-fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {
+fn factor<'f>(
+    named: &Named<'_>,
+    scope: FactorScope<'f>,
+    problems: &mut Problems,
+) -> Option<(usize, &'f Factor)> {
     let full = named.full();
-    let subject = if full == "workload" { Some(Subject::Workload) } else { named.subject() };
+    let subject = if full == "workload" { Some(FactorSubject::Workload) } else { named.subject() };
     let factors = || scope.factors.iter().enumerate();
     let found = subject.and_then(|subject| factors().find(|(_, factor)| factor.subject == subject));
     if found.is_none() && scope.whole {
@@ -196,12 +204,12 @@ fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> O
 fn levels(
     named: &Named<'_>,
     factor: &Factor,
-    scope: Scope<'_>,
+    scope: FactorScope<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<usize>> {
     let known: Vec<String> = factor.levels().collect();
     let one = |(place, value): (usize, &Spanned<DeValue<'_>>)| {
-        let text = level(&Entry::item(named.name, value), &factor.subject, problems)?.to_string();
+        let text = level(&TomlEntry::item(named.name, value), &factor.subject, problems)?.to_string();
         let level = known.iter().position(|level| *level == text);
         if level.is_none() && scope.whole {
             let message = format!("`{}` has no level `{}`", factor.name, quoted(&text));
@@ -212,7 +220,7 @@ fn levels(
         level
     };
     // Reads each, so that all wrong ones are reported.
-    let levels: Vec<Option<usize>> = Entry::items(named.value).iter().enumerate().map(one).collect();
+    let levels: Vec<Option<usize>> = TomlEntry::items(named.value).iter().enumerate().map(one).collect();
     if levels.is_empty() {
         let message = format!("no level of `{}` is named", factor.name);
         return Problem::new(named.value.span(), message).reject(problems);

@@ -3,18 +3,18 @@
 use words::suggest::quoted;
 
 use crate::model::tables::DESIGN;
-use crate::model::{Design, DesignKind, Factor, Fraction, Offload, Scope, combinations, limit};
-use crate::read::{Entry, Problem, Problems, Table, factor};
+use crate::model::{DesignKind, Factor, Fraction, Offload, OffloadDesign, Scope, combinations, limit};
+use crate::read::{Problem, Problems, TomlEntry, TomlTable, factor};
 
 pub(crate) const MOST: u32 = 32;
 
 /// A design with its factors and their states, on is `true`.
-type Designed = (Design, Vec<factor::Read>, Vec<Vec<bool>>);
+type Designed = (OffloadDesign, Vec<factor::ParsedFactor>, Vec<Vec<bool>>);
 
 /// The table; `None` if anything in it is wrong. `taken` are the factors of `[factors]`.
 pub(crate) fn read(
-    mut table: Table<'_>,
-    taken: &[factor::Read],
+    mut table: TomlTable<'_>,
+    taken: &[factor::ParsedFactor],
     problems: &mut Problems,
 ) -> Option<Designed> {
     let found = problems.count();
@@ -43,7 +43,7 @@ pub(crate) fn read(
         return Problem::new(place, message).help(help).reject(problems);
     }
     let names: Vec<String> = factors.iter().map(|read| read.factor.name.clone()).collect();
-    let design = Design {
+    let design = OffloadDesign {
         kind,
         aliases: aliases(kind, &names, most),
         factors: names,
@@ -53,8 +53,12 @@ pub(crate) fn read(
     Some((design, factors, rows))
 }
 
-fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
-    let array = Entry::items(entry.value);
+fn offloads(
+    entry: &TomlEntry<'_>,
+    taken: &[factor::ParsedFactor],
+    problems: &mut Problems,
+) -> Vec<factor::ParsedFactor> {
+    let array = TomlEntry::items(entry.value);
     if array.is_empty() {
         let message = "a design needs at least one offload";
         problems.report(entry.span(), message, "name some: `offloads = [\"tso\", \"gso\"]`");
@@ -64,10 +68,10 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         problems.push(Problem::new(entry.key_span.clone(), message));
         return Vec::new();
     }
-    let mut factors: Vec<factor::Read> = Vec::new();
+    let mut factors: Vec<factor::ParsedFactor> = Vec::new();
     for item in array {
         let place = item.span();
-        let Some(name) = Entry::item("offloads", item).text(problems) else { continue };
+        let Some(name) = TomlEntry::item("offloads", item).text(problems) else { continue };
         let (scope, bare) = Scope::split(name);
         let named = factor::Named { scope, name: bare, path: Vec::new(), place: place.clone(), value: item };
         let Some(subject) = factor::subject(&named, problems) else { continue };
@@ -78,7 +82,7 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
             problems.report(place, message, help);
             continue;
         };
-        let overlaps = |read: &&factor::Read| {
+        let overlaps = |read: &&factor::ParsedFactor| {
             Offload::named(&read.factor.name).is_some_and(|other| other.overlaps(&offload))
         };
         if let Some(earlier) = factors.iter().find(overlaps) {
@@ -95,7 +99,11 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         }
         let values = [true, false].map(words::Value::Switch).to_vec();
         let factor = Factor { name: name.to_owned(), subject, values };
-        factors.push(factor::Read { factor, name: place.clone(), levels: vec![place.clone(), place] });
+        factors.push(factor::ParsedFactor {
+            factor,
+            name: place.clone(),
+            levels: vec![place.clone(), place],
+        });
     }
     factors
 }

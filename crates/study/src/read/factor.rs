@@ -7,12 +7,12 @@ use toml::de::DeValue;
 use words::suggest::quoted;
 use words::{DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level, parse_sysctls, suggest};
 
-use crate::model::{Factor, Scope, Subject, limit};
+use crate::model::{Factor, FactorSubject, Scope, limit};
 use crate::read::value::{entries, kind};
-use crate::read::{Entry, Problem, Problems, Table, part};
+use crate::read::{Problem, Problems, TomlEntry, TomlTable, part};
 
 #[derive(Debug)]
-pub(crate) struct Read {
+pub(crate) struct ParsedFactor {
     pub(crate) factor: Factor,
     pub(crate) name: Range<usize>,
     pub(crate) levels: Vec<Range<usize>>,
@@ -33,13 +33,13 @@ impl Named<'_> {
         format!("{}{}", self.scope, self.name)
     }
 
-    pub(crate) fn subject(&self) -> Option<Subject> {
-        Subject::named(self.scope, self.name)
+    pub(crate) fn subject(&self) -> Option<FactorSubject> {
+        FactorSubject::named(self.scope, self.name)
     }
 }
 
 /// Flattens scopes (`transmitter.tso = …`, `"underlay.tso" = …`), in file order.
-pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<Named<'t>> {
+pub(crate) fn flatten<'t>(rest: Vec<TomlEntry<'t>>, problems: &mut Problems) -> Vec<Named<'t>> {
     let mut flat = Vec::new();
     for entry in rest {
         lay_flat(entry, Scope::default(), &[], &mut flat, problems);
@@ -49,13 +49,13 @@ pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<
 }
 
 fn lay_flat<'t>(
-    entry: Entry<'t>,
+    entry: TomlEntry<'t>,
     outer: Scope,
     path: &[&'t str],
     flat: &mut Vec<Named<'t>>,
     problems: &mut Problems,
 ) {
-    let Entry { key, key_span: place, value } = entry;
+    let TomlEntry { key, key_span: place, value } = entry;
     let path = [path, &[key]].concat();
     if let Some(scope) = outer.within(key) {
         match value.get_ref() {
@@ -78,8 +78,8 @@ fn lay_flat<'t>(
     flat.push(Named { scope, name, path, place, value });
 }
 
-pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, bool) {
-    let mut factors: Vec<Read> = Vec::new();
+pub(crate) fn read(table: TomlTable<'_>, problems: &mut Problems) -> (Vec<ParsedFactor>, bool) {
+    let mut factors: Vec<ParsedFactor> = Vec::new();
     let mut whole = true;
     let place = table.span.clone();
     let written = flatten(table.rest(), problems);
@@ -103,19 +103,19 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
         whole &= problems.count() == found;
         if !values.is_empty() {
             let factor = Factor { name: named.full(), subject, values };
-            factors.push(Read { factor, name: named.place, levels: places });
+            factors.push(ParsedFactor { factor, name: named.place, levels: places });
         }
     }
     (factors, whole)
 }
 
-pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
+pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<FactorSubject> {
     if let Some(subject) = named.subject() {
         return Some(subject);
     }
     let (name, scope) = (quoted(named.name), named.scope);
     let both = Scope { side: None, ..scope };
-    let of_sides = scope.side.filter(|_| Subject::named(both, named.name).is_some());
+    let of_sides = scope.side.filter(|_| FactorSubject::named(both, named.name).is_some());
     let (message, help) = if let Some(side) = of_sides {
         (
             format!("`{both}{name}` cannot differ between the two sides"),
@@ -127,20 +127,24 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
         let all = || {
             format!(
                 "factors are {}, `offloads`, settings of a device ({}) or of a machine ({}) and the features of `ethtool -k`, after `transmitter.`, `receiver.` or `underlay.` where they have these; several `[[workload]]` become the factor `workload`",
-                suggest::list(&Subject::whole_names().collect::<Vec<_>>()),
+                suggest::list(&FactorSubject::whole_names().collect::<Vec<_>>()),
                 suggest::list(&DeviceSetting::ALL.map(DeviceSetting::word)),
                 suggest::list(&TuningKey::ALL.map(TuningKey::word))
             )
         };
-        let near = suggest::nearest(named.name, Subject::names()).filter(|near| *near != named.name);
+        let near = suggest::nearest(named.name, FactorSubject::names()).filter(|near| *near != named.name);
         let help = near.map_or_else(all, |near| format!("did you mean `{near}`?"));
         (format!("`{}` is not a factor", quoted(&named.full())), help)
     };
     Problem::new(named.place.clone(), message).help(help).reject(problems)
 }
 
-fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec<Level>, Vec<Range<usize>>) {
-    let values = Entry::items(named.value);
+fn levels(
+    named: &Named<'_>,
+    subject: &FactorSubject,
+    problems: &mut Problems,
+) -> (Vec<Level>, Vec<Range<usize>>) {
+    let values = TomlEntry::items(named.value);
     if values.is_empty() {
         let message = format!("`{}` has no level", named.full());
         problems.report(named.value.span(), message, "list at least one, or remove the factor");
@@ -154,7 +158,7 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     let (mut levels, mut places): (Vec<Level>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
     let mut seen = std::collections::HashSet::new();
     for value in values {
-        let Some(level) = level(&Entry::item(named.name, value), subject, problems) else { continue };
+        let Some(level) = level(&TomlEntry::item(named.name, value), subject, problems) else { continue };
         if !seen.insert(level.to_string()) {
             let message = format!("`{}` has the level `{level}` twice", named.full());
             problems.push(Problem::new(value.span(), message));
@@ -166,15 +170,19 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     (levels, places)
 }
 
-pub(crate) fn level(value: &Entry<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
+pub(crate) fn level(
+    value: &TomlEntry<'_>,
+    subject: &FactorSubject,
+    problems: &mut Problems,
+) -> Option<Level> {
     match subject {
-        Subject::Tuning(_, key)
+        FactorSubject::Tuning(_, key)
             if *key != TuningKey::Sysctl
                 && matches!(value.value.get_ref(), DeValue::String(text) if text == DEFAULT) =>
         {
             Some(Level::Default)
         }
-        Subject::Key(key) => value.of_shape(key.shape, key.has_default(), problems),
+        FactorSubject::Key(key) => value.of_shape(key.shape, key.has_default(), problems),
         whole => part::read(value, whole.part()?, problems),
     }
 }
@@ -185,9 +193,9 @@ pub(crate) fn report_overridden(factor: &str, place: Range<usize>, problems: &mu
 }
 
 /// Factors without an effect: a scenario does not have them, or each side has its own.
-pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
+pub(crate) fn check(factors: &[ParsedFactor], scenarios: &[Scenario], problems: &mut Problems) {
     let discards = scenarios.contains(&Scenario::Discard);
-    for Read { factor, name: place, .. } in factors {
+    for ParsedFactor { factor, name: place, .. } in factors {
         let (subject, name) = (&factor.subject, &factor.name);
         let scope = subject.scope();
         let is_absent = |scenario: &Scenario| {
@@ -198,8 +206,8 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             };
             has_no_side
                 || match subject {
-                    Subject::Device(_, setting) => setting.is_absent(*scenario, scope.underlay),
-                    Subject::Tuning(_, key) => key.is_absent(*scenario),
+                    FactorSubject::Device(_, setting) => setting.is_absent(*scenario, scope.underlay),
+                    FactorSubject::Tuning(_, key) => key.is_absent(*scenario),
                     _ => false,
                 }
         };
@@ -207,10 +215,10 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             let able = Scenario::ALL.into_iter().filter(|one| !is_absent(one));
             let able = suggest::list(&able.map(Scenario::word).collect::<Vec<_>>());
             let help = match subject {
-                Subject::Device(..) if scenario.has_tunnel() => {
+                FactorSubject::Device(..) if scenario.has_tunnel() => {
                     format!("write `{}{}`", Scope { underlay: true, ..scope }, Scope::split(name).1)
                 }
-                Subject::Tuning(..) => {
+                FactorSubject::Tuning(..) => {
                     format!("use one of the scenarios {able}; for all conditions `[machine]` has it")
                 }
                 _ => scope.side.map_or(format!("use one of the scenarios {able}"), |side| {
@@ -220,7 +228,7 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             problems.report(place.clone(), format!("`{name}` cannot be set on `{scenario}`"), help);
             continue;
         }
-        if let Subject::Tuning(_, TuningKey::Sysctl) = subject {
+        if let FactorSubject::Tuning(_, TuningKey::Sysctl) = subject {
             let names = |level: String| parse_sysctls(&level).map(|all| all.into_keys().collect());
             let sets: Vec<Result<Vec<String>, _>> = factor.levels().map(names).collect();
             let of_machine = sets.iter().flatten().flatten().find(|sysctl| !sysctl.starts_with("net."));
@@ -238,7 +246,7 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
         }
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         let of_side = |side: &Side| {
-            let own = Subject::named(Scope { side: Some(*side), ..scope }, Scope::split(name).1);
+            let own = FactorSubject::named(Scope { side: Some(*side), ..scope }, Scope::split(name).1);
             own.is_some_and(|own| factors.iter().any(|other| other.factor.subject == own))
         };
         if scope.side.is_none() && sides.iter().all(of_side) {

@@ -9,13 +9,13 @@ use words::suggest::quoted;
 use words::{BySide, Placement, Shape, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
 
 use crate::model::tables::{MACHINE, PLACEMENT};
-use crate::model::{Machine, Machines, limit};
+use crate::model::{MachineTuning, Machines, limit};
 use crate::read::value::entries;
-use crate::read::{Entry, Problem, Problems, Table};
+use crate::read::{Problem, Problems, TomlEntry, TomlTable};
 
-pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
+pub(crate) fn read(mut table: TomlTable<'_>, problems: &mut Problems) -> Machines {
     let mut of_side =
-        |key, name| Some(read_machine(Table::from_entry(name, &table.take(key)?, problems)?, problems));
+        |key, name| Some(read_machine(TomlTable::from_entry(name, &table.take(key)?, problems)?, problems));
     let transmitter = of_side("transmitter", "[machine.transmitter]").unwrap_or_default();
     let receiver = of_side("receiver", "[machine.receiver]").unwrap_or_default();
     Machines { own: BySide { transmitter, receiver }, both: read_machine(table, problems) }
@@ -23,9 +23,9 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
 
 const FEATURES: &str = "features = { \"eth0\" = { tso = false } }";
 
-fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
+fn read_machine(mut table: TomlTable<'_>, problems: &mut Problems) -> MachineTuning {
     const AFFINITY: &str = "irq_affinity = { \"eth0\" = [0] }";
-    let machine = Machine {
+    let machine = MachineTuning {
         sysctl: table.take("sysctl").map(|entry| sysctls(&entry, problems)).unwrap_or_default(),
         governor: table.take("governor").and_then(|entry| entry.identifier(problems)),
         cpu_latency: table.take("cpu_latency").and_then(|entry| entry.get(limit::CPU_LATENCY, problems)),
@@ -38,7 +38,7 @@ fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
 }
 
 /// Two CPUs: a table, or in the one word that labels have.
-pub(crate) fn placement(value: &Entry<'_>, problems: &mut Problems) -> Option<Placement> {
+pub(crate) fn placement(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Placement> {
     const NAME: &str = "placement = { irq = 0, traffic = 1 }";
     if let DeValue::String(text) = value.value.get_ref() {
         let read = text.parse();
@@ -48,7 +48,7 @@ pub(crate) fn placement(value: &Entry<'_>, problems: &mut Problems) -> Option<Pl
         }
         return read.ok();
     }
-    let mut table = Table::from_entry(NAME, value, problems)?;
+    let mut table = TomlTable::from_entry(NAME, value, problems)?;
     let mut cpu = |key| table.require(key, NAME, problems)?.get(limit::CPU, problems);
     let (irq, traffic) = (cpu("irq"), cpu("traffic"));
     table.finish(&PLACEMENT.keys(), problems);
@@ -56,7 +56,7 @@ pub(crate) fn placement(value: &Entry<'_>, problems: &mut Problems) -> Option<Pl
 }
 
 /// Sysctls of a level: a table, or in the one line that labels have.
-pub(crate) fn sysctl_level(value: &Entry<'_>, problems: &mut Problems) -> Option<String> {
+pub(crate) fn sysctl_level(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<String> {
     let read = match value.value.get_ref() {
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
             Err("it is too long, or has a control character")
@@ -91,11 +91,11 @@ fn check_changeable(name: &str, span: Range<usize>, problems: &mut Problems) -> 
 }
 
 /// Sysctls, by quoted names or by the tables that dotted ones make.
-fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
+fn sysctls(entry: &TomlEntry<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
     let mut sysctls = BTreeMap::new();
-    let table = Table::from_entry("sysctl = { \"net.core.rmem_max\" = 8388608 }", entry, problems);
-    let rest = table.map(Table::rest).unwrap_or_default();
-    let mut open: Vec<(String, Entry<'_>)> =
+    let table = TomlTable::from_entry("sysctl = { \"net.core.rmem_max\" = 8388608 }", entry, problems);
+    let rest = table.map(TomlTable::rest).unwrap_or_default();
+    let mut open: Vec<(String, TomlEntry<'_>)> =
         rest.into_iter().map(|entry| (entry.key.to_owned(), entry)).collect();
     while let Some((name, entry)) = open.pop() {
         if let DeValue::Table(inner) = entry.value.get_ref() {
@@ -110,7 +110,7 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
     sysctls
 }
 
-fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
+fn sysctl_value(entry: &TomlEntry<'_>, problems: &mut Problems) -> Option<String> {
     match entry.value.get_ref() {
         DeValue::Integer(_) => entry.decimal(),
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
@@ -126,13 +126,13 @@ fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
 
 fn by_interface<T>(
     name: &'static str,
-    entry: Option<Entry<'_>>,
+    entry: Option<TomlEntry<'_>>,
     problems: &mut Problems,
-    read: impl Fn(&Entry<'_>, &mut Problems) -> Option<T>,
+    read: impl Fn(&TomlEntry<'_>, &mut Problems) -> Option<T>,
 ) -> BTreeMap<String, T> {
     let mut map = BTreeMap::new();
-    let table = entry.and_then(|entry| Table::from_entry(name, &entry, problems));
-    for entry in table.map(Table::rest).unwrap_or_default() {
+    let table = entry.and_then(|entry| TomlTable::from_entry(name, &entry, problems));
+    for entry in table.map(TomlTable::rest).unwrap_or_default() {
         if let Err(message) = check_interface(entry.key) {
             problems.report(entry.key_span.clone(), message, format!("write it as `{name}`"));
         } else if let Some(value) = read(&entry, problems) {
@@ -142,10 +142,10 @@ fn by_interface<T>(
     map
 }
 
-pub(crate) fn cpus(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
+pub(crate) fn cpus(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
     let mut cpus = match value.value.get_ref() {
         DeValue::Array(array) => {
-            let one = |one| Entry::item(value.key, one).get(limit::CPU, problems);
+            let one = |one| TomlEntry::item(value.key, one).get(limit::CPU, problems);
             array.iter().map(one).collect::<Option<Vec<u32>>>()?
         }
         DeValue::Integer(_) => vec![value.get(limit::CPU, problems)?],
@@ -168,8 +168,8 @@ pub(crate) fn cpus(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32
     Some(cpus)
 }
 
-fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<String, bool>> {
-    let table = Table::from_entry(FEATURES, entry, problems)?;
+fn features(entry: &TomlEntry<'_>, problems: &mut Problems) -> Option<BTreeMap<String, bool>> {
+    let table = TomlTable::from_entry(FEATURES, entry, problems)?;
     let mut features = BTreeMap::new();
     for entry in table.rest() {
         let on = entry.get(Shape::Switch, problems);

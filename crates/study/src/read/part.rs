@@ -1,4 +1,4 @@
-//! Reads a value by its [`Part`] in the table of its key.
+//! Reads a value by its [`KeyPart`] in the table of its key.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,8 +7,8 @@ use toml::de::DeValue;
 use words::suggest::quoted;
 use words::{DEFAULT, Shape, Value as Read, flow_hash};
 
-use crate::model::{Part, limit, tables};
-use crate::read::{Entry, Problem, Problems, Table, machine};
+use crate::model::{KeyPart, limit, tables};
+use crate::read::{Problem, Problems, TomlEntry, TomlTable, machine};
 
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
@@ -18,8 +18,8 @@ pub(crate) type Places = BTreeMap<&'static str, Range<usize>>;
 
 /// Reports unknown keys, and returns the places of the known ones.
 pub(crate) fn fill(
-    mut table: Table<'_>,
-    rows: &tables::Table,
+    mut table: TomlTable<'_>,
+    rows: &tables::KeyTable,
     problems: &mut Problems,
     mut set: impl FnMut(&'static str, &Read),
 ) -> Places {
@@ -36,31 +36,31 @@ pub(crate) fn fill(
 }
 
 /// A single value; structured values are read by their own table.
-pub(crate) fn read(value: &Entry<'_>, part: &Part, problems: &mut Problems) -> Option<Read> {
+pub(crate) fn read(value: &TomlEntry<'_>, part: &KeyPart, problems: &mut Problems) -> Option<Read> {
     match part {
-        Part::Name => value.identifier(problems).map(Read::Text),
-        Part::Sentence => value.sentence(problems).map(Read::Text),
-        Part::Shaped(_, shape) => value.of_shape(*shape, false, problems),
-        Part::OrDefault(_, shape) => value.of_shape(*shape, true, problems),
-        Part::OrWord(_, shape, vocabulary) => match value.value.get_ref() {
+        KeyPart::Name => value.identifier(problems).map(Read::Text),
+        KeyPart::Sentence => value.sentence(problems).map(Read::Text),
+        KeyPart::Shaped(_, shape) => value.of_shape(*shape, false, problems),
+        KeyPart::OrDefault(_, shape) => value.of_shape(*shape, true, problems),
+        KeyPart::OrWord(_, shape, vocabulary) => match value.value.get_ref() {
             DeValue::String(text) if text.starts_with(char::is_alphabetic) => {
                 value.of_shape(Shape::Word(*vocabulary), false, problems)
             }
             _ => value.of_shape(*shape, false, problems),
         },
-        Part::Kernel => kernel(value, problems),
-        Part::CommandLine => command_line(value, problems),
-        Part::Memory => memory(value, problems),
-        Part::Fields => fields(value, problems),
-        Part::Cpus => machine::cpus(value, problems).map(|cpus| Read::Text(words::format_cpu_list(&cpus))),
-        Part::Sysctls => machine::sysctl_level(value, problems).map(Read::Text),
-        Part::Placement(_) => machine::placement(value, problems).map(|both| Read::Text(both.to_string())),
+        KeyPart::Kernel => kernel(value, problems),
+        KeyPart::CommandLine => command_line(value, problems),
+        KeyPart::Memory => memory(value, problems),
+        KeyPart::Fields => fields(value, problems),
+        KeyPart::Cpus => machine::cpus(value, problems).map(|cpus| Read::Text(words::format_cpu_list(&cpus))),
+        KeyPart::Sysctls => machine::sysctl_level(value, problems).map(Read::Text),
+        KeyPart::Placement(_) => machine::placement(value, problems).map(|both| Read::Text(both.to_string())),
         _ => None,
     }
 }
 
 /// Fields of a packet, each once.
-fn fields(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
+fn fields(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Read> {
     let text = value.text(problems)?;
     if text == DEFAULT {
         return Some(Read::Default);
@@ -77,7 +77,7 @@ fn fields(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     Problem::new(value.span(), message).help(help).reject(problems)
 }
 
-fn kernel(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
+fn kernel(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Read> {
     const HELP: &str = "write a path such as \"/boot/vmlinuz-6.1.0\", a directory with boot/ and lib/modules/, the name of a package of \
          `netassay kernel fetch`, or \"running\"";
     let text = value.text(problems)?;
@@ -88,7 +88,7 @@ fn kernel(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     Problem::new(value.span(), message).help(HELP).reject(problems)
 }
 
-fn command_line(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
+fn command_line(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Read> {
     let text = value.text(problems)?;
     if text == DEFAULT || text.is_empty() {
         return Some(Read::Default);
@@ -112,7 +112,7 @@ fn command_line(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     Problem::new(value.span(), message).help(help).reject(problems)
 }
 
-fn memory(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
+fn memory(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Read> {
     let DeValue::String(text) = value.value.get_ref() else {
         return value.wrong_type("an amount of memory such as \"512MiB\"", problems);
     };

@@ -8,11 +8,11 @@ use words::{Field, Scenario, Shape, format_duration};
 
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
 use crate::model::{Alternate, Bounds, Protocol, Stop, WhetherTurns, limit};
-use crate::read::{Entry, Problem, Problems, Table, part};
+use crate::read::{Problem, Problems, TomlEntry, TomlTable, part};
 
 /// The protocol, and whether its conditions take turns only if they can (`alternate = "auto"`).
 pub(crate) fn read(
-    mut table: Table<'_>,
+    mut table: TomlTable<'_>,
     scenarios: &[Scenario],
     problems: &mut Problems,
 ) -> (Protocol, bool) {
@@ -68,12 +68,13 @@ pub(crate) fn settles_nothing(place: Option<Range<usize>>, problems: &mut Proble
 }
 
 /// `boots = 3` or `boots = { how = "reboot", count = 3 }`.
-fn boots(entry: &Entry<'_>, scenarios: &[Scenario], protocol: &mut Protocol, problems: &mut Problems) {
+fn boots(entry: &TomlEntry<'_>, scenarios: &[Scenario], protocol: &mut Protocol, problems: &mut Problems) {
     if !matches!(entry.value.get_ref(), DeValue::Table(_)) {
         protocol.boots = entry.get(limit::BOOTS, problems).unwrap_or(protocol.boots);
         return;
     }
-    let Some(table) = Table::from_entry("boots = { how = \"reboot\", count = 3 }", entry, problems) else {
+    let Some(table) = TomlTable::from_entry("boots = { how = \"reboot\", count = 3 }", entry, problems)
+    else {
         return;
     };
     let places = part::fill(table, &BOOTS, problems, |key, value| match key {
@@ -92,8 +93,8 @@ fn boots(entry: &Entry<'_>, scenarios: &[Scenario], protocol: &mut Protocol, pro
 }
 
 /// `stop = { detect = "2%" }`.
-fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> {
-    let mut table = Table::from_entry("stop = { detect = \"2%\" }", entry, problems)?;
+fn stop(entry: &TomlEntry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> {
+    let mut table = TomlTable::from_entry("stop = { detect = \"2%\" }", entry, problems)?;
     let detect = table.require("detect", "`detect = \"2%\"`: the smallest difference of interest", problems);
     let detect = detect.and_then(|entry| entry.get(Shape::Share, problems));
     let written = table.take("looks");

@@ -5,13 +5,13 @@ use words::{Direction, Family, Field, Key, Scenario, Shape, Traffic};
 
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
 use crate::model::{
-    BootState, ComparisonRequest, Factor, Guest, Protocol, Study, Subject, TestbedPlace, limit,
+    BootState, ComparisonSpec, Factor, FactorSubject, Guest, Protocol, Study, TestbedPlace, limit,
 };
 use crate::plan::Flows;
 use crate::read::part::Places;
 use crate::read::{
-    Diagnostics, Problem, Problems, Scope, Table, Testbed, check, comparison, design, factor, machine, part,
-    protocol, tracing, workload,
+    Diagnostics, FactorScope, ParsedTestbed, Problem, Problems, TomlTable, check, comparison, design, factor,
+    machine, part, protocol, tracing, workload,
 };
 
 impl Study {
@@ -34,7 +34,7 @@ impl Study {
             return Err(Diagnostics::new(file_name, text, problems));
         }
         let mut problems = Problems::default();
-        let root = Table::new("the study", 0..0, table.get_ref());
+        let root = TomlTable::new("the study", 0..0, table.get_ref());
         match read(root, text, &mut problems) {
             Some(study) if problems.count() == 0 => Ok(study),
             _ => Err(Diagnostics::new(file_name, text, problems)),
@@ -43,7 +43,7 @@ impl Study {
 }
 
 /// The study, as far as it can be read; `problems` tells whether it is valid.
-fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
+fn read(mut root: TomlTable<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
     let name = root.require("name", "`name = \"my-study\"`", problems);
     let name = name.and_then(|entry| entry.identifier(problems));
     let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
@@ -70,7 +70,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
 
     let written = root.require("workload", "a `[[workload]]` with `kind = \"tcp_stream\"`", problems);
     let written =
-        written.map(|entry| Table::list_from_entry("[[workload]]", &entry, limit::BLOCKS, problems));
+        written.map(|entry| TomlTable::list_from_entry("[[workload]]", &entry, limit::BLOCKS, problems));
     let (mut workloads, workloads_whole) = workload::read(written.unwrap_or_default(), problems);
     let (mut factors, factors_whole) =
         root.table("[factors]", problems).map_or((Vec::new(), true), |table| factor::read(table, problems));
@@ -87,7 +87,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         }
         None => (None, vec![Vec::new()]),
     };
-    let testbed = Testbed {
+    let testbed = ParsedTestbed {
         scenarios: &scenarios,
         inside,
         exact,
@@ -102,7 +102,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let (inside_guest, exact) = (testbed.is_inside(), testbed.exact.is_some());
     factor::check(&factors, &scenarios, problems);
     let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject.key()).collect();
-    let family = factors.iter().find(|read| read.factor.subject == Subject::Family);
+    let family = factors.iter().find(|read| read.factor.subject == FactorSubject::Family);
     let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == Family::Ipv4.word()));
     for read in &mut workloads {
         workload::yield_to_factors(read, &varied, Family::from_ipv6(!ipv4), problems);
@@ -112,7 +112,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
 
     let combined = with_workloads(&workloads, &factors);
     let whole = factors_whole && workloads_whole;
-    let scope = |key, place| Scope { factors: &combined, whole, table: (key, place), part: None };
+    let scope = |key, place| FactorScope { factors: &combined, whole, table: (key, place), part: None };
     let (mut exclusions, mut places) = (Vec::new(), Vec::new());
     for (place, table) in root.tables("[[exclude]]", limit::EXCLUSIONS, problems).into_iter().enumerate() {
         let span = table.span.clone();
@@ -143,7 +143,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         exact,
         turns: protocol.alternate.is_some() && !is_auto,
     };
-    let mut comparisons: Vec<comparison::Read> = Vec::new();
+    let mut comparisons: Vec<comparison::ParsedComparison> = Vec::new();
     for (place, table) in root.tables("[[comparison]]", limit::BLOCKS, problems).into_iter().enumerate() {
         comparisons.extend(comparison::read(table, scope("comparison", place), offer, problems));
     }
@@ -152,7 +152,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     boot.scenario = *scenarios.first()?;
     let has_guest = inside_guest || scenarios.iter().any(|one| one.has_guests() || one.has_machines());
     boot.guest = has_guest.then_some(testbed.guest);
-    let asked: Vec<ComparisonRequest> = comparisons.iter().map(|read| read.request.clone()).collect();
+    let asked: Vec<ComparisonSpec> = comparisons.iter().map(|read| read.request.clone()).collect();
     let mut study = Study {
         name: name?,
         question: question?,
@@ -160,7 +160,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         factors: combined,
         exclusions,
         protocol,
-        requests: if asked.is_empty() { vec![ComparisonRequest::default()] } else { asked },
+        requests: if asked.is_empty() { vec![ComparisonSpec::default()] } else { asked },
         inside_guest,
         exact,
         boot,
@@ -200,8 +200,12 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     Some(study)
 }
 
-fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Problems) -> Vec<Scenario> {
-    let factor = factors.iter().find(|read| read.factor.subject == Subject::Scenario);
+fn scenarios(
+    root: &mut TomlTable<'_>,
+    factors: &[factor::ParsedFactor],
+    problems: &mut Problems,
+) -> Vec<Scenario> {
+    let factor = factors.iter().find(|read| read.factor.subject == FactorSubject::Scenario);
     let Some(factor) = factor else {
         let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
         return entry.and_then(|entry| entry.word(problems)).into_iter().collect();
@@ -212,10 +216,10 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
     factor.factor.scenarios()
 }
 
-fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
+fn with_workloads(workloads: &[workload::ParsedWorkload], factors: &[factor::ParsedFactor]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let values = workloads.iter().map(|read| words::Value::Text(read.workload.name.clone())).collect();
-        Factor { name: "workload".to_owned(), subject: Subject::Workload, values }
+        Factor { name: "workload".to_owned(), subject: FactorSubject::Workload, values }
     });
     several.into_iter().chain(factors.iter().map(|read| read.factor.clone())).collect()
 }

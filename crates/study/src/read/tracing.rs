@@ -4,14 +4,14 @@ use words::{Field, KernelPath, Scenario, Word};
 
 use crate::model::Tracing;
 use crate::model::tables::TRACE;
-use crate::read::{Entry, Problem, Problems, Table, part, workload};
+use crate::read::{Problem, Problems, TomlEntry, TomlTable, part, workload};
 
 /// Reports traffic that cannot be traced: between two namespaces of this machine, or not one
 /// message after the other.
 pub(crate) fn read(
-    mut table: Table<'_>,
+    mut table: TomlTable<'_>,
     (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
-    workloads: &[workload::Read],
+    workloads: &[workload::ParsedWorkload],
     problems: &mut Problems,
 ) -> Option<Tracing> {
     let mut tracing = Tracing::default();
@@ -61,9 +61,9 @@ pub(crate) fn read(
     Some(tracing)
 }
 
-fn words<W: Word + std::fmt::Display>(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
-    let items = Entry::items(value.value).iter();
-    let read: Vec<Option<W>> = items.map(|one| Entry::item(value.key, one).word(problems)).collect();
+fn words<W: Word + std::fmt::Display>(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
+    let items = TomlEntry::items(value.value).iter();
+    let read: Vec<Option<W>> = items.map(|one| TomlEntry::item(value.key, one).word(problems)).collect();
     let words = read.into_iter().collect::<Option<Vec<W>>>()?;
     let is_twice = (1..words.len()).any(|place| words[..place].contains(&words[place]));
     if words.is_empty() || is_twice {

@@ -13,14 +13,14 @@ use crate::read::{Problem, Problems};
 
 /// A key with its value. Methods report a wrong value under the key's name.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry<'t> {
+pub(crate) struct TomlEntry<'t> {
     /// The key as written; of a dotted key, its last part.
     pub(crate) key: &'t str,
     pub(crate) key_span: Range<usize>,
     pub(crate) value: &'t Spanned<DeValue<'t>>,
 }
 
-impl<'v> Entry<'v> {
+impl<'v> TomlEntry<'v> {
     pub(crate) fn item(key: &'v str, value: &'v Spanned<DeValue<'v>>) -> Self {
         Self { key, key_span: value.span(), value }
     }
@@ -121,18 +121,22 @@ impl<'v> Entry<'v> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Table<'t> {
+pub(crate) struct TomlTable<'t> {
     pub(crate) name: &'static str,
     pub(crate) span: Range<usize>,
-    entries: Vec<Entry<'t>>,
+    entries: Vec<TomlEntry<'t>>,
 }
 
-impl<'t> Table<'t> {
+impl<'t> TomlTable<'t> {
     pub(crate) fn new(name: &'static str, span: Range<usize>, table: &'t DeTable<'t>) -> Self {
         Self { name, span, entries: entries(table) }
     }
 
-    pub(crate) fn from_entry(name: &'static str, entry: &Entry<'t>, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn from_entry(
+        name: &'static str,
+        entry: &TomlEntry<'t>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         match entry.value.get_ref() {
             DeValue::Table(table) => Some(Self::new(name, entry.span(), table)),
             other => {
@@ -144,7 +148,7 @@ impl<'t> Table<'t> {
 
     pub(crate) fn list_from_entry(
         name: &'static str,
-        entry: &Entry<'t>,
+        entry: &TomlEntry<'t>,
         most: usize,
         problems: &mut Problems,
     ) -> Vec<Self> {
@@ -183,7 +187,7 @@ impl<'t> Table<'t> {
         entry.map_or_else(Vec::new, |entry| Self::list_from_entry(header, &entry, most, problems))
     }
 
-    pub(crate) fn take(&mut self, key: &str) -> Option<Entry<'t>> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<TomlEntry<'t>> {
         let place = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(place))
     }
@@ -198,7 +202,12 @@ impl<'t> Table<'t> {
         entries(inner).into_iter().find(|entry| entry.key == key).map(|entry| entry.key_span)
     }
 
-    pub(crate) fn require(&mut self, key: &str, example: &str, problems: &mut Problems) -> Option<Entry<'t>> {
+    pub(crate) fn require(
+        &mut self,
+        key: &str,
+        example: &str,
+        problems: &mut Problems,
+    ) -> Option<TomlEntry<'t>> {
         let entry = self.take(key);
         if entry.is_none() {
             let message = format!("`{key}` is missing from {}", self.name);
@@ -207,7 +216,7 @@ impl<'t> Table<'t> {
         entry
     }
 
-    pub(crate) fn rest(self) -> Vec<Entry<'t>> {
+    pub(crate) fn rest(self) -> Vec<TomlEntry<'t>> {
         self.entries
     }
 
@@ -220,9 +229,11 @@ impl<'t> Table<'t> {
     }
 }
 
-pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
-    let mut entries: Vec<Entry<'t>> =
-        table.iter().map(|(key, value)| Entry { key: key.get_ref(), key_span: key.span(), value }).collect();
+pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<TomlEntry<'t>> {
+    let mut entries: Vec<TomlEntry<'t>> = table
+        .iter()
+        .map(|(key, value)| TomlEntry { key: key.get_ref(), key_span: key.span(), value })
+        .collect();
     entries.sort_by_key(|entry| entry.key_span.start);
     entries
 }

@@ -6,20 +6,20 @@ use std::ops::Range;
 use words::{Family, KEYS, Key, Kind, Workload};
 
 use crate::read::part::Places;
-use crate::read::{Problems, Table, factor};
+use crate::read::{Problems, TomlTable, factor};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
 }
 
 #[derive(Debug)]
-pub(crate) struct Read {
+pub(crate) struct ParsedWorkload {
     pub(crate) workload: Workload,
     pub(crate) place: Range<usize>,
     written: Places,
 }
 
-impl Read {
+impl ParsedWorkload {
     pub(crate) fn writes(&self, key: &str) -> bool {
         self.written.contains_key(key)
     }
@@ -30,9 +30,9 @@ impl Read {
     }
 }
 
-pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read>, bool) {
+pub(crate) fn read(tables: Vec<TomlTable<'_>>, problems: &mut Problems) -> (Vec<ParsedWorkload>, bool) {
     let written = tables.len();
-    let workloads: Vec<Read> =
+    let workloads: Vec<ParsedWorkload> =
         tables.into_iter().filter_map(|table| read_workload(table, problems)).collect();
     let mut names = HashSet::new();
     for read in &workloads {
@@ -46,7 +46,7 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
     (workloads, whole)
 }
 
-fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
+fn read_workload(mut table: TomlTable<'_>, problems: &mut Problems) -> Option<ParsedWorkload> {
     let (place, mut written) = (table.span.clone(), Places::new());
     let kind = table.require("kind", "`kind = \"tcp_stream\"`", problems);
     written.extend(kind.iter().map(|entry| ("kind", entry.span())));
@@ -72,7 +72,7 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
         }
         written.insert(key.name, place);
     }
-    let mut read = Read { workload, place, written };
+    let mut read = ParsedWorkload { workload, place, written };
     if kind.is_rr() && !read.writes("response") {
         read.workload.traffic.response = read.workload.traffic.message;
     }
@@ -80,7 +80,12 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
 }
 
 /// Reports keys that a factor overrides, and keys that do not agree.
-pub(crate) fn yield_to_factors(read: &mut Read, factors: &[&Key], family: Family, problems: &mut Problems) {
+pub(crate) fn yield_to_factors(
+    read: &mut ParsedWorkload,
+    factors: &[&Key],
+    family: Family,
+    problems: &mut Problems,
+) {
     for key in factors.iter().filter(|key| read.writes(key.name)) {
         factor::report_overridden(key.name, read.place_of(key.name), problems);
     }

@@ -1,8 +1,8 @@
 //! The plans of the bundled studies.
 
 use netassay_study::{
-    Comparison, Condition, Dropped, Family, Offloads, Plan, Scenario, Study, bundled, expected_duration,
-    feature, format_duration,
+    Condition, Dropped, Family, Offloads, Plan, PlannedComparison, Scenario, Study, bundled,
+    expected_duration, feature, format_duration,
 };
 
 use crate::{labels, slugs};
@@ -21,7 +21,7 @@ pub(crate) fn listing(study: &Study, plan: &Plan) -> String {
     lines.extend(plan.excluded.iter().map(|Dropped { label, why }| format!("excluded {label}: {why}")));
     lines.extend(plan.merged.iter().map(|Dropped { label, why }| format!("merged {label}: {why}")));
     lines.extend(plan.comparisons.iter().map(
-        |Comparison { workload, metric, baseline, conditions, .. }| {
+        |PlannedComparison { workload, metric, baseline, conditions, .. }| {
             format!("{workload}: {metric} of {conditions:?} against {baseline}")
         },
     ));

@@ -15,13 +15,13 @@ fn settled(active: &[(&str, bool)], mtu: u32) -> Settled {
     }
 }
 
-type Features<'f> = &'f [(&'f str, bool)];
+type FeatureLevels<'f> = &'f [(&'f str, bool)];
 
 /// Both ends, and under a tunnel as many interfaces as are given.
 fn effective(
-    [transmitter, receiver]: [Features<'_>; 2],
+    [transmitter, receiver]: [FeatureLevels<'_>; 2],
     mtu: u32,
-    under: Option<[Features<'_>; 2]>,
+    under: Option<[FeatureLevels<'_>; 2]>,
 ) -> Effective {
     Effective {
         transmitter: settled(transmitter, mtu),
@@ -34,8 +34,8 @@ fn effective(
     }
 }
 
-const A: Features<'_> = &[("a", true)];
-const NOT_A: Features<'_> = &[("a", false)];
+const A: FeatureLevels<'_> = &[("a", true)];
+const NOT_A: FeatureLevels<'_> = &[("a", false)];
 
 #[test]
 fn mtu_side_feature_and_underlay_tell_states_apart() {
@@ -75,8 +75,8 @@ fn mtu_side_feature_and_underlay_tell_states_apart() {
 
 #[test]
 fn differences_are_named_by_side() {
-    const AB: Features<'_> = &[("a", true), ("b", false)];
-    let (on, off): (Features<'_>, Features<'_>) = (&[("c", true)], &[("c", false)]);
+    const AB: FeatureLevels<'_> = &[("a", true), ("b", false)];
+    let (on, off): (FeatureLevels<'_>, FeatureLevels<'_>) = (&[("c", true)], &[("c", false)]);
     let plain = effective([AB, A], 1500, None);
     let tunnel = effective([AB, A], 1500, Some([on, on]));
     for (other, base, words) in [

@@ -1,7 +1,7 @@
 use words::{Placement, Side};
 
 use crate::Study;
-use crate::model::{Machine, Machines};
+use crate::model::{MachineTuning, Machines};
 
 const STUDY: &str =
     "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";
@@ -51,8 +51,10 @@ fn the_machine_of_one_side_may_differ() {
     );
     assert_eq!(receiver.features["eth0"], [("gro".to_owned(), true), ("tso".to_owned(), false)].into());
     assert_eq!(machines.of_two_machines(), ["[machine.receiver]", "placement"]);
-    let one =
-        Machines { both: Machine { cpu_latency: Some(0), ..Machine::default() }, ..Machines::default() };
+    let one = Machines {
+        both: MachineTuning { cpu_latency: Some(0), ..Machine::default() },
+        ..Machines::default()
+    };
     assert_eq!(one.of_two_machines(), [""; 0]);
     assert!(!one.is_empty());
 }
